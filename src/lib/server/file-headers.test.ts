@@ -13,7 +13,17 @@ describe('the headers of a workspace file', () => {
 		expect(headers['content-type']).not.toMatch(/html/);
 	});
 
-	test.each(['a.pdf', 'a.xhtml', 'a.html.txt', 'a.svgz'])('%s stays a download in a view', (path) => {
+	test('a PDF is shown by the browser’s own viewer, as nothing else than a PDF, and only in our page', () => {
+		const headers = fileHeaders('b/a.PDF', 5, 'plain');
+		expect(headers).toMatchObject({
+			...{ 'content-type': 'application/pdf', 'x-content-type-options': 'nosniff', 'x-frame-options': 'SAMEORIGIN' },
+			'content-disposition': expect.stringMatching(/^inline;/)
+		});
+		expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'self'/);
+		expect(fileHeaders('a.pdf', 5, 'scripts')['content-disposition']).toMatch(/^attachment;/);
+	});
+
+	test.each(['a.xhtml', 'a.html.txt', 'a.svgz'])('%s stays a download in a view', (path) => {
 		for (const view of ['plain', 'scripts'] as const)
 			expect(fileHeaders(path, 5, view)['content-disposition']).toMatch(/^attachment;/);
 	});

@@ -266,6 +266,17 @@ export function fileHeaders(path: string, bytes: number, view: FileView): Record
 			'x-dns-prefetch-control': 'off'
 		};
 	}
+	// Never with `sandbox`, in which no browser shows a PDF; by its type it is nothing else.
+	if (view === 'plain' && /\.pdf$/i.test(path)) {
+		return {
+			...headers,
+			'content-type': 'application/pdf',
+			'content-disposition': `inline; filename*=UTF-8''${name}`,
+			'content-security-policy':
+				"default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+			'x-frame-options': 'SAMEORIGIN'
+		};
+	}
 	return {
 		...headers,
 		'content-type': contentType(path),

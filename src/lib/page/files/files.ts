@@ -89,9 +89,21 @@ function separatorOf(line: string): string {
 
 // Names and addresses of workspace files.
 
-/** How a file is shown; `page` is HTML, `drawing` SVG. */
+/** How a file is shown; `page` is HTML, `drawing` SVG, `office` a workbook or a text document. */
 export type FileKind =
-	'image' | 'drawing' | 'audio' | 'video' | 'notebook' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
+	| 'image'
+	| 'drawing'
+	| 'audio'
+	| 'video'
+	| 'notebook'
+	| 'pdf'
+	| 'office'
+	| 'table'
+	| 'markdown'
+	| 'json'
+	| 'page'
+	| 'text'
+	| 'other';
 
 const IMAGE = /\.(png|jpe?g|gif|webp|avif)$/i;
 const DRAWING = /\.svg$/i;
@@ -103,6 +115,8 @@ const MARKDOWN = /\.(md|markdown)$/i;
 const JSON_TEXT = /\.(json|geojson)$/i;
 const NOTEBOOK = /\.ipynb$/i;
 const PAGE = /\.html?$/i;
+const PDF = /\.pdf$/i;
+const OFFICE = /\.(xlsx|docx)$/i;
 const TEXT =
 	/\.(txt|jsonl|log|xml|ya?ml|toml|ini|css|js|mjs|cjs|jsx|ts|tsx|svelte|vue|py|rb|rs|go|java|kt|c|h|cpp|cs|php|sh|bash|ps1|sql|diff|patch|tex|srt|vtt|ics|vcf)$/i;
 const MAX_NAME = 120;
@@ -117,6 +131,8 @@ export function fileKind(path: string): FileKind {
 	if (MARKDOWN.test(path)) return 'markdown';
 	if (JSON_TEXT.test(path)) return 'json';
 	if (PAGE.test(path)) return 'page';
+	if (PDF.test(path)) return 'pdf';
+	if (OFFICE.test(path)) return 'office';
 	return TEXT.test(path) ? 'text' : 'other';
 }
 

@@ -1,7 +1,7 @@
 /** Fills the slots of an action from the pieces of a message: surest signs first, and with an account of what is left. */
 import { stem } from '../skills/find/scores.ts';
 import type { Action } from './actions.ts';
-import { framing, isFiller, isUnit, type Message, namesOfUnit, overlaps, type Piece, piecesOf } from './message.ts';
+import { amountAsked, framing, isFiller, isUnit, type Message, namesOfUnit, overlaps, type Piece, piecesOf } from './message.ts';
 import type { Span, Word } from './message.ts';
 import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
@@ -413,7 +413,7 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 	});
 	const unread = payload && isLost(payload) && !places.some((place) => overlaps(place, payload)) ? [payload] : [];
 	const found = [...values].filter(([{ kind }]) => kind !== 'file' && kind !== 'switch').map(([, value]) => value);
-	const uncounted = found.length === 0 ? amountAsked(filling) : [];
+	const uncounted = found.length > 0 || saysAmounts(action) ? [] : amountAsked(message);
 	const left = [...lost, ...unread, ...telling, ...uncounted].map(({ start, end }) =>
 		text.slice(start, Math.min(end, start + 60))
 	);
@@ -429,16 +429,9 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 	};
 }
 
-/** `how many tests do we have`: what runs the tests doesn't answer it. Empty where nothing of the kind is asked, or the action counts. */
-function amountAsked({ message, action: { own, prose, subject } }: Filling): Span[] {
-	const words = framing(message);
-	const ways = /^(how (many|much|often)|number of|(do|does) (we|i|you|they)|(is|are) there)$/;
-	const at = words.findIndex(({ lower }, index) => ways.test(`${lower} ${words[index + 1]?.lower}`));
-	const isCounting = [own, prose, subject].some((set) => COUNTING.some((word) => set.has(word)));
-	if (at < 0 || isCounting || SHOWING.some((word) => own.has(word))) return [];
-	const length = words.slice(at + 2).findIndex((word) => isFiller(word) || word.endsClause);
-	const last = words[length < 0 ? words.length - 1 : at + 1 + length] as Word;
-	return [{ start: (words[at] as Word).start, end: last.end }];
+/** Whether running the action answers a question for an amount: it counts, or shows what there is. */
+function saysAmounts({ own, prose, subject }: Action): boolean {
+	return [own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word));
 }
 
 /** The words of the parts of sentences that hold a value: they say what is wanted. Not those that only tell: `My aunt weighs 11 stone`. */

@@ -120,6 +120,17 @@ export function overlaps(a: Span, b: Span): boolean {
 	return a.start < b.end && b.start < a.end;
 }
 
+/** What a question asks the number of: `how many tests` in `how many tests do we have`. */
+export function amountAsked(message: Message): Span[] {
+	const words = framing(message);
+	const ways = /^(how (many|much|often)|number of|(do|does) (we|i|you|they)|(is|are) there)$/;
+	const at = words.findIndex(({ lower }, index) => ways.test(`${lower} ${words[index + 1]?.lower}`));
+	if (at < 0) return [];
+	const length = words.slice(at + 2).findIndex((word) => isFiller(word) || word.endsClause);
+	const last = words[length < 0 ? words.length - 1 : at + 1 + length] as Word;
+	return [{ start: (words[at] as Word).start, end: last.end }];
+}
+
 /** Does the word only hold a sentence together? Then it is no value. */
 export function isFiller({ lower }: Word, isStart = false): boolean {
 	if (SAYABLE.has(lower)) return isStart;
