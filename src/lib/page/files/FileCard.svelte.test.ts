@@ -179,3 +179,14 @@ describe('a file that is another by now', () => {
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('longer than before');
 	});
 });
+
+test('UI 10: a PDF is shown by the browser’s own viewer, and where there is none the page says so', async () => {
+	const props = { url: '/api/conversations/c/files/a.pdf', kind: 'pdf', path: 'a.pdf', bytes: 9 } as const;
+	const viewer = vi.spyOn(navigator, 'pdfViewerEnabled', 'get').mockReturnValue(false);
+	const without = await render(FilePreview, props);
+	await expect.element(without.getByText(/doesn’t show PDFs/)).toBeVisible();
+	await without.unmount();
+	viewer.mockReturnValue(true);
+	const screen = await render(FilePreview, props);
+	await expect.element(screen.getByTitle('Preview of a.pdf')).toHaveAttribute('src', `${props.url}?view=plain`);
+});
