@@ -99,7 +99,7 @@ async function restoreSettings(app: App, before: Settings): Promise<void> {
 	const patch: SettingsPatch = {
 		...{ skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, skillsmpApiKey: null },
 		...{ modelBaseUrl: null, modelApiKey: null, model: null, effort: null },
-		...{ maxSteps: null, maxCostUsd: null, maxDurationMs: null }
+		...{ maxSteps: null, maxCostUsd: null, maxDurationMs: null, scriptTimeoutMs: null }
 	};
 	const headers = { 'content-type': 'application/json' };
 	const response = await fetch(`${app.url}/api/settings`, { method: 'PUT', headers, body: JSON.stringify(patch) });

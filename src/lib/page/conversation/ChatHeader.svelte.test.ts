@@ -24,8 +24,9 @@ beforeEach(async () => {
 	sessionStorage.clear();
 });
 
-async function setup() {
+async function setup({ isRead = true } = {}) {
 	const client = createFakeClient();
+	if (!isRead) client.getConversation = () => new Promise(() => undefined);
 	const summary = sampleConversation('a', { title: 'Plans\u202e' });
 	const message = {
 		...emptyAnswer('m', 'r', ''),
@@ -47,12 +48,20 @@ async function setup() {
 	app.show('a');
 	await app.conversations.refresh();
 	app.open('a');
-	await expect.poll(() => app.session?.phase).toBe('ready');
+	await expect.poll(() => app.session?.phase).toBe(isRead ? 'ready' : 'loading');
 	if (!app.session) throw new Error('no session');
 	return render(ChatHeaderInApp, { app, session: app.session });
 }
 
 describe('the title', () => {
+	test('is edited while the chat is still being read, so that what is typed then goes nowhere else', async () => {
+		const screen = await setup({ isRead: false });
+		await userEvent.keyboard('{F2}');
+		await screen.getByTestId('rename-input').fill('Better plans');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Better plans');
+	});
+
 	test.each([
 		[
 			'a double click',
