@@ -1,7 +1,17 @@
 /** Fills the slots of an action from the pieces of a message: surest signs first, and with an account of what is left. */
 import { stem } from '../skills/find/scores.ts';
 import type { Action } from './actions.ts';
-import { amountAsked, framing, isFiller, isUnit, type Message, namesOfUnit, overlaps, type Piece, piecesOf } from './message.ts';
+import {
+	amountAsked,
+	framing,
+	isFiller,
+	isUnit,
+	type Message,
+	namesOfUnit,
+	overlaps,
+	type Piece,
+	piecesOf
+} from './message.ts';
 import type { Span, Word } from './message.ts';
 import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
@@ -431,7 +441,9 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 
 /** Whether running the action answers a question for an amount: it counts, or shows what there is. */
 function saysAmounts({ own, prose, subject }: Action): boolean {
-	return [own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word));
+	return (
+		[own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word))
+	);
 }
 
 /** The words of the parts of sentences that hold a value: they say what is wanted. Not those that only tell: `My aunt weighs 11 stone`. */
