@@ -1,7 +1,7 @@
 /** What can be called: the commands that a skill documents, and tools, as one thing with slots to fill. */
 import type { FunctionTool } from '../agent/model.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { tokenize, tokenizeName } from '../skills/find/scores.ts';
+import { stem, tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Argument, type Group, type Part, readCommandLine, slotsOf } from './command-line.ts';
 import { type LoadedSkill, USE_SKILL } from './history.ts';
 import { type CodeLine, findCodeLines, literalWords, type Note, type Notes, readNotes } from './skill-text.ts';
@@ -335,4 +335,17 @@ function shownGroup({ isOptional, arguments: list }: Group): string {
 	};
 	const text = list.map((argument) => argument.map(shown).join('')).join(' ');
 	return isOptional ? `[${text}]` : text;
+}
+
+/** A skill that speaks so answers a question for a number, and a command that is called so does. */
+const COUNTING = 'count number total many much often sum amount statistics stats calculate compute'
+	.split(' ')
+	.map(stem);
+const SHOWING = 'list ls show status report summary find search get check'.split(' ').map(stem);
+
+/** Whether running the action answers a question for an amount: it counts, or shows what there is. */
+export function saysAmounts({ own, prose, subject }: Action): boolean {
+	return (
+		[own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word))
+	);
 }

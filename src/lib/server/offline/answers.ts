@@ -1,6 +1,6 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
-import { tokenize } from '../skills/find/scores.ts';
+import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Ask } from './plan.ts';

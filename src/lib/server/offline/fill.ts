@@ -1,6 +1,6 @@
 /** Fills the slots of an action from the pieces of a message: surest signs first, and with an account of what is left. */
-import { stem } from '../skills/find/scores.ts';
-import type { Action } from './actions.ts';
+import { stem } from '../skills/find/words.ts';
+import { type Action, saysAmounts } from './actions.ts';
 import {
 	amountAsked,
 	framing,
@@ -59,8 +59,7 @@ export interface Place extends Piece {
 	isMeasure: boolean;
 }
 
-/** In the order of trust. */
-const FINDERS = [switches, cued, lone, implied, colon];
+const FINDERS = [switches, cued, lone, implied, colon]; // in the order of trust
 
 const setOf = (words: string) => new Set(words.split(' '));
 const stemsOf = (words: string) => new Set(words.split(' ').map(stem));
@@ -88,9 +87,6 @@ const TAKES: Partial<Record<Slot['kind'], [alone: string, told: string]>> = {
 	text: ['quote', 'code name'],
 	name: ['quote code name unit span', 'word number file time']
 };
-/** A skill that speaks so answers a question for a number, and a command that is called so does. */
-const COUNTING = [...stemsOf('count number total many much often sum amount statistics stats calculate compute')];
-const SHOWING = [...stemsOf('list ls show status report summary find search get check')];
 /** What stands beside a piece when it is a measure, and how near: `5 km`, `9:00 in Tokyo`. */
 const PARTNERS: Partial<Record<Piece['form'], [Piece['form'], number]>> = {
 	number: ['unit', 2],
@@ -437,13 +433,6 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 				? 0
 				: 1 + 3 * found.length
 	};
-}
-
-/** Whether running the action answers a question for an amount: it counts, or shows what there is. */
-function saysAmounts({ own, prose, subject }: Action): boolean {
-	return (
-		[own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word))
-	);
 }
 
 /** The words of the parts of sentences that hold a value: they say what is wanted. Not those that only tell: `My aunt weighs 11 stone`. */

@@ -1,5 +1,5 @@
 /** Takes a message apart: words, quoted pieces, numbers, and the text that stands after a colon. */
-import { isStopWord, stem } from '../skills/find/scores.ts';
+import { isStopWord, stem } from '../skills/find/words.ts';
 import { isFileName } from './slots.ts';
 
 /** Half-open, in characters of the message. */

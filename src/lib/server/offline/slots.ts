@@ -1,5 +1,5 @@
 /** What a placeholder asks for, told by its name, by what is said of it and by the value that an example shows. */
-import { stem, tokenize } from '../skills/find/scores.ts';
+import { stem, tokenize } from '../skills/find/words.ts';
 
 /** `name`: a word or a short phrase; `text`: any text; `switch`: said or not said. */
 export type SlotKind =

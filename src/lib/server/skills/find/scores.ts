@@ -3,8 +3,6 @@ import type { Skill } from '../types.ts';
 import type { SearchableSkill } from './skill-reader.ts';
 import { allWords, isStopWord, tokenize, tokenizeName, wordsOf } from './words.ts';
 
-export { isStopWord, stem, tokenize, tokenizeName } from './words.ts';
-
 /** The score's parts, to explain why a skill was chosen. */
 export interface SkillSignals {
 	/** 6 if the whole name occurs, ignoring separators. */
