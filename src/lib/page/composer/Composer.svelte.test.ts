@@ -150,6 +150,21 @@ describe('while a run is under way', () => {
 		expect(client.calls[1]?.[1]).toBe((client.calls[0]?.[1] as { id: string }).id);
 	});
 
+	test('F14: “Send now” waits until the server has the message that it sends', async () => {
+		const screen = await setup();
+		const arrived = Promise.withResolvers<void>();
+		client.enqueue = async (_id, message) => {
+			await arrived.promise;
+			client.calls.push(['enqueue', message]);
+			return { runId: null };
+		};
+		await screen.getByTestId('composer-input').fill('stop that');
+		await userEvent.keyboard('{Enter}');
+		await screen.getByTestId('queue-send').click();
+		arrived.resolve();
+		await expect.poll(() => client.calls.map(([name]) => name)).toEqual(['enqueue', 'sendQueued']);
+	});
+
 	test('F14: the strip says what “Send now” does, and in which order the messages come', async () => {
 		const screen = await setup();
 		session.queue.items = [QUEUED, { ...QUEUED, id: 'q2', text: 'other' }];

@@ -18,6 +18,8 @@ export class MessageQueue {
 	editedId = $state<string | null>(null);
 	/** Not answered: it may have arrived, so it keeps its id when it is sent again. */
 	#unconfirmed: QueuedMessage | null = null;
+	/** The last message is on its way; what is done with one waits for that, as it may be the same. */
+	#adding: Promise<unknown> = Promise.resolve();
 
 	constructor(host: SessionHost) {
 		this.#host = host;
@@ -30,10 +32,12 @@ export class MessageQueue {
 		this.#host.draft.sendingAs(message.id);
 		this.items = [...this.items, message];
 		let isWaiting = false;
-		const isTaken = await this.#host.attempt(async () => {
+		const adding = this.#host.attempt(async () => {
 			const { runId } = await this.#host.client.enqueue(this.#host.id, { id: message.id, text, files });
 			isWaiting = runId === null;
 		});
+		this.#adding = adding;
+		const isTaken = await adding;
 		if (isTaken) this.#unconfirmed = null;
 		else this.#drop(message.id);
 		// Whatever becomes of this, the message is in the queue, for everybody to see.
@@ -50,6 +54,7 @@ export class MessageQueue {
 
 	edit(id: string, text: string): Promise<boolean> {
 		return this.#host.attempt(async () => {
+			await this.#adding;
 			await this.#host.client.editQueued(this.#host.id, id, text);
 			this.items = this.items.map((message) => (message.id === id ? { ...message, text } : message));
 		});
@@ -57,6 +62,7 @@ export class MessageQueue {
 
 	remove(id: string): Promise<boolean> {
 		return this.#host.attempt(async () => {
+			await this.#adding;
 			await this.#host.client.removeQueued(this.#host.id, id);
 			this.#drop(id);
 		});
@@ -64,7 +70,10 @@ export class MessageQueue {
 
 	/** Sends it as soon as the step that is under way is over. */
 	sendNow(id: string): Promise<boolean> {
-		return this.#host.attempt(() => this.#host.client.sendQueued(this.#host.id, id));
+		return this.#host.attempt(async () => {
+			await this.#adding;
+			await this.#host.client.sendQueued(this.#host.id, id);
+		});
 	}
 
 	#drop(id: string): void {

@@ -41,7 +41,7 @@ test.each([
 	['f.json', 'json'],
 	['g.html', 'page'],
 	['h.py', 'text'],
-	['i.pdf', 'other'],
+	['i.pdf', 'pdf'],
 	['j', 'other']
 ])('the kind of %s is %s', (path, kind) => {
 	expect(fileKind(path)).toBe(kind);
