@@ -200,13 +200,19 @@ export interface FileStart {
 	bytes: number | null;
 }
 
-/** At most `maxBytes`; the rest is not fetched. Throws an `ApiError`. */
-export async function readStart(url: string, maxBytes: number): Promise<FileStart> {
+/** The file's content, still to be read. Throws an `ApiError`. */
+export async function openFile(url: string): Promise<Response> {
 	const response = await fetch(url).catch((error: unknown) => {
 		throw unreachable(error);
 	});
 	if (response.status === 401) goToLogin();
 	if (!response.ok) throw errorFromBody(response.status, await response.text());
+	return response;
+}
+
+/** At most `maxBytes`; the rest is not fetched. Throws an `ApiError`. */
+export async function readStart(url: string, maxBytes: number): Promise<FileStart> {
+	const response = await openFile(url);
 	if (!response.body) throw new ApiError('internal', 'The server sent no content for this file. Try again.');
 	const whole = sizeOf(response);
 	const decoder = new TextDecoder();

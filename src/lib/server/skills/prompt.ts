@@ -237,7 +237,7 @@ export function renderBody(skill: Pick<Skill, 'body'>, offset = 0): string {
 /** The result of `load_skill`: instructions, folder, files and tools; with an offset only the instructions. */
 export function renderLoadedSkill(skill: Skill, offset = 0): string {
 	const body = inert(renderBody(skill, offset));
-	// Only the first page has the digest, by which a conversation knows that the skill is loaded.
+	// Only the first page contains the digest, which marks the skill as loaded in the conversation.
 	if (offset > 0) return `<skill_content name="${attribute(skill.name)}" from="${offset}">\n${body}\n</skill_content>`;
 	const tools = skill.tools.map((tool) => line(`${tool.name}: ${tool.description}`));
 	return [
