@@ -23,10 +23,11 @@ export interface Endpoints {
 	'/api/conversations/[id]/queue': typeof import('./api/conversations/[id]/queue/+server.ts');
 	'/api/conversations/[id]/queue/[message]': typeof import('./api/conversations/[id]/queue/[message]/+server.ts');
 	'/api/conversations/[id]/queue/[message]/send': typeof import('./api/conversations/[id]/queue/[message]/send/+server.ts');
-	'/api/conversations/[id]/restore': typeof import('./api/conversations/[id]/restore/+server.ts');
 	'/api/conversations/[id]/skills': typeof import('./api/conversations/[id]/skills/+server.ts');
 	'/api/conversations/[id]/skills/[...name]': typeof import('./api/conversations/[id]/skills/[...name]/+server.ts');
 	'/api/conversations/import': typeof import('./api/conversations/import/+server.ts');
+	'/api/conversations/trash': typeof import('./api/conversations/trash/+server.ts');
+	'/api/conversations/trash/[id]': typeof import('./api/conversations/trash/[id]/+server.ts');
 	'/api/health': typeof import('./api/health/+server.ts');
 	'/api/keys': typeof import('./api/keys/+server.ts');
 	'/api/keys/[id]': typeof import('./api/keys/[id]/+server.ts');

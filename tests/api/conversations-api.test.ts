@@ -1,4 +1,5 @@
 /** Addresses of conversations as they answer: lists, marks, deletion with a way back, search, files. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,12 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import type { ConversationDetail, ConversationList, ConversationSummary } from '../../src/lib/shared/api.ts';
+import type {
+	ConversationDetail,
+	ConversationList,
+	ConversationSummary,
+	DeletedConversation
+} from '../../src/lib/shared/api.ts';
 import { emptyAnswer } from '../../src/lib/shared/message.ts';
 import type { StoredEvent } from '../../src/lib/server/store/chat/runs.ts';
 import * as chat from '../../src/routes/api/chat/+server.ts';
@@ -24,7 +30,8 @@ import * as message from '../../src/routes/api/conversations/[id]/messages/[mess
 import * as queue from '../../src/routes/api/conversations/[id]/queue/+server.ts';
 import * as queued from '../../src/routes/api/conversations/[id]/queue/[message]/+server.ts';
 import * as send from '../../src/routes/api/conversations/[id]/queue/[message]/send/+server.ts';
-import * as restore from '../../src/routes/api/conversations/[id]/restore/+server.ts';
+import * as trash from '../../src/routes/api/conversations/trash/+server.ts';
+import * as restore from '../../src/routes/api/conversations/trash/[id]/+server.ts';
 import * as upload from '../../src/routes/api/conversations/import/+server.ts';
 import * as run from '../../src/routes/api/runs/[id]/+server.ts';
 import * as runEvents from '../../src/routes/api/runs/[id]/events/+server.ts';
@@ -179,6 +186,37 @@ test('every address of a deleted conversation but that of its changes answers 40
 	expect((await ask(restore.POST, { params: { id: 'nobody' } })).status).toBe(404);
 });
 
+test('a deleted conversation is listed until it is restored or deleted for good; what comes too late, twice or by a key is refused', async () => {
+	const deleted = async (query = '') => {
+		const { body } = await ask<{ data: DeletedConversation[]; total: number }>(trash.GET, { query });
+		return body;
+	};
+	const [kept, gone] = [await create('Kept'), await create('Gone')];
+	expect((await ask(restore.DELETE, { params: { id: kept } })).status).toBe(404);
+	await ask(one.DELETE, { params: { id: kept } });
+	await ask(file.PUT, { params: { id: gone, path: 'a.txt' }, text: 'x' });
+	await ask(one.DELETE, { params: { id: gone } });
+	expect((await deleted()).data.map(({ title }) => title)).toEqual(['Gone', 'Kept']);
+	const [last] = (await deleted('page=2&limit=1')).data;
+	expect(last).toMatchObject({ id: kept });
+	expect(Date.parse(last?.expiresAt ?? '') - Date.parse(last?.deletedAt ?? '')).toBe(600_000);
+	expect((await ask(trash.GET, { query: 'limit=0' })).status).toBe(400);
+
+	expect((await ask(restore.DELETE, { params: { id: gone } })).status).toBe(204);
+	expect((await ask(restore.DELETE, { params: { id: gone } })).status).toBe(404);
+	expect((await ask(restore.POST, { params: { id: gone } })).status).toBe(404);
+	expect(existsSync(app.workspaces.path(gone))).toBe(false);
+	expect((await ask(restore.POST, { params: { id: kept } })).body).toMatchObject({ title: 'Kept' });
+	expect((await ask(restore.DELETE, { params: { id: kept } })).status).toBe(404);
+	expect((await ask(one.GET, { params: { id: kept } })).status).toBe(200);
+	expect(await deleted()).toMatchObject({ data: [], total: 0 });
+	// They would stand in the way of these addresses.
+	for (const taken of ['trash', 'import']) {
+		expect((await ask(chat.POST, { body: input(taken, 'run-taken', 'x') })).status).toBe(400);
+		expect((await ask(file.PUT, { params: { id: taken, path: 'a.txt' }, text: 'x' })).status).toBe(400);
+	}
+});
+
 test('F14: who follows a conversation hears at once, and of a new title, of its deletion and of its return', async () => {
 	const id = await create('Plans');
 	const controller = new AbortController();
@@ -204,6 +242,9 @@ test('F14: who follows a conversation hears at once, and of a new title, of its 
 	expect(await (await open())()).toEqual({ isDeleted: true });
 	await ask(restore.POST, { params: { id } });
 	expect(await next()).toEqual({ isDeleted: false });
+	await ask(one.DELETE, { params: { id } });
+	await ask(restore.DELETE, { params: { id } });
+	expect(await (await open())()).toEqual({ isDeleted: true });
 	controller.abort();
 });
 

@@ -236,6 +236,43 @@ test('F14: what is renamed, deleted or restored in one tab is so in the other, a
 	expect(failed).toEqual([]);
 });
 
+test('F14: a deleted chat stands in “Recently deleted” of every tab at once, and comes back or goes for good from there', async ({
+	page,
+	app,
+	model,
+	context
+}) => {
+	await readAll(page, app);
+	model.push(text('To be kept.'), text('To be lost.'));
+	await page.goto(app.url);
+	const kept = await begin(page, 'keep me', 'To be kept.');
+	const lost = await begin(page, 'lose me', 'To be lost.');
+	const second = await context.newPage();
+	await second.goto(`${app.url}/c/${lost}`);
+	await expect(answers(second)).toContainText('To be lost.');
+	await second.getByTestId('list-menu').click();
+	await second.getByTestId('show-deleted').click();
+	const rows = second.getByTestId('deleted-chat');
+	await expect(second.getByTestId('deleted-chats')).toContainText('kept for 10 minutes');
+	await expect(rows.filter({ hasText: 'keep me' })).toHaveCount(0);
+	for (const title of ['keep me', 'lose me']) {
+		await links(page).filter({ hasText: title }).focus();
+		await page.keyboard.press('Delete');
+		await expect(rows.filter({ hasText: title })).toHaveCount(1);
+	}
+
+	await rows.filter({ hasText: 'lose me' }).getByRole('button', { name: 'forever' }).click();
+	await second.getByTestId('confirm-delete').click();
+	await expect(rows.filter({ hasText: 'lose me' })).toHaveCount(0);
+	expect((await page.request.post(`${app.url}/api/conversations/trash/${lost}`, { data: {} })).status()).toBe(404);
+	await rows.filter({ hasText: 'keep me' }).getByTestId('restore-chat').click();
+	await expect(rowOf(page, 'keep me')).toHaveCount(1);
+	await second.getByRole('link', { name: 'Open chat' }).click();
+	await expect(second).toHaveURL(`${app.url}/c/${kept}`);
+	await expect(answers(second)).toContainText('To be kept.');
+	await expect(second.getByTestId('deleted-chats')).toHaveCount(0);
+});
+
 test('F14: who looks elsewhere sees that an answer is written, and hears that it is there', async ({
 	page,
 	app,

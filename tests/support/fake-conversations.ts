@@ -74,8 +74,22 @@ export function createFakeConversations(all: ConversationSummary[] = []): FakeCo
 			fake.calls.push(['restore', id]);
 			fail();
 			const back = find(fake.deleted, id);
+			fake.deleted = fake.deleted.filter((conversation) => conversation.id !== id);
 			fake.all = [...fake.all, back];
 			return back;
+		},
+		listDeletedConversations: async ({ page, limit }) => {
+			fail();
+			const deletedAt = new Date().toISOString();
+			const expiresAt = new Date(Date.now() + 600_000).toISOString();
+			const data = fake.deleted.map(({ id, title }) => ({ id, title, deletedAt, expiresAt })).reverse();
+			return { data: data.slice((page - 1) * limit, page * limit), total: data.length, page, limit };
+		},
+		deleteTrashedConversation: async (id) => {
+			fake.calls.push(['delete for good', id]);
+			fail();
+			find(fake.deleted, id);
+			fake.deleted = fake.deleted.filter((conversation) => conversation.id !== id);
 		},
 		conversationExportUrl: (id, format) => `/api/conversations/${id}/export?format=${format}`,
 		importConversation: async (file) => {

@@ -117,7 +117,12 @@ export function createClient() {
 		/** It can be restored for ten minutes. */
 		removeConversation: (id: string) => call('DELETE', '/api/conversations/[id]', { params: { id } }),
 		/** `not_found` when it is gone for good. */
-		restoreConversation: (id: string) => call('POST', '/api/conversations/[id]/restore', { params: { id } }),
+		restoreConversation: (id: string) => call('POST', '/api/conversations/trash/[id]', { params: { id } }),
+		/** Those that can be restored, last deleted first. */
+		listDeletedConversations: (query: { page: number; limit: number }) =>
+			call('GET', '/api/conversations/trash', { query }),
+		/** For good. */
+		deleteTrashedConversation: (id: string) => call('DELETE', '/api/conversations/trash/[id]', { params: { id } }),
 		/** Address of a file to be saved. */
 		conversationExportUrl: (id: string, format: 'json' | 'markdown') =>
 			addressOf('/api/conversations/[id]/export', { id }) + queryOf({ format }),

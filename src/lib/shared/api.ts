@@ -3,10 +3,13 @@ import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
 import { modelId, reasoningEffort } from './models.ts';
 
-/** Ids chosen by clients, also used as folder names. */
+/** Ids chosen by clients, also used as folder names. Two are addresses beside those of conversations. */
 export const conversationId = z
 	.string()
-	.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, hyphens or underscores');
+	.regex(
+		/^(?!(?:import|trash)$)[A-Za-z0-9_-]{1,128}$/,
+		'must be 1 to 128 letters, digits, hyphens or underscores, and not “import” or “trash”'
+	);
 
 const aguiContent = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
@@ -108,6 +111,12 @@ export const conversationSummary = z.object({
 	snippet: snippet.optional()
 });
 export type ConversationSummary = z.infer<typeof conversationSummary>;
+
+/** A deleted conversation that can be restored until `expiresAt`. */
+const deletedConversation = conversationSummary
+	.pick({ id: true, title: true })
+	.extend({ deletedAt: z.string(), expiresAt: z.string() });
+export type DeletedConversation = z.infer<typeof deletedConversation>;
 
 /** A message waiting for the current run to end. */
 export const queuedMessage = z.object({
@@ -214,6 +223,8 @@ export const conversationList = z.object({
 	limit: z.number()
 });
 export type ConversationList = z.infer<typeof conversationList>;
+
+export const deletedConversationList = conversationList.extend({ data: z.array(deletedConversation) });
 
 export const workspaceFile = z.object({
 	/** Relative to the conversation's workspace, with `/`. */

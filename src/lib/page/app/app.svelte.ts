@@ -49,7 +49,7 @@ export class ChatApp {
 	/** The conversation on the page; `session` may be of another one, or of one that was on it before. */
 	shownId = $state<string | null>(null);
 	/** What lies over the page. */
-	overlay = $state<'palette' | 'shortcuts' | null>(null);
+	overlay = $state<'palette' | 'shortcuts' | 'deleted' | null>(null);
 	/** Was dropped somewhere, and waits for the page that installs. */
 	#dropped = $state.raw<readonly FolderFile[] | null>(null);
 	#channel: BroadcastChannel | null = null;

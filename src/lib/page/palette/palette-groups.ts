@@ -14,6 +14,7 @@ import Puzzle from '@lucide/svelte/icons/puzzle';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import SunMoon from '@lucide/svelte/icons/sun-moon';
+import Trash2 from '@lucide/svelte/icons/trash-2';
 import Upload from '@lucide/svelte/icons/upload';
 import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
@@ -136,6 +137,14 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 					}
 				]),
 		{ id: 'import', label: 'Import chat', icon: Upload, isQuiet: true, run: onimport },
+		{
+			id: 'deleted',
+			label: 'Recently deleted chats',
+			words: 'trash restore undo',
+			icon: Trash2,
+			isQuiet: true,
+			run: () => void (app.overlay = 'deleted')
+		},
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,
 			label: `Theme: ${theme}`,

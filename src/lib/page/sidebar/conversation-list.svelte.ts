@@ -1,5 +1,5 @@
 /** A list of conversations that is read page by page, and changed here before the server has said so. */
-import type { ConversationList as Page, ConversationSummary } from '../../shared/api.ts';
+import type { ConversationSummary } from '../../shared/api.ts';
 import { type ApiError, asApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
@@ -7,19 +7,25 @@ import { readPages } from '../ui/reading.svelte.ts';
 
 const PAGE_SIZE = 50;
 
-export class ConversationList {
-	readonly #read: (page: number, limit: number) => Promise<Page>;
+interface Page<Item> {
+	data: Item[];
+	total: number;
+	limit: number;
+}
+
+export class ConversationList<Item extends { id: string } = ConversationSummary> {
+	readonly #read: (page: number, limit: number) => Promise<Page<Item>>;
 	/** Being taken out: what is read meanwhile still has them. */
 	#leaving: readonly string[] = [];
 	#pages = 1;
 	#reads = 0;
-	list = $state.raw<ConversationSummary[]>([]);
+	list = $state.raw<Item[]>([]);
 	total = $state(0);
 	isLoaded = $state(false);
 	error = $state.raw<ApiError | null>(null);
 	readonly hasMore = $derived(this.list.length < this.total);
 
-	constructor(read: (page: number, limit: number) => Promise<Page>) {
+	constructor(read: (page: number, limit: number) => Promise<Page<Item>>) {
 		this.#read = read;
 	}
 
@@ -48,11 +54,11 @@ export class ConversationList {
 		await this.refresh();
 	}
 
-	find(id: string): ConversationSummary | undefined {
+	find(id: string): Item | undefined {
 		return this.list.find((conversation) => conversation.id === id);
 	}
 
-	change(id: string, change: Partial<ConversationSummary>): void {
+	change(id: string, change: Partial<Item>): void {
 		this.#reads++;
 		this.list = this.list.map((conversation) =>
 			conversation.id === id ? { ...conversation, ...change } : conversation
@@ -60,7 +66,7 @@ export class ConversationList {
 	}
 
 	/** At the top; where it was before it is no more. */
-	put(conversation: ConversationSummary): void {
+	put(conversation: Item): void {
 		if (!this.find(conversation.id)) this.total++;
 		this.#reads++;
 		this.list = [conversation, ...this.list.filter(({ id }) => id !== conversation.id)];

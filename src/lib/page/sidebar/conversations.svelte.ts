@@ -1,5 +1,5 @@
 /** The conversations of the sidebar: those at hand, those that are archived, and what becomes of their answers. */
-import type { ConversationSummary } from '../../shared/api.ts';
+import type { ConversationSummary, DeletedConversation } from '../../shared/api.ts';
 import { type ApiError, asApiError, type UploadOptions } from '../request.ts';
 import { ConversationList } from './conversation-list.svelte.ts';
 import type { ConversationPatch, Client } from '../server.ts';
@@ -25,6 +25,8 @@ export type ConversationsClient = Pick<
 	| 'changeConversation'
 	| 'removeConversation'
 	| 'restoreConversation'
+	| 'listDeletedConversations'
+	| 'deleteTrashedConversation'
 	| 'conversationExportUrl'
 	| 'importConversation'
 >;
@@ -33,16 +35,20 @@ export class Conversations implements SessionListener {
 	readonly client: ConversationsClient;
 	readonly active: ConversationList;
 	readonly archived: ConversationList;
+	/** Those that can be restored. */
+	readonly deleted: ConversationList<DeletedConversation>;
 	readonly #host: ConversationsHost;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** Has the archive been looked at? Otherwise it is not read. */
 	#showsArchive = false;
+	#showsDeleted = false;
 
 	constructor(client: ConversationsClient, host: ConversationsHost) {
 		this.client = client;
 		this.#host = host;
 		this.active = new ConversationList((page, limit) => client.searchConversations({ page, limit }));
 		this.archived = new ConversationList((page, limit) => client.searchConversations({ page, limit, archived: true }));
+		this.deleted = new ConversationList((page, limit) => client.listDeletedConversations({ page, limit }));
 	}
 
 	// Getters, not $derived: what is derived in a page ends with it.
@@ -64,7 +70,11 @@ export class Conversations implements SessionListener {
 	/** Never rejects: see `error`. */
 	async refresh(): Promise<void> {
 		const before = this.list;
-		const [isNew] = await Promise.all([this.active.refresh(), this.#showsArchive && this.archived.refresh()]);
+		const [isNew] = await Promise.all([
+			this.active.refresh(),
+			this.#showsArchive && this.archived.refresh(),
+			this.#showsDeleted && this.deleted.refresh()
+		]);
 		this.#watch();
 		if (!isNew) return;
 		for (const { id, activeRunId } of this.list) {
@@ -76,6 +86,13 @@ export class Conversations implements SessionListener {
 	async openArchive(): Promise<void> {
 		this.#showsArchive = true;
 		await this.archived.refresh();
+	}
+
+	/** Returns what ends it: nobody looks at them any more. */
+	openDeleted(): () => void {
+		this.#showsDeleted = true;
+		void this.deleted.refresh();
+		return () => (this.#showsDeleted = false);
 	}
 
 	/** The end of its last answer has been seen here. */
@@ -122,9 +139,18 @@ export class Conversations implements SessionListener {
 	}
 
 	/** Rejects with an `ApiError`. */
-	async restore(id: string): Promise<void> {
+	restore(id: string): Promise<void> {
+		return this.#takeFromTrash(id, () => this.client.restoreConversation(id));
+	}
+
+	/** One that was deleted goes for good. Rejects with an `ApiError`. */
+	removeForGood(id: string): Promise<void> {
+		return this.#takeFromTrash(id, () => this.client.deleteTrashedConversation(id));
+	}
+
+	async #takeFromTrash(id: string, work: () => Promise<unknown>): Promise<void> {
 		try {
-			await this.client.restoreConversation(id);
+			await this.deleted.takeOut(id, work);
 			this.#host.onchange();
 		} catch (error) {
 			throw asApiError(error);
@@ -189,6 +215,7 @@ export class Conversations implements SessionListener {
 		clearTimeout(this.#timer);
 		this.active.dispose();
 		this.archived.dispose();
+		this.deleted.dispose();
 	}
 
 	/** Shows it at once, and takes it back when the server does not. */

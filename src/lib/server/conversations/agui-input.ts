@@ -97,8 +97,9 @@ export function withoutUndefined({
 
 /** An id that may name a folder. @throws AppError invalid_input */
 export function checkConversationId(id: string): string {
-	if (conversationId.safeParse(id).success) return id;
-	throw new AppError('invalid_input', 'id: must be 1 to 128 letters, digits, hyphens or underscores');
+	const { success, error } = conversationId.safeParse(id);
+	if (success) return id;
+	throw new AppError('invalid_input', `id: ${error.issues[0]?.message}`);
 }
 
 function toPolicy({

@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { gate } from '../../../../tests/support/gate.ts';
+import { gate, type Gate } from '../../../../tests/support/gate.ts';
 import { text } from '../../../../tests/support/model-replies.ts';
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { createLog } from '../log.ts';
@@ -25,12 +25,14 @@ let trash: ConversationTrash;
 let now: number;
 let logged: string[];
 let stopped: string[];
+/** Stopping a run waits for it. */
+let stopping: Gate | null;
 
 beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), 'conversation-trash-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 	workspaces = createWorkspaces(root);
-	[now, logged, stopped] = [START, [], []];
+	[now, logged, stopped, stopping] = [START, [], [], null];
 	trash = open();
 	await put('c');
 });
@@ -47,6 +49,7 @@ function open(files: Pick<Workspaces, 'removeAll'> = workspaces): ConversationTr
 		runner: {
 			stop: async (id) => {
 				stopped.push(id);
+				await stopping?.opened;
 				return true;
 			}
 		}
@@ -100,6 +103,34 @@ describe('a conversation that is deleted', () => {
 		expect(logged).toEqual([]);
 		expect(existsSync(workspaces.path('c'))).toBe(false);
 		expect(await store.conversations.isDeleted('c')).toBe(false);
+	});
+
+	test('goes for good when somebody says so, with what it stands in the list for; not one that was restored meanwhile', async () => {
+		await put('other');
+		await trash.remove('c');
+		now += MINUTE;
+		await trash.remove('other');
+		const times = { deletedAt: new Date(START).toISOString(), expiresAt: new Date(START + 10 * MINUTE).toISOString() };
+		expect(await trash.list({ page: 2, limit: 1 })).toEqual({ data: [{ id: 'c', title: 'c', ...times }], total: 2 });
+		await Promise.all([trash.purge(), trash.removeForGood('c'), trash.restore('other')]);
+		for (const id of ['c', 'other', 'nobody'])
+			await expect(trash.removeForGood(id)).rejects.toMatchObject({ code: 'not_found' });
+		await expect(trash.restore('c')).rejects.toMatchObject({ code: 'not_found' });
+		expect([await hasFiles('c'), await hasFiles('other')]).toEqual([false, true]);
+		expect(await trash.list({ page: 1, limit: 9 })).toEqual({ data: [], total: 0 });
+	});
+
+	test('goes for good only when its run has ended, which still writes files', async () => {
+		const stop = gate();
+		stopping = stop;
+		await store.runs.start(startOf('r1', { conversationId: 'c' }));
+		const removing = trash.remove('c');
+		const leaving = trash.removeForGood('c').catch(() => trash.removeForGood('c'));
+		await expect.poll(() => stopped).toEqual(['r1']);
+		expect(await hasFiles('c')).toBe(true);
+		stop.open();
+		await Promise.all([removing, leaving]);
+		expect(await hasFiles('c')).toBe(false);
 	});
 
 	test('is removed when the server starts again, if it is old enough then', async () => {

@@ -1,5 +1,5 @@
 /** Conversations that were deleted: they can be brought back for a while, then they go for good, with their files. */
-import type { ConversationSummary } from '../../shared/api.ts';
+import type { ConversationSummary, DeletedConversation } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
@@ -15,6 +15,10 @@ export interface ConversationTrash {
 	remove(id: string): Promise<void>;
 	/** Also one that is not deleted. @throws AppError `not_found` when it is gone for good */
 	restore(id: string): Promise<ConversationSummary>;
+	/** Those that can be restored, last deleted first. `total` counts all. */
+	list(page: { page: number; limit: number }): Promise<{ data: DeletedConversation[]; total: number }>;
+	/** One that was deleted goes for good now. @throws AppError `not_found` when it is gone, or was restored */
+	removeForGood(id: string): Promise<void>;
 	/** Removes for good what was deleted ten minutes ago. Never rejects: what fails is logged, and tried again the next time. */
 	purge(): Promise<void>;
 	/** Ends the timer, and waits for a purge that is under way. */
@@ -37,10 +41,13 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	const { conversations } = store;
 	let isClosed = false;
 	let purging = Promise.resolve();
+	/** Runs that are being stopped: they still write files. */
+	const stopping = new Map<string, Promise<unknown>>();
 
 	/** Files go before rows: what fails in between still has the row that says it is to be removed. */
 	const removeForGood = async (id: string): Promise<void> => {
 		try {
+			await stopping.get(id);
 			await workspaces.removeAll(id);
 			await conversations.remove(id);
 		} catch (error) {
@@ -70,13 +77,34 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 			if (!run) throw new AppError('not_found', 'Conversation not found.');
 			// Before its run ends: who hears of that end would read what is gone.
 			changes.announce(id);
-			if (run.activeRunId !== null) await runner.stop(run.activeRunId);
+			if (run.activeRunId === null) return;
+			const stop = runner.stop(run.activeRunId);
+			stopping.set(id, stop);
+			await stop.finally(() => stopping.delete(id));
+		},
+
+		async list(page) {
+			const { data, total } = await conversations.listDeleted(page);
+			const expiresAt = (deletedAt: string) => new Date(Date.parse(deletedAt) + KEEP_MS).toISOString();
+			return { data: data.map((each) => ({ ...each, expiresAt: expiresAt(each.deletedAt) })), total };
+		},
+
+		async removeForGood(id) {
+			const [claimed] = await conversations.claimDeleted(new Date(now()).toISOString(), id);
+			if (claimed === undefined) {
+				throw new AppError(
+					'not_found',
+					'This chat isn’t in the trash any more. It was restored or deleted permanently.'
+				);
+			}
+			// After a purge that is under way: it may be at the same one.
+			await (purging = purging.then(() => removeForGood(id)));
 		},
 
 		async restore(id) {
 			const conversation = (await conversations.restore(id)) ? await conversations.get(id) : null;
 			if (!conversation) {
-				throw new AppError('not_found', 'This conversation can’t be restored. It may have been deleted permanently.');
+				throw new AppError('not_found', 'This chat can’t be restored: it was deleted permanently.');
 			}
 			changes.announce(id);
 			return conversation;

@@ -35,6 +35,9 @@ export function goOn(): void {
 	(find('[data-testid=approval]') ?? place ?? find('main'))?.focus({ preventScroll: true });
 }
 
+/** What lies over the page, the topmost last. */
+const layers = new Set<HTMLElement>();
+
 /**
  * For `{@attach}`. bits-ui hears keys on the document; on the window, the page does: there Escape would stop the run, and
  * letters are shortcuts. A dialog leaves those to the page, which looks whether one is open.
@@ -42,7 +45,10 @@ export function goOn(): void {
 export function keepKeys(element: HTMLElement): () => void {
 	const isDialog = element.ariaModal === 'true';
 	let isGone = false;
+	layers.add(element);
 	const keep = (event: KeyboardEvent): void => {
+		// It is for what lies on top, whose listeners came later.
+		if ([...layers].at(-1) !== element) return;
 		const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
 		if (event.key === 'Escape' || (isPlain && !isDialog)) event.stopPropagation();
 	};
@@ -50,6 +56,9 @@ export function keepKeys(element: HTMLElement): () => void {
 	void tick().then(() => isGone || document.addEventListener('keydown', keep));
 	return () => {
 		isGone = true;
-		setTimeout(() => document.removeEventListener('keydown', keep));
+		setTimeout(() => {
+			document.removeEventListener('keydown', keep);
+			layers.delete(element);
+		});
 	};
 }

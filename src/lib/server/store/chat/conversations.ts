@@ -1,7 +1,7 @@
 /** Conversations: the list and its search, titles, marks, and deletion. */
 import type { Kysely } from 'kysely';
 import { sql, type UpdateObject } from 'kysely';
-import type { ConversationSummary } from '../../../shared/api.ts';
+import type { ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
@@ -32,6 +32,9 @@ export interface ConversationMarks {
 	effort?: ReasoningEffort | null | undefined;
 }
 
+/** A deleted conversation, until its files are being removed. */
+type DeletedRow = Pick<DeletedConversation, 'id' | 'title' | 'deletedAt'>;
+
 /** A deleted conversation counts as not found, except for `create`, `restore` and the purge. */
 export interface Conversations {
 	/** The key that created it; null without one, or if not found. */
@@ -58,8 +61,13 @@ export interface Conversations {
 	/** Also true if it wasn't deleted. */
 	restore(id: string): Promise<boolean>;
 	isDeleted(id: string): Promise<boolean>;
-	/** Claims those deleted at `until` or before for the purge, and returns their ids. They can't be restored any more. */
-	claimDeleted(until: string): Promise<string[]>;
+	/** Those that can be restored, last deleted first. `total` counts all. */
+	listDeleted(page: Pick<ConversationQuery, 'page' | 'limit'>): Promise<{ data: DeletedRow[]; total: number }>;
+	/**
+	 * Claims those deleted at `until` or before for the purge, of one id if it's given, and returns their ids. They can't be
+	 * restored any more.
+	 */
+	claimDeleted(until: string, id?: string): Promise<string[]>;
 	/** Deletes permanently, with messages, runs and run events, even if not marked as deleted. False if not found. */
 	remove(id: string): Promise<boolean>;
 }
@@ -188,11 +196,28 @@ export function createConversations(db: Kysely<Database>): Conversations {
 
 		isDeleted: (id) => isDeleted(db, id),
 
-		async claimDeleted(until) {
+		async listDeleted({ page, limit }) {
+			const deleted = db.selectFrom('conversations').where('deleted_at', '!=', CLAIMED);
+			const [data, { total }] = await Promise.all([
+				deleted
+					.select(['id', 'title', 'deleted_at as deletedAt'])
+					.$narrowType<{ deletedAt: string }>()
+					.orderBy('deleted_at', 'desc')
+					.orderBy('id')
+					.limit(limit)
+					.offset((page - 1) * limit)
+					.execute(),
+				deleted.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow()
+			]);
+			return { data, total: Number(total) };
+		},
+
+		async claimDeleted(until, id) {
 			const rows = await db
 				.updateTable('conversations')
 				.set({ deleted_at: CLAIMED })
 				.where('deleted_at', '<=', until)
+				.$if(id !== undefined, (all) => all.where('id', '=', id ?? ''))
 				.returning('id')
 				.execute();
 			return rows.map(({ id }) => id);

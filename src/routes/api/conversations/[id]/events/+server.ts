@@ -19,7 +19,7 @@ export const GET = endpoint({
 			for (;;) {
 				// Listened for before it is read, so that nothing changes unheard between the two.
 				const next = changed.next();
-				const isDeleted = await store.conversations.isDeleted(id);
+				const isDeleted = (await store.conversations.get(id)) === null;
 				yield `event: change\ndata: ${JSON.stringify({ isDeleted })}\n\n`;
 				if ((await next).done) return;
 			}
