@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { runAgent } from '../src/lib/server/agent/loop.ts';
 import type { Model, ResponseItem } from '../src/lib/server/agent/model.ts';
 import { startTimeLimit } from '../src/lib/server/agent/time-limit.ts';
+import { knownFrom, noteOf } from '../src/lib/server/agent/turn-note.ts';
 import { createOfflineModel } from '../src/lib/server/offline/offline.ts';
 import { instructionsOf } from '../src/lib/server/turns/instructions.ts';
 import { createSkillToolbox } from '../src/lib/server/turns/toolbox.ts';
@@ -109,12 +110,14 @@ async function talk(
 		if (index === 0 && names.length > 0)
 			content.push({ type: 'input_text', text: `Attached files:\n${names.map((name) => `- ${name}`).join('\n')}` });
 		input.push({ type: 'message', role: 'user', content });
+		const note = noteOf({ date: new Date(), files: listed, skills: [] }, knownFrom(input));
+		if (note) input.push(note);
 		const items: ResponseItem[] = [];
 		const time = startTimeLimit(LIMITS.maxDurationMs, new AbortController().signal);
 		const run = runAgent({
 			model,
 			effort: null,
-			instructions: instructionsOf(renderCatalog(snapshot.skills), listed),
+			instructions: instructionsOf(renderCatalog(snapshot.skills)),
 			input: [...input],
 			held: [],
 			toolbox: createSkillToolbox({

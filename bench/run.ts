@@ -6,6 +6,7 @@ import { benchInstalling } from './installing.ts';
 import { benchLibrary } from './library.ts';
 import { runCases } from './measure.ts';
 import { benchPhrasings } from './phrasings.ts';
+import { benchPromptCache } from './prompt-cache.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRegistry } from './registry.ts';
 import { benchRelay } from './relay.ts';
@@ -27,6 +28,7 @@ const benches = [
 	benchLibrary,
 	benchRanking,
 	benchPhrasings,
+	benchPromptCache,
 	benchRegistry,
 	benchInstalling,
 	benchStart

@@ -428,7 +428,8 @@ test('F5, F12: a file that comes along is in the workspace of the key, and named
 	expect(sentItems(0)[0]?.content).toEqual([
 		{ type: 'input_text', text: 'Read it' },
 		image,
-		{ type: 'input_text', text: 'Attached files:\n- data.csv' }
+		{ type: 'input_text', text: 'Attached files:\n- data.csv' },
+		{ type: 'input_text', text: expect.stringContaining('- data.csv (8 bytes)') as unknown }
 	]);
 	const other = { ...file, file_data: Buffer.from('other').toString('base64') };
 	await rig.ask({ input: [{ role: 'user', content: [other] }] }, { key: 'key_a' });

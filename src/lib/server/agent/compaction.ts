@@ -1,5 +1,6 @@
 /** Shortens a long history: plans what to leave out, and has the model write a summary of it (FEATURES F7). */
 import type { RunEvent } from '../../shared/events.ts';
+import { isNote } from './turn-note.ts';
 import type { Model, ModelErrorCode, ModelOptions, ModelUsage, ResponseItem } from './model.ts';
 
 export interface ItemSize {
@@ -48,7 +49,7 @@ export function createSizeOf(): SizeOf {
 	return (item) => {
 		const known = sizes.get(item);
 		if (known) return known;
-		const json = JSON.stringify(item);
+		const json = JSON.stringify(isNote(item) ? item.content : item);
 		const isSkill = item.type === 'function_call_output' && json.includes('<skill_content');
 		const size = { tokens: Math.ceil(json.length / 4), isSkill };
 		sizes.set(item, size);
@@ -266,7 +267,7 @@ function lineOf(item: ResponseItem, longest: number): string {
 	const detail = Math.min(longest, LONGEST_DETAIL);
 	if (item.type === 'function_call') return clip(`Call of ${String(item.name)}: ${textOf(item.arguments)}`, detail);
 	if (item.type === 'function_call_output') return clip(`Result: ${textOf(item.output)}`, detail);
-	if (item.type !== 'message') return '';
+	if (item.type !== 'message' || isNote(item)) return '';
 	return clip(`${item.role === 'user' ? 'User' : 'Assistant'}: ${textOf(item.content)}`, longest);
 }
 

@@ -4,6 +4,7 @@ import { isObject } from '../../shared/json.ts';
 import { type Message, messageText, type Part } from '../../shared/message.ts';
 import type { ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
+import { isNote } from './turn-note.ts';
 
 export interface HistoryMessage {
 	message: Message;
@@ -29,9 +30,9 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 	return history.flatMap(({ message, items, model }) => {
 		if (message.role === 'user') return [userItem(message)];
 		const stored = (items ?? []).filter(isItem);
-		const sent = stored.length > 0 ? stored : fromParts(message);
+		const sent = hasOwn(stored) ? stored : [...stored, ...fromParts(message)];
 		// The model must know the text of a stopped answer, even if it isn't in any item.
-		const said = stored.length > 0 && message.status !== 'complete' ? unrecordedText(message, stored) : [];
+		const said = hasOwn(stored) && message.status !== 'complete' ? unrecordedText(message, stored) : [];
 		return [...sent, ...said].filter((item) => item.type !== 'reasoning' || model === modelId);
 	});
 }
@@ -40,7 +41,12 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 export function unsaidItems(last: HistoryMessage | undefined): ResponseItem[] {
 	if (!last) return [];
 	const stored = (last.items ?? []).filter(isItem);
-	return stored.length > 0 ? unrecordedText(last.message, stored) : fromParts(last.message);
+	return hasOwn(stored) ? unrecordedText(last.message, stored) : fromParts(last.message);
+}
+
+/** Whether there are items of the model, besides our note. */
+function hasOwn(items: readonly ResponseItem[]): boolean {
+	return items.some((item) => !isNote(item));
 }
 
 /** Waiting calls of an answer, with their decisions. */

@@ -135,7 +135,8 @@ function isTruncated(value: unknown): boolean {
 export type BuiltinMode = 'on' | 'off' | 'auto';
 
 export interface OfferOptions {
-	question: string;
+	/** Of the conversation, oldest first. */
+	questions: readonly string[];
 	/** By skill id, `builtin/name`. */
 	modeOf(skillId: `builtin/${string}`): BuiltinMode;
 	/** Names called earlier in the conversation. */
@@ -148,16 +149,20 @@ function builtinId(name: string): `builtin/${string}` {
 	return `builtin/${name}`;
 }
 
-/** Of the available ones: `on` always, `auto` if it fits the question or was used before. Keeps the order. */
+/**
+ * Of the available ones: `on` always, `auto` if it fits a question of the conversation or was used before. What was offered
+ * once stays: another list of tools would cost the server's cache of everything after it. Keeps the order.
+ */
 function pickBuiltins(
 	builtins: readonly Builtin[],
-	{ question, modeOf, used, limits }: OfferOptions
+	{ questions, modeOf, used, limits }: OfferOptions
 ): readonly Builtin[] {
 	const available = builtins.filter(
 		({ name, unavailable }) => modeOf(builtinId(name)) !== 'off' && unavailable() === null
 	);
 	const automatic = available.filter(({ name }) => modeOf(builtinId(name)) === 'auto');
-	const fitting = new Set(pickAutoSkills(automatic, { messages: [question] }, limits).map(({ skill }) => skill));
+	const picked = questions.flatMap((question) => pickAutoSkills(automatic, { messages: [question] }, limits));
+	const fitting = new Set(picked.map(({ skill }) => skill));
 	return available.filter((builtin) => !automatic.includes(builtin) || used.has(builtin.name) || fitting.has(builtin));
 }
 

@@ -36,12 +36,12 @@ const builtins = createBuiltins({
 
 interface Given {
 	modes?: Record<string, BuiltinMode>;
-	question?: string;
+	questions?: string[];
 	isEnabled?: boolean;
 	approvals?: 'ask' | 'auto';
 }
 
-function open({ modes = {}, question = '', isEnabled = true, approvals = 'auto' }: Given = {}) {
+function open({ modes = {}, questions = [], isEnabled = true, approvals = 'auto' }: Given = {}) {
 	const records: (ExecutionStart | ExecutionEnd)[] = [];
 	const events: SkillEvent[] = [];
 	const modeOf = (skillId: string) => modes[skillId] ?? 'auto';
@@ -56,7 +56,7 @@ function open({ modes = {}, question = '', isEnabled = true, approvals = 'auto' 
 			finished: async (_, end) => void records.push(end)
 		}
 	});
-	const session = createBuiltinSession(calls, { question, modeOf, used: new Set(), approvals });
+	const session = createBuiltinSession(calls, { questions, modeOf, used: new Set(), approvals });
 	const call = async (name: string, args: Record<string, unknown>) => {
 		const context = { cwd, signal: new AbortController().signal, onEvent: (event: SkillEvent) => events.push(event) };
 		const { ok, output } = await session.call(name, args, { ...context, caller: { conversationId: 'c1' } });
@@ -84,8 +84,12 @@ describe('modes, as of other skills', () => {
 		expect(open().names()).toEqual([]);
 		expect(open({ modes: { 'builtin/file_read': 'on' } }).names()).toEqual(['file_read']);
 		const question = 'Search the web for the latest news, then save as notes.md';
-		expect(open({ question }).names()).toEqual(['file_write', 'web_search']);
-		expect(open({ question, modes: { 'builtin/web_search': 'off' } }).names()).toEqual(['file_write']);
+		expect(open({ questions: [question] }).names()).toEqual(['file_write', 'web_search']);
+		expect(open({ questions: [question], modes: { 'builtin/web_search': 'off' } }).names()).toEqual(['file_write']);
+	});
+	test('what fitted an earlier question stays offered, so that the list of tools only grows', () => {
+		const questions = ['Search the web for the latest news', 'Hello'];
+		expect(open({ questions }).names()).toEqual(['web_search']);
 	});
 	test('what is not available is not offered, whatever its mode; a call says why', async () => {
 		const { names, call } = open({ modes: { 'builtin/browser': 'on', 'builtin/eval_code': 'on' } });

@@ -71,8 +71,9 @@ describe('F2: why a run offered what it did', () => {
 				.map(({ name }) => [name, 0])
 				.sort()
 		);
-		const instructions = String(rig.server.requests[0]!.body.instructions);
-		for (const { name, told } of kept) expect(instructions.includes(`### ${name}\n`)).toBe(told === 'full');
+		const { instructions, input } = rig.server.requests[0]!.body;
+		const seen = `${String(instructions)}\n${JSON.stringify(input).replaceAll('\\n', '\n')}`;
+		for (const { name, told } of kept) expect(seen.includes(`### ${name}\n`)).toBe(told === 'full');
 	});
 
 	test('says what was loaded and run, each run of it its own', async () => {

@@ -177,7 +177,7 @@ describe('F16: with and without the skill, side by side', () => {
 				const asked = JSON.stringify(body.input);
 				return text(`Sure:\n\`\`\`json\n[{"met": ${asked.includes('forty')}, "reason": "seen"}]\n\`\`\``);
 			}
-			expect(JSON.stringify(body.instructions)).toContain('input.txt (9 bytes)');
+			expect(JSON.stringify(body.input)).toContain('input.txt (9 bytes)');
 			if (!isWith) return text('I cannot.');
 			expect(JSON.stringify(body.input)).not.toContain('evals.json');
 			return results === 0 ? load : results === 1 ? runScript : text('It says forty-two.');

@@ -12,6 +12,7 @@ import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { removeFolder } from '../foreign-folders.ts';
+import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { CATALOG_TOKENS, instructionsOf } from '../turns/instructions.ts';
 import { createSkillToolbox, type SkillToolboxOptions } from '../turns/toolbox.ts';
 import { openInside } from '../safe-path.ts';
@@ -176,11 +177,15 @@ function runQuestion(
 	});
 	const catalog = renderCatalog(library, { budgetTokens: CATALOG_TOKENS, hasGuidance: true });
 	const caller = { sessionId };
+	const note = noteOf({ date: new Date(), files, skills: [] }, knownFrom([]));
 	return runAgent({
 		model,
 		effort,
-		instructions: instructionsOf(catalog, files),
-		input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: asked.prompt }] }],
+		instructions: instructionsOf(catalog),
+		input: [
+			{ type: 'message', role: 'user', content: [{ type: 'input_text', text: asked.prompt }] },
+			...(note ? [note] : [])
+		],
 		held: [],
 		toolbox: createSkillToolbox({ session, callerTools: [], cwd, caller, approvals }),
 		threadId: sessionId,

@@ -1,6 +1,7 @@
 /** Reads a request: what was said, what was called since, which skills are on offer and which are loaded. */
 import { GO_ON } from '../agent/history.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
+import { isNote, knownFrom } from '../agent/turn-note.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
 
 export const LOAD_SKILL = 'load_skill';
@@ -64,13 +65,14 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 	// The instructions of pinned skills stand in the system prompt; their headings are none of its own.
 	const pinned = (instructions.match(BLOCKS) ?? []).flatMap((block) => readSkillContent(block) ?? []);
 	const prompt = instructions.replace(BLOCKS, '');
+	const known = knownFrom(items);
 	const history: History = {
 		turns: [],
 		calls: [],
 		loaded: new Map(pinned.map((skill) => [skill.name, skill])),
 		previousSkill: null,
-		skills: readCatalog(prompt, tools),
-		workspace: section(prompt, 'working directory').flatMap(readFileLine)
+		skills: readCatalog(prompt, tools, known.skills),
+		workspace: [...known.files.keys()]
 	};
 	for (const [index, item] of items.entries()) {
 		if (isQuestion(item)) history.turns.push(readTurn(item.content));
@@ -132,7 +134,7 @@ function linesFrom(text: string, start = -1): string[] {
 }
 
 function isQuestion(item: JsonObject): boolean {
-	return item.role === 'user' && (item.type === 'message' || item.type === undefined) && !isGoOn(item);
+	return item.role === 'user' && (item.type === 'message' || item.type === undefined) && !isGoOn(item) && !isNote(item);
 }
 
 /** Asks for more of an answer that was stopped: what the person asked is the message before. */
@@ -161,8 +163,12 @@ function textOf(output: unknown): string {
 	return texts.length > 0 ? texts.filter((text) => typeof text === 'string').join('\n') : JSON.stringify(value ?? '');
 }
 
-function readCatalog(prompt: string, tools: readonly FunctionTool[]): CatalogSkill[] {
-	const skills = new Map<string, string>();
+function readCatalog(
+	prompt: string,
+	tools: readonly FunctionTool[],
+	described: ReadonlyMap<string, string>
+): CatalogSkill[] {
+	const skills = new Map(described);
 	let name = '';
 	for (const line of section(prompt, 'available skills')) {
 		const heading = /^### +(\S+)\s*$/.exec(line)?.[1];

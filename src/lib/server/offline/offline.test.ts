@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
+import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { createOfflineModel } from './offline.ts';
 
 interface TestSkill {
@@ -44,13 +45,11 @@ function functionTool(
 	return { type: 'function', name, description, parameters: { type: 'object', properties, required } };
 }
 
-function instructionsFor({ skills = {}, workspace = [] }: Setting): string {
+function instructionsFor({ skills = {} }: Setting): string {
 	const catalog = Object.entries(skills).map(([name, { description }]) => `### ${name}\n${description}\n`);
-	const files = workspace.map((path) => `- ${path} (12 bytes)`);
 	return [
 		'You are a helpful assistant.\n\n## Available Skills\n\nYou have access to skills.\n\nTo use a skill:\n1. Call load_skill to read its instructions\n',
-		...catalog,
-		files.length > 0 ? `## Working directory\n\n${files.join('\n')}\n` : ''
+		...catalog
 	].join('\n');
 }
 
@@ -82,6 +81,9 @@ async function talk(setting: Setting, ...messages: (string | TestMessage)[]): Pr
 		if (attached.length > 0)
 			content.push({ type: 'input_text', text: `Attached files:\n${attached.map((path) => `- ${path}`).join('\n')}` });
 		input.push({ type: 'message', role: 'user', content });
+		const files = (setting.workspace ?? []).map((path) => ({ path, bytes: 12 }));
+		const note = noteOf({ date: new Date(), files, skills: [] }, knownFrom(input));
+		if (note) input.push(note);
 		for (let step = 0; step < 8 && result.texts.length < messages.indexOf(message) + 1; step += 1) {
 			const request: ModelRequest = {
 				instructions: instructionsFor(setting),

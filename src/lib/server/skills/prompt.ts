@@ -11,6 +11,8 @@ export interface CatalogOptions {
 	format?: CatalogFormat;
 	/** Hard limit for the whole section in tokens; without it every skill is described in full. */
 	budgetTokens?: number;
+	/** If not all fit: only names, in the given order and within this, so that the text is the same for every question. */
+	namesTokens?: number;
 	/** Matching skills, best first (`createSkillIndex`); called only if not all fit. The rest are listed by name. */
 	rank?: () => readonly Skill[];
 	/** Adds advice on when to use skills (C19). */
@@ -41,7 +43,7 @@ export function renderCatalog(skills: readonly Skill[], options: CatalogOptions 
 /** `renderCatalog`, with what it shows of each skill (F2). */
 export function tellCatalog(skills: readonly Skill[], options: CatalogOptions = {}): Catalog {
 	if (skills.length === 0) return NOTHING_TOLD;
-	const { format = 'markdown', budgetTokens = Infinity, rank = () => [], hasGuidance = false } = options;
+	const { format = 'markdown', budgetTokens = Infinity, namesTokens, rank = () => [], hasGuidance = false } = options;
 	const { entry, ...rest } = FORMATS[format];
 	// Before escaping: an invisible character would hide a tag from it.
 	const form: Form = { ...rest, entry: (skill) => entry(withoutHiddenIn(fieldsOf(skill))) };
@@ -50,12 +52,14 @@ export function tellCatalog(skills: readonly Skill[], options: CatalogOptions = 
 	const whole = join(head, entries, form);
 	if (estimateTokens(whole) <= budgetTokens) return { text: whole, told: toldIn(form, { full: skills, entries }) };
 
+	if (namesTokens !== undefined)
+		return renderPart(skills, head, { room: Math.floor(namesTokens) * 4, describes: false }, form);
 	const ranked = rank();
 	const isRanked = new Set(ranked);
 	const inOrder = [...ranked, ...skills.filter((skill) => !isRanked.has(skill))];
 	const room = Math.floor(budgetTokens) * 4;
 	// With less room it drops the guidance, then descriptions, then names, then everything.
-	return renderPart(inOrder, head.length <= room / 2 ? head : form.head, room, form);
+	return renderPart(inOrder, head.length <= room / 2 ? head : form.head, { room, describes: true }, form);
 }
 
 const NOTHING_TOLD: Catalog = { text: '', told: new Map() };
@@ -66,13 +70,18 @@ function shareOf(text: string): number {
 }
 
 /** As many skills as fit, counted in characters to be exact; empty if none fit. */
-function renderPart(skills: readonly Skill[], head: string, room: number, form: Form): Catalog {
+function renderPart(
+	skills: readonly Skill[],
+	head: string,
+	{ room, describes }: { room: number; describes: boolean },
+	form: Form
+): Catalog {
 	const left = room - join(head, [''], form).length;
 	if (!(left > 0)) return NOTHING_TOLD;
 	// Keep a quarter for the names of the others.
 	const full = takeWhile(
 		skills,
-		Math.floor((left * 3) / 4),
+		describes ? Math.floor((left * 3) / 4) : 0,
 		(skill) => form.entry(skill).length + form.separator.length
 	);
 	const entries = full.map(form.entry);
@@ -191,7 +200,7 @@ function takeWhile<Item>(items: readonly Item[], room: number, size: (item: Item
 	return taken;
 }
 
-function firstCharacters(text: string): string {
+export function firstCharacters(text: string): string {
 	return text.length <= MAX_DESCRIPTION ? text : [...text].slice(0, MAX_DESCRIPTION).join('');
 }
 

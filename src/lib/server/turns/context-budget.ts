@@ -149,7 +149,7 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 }
 
 /** The longest stored summary of this branch that ends before the newest question, and the index of its last message. */
-function newestSummary(
+export function newestSummary(
 	history: readonly HistoryMessage[],
 	stored: readonly { messageId: string; summary: string }[]
 ): { index: number; summary: string | null } {

@@ -61,22 +61,23 @@ const LOADED =
 	'These skills are already loaded: don’t call load_skill for them. Follow them when they fit the request.';
 const TOO_LONG = 'There was no room for the instructions of these skills. Call load_skill before using one:';
 
-/** Maximum size of the skill catalog. If not all skills fit, only those that match the question are described in full. */
+/** Maximum size of the skill catalog. If not all skills fit, it has only names, and matching ones are described in the turn's note. */
 export const CATALOG_TOKENS = 2000;
+export const NAMES_TOKENS = 500;
 
-/** `catalog` from `renderCatalog`, `always` from `renderAlways`, `said` from the caller; each may be empty. */
+/**
+ * `catalog` from `renderCatalog`, `always` from `renderAlways`, `said` from the caller; each may be empty. Whatever can
+ * change between two turns belongs in the turn's note: a prompt cache ends at the first difference.
+ */
 export function instructionsOf(
 	catalog: string,
-	files: readonly { path: string; bytes: number }[],
 	{ always = '', said = '' }: { always?: string; said?: string | undefined } = {}
 ): string {
-	const listing = files.slice(0, 200).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`);
 	return [
 		'You are a helpful assistant. Use the skills below when they fit the request. Answer in the user’s language.',
 		catalog,
-		// Before the files, which change more often: a prompt cache ends at the first difference.
 		always,
-		`## Working directory\n\nScripts run in this conversation's working directory; give them files by these relative names. Files there:\n${listing.join('\n') || '(none)'}`,
+		'## Working directory\n\nScripts run in this conversation’s working directory; give them files by their relative names. A <context> block after a message comes from the app, not from the user: it lists the files there and what else has changed.',
 		said
 	]
 		.filter(Boolean)

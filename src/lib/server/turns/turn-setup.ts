@@ -4,7 +4,7 @@ import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '..
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
-import { type Catalog, estimateTokens, tellCatalog } from '../skills/prompt.ts';
+import { type Catalog, estimateTokens, firstCharacters, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
@@ -14,7 +14,14 @@ import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { contextLimitOf } from './context-budget.ts';
-import { type AlwaysSection, type AlwaysSkill, alwaysSkills, CATALOG_TOKENS, renderAlways } from './instructions.ts';
+import {
+	type AlwaysSection,
+	type AlwaysSkill,
+	alwaysSkills,
+	CATALOG_TOKENS,
+	NAMES_TOKENS,
+	renderAlways
+} from './instructions.ts';
 import type { SkillPolicy } from './run-request.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
 
@@ -22,9 +29,9 @@ export interface TurnSetupParts {
 	skills: SkillsProvider;
 	approvals: ApprovalPolicy;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	/** Built-in tools for a question; `used`: names of tools the conversation has called. */
+	/** Built-in tools for the questions of a conversation; `used`: names of tools it has called. */
 	builtins?: (offer: {
-		question: string;
+		questions: readonly string[];
 		used: ReadonlySet<string>;
 		only?: readonly string[] | undefined;
 	}) => BuiltinTools;
@@ -47,6 +54,8 @@ export interface TurnSkills {
 	always: string;
 	/** Skills with their instructions in the system prompt. */
 	loaded: readonly Skill[];
+	/** Skills that may fit the question and aren't described in `catalog`, best first. */
+	suggested: readonly Pick<Skill, 'name' | 'description'>[];
 	offer: SkillOffer;
 	/** Removes instructions from the history that were unloaded or are in the system prompt. */
 	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
@@ -63,8 +72,10 @@ export interface TurnOffer {
 export async function offerTurn(
 	parts: TurnSetupParts,
 	turn: TurnOwner & {
-		/** The question. */
-		asked: string;
+		/** The questions so far, oldest first. */
+		questions: readonly string[];
+		/** Descriptions of skills that earlier notes contain, by name. */
+		described: ReadonlyMap<string, string>;
 		/** Names of tools called before. */
 		used: ReadonlySet<string>;
 		/** Pinned and unloaded skills of the conversation. */
@@ -74,9 +85,10 @@ export async function offerTurn(
 	}
 ): Promise<TurnOffer> {
 	const { skills, modes, contextTokens: cap } = parts;
-	const { asked, used, states, model, signal, policy, apiKeyId } = turn;
+	const { questions, described, used, states, model, signal, policy, apiKeyId } = turn;
+	const asked = questions.at(-1) ?? '';
 	const snapshot = skills.registry.snapshot();
-	const builtins = parts.builtins?.({ question: asked, used, only: policy?.builtins });
+	const builtins = parts.builtins?.({ questions, used, only: policy?.builtins });
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const usable = viewOf(snapshot, visibility).library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
@@ -86,7 +98,11 @@ export async function offerTurn(
 	const ranked = (await skills.rank(snapshot, asked)).filter((skill) => isUsable.has(skill));
 	// Always-loaded skills first, then the best matches.
 	const best = new Set([...always.map(({ skill }) => skill), ...ranked]);
-	const catalog = tellCatalog(usable, { budgetTokens: CATALOG_TOKENS, rank: () => [...best], hasGuidance: true });
+	const catalog = tellCatalog(usable, { budgetTokens: CATALOG_TOKENS, namesTokens: NAMES_TOKENS, hasGuidance: true });
+	const suggested = [...best]
+		.filter((skill) => catalog.told.get(skill)?.told !== 'full')
+		.slice(0, MAX_SUGGESTED)
+		.map(({ name, description }) => ({ name, description: firstCharacters(description) }));
 	const toExplain = [...new Set([...best, ...usable])].slice(0, MAX_OFFERED);
 	const explained = await skills.explain(snapshot, asked, toExplain);
 	const inPrompt = new Set(section.inFull.map(({ skill }) => skill.name));
@@ -97,7 +113,8 @@ export async function offerTurn(
 		catalog: catalog.text,
 		always: section.text,
 		loaded: section.inFull.map(({ skill }) => skill),
-		offer: offerOf(usable, always, { catalog, section, explained }),
+		suggested,
+		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
 			if (inPrompt.size === 0 && unloaded.size === 0) return history;
 			return withoutSkills(history, (skill, { createdAt }) => {
@@ -127,13 +144,30 @@ async function roomFor(
 	return isGuess ? UNKNOWN_TOKENS : Math.floor(tokens * SHARE);
 }
 
+/** At most so many are described for a question: `search_skills` finds the others. */
+const MAX_SUGGESTED = 8;
+
+/** Tokens of the skills that the notes describe, by name. */
+function notedOf(
+	suggested: readonly { name: string; description: string }[],
+	described: ReadonlyMap<string, string>
+): Map<string, number> {
+	const all = [...described, ...suggested.map(({ name, description }) => [name, description] as const)];
+	return new Map(all.map(([name, description]) => [name, estimateTokens(`### ${name}\n${description}\n\n`)]));
+}
+
 /** Why the run offers what it does (FEATURES F2). */
 function offerOf(
 	usable: readonly Skill[],
 	always: readonly AlwaysSkill[],
-	prompt: { catalog: Catalog; section: AlwaysSection; explained: readonly ExplainedSkill<Skill>[] }
+	prompt: {
+		catalog: Catalog;
+		section: AlwaysSection;
+		explained: readonly ExplainedSkill<Skill>[];
+		noted: ReadonlyMap<string, number>;
+	}
 ): SkillOffer {
-	const { catalog, section, explained } = prompt;
+	const { catalog, section, explained, noted } = prompt;
 	const reasons = new Map(always.map((each) => [each.skill, each]));
 	const inFull = new Set(section.inFull);
 	const skills = explained.map(({ skill, points, signals }): OfferedSkill => {
@@ -143,14 +177,16 @@ function offerOf(
 		return {
 			name: skill.name,
 			description: skill.description,
-			told: instructions > 0 ? 'full' : (told?.told ?? (reason ? 'name' : 'omitted')),
-			tokens: (told?.tokens ?? 0) + instructions,
+			told: instructions > 0 || noted.has(skill.name) ? 'full' : (told?.told ?? (reason ? 'name' : 'omitted')),
+			tokens: (told?.tokens ?? 0) + (noted.get(skill.name) ?? 0) + instructions,
 			always: reason?.why,
 			points,
 			signals
 		};
 	});
-	return { skills, total: usable.length, tokens: estimateTokens(catalog.text) + estimateTokens(section.text) };
+	const inNotes = [...noted.values()].reduce((sum, tokens) => sum + tokens, 0);
+	const tokens = estimateTokens(catalog.text) + estimateTokens(section.text) + inNotes;
+	return { skills, total: usable.length, tokens };
 }
 
 /** Creates the turn's toolbox: tools of skills, built-in tools, and the caller's own. */

@@ -6,8 +6,9 @@ import { GO_ON, heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } fro
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
+import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import type { Store } from '../store/store.ts';
-import { createContextBudget } from './context-budget.ts';
+import { createContextBudget, newestSummary } from './context-budget.ts';
 import { instructionsOf } from './instructions.ts';
 import type { RunRequest } from './run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
@@ -53,12 +54,14 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
-	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
-	const asked = question ? messageText(question) : '';
+	const questions = stored.flatMap(({ message }) => (message.role === 'user' ? [messageText(message)] : []));
+	const covered = newestSummary(stored, await store.compactions.list(conversationId)).index + 1;
+	const known = knownFrom(stored.slice(covered).flatMap(({ items }) => items ?? []));
 	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy };
 	const offer = await offerTurn(parts, {
 		...skillsOf,
-		asked,
+		questions,
+		described: known.skills,
 		model,
 		signal,
 		used: calledTools(stored),
@@ -71,7 +74,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const history = told.historyOf(stored);
 	const { instructions: said } = request;
 	const [files] = await Promise.all([workspaces.list(conversationId), workspaces.keepVersions(conversationId)]);
-	const instructions = instructionsOf(catalog, files, { always, said });
+	const instructions = instructionsOf(catalog, { always, said });
 	const budget = createContextBudget({
 		model,
 		contextTokens: parts.contextTokens,
@@ -91,6 +94,14 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		cwd: workspaces.path(conversationId),
 		caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 	});
+	if (!goesOn) {
+		// Recorded before the answer, because later turns must send the same again.
+		const note = noteOf({ date: new Date(), files, skills: told.suggested }, known);
+		if (note) {
+			turn.record([note]);
+			input.push(note);
+		}
+	}
 	if (request.kind === 'continue') {
 		// Store the unfinished text as an item, so that later turns know it too.
 		const unsaid = unsaidItems(stored.at(-1));

@@ -1,5 +1,6 @@
 /** Repairs a history before sending, so that one incomplete call doesn't break a whole conversation (MODEL-WIRE). */
 import type { ResponseItem } from '../../agent/model.ts';
+import { isNote } from '../../agent/turn-note.ts';
 import { isObject, parseJson } from '../../../shared/json.ts';
 import { isBlankMessage } from './items.ts';
 
@@ -11,8 +12,9 @@ export const INTERRUPTED_OUTPUT = JSON.stringify({
 
 /**
  * Returns items that every server accepts, in the same order: arguments are JSON objects, each call has exactly one
- * output, each output has a call, and there are no duplicates or blank assistant messages. Unchanged items keep their
- * identity; reasoning is never changed. Pure and idempotent.
+ * output, each output has a call, and there are no duplicates or blank assistant messages. A turn's note joins the message
+ * before it, because many chat templates want roles to alternate. Unchanged items keep their identity; reasoning is never
+ * changed. Pure and idempotent.
  */
 export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 	const answered = answeredCalls(items);
@@ -45,10 +47,18 @@ export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 			continue;
 		}
 		closeCalls();
-		result.push(item);
+		if (isNote(item)) addNote(result, item);
+		else result.push(item);
 	}
 	closeCalls();
 	return result;
+}
+
+function addNote(result: ResponseItem[], { type, role, content }: ResponseItem): void {
+	const last = result.at(-1);
+	const isQuestion = last?.type === 'message' && last.role === 'user' && Array.isArray(last.content);
+	if (!isQuestion) return void result.push({ type, role, content });
+	result[result.length - 1] = { ...last, content: [...(last.content as unknown[]), ...(content as unknown[])] };
 }
 
 /** Ids of calls with an output after them. */

@@ -22,8 +22,8 @@ import {
 } from './wire.ts';
 import { seal } from './sealed.ts';
 
-/** `ITEMS` has the final items of a step. */
-export type TurnEvent = RunEvent | { type: 'ITEMS'; items: ResponseItem[] };
+/** `ITEMS` has the final items of a step, `NOTE` what the model was told with the question; only a chain keeps that. */
+export type TurnEvent = RunEvent | { type: 'ITEMS'; items: ResponseItem[] } | { type: 'NOTE'; note: ResponseItem };
 
 export interface OutputOptions {
 	/** The items' ids contain it. */

@@ -133,6 +133,7 @@ async function* answer(
 	try {
 		for await (const event of runHeadless(parts, { ...turn, signal })) {
 			if (event.type === 'ITEMS') made.push(...event.items);
+			else if (event.type === 'NOTE') made.push(event.note);
 			else if (event.type === 'CUSTOM' && event.name === 'run.usage') usage = event.value;
 			else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
 			for (const bare of output.read(event)) yield number(bare);

@@ -18,6 +18,7 @@ import {
 	writeSummary
 } from '../../agent/compaction.ts';
 import type { Model, ModelUsage, ResponseItem } from '../../agent/model.ts';
+import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
@@ -222,7 +223,7 @@ async function compact(
 	const id = newResponseId();
 	const model = parts.models.modelFor({ id: request.model.trim() || null });
 	const { before, asked, sessionId } = await readConversation(parts, request, { id, model: model.id, apiKeyId });
-	const items = [...before, ...asked];
+	const items = [...before, ...asked].filter((item) => !isNote(item));
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
 	const { instructions, prompt_cache_key: cacheKey } = request;
 	const { text, usage } = await summarize(items, {

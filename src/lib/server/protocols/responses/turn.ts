@@ -3,6 +3,7 @@ import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
+import { isNote, knownFrom, noteOf } from '../../agent/turn-note.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { createContextBudget } from '../../turns/context-budget.ts';
 import { instructionsOf } from '../../turns/instructions.ts';
@@ -60,18 +61,25 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
-	const asked = questionOf(input);
+	const known = knownFrom(input);
 	const offer = await offerTurn(parts, {
 		apiKeyId,
 		policy,
-		asked,
+		questions: questionsOf(input),
+		described: known.skills,
 		model,
 		signal,
 		states: [],
 		used: new Set(input.flatMap(({ type, name }) => (type === 'function_call' ? [String(name)] : [])))
 	});
 	const { catalog, always } = offer.told;
-	const ours = instructionsOf(catalog, await workspaces.list(folder), { always });
+	const ours = instructionsOf(catalog, { always });
+	const files = await workspaces.list(folder);
+	const place = input.findLastIndex((item) => item.role === 'user' && !isNote(item)) + 1;
+	// A chain has its notes; a caller that sends everything each time gets one at the newest message, in all of its steps.
+	const isTold = place < input.length && known.date !== null;
+	const note = isTold ? null : noteOf({ date: new Date(), files, skills: offer.told.suggested }, known);
+	if (note && place === input.length) yield { type: 'NOTE', note };
 	const instructions = turn.instructions ? `${ours}\n\n## Instructions from the caller\n\n${turn.instructions}` : ours;
 	const equipped = equipTurn(parts, offer, {
 		apiKeyId,
@@ -99,7 +107,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		model,
 		effort,
 		instructions,
-		input,
+		input: note ? input.toSpliced(place, 0, note) : input,
 		toolbox,
 		runId: responseId,
 		threadId: sessionId,
@@ -124,12 +132,15 @@ async function* asItIs(input: ResponseItem[]): AsyncGenerator<never, ResponseIte
 	return input;
 }
 
-/** Text of the last user message. */
-function questionOf(input: readonly ResponseItem[]): string {
-	const content = input.findLast(({ type, role }) => type === 'message' && role === 'user')?.content;
-	if (typeof content === 'string') return content;
-	const parts = Array.isArray(content) ? (content as { text?: unknown }[]) : [];
-	return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
+/** Texts of the user messages. */
+function questionsOf(input: readonly ResponseItem[]): string[] {
+	return input.flatMap((item) => {
+		const { type, role, content } = item;
+		if (type !== 'message' || role !== 'user' || isNote(item)) return [];
+		if (typeof content === 'string') return [content];
+		const parts = Array.isArray(content) ? (content as { text?: unknown }[]) : [];
+		return [parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')];
+	});
 }
 
 /** Names of skills whose instructions are in the input. */
