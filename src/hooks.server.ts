@@ -9,10 +9,10 @@ import { enter, securityHeaders } from '$lib/server/access/door.ts';
 import { errorResponseFor } from '$lib/server/http.ts';
 import { upgrade } from '$lib/server/upgrade.ts';
 
-// The development server loads this module anew after a change; the old app must let go of its files first.
+// The dev server reloads this module after a change; the old app has to close its files first.
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
 
-/** What one needs to log in, or to learn how; Kit serves the scripts and styles of pages before it asks here. */
+/** Reachable without a session. Kit serves scripts and styles before this hook. */
 const LOGIN_ROUTES: readonly (string | null)[] = ['/login', '/api/session', '/.well-known/agent-card.json'];
 
 export const init: ServerInit = async () => {
@@ -22,7 +22,7 @@ export const init: ServerInit = async () => {
 		return createApp(loadConfig(process.env));
 	})();
 	if (!old) process.on('sveltekit:shutdown', shutDown);
-	// Whoever has the HTTP server hands over here what wants to be a WebSocket.
+	// The HTTP server passes WebSocket upgrades through this.
 	globalThis.openrouterSkillsUpgrade = (request, socket, head) => {
 		void kept.openrouterSkills?.then(
 			(app) => upgrade(app, request, socket, head),
@@ -31,16 +31,16 @@ export const init: ServerInit = async () => {
 	};
 	await kept.openrouterSkills.catch((error: unknown) => {
 		if (!dev || !(error instanceof DataFolderInUse)) throw error;
-		// The development server would go on, and answer every request with an error that says nothing.
+		// Otherwise the dev server would keep running and answer every request with a meaningless error.
 		process.stderr.write(`Couldn’t start the app: ${error.message}\n`);
 		process.exit(1);
 	});
 };
 
-/** `server.js` waits for what it is given here: runs get their time and their last event, and scripts are ended. */
+/** `server.js` waits for this: runs get time to finish and write their last event, and scripts are ended. */
 function shutDown(reason: string, waitFor?: (work: Promise<void>) => void): void {
 	const closing = kept.openrouterSkills?.then(async (app) => {
-		// Asked again, by somebody who does not want to wait: the first call goes on from here.
+		// A second, impatient shutdown; the first call continues from here.
 		const graceMs = reason === 'now' ? 0 : app.config.shutdownTimeoutMs;
 		await Promise.all([app.runner.close(graceMs), app.responses.close(graceMs)]);
 		if (reason !== 'now') await app.close();
@@ -56,7 +56,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 		async () => asJson(event, await resolve(event, resolving(app))),
 		(error: unknown) => refusal(event, error)
 	);
-	// Whoever stands between must not keep what only this client may see.
+	// Proxies must not cache what only this client may see.
 	const headers: [string, string][] = [
 		...securityHeaders(app.config.publicOrigin),
 		['cache-control', 'private, no-cache']
@@ -67,7 +67,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	return response;
 };
 
-/** A page knows of demo mode before it has asked for anything: what says so would push away what is there by then. */
+/** Tells a page about demo mode before its first request; a later notice would shift the layout. */
 function resolving({ models }: App): ResolveOptions {
 	return {
 		preload: ({ type }) => type !== 'asset',
@@ -82,13 +82,13 @@ async function admit(event: RequestEvent): Promise<void> {
 	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
 	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
 	event.locals.caller = MANAGER;
-	// By a name that the door lets in; the first to ask is the server itself.
+	// Only names the door admits get here; the first request comes from the server itself.
 	dataFolder.tellAddress(event.url.origin);
 	if (!LOGIN_ROUTES.includes(event.route.id)) {
 		const session = event.cookies.get(login.cookie.name);
 		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };
 		event.locals.caller = await login.check(proof);
-		// What an endpoint asks for, it checks itself; pages are for whoever manages the server.
+		// Endpoints check their own scope; pages are for managers only.
 		if (event.isDataRequest || !isProgramRoute(event.route.id ?? '')) checkCaller(event.locals.caller, undefined);
 	}
 	if (isProgramRoute(event.url.pathname) && event.route.id === null) {
@@ -96,7 +96,7 @@ async function admit(event: RequestEvent): Promise<void> {
 	}
 }
 
-/** Kit says by itself, as plain text, that a route has no such method. */
+/** Turns Kit's plain-text 405 into JSON. */
 function asJson({ request, route }: RequestEvent, response: Response): Response {
 	if (response.status !== 405 || !isProgramRoute(route.id ?? '')) return response;
 	const error = new AppError('method_not_allowed', `${request.method} isn’t supported here.`);
@@ -105,7 +105,7 @@ function asJson({ request, route }: RequestEvent, response: Response): Response 
 	return answer;
 }
 
-/** Programs get the error as JSON; a browser that wants a page gets the login page, which leads back. */
+/** JSON for programs; a browser asking for a page goes to the login page, which leads back. */
 function refusal({ request, route, url, isDataRequest }: RequestEvent, error: unknown): Response {
 	if (!(error instanceof AppError)) logError(url.pathname, error);
 	const isPage = request.method === 'GET' && !isDataRequest && !isProgramRoute(route.id ?? url.pathname);

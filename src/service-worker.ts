@@ -2,9 +2,9 @@
 /// <reference lib="esnext" />
 /// <reference lib="webworker" />
 /**
- * Makes the page an app that can be installed: keeps the files of this build, and shows a page of its own while the server is
- * not reachable. Answers of the API are never kept, and pages always come from the server: a new version is there at once.
- * What other apps share waits here for the page: it reaches no server before somebody goes on with it.
+ * Makes the page installable: caches this build's files and shows an offline page while the server is unreachable. API answers
+ * are never cached and pages always come from the server, so a new version appears at once. Content shared by other apps waits
+ * here for the page; it isn't sent to any server until the user continues with it.
  */
 import { build, files, version } from '$service-worker';
 import { SHARED_CACHE } from './lib/shared/names.ts';
@@ -13,11 +13,10 @@ const worker = self as unknown as ServiceWorkerGlobalScope;
 
 const CACHE = `app-${version}`;
 const OFFLINE = '/offline.html';
-/** What the offline page and a first paint need; the rest of the build is kept when it is first used. */
+/** For the offline page and the first paint; the rest of the build is cached on first use. */
 const SHELL = files.filter((path) => /^\/(offline\.|start\.js|favicon)/.test(path));
 const BUILD = new Set(build);
 const SHELL_PATHS = new Set(SHELL);
-/** As in the manifest. */
 const SHARE = '/share';
 
 worker.addEventListener('install', (event) => {
@@ -33,16 +32,13 @@ worker.addEventListener('fetch', (event) => {
 	const { origin, pathname } = new URL(request.url);
 	if (request.method === 'POST' && pathname === SHARE) return event.respondWith(keepShared(request));
 	if (request.method !== 'GET' || origin !== worker.location.origin || pathname.startsWith('/api/')) return;
-	// The names of these have a digest in them: what is kept is what the server would send.
+	// These names contain a hash, so the cached file is the same as the server's.
 	if (BUILD.has(pathname)) event.respondWith(fromCache(request));
 	else if (request.mode === 'navigate') event.respondWith(page(event));
 	else if (SHELL_PATHS.has(pathname)) event.respondWith(fromServer(request));
 });
 
-/**
- * A form of another site can come here, too. So nothing of it is sent anywhere: it stands in the message box until somebody
- * uses that, or not even there where the site says its name.
- */
+/** A form on another site can post here too. So nothing is sent anywhere, and nothing is kept if the origin says it's foreign. */
 async function keepShared(request: Request): Promise<Response> {
 	const from = request.headers.get('origin') ?? 'null';
 	if (from !== 'null' && from !== worker.location.origin) return Response.redirect('/', 303);
@@ -57,7 +53,7 @@ async function keepShared(request: Request): Promise<Response> {
 			await cache.put(`${SHARE}/${index}?name=${encodeURIComponent(file.name)}`, new Response(file));
 		}
 	} catch (error) {
-		// No form, or more than the browser has room for: the page says that it did not arrive.
+		// Not a form, or more than the browser has room for: the page reports that nothing arrived.
 		await caches.delete(SHARED_CACHE);
 		console.error(error);
 	}
@@ -94,7 +90,7 @@ async function page(event: FetchEvent): Promise<Response> {
 	}
 }
 
-/** Other versions, and of this one what is no part of it any more. */
+/** Deletes the caches of other versions and leftovers in this one. */
 async function removeOld(): Promise<void> {
 	for (const name of await caches.keys()) if (name !== CACHE && name !== SHARED_CACHE) await caches.delete(name);
 	const cache = await caches.open(CACHE);

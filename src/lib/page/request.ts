@@ -1,4 +1,4 @@
-/** Sends files and reports how far it is; `fetch` cannot report the progress of an upload, so XMLHttpRequest. */
+/** Requests to the server's API, uploads with progress, login, and their errors. */
 import type { ErrorBody, ErrorCode } from '../shared/errors.ts';
 import { toSkillId } from '../shared/names.ts';
 
@@ -12,11 +12,11 @@ interface Upload {
 	method: 'PUT' | 'POST';
 	url: string;
 	body: Blob | FormData;
-	/** Of a blob, whose own type must not decide anything on the server; a form says its type itself. */
+	/** Generic for blobs, so their own type decides nothing on the server. Null for forms, which set it themselves. */
 	contentType: 'application/octet-stream' | 'application/zip' | 'application/json' | null;
 }
 
-/** Throws an `ApiError`; when the signal fires, its reason. */
+/** Uses XMLHttpRequest, because `fetch` can't report upload progress. @throws ApiError; the signal's reason on abort */
 export function upload<Answer>(
 	{ method, url, body, contentType }: Upload,
 	{ signal, onprogress }: UploadOptions
@@ -46,9 +46,7 @@ export function upload<Answer>(
 	});
 }
 
-// The way to the login page and back, and the session that is made there.
-
-/** Leaves the page for the login page, which comes back to it. What has been written is kept by the tab. */
+/** Goes to the login page, which returns here. The tab keeps what was typed. */
 export function goToLogin(): void {
 	if (location.pathname === '/login') return;
 	const here = location.pathname + location.search + location.hash;
@@ -56,8 +54,8 @@ export function goToLogin(): void {
 }
 
 /**
- * Where to go after the login: the path of this server that somebody wanted, or the first page. The whole address, because
- * a path may begin with two slashes once its dots are resolved, and means another server then.
+ * Where to go after the login: a path on this server, or the first page. Returns the whole address, because a path may begin
+ * with two slashes once its dots are resolved, and would mean another server then.
  */
 export function addressAfterLogin(next: string | null, origin: string): string {
 	// Browsers read `//host`, `/\host` and `/<tab>/host` as another server.
@@ -66,7 +64,7 @@ export function addressAfterLogin(next: string | null, origin: string): string {
 	return url.origin === origin && url.pathname !== '/login' ? url.href : `${origin}/`;
 }
 
-/** Throws an `ApiError`, as everything here does. */
+/** @throws ApiError */
 export async function logIn(token: string): Promise<void> {
 	await send('POST', JSON.stringify({ token }));
 }
@@ -75,7 +73,7 @@ export async function logOut(): Promise<void> {
 	await send('DELETE', null);
 }
 
-/** Has this browser a session already? A link from another site comes without its cookie, what a page asks for has it. */
+/** Whether this browser has a session. A link from another site arrives without the cookie; a request from the page has it. */
 export async function isLoggedIn(): Promise<boolean> {
 	const response = await fetch('/api/health').catch((error: unknown) => {
 		throw unreachable(error);
@@ -92,16 +90,14 @@ async function send(method: string, body: string | null): Promise<void> {
 	if (!response.ok) throw errorFromBody(response.status, await response.text());
 }
 
-// A request that failed, in words for people: the server's own where it said some.
-
-/** `unreachable`: no answer at all, so the request may or may not have been carried out. */
+/** `unreachable`: no response, so the request may or may not have been carried out. */
 export type ApiErrorCode = ErrorCode | 'unreachable';
 
 export class ApiError extends Error {
 	override readonly name = 'ApiError';
 	readonly code: ApiErrorCode;
 	readonly hint: string | undefined;
-	/** What it says beside, to be read by programs. */
+	/** For programs. */
 	readonly details: unknown;
 
 	constructor(
@@ -123,7 +119,7 @@ export function unreachable(cause?: unknown): ApiError {
 	});
 }
 
-/** Reads the body of a failed request; anything that is not ours (a proxy's page, say) becomes a sentence with the status. */
+/** Reads the body of a failed request; a foreign one (a proxy's page, say) becomes a sentence with the status. */
 export function errorFromBody(status: number, text: string): ApiError {
 	const error = parseError(text);
 	if (!error) return new ApiError('internal', `The server returned an error (${status}). Try again.`);
@@ -131,14 +127,13 @@ export function errorFromBody(status: number, text: string): ApiError {
 	return new ApiError(code, message, hint === undefined ? { details } : { hint, details });
 }
 
-/** What to send as `approve` with the same request, to allow this once what it would run; null where that allows nothing. */
+/** The digest to send as `approve` to allow this once; null if it can't be allowed. */
 export function digestToAllow({ details }: { details?: unknown }): string | null {
 	const { error, digest } = (details ?? {}) as { error?: unknown; digest?: unknown };
 	const canBeAllowed = error === 'ApprovalRequired' || error === 'MissingSecret';
 	return canBeAllowed && typeof digest === 'string' ? digest : null;
 }
 
-/** Any failure as an `ApiError`, for the places that show one. */
 export function asApiError(error: unknown): ApiError {
 	return error instanceof ApiError ? error : new ApiError('internal', String(error), { cause: error });
 }
@@ -152,9 +147,7 @@ function parseError(text: string): ErrorBody['error'] | null {
 	}
 }
 
-// One request to the server's API: resolves to the answer or throws an `ApiError`; without a session it goes to the login page.
-
-/** @throws ApiError; when the signal fires, its reason */
+/** One API request. Without a session, goes to the login page. @throws ApiError; the signal's reason on abort */
 export async function request<Answer>(
 	path: string,
 	method = 'GET',
@@ -182,12 +175,12 @@ export async function request<Answer>(
 	}
 }
 
-/** Address of a skill in the API; the slash of `source/name` stays one. */
+/** API address of a skill; the slash in `source/name` stays. */
 export function skillUrl(id: string): string {
 	return `/api/skills/${toSkillId(id).split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** `?a=1&b=2` of what is not empty. */
+/** `?a=1&b=2`, without empty values. */
 export function queryOf(values: Record<string, string | number | undefined>): string {
 	const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
 	return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;

@@ -1,4 +1,4 @@
-/** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`; when its signal fires, its reason. */
+/** Typed client of the server's API (DESIGN §5). Every call resolves to the answer or throws an `ApiError`, or the signal's reason. */
 import type { CatalogSkill, VersionSwitch } from '../shared/install.ts';
 import { toSkillId } from '../shared/names.ts';
 import type { AnswerOf, BodyOf, Method, QueryOf, Route, Sent } from '../../routes/endpoints.ts';
@@ -6,7 +6,7 @@ import type { ExecutionQuery } from './executions/execution-query.ts';
 import { fileUrl } from './files/files.ts';
 import { queryOf, request, upload, type UploadOptions } from './request.ts';
 
-/** Asks an endpoint; what it takes and what it answers is what its `+server.ts` says. */
+/** Types come from the route's `+server.ts`. */
 function call<const R extends Route, const M extends Method<R>>(
 	method: M,
 	route: R,
@@ -16,12 +16,12 @@ function call<const R extends Route, const M extends Method<R>>(
 		body?: unknown;
 		signal?: AbortSignal;
 	};
-	// The server takes a POST as JSON alone, which no form of another site can send; one that says nothing says {}.
+	// The server accepts POST only as JSON, which no form on another site can send; so an empty one sends {}.
 	const json = body ?? (method === 'POST' ? {} : undefined);
 	return request(addressOf(route, params) + queryOf({ ...query }), method, json, signal ?? null);
 }
 
-/** The slashes of a parameter that takes the rest of a path stay slashes. */
+/** Slashes in a rest parameter stay. */
 function addressOf(route: Route, params: Record<string, string> = {}): string {
 	return route.replaceAll(/\[(\.\.\.)?(\w+)\]/g, (_whole, rest: string | undefined, name: string) => {
 		const value = params[name] ?? '';
@@ -29,10 +29,10 @@ function addressOf(route: Route, params: Record<string, string> = {}): string {
 	});
 }
 
-/** A name, or `source/name`, with `@range` or without; of a broken skill `source/folder`. */
+/** `name` or `source/name`, with or without `@range`; `source/folder` of a broken skill. */
 const ofSkill = (id: string): { id: string } => ({ id: toSkillId(id) });
 
-/** A file of a folder that is uploaded. */
+/** A file of an uploaded folder. */
 export interface FolderFile {
 	/** Relative to the folder's parent, with `/`. */
 	path: string;
@@ -44,50 +44,48 @@ export type McpServerInput = BodyOf<'/api/mcp-servers/[name]', 'PUT'>;
 export type NewCase = BodyOf<'/api/skills/[...id]/cases', 'POST'>;
 
 export interface ConversationSearch {
-	/** Any text; empty for all. */
+	/** Empty matches all. */
 	q?: string;
-	/** From 1. */
 	page?: number;
 	limit?: number;
-	/** Those that are archived, in place of those that are not. */
+	/** Archived chats only, instead of the others. */
 	archived?: boolean;
 }
 
 const STAGED = '/api/skills/install/staged';
 const CATALOG_PAGE = 20;
 
-/** What the page needs of the server; tests bring their own. */
+/** Tests use their own. */
 export type Client = ReturnType<typeof createClient>;
 
 export function createClient() {
 	return {
-		// One conversation.
+		// One chat.
 		getConversation: (id: string) => call('GET', '/api/conversations/[id]', { params: { id } }),
-		/** Says that something in the conversation has changed, as `change` events; the caller closes the source. */
+		/** Sends a `change` event when something in the chat changes; the caller closes the source. */
 		conversationEvents: (id: string) => openEvents(addressOf('/api/conversations/[id]/events', { id })),
-		/** The messages before this one. */
 		listEarlier: (id: string, before: string) =>
 			call('GET', '/api/conversations/[id]/messages', { params: { id }, query: { before } }),
-		/** Removes a message and all that follows it. */
+		/** Removes a message and everything after it. */
 		deleteMessage: (id: string, message: string) =>
 			call('DELETE', '/api/conversations/[id]/messages/[message]', { params: { id, message } }),
-		/** Shows the branch that the message is in. */
+		/** Switches to the message's branch. */
 		showMessage: (id: string, messageId: string) =>
 			call('PATCH', '/api/conversations/[id]', { params: { id }, body: { show: messageId } }),
-		/** A conversation of its own with everything up to the message. */
+		/** Copies everything up to the message into a new chat. */
 		forkConversation: (id: string, messageId: string) =>
 			call('POST', '/api/conversations/[id]/fork', { params: { id }, body: { messageId } }),
-		/** Sends a message after the run that is under way, or at once: then the run is named. The same id again is the same message. */
+		/** Sends a message after the current run, or at once if none: then the run is returned. The same id again is the same message. */
 		enqueue: (id: string, body: BodyOf<'/api/conversations/[id]/queue', 'POST'>) =>
 			call('POST', '/api/conversations/[id]/queue', { params: { id }, body }),
 		editQueued: (id: string, message: string, text: string) =>
 			call('PATCH', '/api/conversations/[id]/queue/[message]', { params: { id, message }, body: { text } }),
 		removeQueued: (id: string, message: string) =>
 			call('DELETE', '/api/conversations/[id]/queue/[message]', { params: { id, message } }),
-		/** Before all others, and as soon as the run's step is over. */
+		/** Moves it to the front; it's sent as soon as the current step ends. */
 		sendQueued: (id: string, message: string) =>
 			call('POST', '/api/conversations/[id]/queue/[message]/send', { params: { id, message } }),
-		/** Allows or denies a call that waits; a run is named when the answer goes on with it. */
+		/** Allows or denies a pending call; returns the run that continues with it. */
 		decide: (id: string, interrupt: string, body: BodyOf<'/api/conversations/[id]/approvals/[interrupt]', 'POST'>) =>
 			call('POST', '/api/conversations/[id]/approvals/[interrupt]', { params: { id, interrupt }, body }),
 		listFiles: async (id: string) => (await call('GET', '/api/conversations/[id]/files', { params: { id } })).data,
@@ -96,7 +94,7 @@ export function createClient() {
 				{ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' },
 				options
 			),
-		/** Puts the files of a skill's example into the workspace; its message is sent with them. */
+		/** Copies the files of a skill's example into the workspace. */
 		putExample: (id: string, skill: string) =>
 			call('POST', '/api/conversations/[id]/example', { params: { id }, body: { skill } }),
 		listConversationSkills: (id: string, signal: AbortSignal) =>
@@ -108,25 +106,25 @@ export function createClient() {
 			signal: AbortSignal
 		) => call('PUT', '/api/conversations/[id]/skills/[...name]', { params: { id, name }, body: { state }, signal }),
 
-		// All conversations.
-		/** What is found outside of a title has a `snippet`. A search that is not wanted any more ends with its signal. */
+		// All chats.
+		/** Matches outside a title have a `snippet`. */
 		searchConversations: ({ archived, ...search }: ConversationSearch, signal?: AbortSignal) =>
 			call('GET', '/api/conversations', { query: { ...search, ...(archived && { archived: 'true' }) }, signal }),
 		changeConversation: (id: string, body: ConversationPatch) =>
 			call('PATCH', '/api/conversations/[id]', { params: { id }, body }),
-		/** It can be restored for ten minutes. */
+		/** Can be restored for ten minutes. */
 		removeConversation: (id: string) => call('DELETE', '/api/conversations/[id]', { params: { id } }),
-		/** `not_found` when it is gone for good. */
+		/** `not_found` once it's deleted for good. */
 		restoreConversation: (id: string) => call('POST', '/api/conversations/trash/[id]', { params: { id } }),
-		/** Those that can be restored, last deleted first. */
+		/** Chats that can be restored, last deleted first. */
 		listDeletedConversations: (query: { page: number; limit: number }) =>
 			call('GET', '/api/conversations/trash', { query }),
 		/** For good. */
 		deleteTrashedConversation: (id: string) => call('DELETE', '/api/conversations/trash/[id]', { params: { id } }),
-		/** Address of a file to be saved. */
+		/** Download address. */
 		conversationExportUrl: (id: string, format: 'json' | 'markdown') =>
 			addressOf('/api/conversations/[id]/export', { id }) + queryOf({ format }),
-		/** A conversation of its own from a file that was exported as JSON. */
+		/** Imports an exported JSON file as a new chat. */
 		importConversation: (file: Blob, options: UploadOptions) =>
 			upload<AnswerOf<'/api/conversations/import', 'POST'>>(
 				{ method: 'POST', url: '/api/conversations/import', body: file, contentType: 'application/json' },
@@ -134,12 +132,12 @@ export function createClient() {
 			),
 
 		// Runs.
-		/** The same input twice is the same run, so it may be sent again after `unreachable`. */
+		/** The same input twice is the same run, so it's safe to retry after `unreachable`. */
 		startRun: (body: BodyOf<'/api/chat', 'POST'>) => call('POST', '/api/chat', { body }),
 		getRun: (id: string) => call('GET', '/api/runs/[id]', { params: { id } }),
-		/** Resolves when the server has taken note; the run's own last event tells when it has ended. */
+		/** Resolves when the server has noted it; the run's last event tells when it ended. */
 		stopRun: (id: string) => call('DELETE', '/api/runs/[id]', { params: { id } }),
-		/** Events with a `seq` over `after`; the caller closes the source. */
+		/** Events with a `seq` above `after`; the caller closes the source. */
 		runEvents: (id: string, after: number) =>
 			openEvents(`${addressOf('/api/runs/[id]/events', { id })}?after=${after}`),
 		getOffer: (id: string, signal: AbortSignal) => call('GET', '/api/runs/[id]/offer', { params: { id }, signal }),
@@ -149,34 +147,34 @@ export function createClient() {
 		getSkill: (id: string) => call('GET', '/api/skills/[...id]', { params: ofSkill(id) }),
 		changeSkill: (id: string, body: BodyOf<'/api/skills/[...id]', 'PUT'>) =>
 			call('PUT', '/api/skills/[...id]', { params: ofSkill(id), body }),
-		/** What is wrong with a skill, ready or broken, and what can be done about it. */
+		/** Problems of a skill, ready or broken, and their fixes. */
 		getDiagnosis: (id: string) => call('GET', '/api/skills/[...id]/diagnostics', { params: ofSkill(id) }),
-		/** Writes fixes, all there are without `fixes`, to the file that `digest` is of; its id may be another afterwards. */
+		/** Applies these fixes, or all without `fixes`, to the file with this `digest`; the skill's id may change. */
 		fixSkill: (id: string, body: BodyOf<'/api/skills/[...id]/diagnostics', 'POST'>) =>
 			call('POST', '/api/skills/[...id]/diagnostics', { params: ofSkill(id), body }),
 		skillEvents: () => openEvents('/api/skills/events'),
-		/** Stores variables for a skill's scripts, by `source/name`; null removes one. They never come back. */
+		/** Stores variables for a skill's scripts, by `source/name`; null removes one. They are never sent back. */
 		saveSecrets: (id: string, body: BodyOf<'/api/skills/[...id]/secrets', 'PUT'>) =>
 			call('PUT', '/api/skills/[...id]/secrets', { params: ofSkill(id), body }),
 		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
 		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),
 		readFile: (id: string, path: string) =>
 			call('GET', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
-		/** Throws `conflict` when the file is not as it was read. */
+		/** Throws `conflict` if the file has changed since it was read. */
 		writeFile: (id: string, body: BodyOf<'/api/skills/[...id]/file', 'PUT'>) =>
 			call('PUT', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
 		removeFile: (id: string, path: string) =>
 			call('DELETE', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
-		/** What the text would be as the SKILL.md; nothing is written. */
+		/** Checks the text as SKILL.md without saving it. */
 		checkText: (id: string, text: string, signal: AbortSignal) =>
 			call('POST', '/api/skills/[...id]/check', { params: ofSkill(id), body: { text }, signal }),
 
 		// Executions.
-		/** Newest first; what is empty is any. */
+		/** Newest first; empty fields match all. */
 		listExecutions: (query: ExecutionQuery & { page: number; limit: number }) =>
 			call('GET', '/api/skills/executions', { query: query as QueryOf<'/api/skills/executions', 'GET'> }),
 		getExecution: (id: string) => call('GET', '/api/skills/executions/[id]', { params: { id } }),
-		/** Runs a script or tool now, and waits for its end. */
+		/** Runs a script or tool and waits for it to end. */
 		runExecution: (
 			body: BodyOf<'/api/skills/executions', 'POST'>
 		): Promise<Pick<AnswerOf<'/api/skills/executions', 'POST'>, 'execution'>> =>
@@ -186,7 +184,7 @@ export function createClient() {
 		// Cases and evals.
 		listCases: async (id: string) => (await call('GET', '/api/skills/[...id]/cases', { params: ofSkill(id) })).data,
 		addCase: (id: string, body: NewCase) => call('POST', '/api/skills/[...id]/cases', { params: ofSkill(id), body }),
-		/** `approve`: digest of what may run though it would be asked about. */
+		/** `approve`: digest of a run that would need approval. */
 		runCase: (id: string, caseId: string, approve?: string) =>
 			call('POST', '/api/skills/[...id]/cases/[case]/run', {
 				params: { ...ofSkill(id), case: caseId },
@@ -203,7 +201,7 @@ export function createClient() {
 			call('DELETE', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
 
 		// Installing, versions, trash.
-		/** Fetches and checks, and places nothing. */
+		/** Fetches and checks a skill without installing it. */
 		stage: (source: BodyOf<'/api/skills/install/staged', 'POST'>['source'], signal: AbortSignal) =>
 			call('POST', STAGED, { body: { source }, signal }),
 		stageZip: (file: Blob, options: UploadOptions) =>
@@ -220,7 +218,7 @@ export function createClient() {
 		confirmStaged: (id: string, body: BodyOf<`${typeof STAGED}/[id]`, 'POST'>) =>
 			call('POST', `${STAGED}/[id]`, { params: { id }, body }),
 		discardStaged: (id: string) => call('DELETE', `${STAGED}/[id]`, { params: { id } }),
-		/** skills.sh knows no pages. */
+		/** skills.sh has no pages. */
 		searchCatalog: (catalog: CatalogSkill['provider'], q: string, page: number) =>
 			catalog === 'skillsmp'
 				? call('GET', '/api/skills/marketplace', { query: { q, page, limit: CATALOG_PAGE } })
@@ -229,37 +227,36 @@ export function createClient() {
 		useVersion: (id: string, use: VersionSwitch['use']) =>
 			call('PUT', '/api/skills/[...id]/versions', { params: ofSkill(id), body: { use } }),
 		rollBack: (id: string) => call('POST', '/api/skills/[...id]/rollback', { params: ofSkill(id) }),
-		/** Fetches it anew from where it came, and places nothing. */
+		/** Fetches it again from its source, without installing it. */
 		stageUpdate: (id: string) => call('POST', '/api/skills/[...id]/update', { params: ofSkill(id) }),
 		listOutdated: async () => (await call('GET', '/api/skills/outdated', {})).data,
 		removeSkill: (id: string) => call('DELETE', '/api/skills/[...id]', { params: ofSkill(id) }),
 		listTrash: async () => (await call('GET', '/api/skills/trash', {})).data,
 		restoreSkill: (id: string) => call('POST', '/api/skills/trash/[id]', { params: { id } }),
-		/** For good. */
 		deleteTrashed: (id: string) => call('DELETE', '/api/skills/trash/[id]', { params: { id } }),
 
 		// The server: settings, models and the account that pays for them (FEATURES F9, F11), keys (F12), MCP servers (E36).
 		getHealth: () => call('GET', '/api/health', {}),
 		getSettings: () => call('GET', '/api/settings', {}),
 		changeSettings: (body: BodyOf<'/api/settings', 'PUT'>) => call('PUT', '/api/settings', { body }),
-		/** In the order of the server that is set. Never fails for that server: `problem` says what is wrong with it. */
+		/** In the order of the configured server. If that server fails, `problem` says why. */
 		listModels: (signal?: AbortSignal) => call('GET', '/api/models', { signal }),
-		/** Does the key work there? What is left out is what the server has; nothing is stored. */
+		/** Tests a key. Missing fields come from the server's settings; nothing is stored. */
 		checkKey: (body: BodyOf<'/api/models/check', 'POST'>, signal?: AbortSignal) =>
 			call('POST', '/api/models/check', { body, signal }),
-		/** Servers for models on the machine that the server runs on. */
+		/** Model servers on the server's machine. */
 		findLocalServers: async (signal?: AbortSignal) => (await call('GET', '/api/models/local', { signal })).data,
-		/** The address to send the browser to; it comes back to `returnTo`, with `code` and `state` in the query. */
+		/** Returns the address to send the browser to; it comes back to `returnTo`, with `code` and `state` in the query. */
 		startSignIn: (returnTo: string) => call('POST', '/api/account/sign-in', { body: { returnTo } }),
-		/** Stores the key; once for each sign-in. */
+		/** Stores the key; once per sign-in. */
 		completeSignIn: (body: BodyOf<'/api/account/sign-in/complete', 'POST'>) =>
 			call('POST', '/api/account/sign-in/complete', { body }),
-		/** The newest first, revoked ones included. */
+		/** Newest first, including revoked keys. */
 		listKeys: async () => (await call('GET', '/api/keys', {})).data,
-		/** The only time that the key itself is told. */
+		/** The only response with the key itself. */
 		createKey: (body: BodyOf<'/api/keys', 'POST'>) => call('POST', '/api/keys', { body }),
 		renameKey: (id: string, name: string) => call('PATCH', '/api/keys/[id]', { params: { id }, body: { name } }),
-		/** What was made with it stays. */
+		/** Everything made with the key stays. */
 		revokeKey: (id: string) => call('DELETE', '/api/keys/[id]', { params: { id } }),
 		listMcpServers: async () => (await call('GET', '/api/mcp-servers', {})).data,
 		putMcpServer: (name: string, body: McpServerInput) =>
@@ -269,7 +266,7 @@ export function createClient() {
 	};
 }
 
-/** An EventSource does not tell that one has to log in; any other request does, and goes to the login page. */
+/** An EventSource doesn't report a lost login; another request does, and goes to the login page. */
 function openEvents(path: string): EventSource {
 	const source = new EventSource(path);
 	source.addEventListener('error', () => {

@@ -1,4 +1,4 @@
-/** Everything the pages share: the open conversation, the list of all, the skills, and what the server says of itself. */
+/** State shared by all pages: the open chat, the chat list, the skills and the server's health. */
 import { createContext } from 'svelte';
 import type { Health } from '../../shared/api.ts';
 import { createSessionServices, type SessionServices } from '../conversation/session-services.ts';
@@ -16,16 +16,16 @@ import { Toasts } from '../ui/toasts.svelte.ts';
 import { ThemeChoice } from './theme.svelte.ts';
 
 const NEW_KEY = 'new-conversation';
-/** The one that has just got its first message, until another page is shown: a reload may come before its address. */
+/** The chat that just got its first message, until another page is shown: a reload may come before its address. */
 const BEGUN_KEY = 'begun-conversation';
-/** On it the tabs of one browser tell each other that something was changed. */
+/** Tells the other tabs about changes. */
 const CHANNEL = 'conversations';
 
 export interface AppParts {
 	conversations?: ConversationsClient;
-	/** What each session asks of the server. */
+	/** Server calls of each session. */
 	services?: SessionServices;
-	/** Shows another page; by default as a link does. */
+	/** Navigates; by default like a link. */
 	go?: (path: string) => void | Promise<void>;
 }
 
@@ -42,18 +42,16 @@ export class ChatApp {
 	readonly toasts = new Toasts();
 	readonly go: (path: string) => void | Promise<void>;
 	session = $state.raw<ChatSession | null>(null);
-	/** Null until the server has answered. */
 	health = $state.raw<Health | null>(null);
-	/** The server has answered, or failed to. */
+	/** Answered or failed. */
 	hasAskedHealth = $state(false);
-	/** The conversation on the page; `session` may be of another one, or of one that was on it before. */
+	/** The chat on the page. `session` may belong to a previous one. */
 	shownId = $state<string | null>(null);
-	/** What lies over the page. */
 	overlay = $state<'palette' | 'shortcuts' | 'deleted' | null>(null);
-	/** Was dropped somewhere, and waits for the page that installs. */
+	/** Dropped somewhere, waiting for the install page. */
 	#dropped = $state.raw<readonly FolderFile[] | null>(null);
 	#channel: BroadcastChannel | null = null;
-	/** Runs that have ended, and nobody was told yet. */
+	/** Finished runs not announced yet. */
 	#ended: string[] = [];
 
 	constructor(client: Client, accountClient: AccountClient = createClient(), parts: AppParts = {}) {
@@ -75,7 +73,7 @@ export class ChatApp {
 		this.library = new Library(client);
 	}
 
-	/** Begins to follow the server; returns the function that ends it. */
+	/** Starts following the server; returns a function that stops it. */
 	start(): () => void {
 		const look = (): void => {
 			if (document.visibilityState !== 'visible') return;
@@ -101,7 +99,7 @@ export class ChatApp {
 		};
 	}
 
-	/** Goes on to check a skill that was dropped. */
+	/** Opens the install page with a dropped skill. */
 	install(files: readonly FolderFile[]): void {
 		this.#dropped = files;
 		void this.go('/skills/install');
@@ -113,16 +111,16 @@ export class ChatApp {
 		return files;
 	}
 
-	/** This conversation is on the page now, or none. */
+	/** Sets the chat on the page. */
 	show(id: string | null): void {
 		if (id === this.shownId) return;
 		this.shownId = id;
 		if (id === null) return;
-		// What it has got meanwhile is seen now.
+		// Whatever arrived meanwhile is seen now.
 		if (this.session?.id === id) void this.session.refresh();
 	}
 
-	/** Opens a conversation that the server knows; the one that is open already stays as it is. */
+	/** Opens a saved chat, unless it's open already. */
 	open(id: string): void {
 		if (this.session?.id === id) return;
 		writeStored('session', BEGUN_KEY, null);
@@ -130,14 +128,14 @@ export class ChatApp {
 		void this.session?.load();
 	}
 
-	/** Its address is being opened; where that is the page's own already, nobody else hears of it. */
+	/** Jumps to a message when the chat is already on the page, where no navigation happens. */
 	seek(id: string, messageId: string | undefined): void {
 		if (messageId !== undefined && this.shownId === id && this.session?.id === id) {
 			void this.session.history.seek(messageId);
 		}
 	}
 
-	/** Opens the conversation that does not exist yet; over reloads it is the same until its first message is sent. */
+	/** Opens a new chat; it keeps its id over reloads until its first message is sent. */
 	openNew(): void {
 		if (this.session?.phase === 'new') return;
 		const begun = this.session === null && wasReloadedAt('/') ? readStored('session', BEGUN_KEY) : null;
@@ -149,13 +147,12 @@ export class ChatApp {
 		this.#switchTo(id);
 	}
 
-	/** The new conversation has got its first message: the next new one is another. */
+	/** Called when the new chat gets its first message: the next new chat needs another id. */
 	begin(id: string): void {
 		if (readStored('session', NEW_KEY) === id) writeStored('session', NEW_KEY, null);
 		writeStored('session', BEGUN_KEY, id);
 	}
 
-	/** Forgets the open conversation if it is this one. */
 	close(id: string): void {
 		if (this.session?.id !== id) return;
 		this.session.dispose();
@@ -166,12 +163,11 @@ export class ChatApp {
 		if (this.session?.id === id) this.session.title = title;
 	}
 
-	/** As the list has it, so that both say the same; one so old that the list does not show it knows its own. */
+	/** The title in the list, so that both agree; chats too old for the list know their own. */
 	titleOf({ id, title }: ChatSession): string {
 		return this.conversations.find(id)?.title || title;
 	}
 
-	/** What the tab is called while this page is shown: with what waits for somebody. */
 	pageTitle(name: string): string {
 		const shown = this.session !== null && this.session.id === this.shownId ? this.session : null;
 		return pageTitle(name, {
@@ -181,7 +177,7 @@ export class ChatApp {
 		});
 	}
 
-	/** Some of the page's code did not come. However much is missing, it is said once: here, or in place of the page. */
+	/** Reports that some of the page's code didn't load, once: here or, if `isSaid`, in place of the page. */
 	tellMissingPart(isSaid = false): void {
 		const text = 'Part of the page didn’t load.';
 		const said = this.toasts.list.find((toast) => toast.text === text);
@@ -196,13 +192,13 @@ export class ChatApp {
 		this.hasAskedHealth = true;
 	}
 
-	/** The page before this one may have ended before it heard that its first message had arrived: then it is in the list. */
+	/** A page may be reloaded before it hears that its first message arrived. The chat is in the list then. */
 	#findNew(): void {
 		const { session } = this;
 		if (session?.phase === 'new' && !session.isSending && this.conversations.find(session.id)) void session.load();
 	}
 
-	/** Once each, and only when somebody can read it; what was seen in another tab meanwhile is no news. */
+	/** Announces each finished run once, and only while the tab is visible. What another tab has seen isn't news. */
 	async #tellEnded(): Promise<void> {
 		if (document.visibilityState !== 'visible') return;
 		const ended = this.#ended;
@@ -223,7 +219,7 @@ export class ChatApp {
 		this.session = new ChatSession(id, this.#client, this.conversations, this.#services);
 	}
 
-	/** A session lives on when another page is shown: then nobody has seen its answer. */
+	/** A session outlives its page; its answer counts as read only while it's shown. */
 	#servicesOf(services: SessionServices): SessionServices {
 		return {
 			...services,
@@ -235,35 +231,31 @@ export class ChatApp {
 	}
 }
 
-/** Was the document that this page is in loaded anew by somebody, at this address? */
+/** Was this document reloaded at this address? */
 function wasReloadedAt(pathname: string): boolean {
 	const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
 	return entry?.type === 'reload' && new URL(entry.name).pathname === pathname;
 }
 
-// What a tab says of itself, most urgent first. Pure.
-
+/** What the tab title shows, most urgent first. */
 export interface TabState {
-	/** A call of the open conversation waits for somebody. */
+	/** A call in the open chat waits for approval. */
 	isWaiting: boolean;
-	/** Its answer is being written. */
+	/** A reply is being written. */
 	isRunning: boolean;
-	/** Conversations with an answer that nobody has seen. */
 	unreadCount: number;
 }
 
-/** `(!) `, `(2) `, `… `, or nothing: stands before the title. */
+/** `(!) `, `(2) `, `… ` or nothing. */
 function titleMark({ isWaiting, isRunning, unreadCount }: TabState): string {
 	if (isWaiting) return '(!) ';
 	if (unreadCount > 0) return `(${unreadCount}) `;
 	return isRunning ? '… ' : '';
 }
 
-/** `(2) Plans · openrouter-skills`; an empty name is left out. */
+/** `(2) Plans · openrouter-skills`; an empty name is omitted. */
 export function pageTitle(name: string, state: TabState): string {
 	return `${titleMark(state)}${name === '' ? '' : `${name} · `}openrouter-skills`;
 }
-
-// How components reach the shared state without a module that keeps it.
 
 export const [getApp, setApp] = createContext<ChatApp>();

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. `static/start.js` does the same before the first paint, with the same key. */
+/** Light, dark or system theme. `static/start.js` does the same before the first paint, with the same key. */
 import { readStored, writeStored } from '../ui/clipboard.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -26,7 +26,7 @@ export class ThemeChoice {
 		this.current = NEXT[this.current];
 	}
 
-	/** Takes over what is chosen in other tabs; returns the function that ends it. */
+	/** Follows changes in other tabs; returns a function that stops it. */
 	watch(): () => void {
 		const follow = ({ key }: StorageEvent): void => {
 			if (key === THEME_KEY || key === null) this.#show(storedTheme());

@@ -1,28 +1,28 @@
-/** One file on its way into the conversation's workspace. */
+/** One file on its way into the workspace. */
 import { ApiError, asApiError } from '../request.ts';
 import { findHidden } from '../../shared/characters.ts';
 import type { Client } from '../server.ts';
 import { fileUrl } from '../files/files.ts';
 
-/** The server takes no more. */
+/** The server's limit. */
 export const MAX_FILE_BYTES = 200 * 1024 * 1024;
-/** Pictures that browsers show and that run nothing; of larger ones there is no small picture. */
+/** Pictures that browsers show and that run no code; larger ones get no preview. */
 const PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
 const MAX_PICTURE_BYTES = 20_000_000;
 
 export class Attachment {
-	/** In the conversation's workspace. */
+	/** Path in the workspace. */
 	readonly path: string;
 	readonly bytes: number;
-	/** What it was pasted as; null for a file. */
+	/** The pasted text; null for a file. */
 	readonly pastedText: string | null;
-	/** Characters of what was pasted that nobody sees: how many, and each once. */
+	/** Hidden characters in pasted text: their number, and each kind once. */
 	readonly hidden: { count: number; kinds: readonly string[] };
-	/** Null for a file that was uploaded before the page was loaded again. */
+	/** Null for a file uploaded before a reload. */
 	readonly #file: File | null;
 	#controller = new AbortController();
 	#objectUrl: string | null = null;
-	/** `held`: not on its way before somebody uses the box. */
+	/** `held`: not uploaded until somebody uses the message box. */
 	state = $state<'held' | 'uploading' | 'ready' | 'failed'>('uploading');
 	/** From 0 to 1. */
 	progress = $state(0);
@@ -45,7 +45,7 @@ export class Attachment {
 		return new Attachment(path, file.size, file, pastedText);
 	}
 
-	/** Until `upload`. */
+	/** Delays the upload until `upload` is called. */
 	hold(): void {
 		if (this.state === 'uploading') this.state = 'held';
 	}
@@ -57,12 +57,12 @@ export class Attachment {
 		return attachment;
 	}
 
-	/** False where another try would end the same way. */
+	/** False if another try would fail the same way. */
 	get canRetry(): boolean {
 		return this.state === 'failed' && this.bytes <= MAX_FILE_BYTES;
 	}
 
-	/** Never rejects: a failure is in `state` and `error`. */
+	/** Never rejects: a failure sets `state` and `error`. */
 	async upload(client: Client, conversationId: string): Promise<void> {
 		if (!this.#file || this.bytes > MAX_FILE_BYTES) return;
 		this.state = 'uploading';
@@ -83,14 +83,14 @@ export class Attachment {
 		}
 	}
 
-	/** Address of a small picture of it; null for what is no picture, or is not there yet. */
+	/** Address of a preview; null if it isn't a picture or isn't there yet. */
 	pictureUrl(conversationId: string): string | null {
 		if (!PICTURE.test(this.path) || this.bytes > MAX_PICTURE_BYTES) return null;
 		if (this.#file) return (this.#objectUrl ??= URL.createObjectURL(this.#file));
 		return this.state === 'ready' ? fileUrl(conversationId, this.path) : null;
 	}
 
-	/** Ends its upload and lets go of its picture. */
+	/** Cancels the upload and frees the preview. */
 	dispose(): void {
 		this.#controller.abort();
 		if (this.#objectUrl !== null) URL.revokeObjectURL(this.#objectUrl);

@@ -1,4 +1,4 @@
-/** The list of names under the caret: what is in it, what is chosen of it, when it is open. */
+/** The completion list at the caret: what it offers, what is active, when it is open. */
 import type { WorkspaceFile } from '../../shared/api.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import type { ChatApp } from '../app/app.svelte.ts';
@@ -8,19 +8,19 @@ import { rankBy } from '../text/fuzzy.ts';
 export interface CompletionMenuOptions {
 	commands: () => CompletionSources['commands'];
 	skills: () => CompletionSources['skills'];
-	/** Read once each time that a file is named. A rejection counts as none. */
+	/** Called each time a file name is started. A rejection counts as no files. */
 	readFiles: () => Promise<NonNullable<CompletionSources['files']>>;
 }
 
 export class CompletionMenu {
 	readonly #options: CompletionMenuOptions;
-	/** Null before they were read. */
+	/** Null until read. */
 	#files = $state.raw<CompletionSources['files'] | null>(null);
 	#hasFiles = false;
-	/** Closed by hand: it stays closed while the same name is written. */
+	/** Position of a name whose list was closed by hand: it stays closed until another name. */
 	#closedAt: number | null = null;
 	token = $state.raw<Token | null>(null);
-	/** Where somebody went in the list; -1 while nobody has gone anywhere. */
+	/** Index reached by keyboard or pointer; -1 if none. */
 	#visited = $state(-1);
 	readonly list: Completion[] = $derived.by(() => {
 		if (!this.token) return [];
@@ -28,7 +28,7 @@ export class CompletionMenu {
 		return completionsFor(this.token, { commands: commands(), skills: skills(), files: this.#files });
 	});
 	readonly isOpen = $derived(this.list.length > 0);
-	/** Of `list`; -1 for none. Skills and files may come after the name was written: then it is the first that can be chosen. */
+	/** Index in `list`; -1 for none. Defaults to the first selectable one, also for a list that arrives after the name was typed. */
 	readonly activeIndex: number = $derived.by(() => {
 		if (this.list[this.#visited]?.obstacle === null) return this.#visited;
 		return !this.token || this.token.isTentative ? -1 : this.#next(-1, 1);
@@ -39,7 +39,7 @@ export class CompletionMenu {
 		this.#options = options;
 	}
 
-	/** Call it after each change of the text or the caret. */
+	/** Call after each change of the text or the caret. */
 	look(text: string, caret: number): void {
 		const token = tokenAt(text, caret);
 		if (!token || token.from !== this.#closedAt) this.#closedAt = null;
@@ -56,18 +56,18 @@ export class CompletionMenu {
 		else this.#visited = to === 'first' ? this.#next(-1, 1) : this.#next(0, -1);
 	}
 
-	/** The pointer is on it. */
+	/** Called when the pointer moves over an option. */
 	visit(index: number): void {
 		if (this.list[index]?.obstacle === null) this.#visited = index;
 	}
 
-	/** Until another name is begun. */
+	/** Stays closed until another name is started. */
 	close(): void {
 		this.#closedAt = this.token?.from ?? null;
 		this.token = null;
 	}
 
-	/** The nearest that can be chosen, round and round; -1 where none can. */
+	/** Next selectable index, wrapping around; -1 if there is none. */
 	#next(from: number, step: 1 | -1): number {
 		const { length } = this.list;
 		for (let count = 1; count <= length; count++) {
@@ -84,16 +84,14 @@ export class CompletionMenu {
 	}
 }
 
-// What is offered for a name that somebody has begun to write. Pure (FEATURES F7).
-
 interface Offer {
-	/** Within one list no other has it. */
+	/** Unique within a list. */
 	key: string;
-	/** With its sign. */
+	/** Including the sign. */
 	label: string;
 	name: string;
 	description: string;
-	/** Why it cannot be chosen; null when it can. */
+	/** Why it can't be chosen, or null. */
 	obstacle: string | null;
 }
 
@@ -106,11 +104,11 @@ export type Completion =
 export interface CompletionSources {
 	commands: readonly ComposerCommand[];
 	skills: readonly Pick<SkillSummary, 'id' | 'name' | 'description' | 'status' | 'mode'>[];
-	/** Null while nobody knows. */
+	/** Null until known. */
 	files: readonly Pick<WorkspaceFile, 'path' | 'bytes'>[] | null;
 }
 
-/** In place of files where there are none. */
+/** Offered if there are no files. */
 const ATTACH: Completion = {
 	kind: 'attach',
 	key: '@',
@@ -120,16 +118,16 @@ const ATTACH: Completion = {
 	obstacle: null
 };
 
-/** Of more than these somebody writes another letter. */
+/** Longer lists are cut: typing another letter narrows them. */
 const MOST = 50;
-/** Fewer letters begin some word of every description. */
+/** Shorter queries match almost every description. */
 const MIN_IN_DESCRIPTION = 3;
 
-/** Best first; what cannot be chosen comes last. A slash finds commands, and then skills. */
+/** Best match first, unavailable ones last. A slash finds commands, then skills (FEATURES F7). */
 export function completionsFor({ trigger, query }: Token, sources: CompletionSources): Completion[] {
 	if (trigger === 'file') {
 		const { files } = sources;
-		// Who writes a name that begins so means something else.
+		// Anything typed after @ isn't a file name then.
 		if (files?.length === 0) return query === '' ? [ATTACH] : [];
 		return find((files ?? []).map(fileOf), query).slice(0, MOST);
 	}
@@ -139,7 +137,7 @@ export function completionsFor({ trigger, query }: Token, sources: CompletionSou
 	return [...find(sources.commands.map(commandOf), query), ...inOrder].slice(0, MOST);
 }
 
-/** Names first, then descriptions. Letters may be left out of a name, but not the first one of a word: Enter would choose it. */
+/** Names first, then descriptions. A fuzzy match must start with the first letter of a word, because Enter chooses it. */
 function find(all: readonly Completion[], query: string): Completion[] {
 	const wanted = query.toLowerCase();
 	const named = rankBy(
@@ -177,17 +175,15 @@ function fileOf(file: NonNullable<CompletionSources['files']>[number]): Completi
 	return { kind: 'file', key: `@${path}`, label: path, name: path, description: '', obstacle: null, file };
 }
 
-// The commands of the box, for one conversation: what makes no sense at the moment is left out.
-
 export interface CommandHost {
 	app: Pick<ChatApp, 'go' | 'overlay' | 'toasts' | 'actions'>;
 	session: ChatSession;
-	/** Opens the list of models; absent where there is none. */
+	/** Opens the model picker. */
 	pickModel?: (() => void) | undefined;
-	/** Asks for another title. */
 	rename: () => void;
 }
 
+/** The slash commands that make sense in this chat right now. */
 export function composerCommands({ app, session, pickModel, rename }: CommandHost): ComposerCommand[] {
 	const save = (format: 'json' | 'markdown') => () => saveFile(app.actions.exportUrl(session.id, format));
 	const stored: ComposerCommand[] = [
@@ -219,23 +215,21 @@ function saveFile(url: string): void {
 	link.click();
 }
 
-// What is being named at the caret: a command, a skill or a file. Pure (FEATURES F7).
-
 export type Trigger = 'command' | 'skill' | 'file';
 
 export interface Token {
 	trigger: Trigger;
-	/** What has been written of the name, up to the caret. */
+	/** The name up to the caret. */
 	query: string;
-	/** Of the whole token with its sign: `[from, to)`. */
+	/** Range of the whole token with its sign: `[from, to)`. */
 	from: number;
 	to: number;
-	/** Perhaps no name at all: a bare sign after other words, as in “5 $”. Enter must not choose then. */
+	/** Perhaps not a name: a bare sign after other words, as in “5 $”. Enter must not choose then. */
 	isTentative: boolean;
 }
 
 const SIGNS: Record<string, Trigger> = { '/': 'command', $: 'skill', '@': 'file' };
-/** `/usr/bin` and `/2` are no commands; `$5`, `$(x)` and `${x}` no skills. */
+/** `/usr/bin` and `/2` aren't commands; `$5`, `$(x)` and `${x}` aren't skills. */
 const NAMES: Record<Trigger, RegExp> = {
 	command: /^(?!\d)[\p{L}\p{N}_-]*$/u,
 	skill: /^(?!\d)[\p{L}\p{N}_-]*$/u,
@@ -244,8 +238,8 @@ const NAMES: Record<Trigger, RegExp> = {
 const MAX_QUERY = 64;
 
 /**
- * Null where nothing is named. A command begins its line; a skill or a file begins a word, so neither `a@b.c` nor `US$` names
- * anything.
+ * The command, skill or file being named at the caret, or null. A command starts its line; a skill or file starts a word, so
+ * `a@b.c` and `US$` are neither (FEATURES F7).
  */
 export function tokenAt(text: string, caret: number): Token | null {
 	const lineStart = text.lastIndexOf('\n', caret - 1) + 1;
@@ -261,17 +255,14 @@ export function tokenAt(text: string, caret: number): Token | null {
 	return { trigger, query, from, to: caret + restOf(trigger, text.slice(caret, caret + MAX_QUERY)), isTentative };
 }
 
-/** How far the name goes on after the caret. */
+/** Length of the name after the caret. */
 function restOf(trigger: Trigger, after: string): number {
 	return (trigger === 'file' ? /^[^\s@]*/ : /^[\p{L}\p{N}_-]*/u).exec(after)?.[0].length ?? 0;
 }
 
-// What can be done by writing a slash and a word.
-
 export interface ComposerCommand {
 	/** Without the slash. */
 	name: string;
-	/** In a sentence. */
 	description: string;
 	run: () => void;
 }

@@ -1,24 +1,23 @@
-/** What is being written: the text and its attachments, kept until they are sent. */
+/** The draft of a message: text and attachments, stored until sent. */
 import { safeName, uniqueNames } from '../files/files.ts';
 import type { Client, FolderFile } from '../server.ts';
 import { readStored, storedKeys, writeStored } from '../ui/clipboard.ts';
 import { Attachment } from './chat-attachment.svelte.ts';
 
-/** What a message is made of. */
 export interface Question {
 	text: string;
 	attachments: Attachment[];
 }
 
-/** The skills that wait to be pinned with the message. */
+/** Skills waiting to be pinned with the message. */
 export interface PinHost {
 	readonly pins: string[];
 	pinByName: (name: string) => unknown;
 }
 
-/** At once: a browser has six connections for a server, and the page needs some for itself. */
+/** Parallel uploads: a browser has six connections per server, and the page needs some itself. */
 const MAX_UPLOADS = 3;
-/** The server takes no more of one message. */
+/** The server's limit per message. */
 const MAX_FILES = 100;
 
 export class Draft {
@@ -26,15 +25,14 @@ export class Draft {
 	readonly #conversationId: string;
 	readonly #client: Client;
 	readonly #pinHost: PinHost | null;
-	/** What is in the box was sent under this id, and nobody has heard whether it arrived. */
+	/** Id under which the draft was sent, if nobody knows whether it arrived. */
 	#sentAs: string | null;
-	/** The id of what was taken last. */
 	#lastId: string | null = null;
-	/** Wait to be uploaded until somebody uses the box. */
+	/** Not uploaded until somebody uses the box. */
 	readonly #held: Attachment[] = [];
 	#text = $state('');
 	attachments = $state.raw<Attachment[]>([]);
-	/** Why not all that was chosen is here. */
+	/** Why some of the chosen files are missing. */
 	problem = $state<string | null>(null);
 
 	constructor(conversationId: string, client: Client, pinHost: PinHost | null = null) {
@@ -76,9 +74,8 @@ export class Draft {
 	}
 
 	/**
-	 * Starts to upload at once, each file under a name of its own; `taken` are paths that must not be overwritten.
-	 * `pastedText`: what they are, where they were pasted as text. `isHeld`: nobody here has chosen them, so they are
-	 * uploaded when somebody uses the box.
+	 * Uploads files at once, each under a unique name; `taken` are paths that must not be overwritten. `pastedText`: the text,
+	 * if it was pasted. `isHeld`: another app shared the files, so uploads wait until somebody uses the box.
 	 */
 	attach(
 		files: readonly FolderFile[],
@@ -98,7 +95,7 @@ export class Draft {
 		this.#held.push(...added);
 	}
 
-	/** Somebody uses the box: what was held back is uploaded. */
+	/** Uploads the held files. */
 	release(): void {
 		this.#uploadAll(this.#held);
 	}
@@ -107,14 +104,14 @@ export class Draft {
 		for (let count = 0; count < MAX_UPLOADS; count++) void this.#uploadEach(waiting);
 	}
 
-	/** One after the other, leaving out what somebody else has begun or removed. */
+	/** Uploads one by one, skipping what was removed meanwhile. */
 	async #uploadEach(waiting: Attachment[]): Promise<void> {
 		for (let next = waiting.shift(); next; next = waiting.shift()) {
 			if (this.attachments.includes(next)) await this.upload(next);
 		}
 	}
 
-	/** Adds a file that is in the workspace already. */
+	/** Adds a file from the workspace. */
 	mention(path: string, bytes: number): void {
 		if (this.attachments.some((attachment) => attachment.path === path)) return;
 		if (this.attachments.length >= MAX_FILES) {
@@ -126,13 +123,12 @@ export class Draft {
 		this.save();
 	}
 
-	/** Uploads a file, again after a failure. */
 	async upload(attachment: Attachment): Promise<void> {
 		await attachment.upload(this.#client, this.#conversationId);
 		this.save();
 	}
 
-	/** What was pasted, with another text under the same name. */
+	/** Replaces the text of a pasted attachment, under the same name. */
 	rewrite(attachment: Attachment, text: string): void {
 		attachment.dispose();
 		this.#sentAs = null;
@@ -141,7 +137,7 @@ export class Draft {
 		void this.upload(rewritten);
 	}
 
-	/** Takes a file out of the message; what has been uploaded stays in the workspace. */
+	/** Removes an attachment; an uploaded file stays in the workspace. */
 	remove(attachment: Attachment): void {
 		attachment.dispose();
 		this.problem = null;
@@ -150,7 +146,7 @@ export class Draft {
 		this.save();
 	}
 
-	/** Empties the box. The stored copy stays until `save`: the message has not arrived yet. */
+	/** Empties the box. The stored copy stays until `save`, because the message hasn't arrived yet. */
 	take(): Question {
 		const question = { text: this.#text.trim(), attachments: this.attachments };
 		this.#text = '';
@@ -160,33 +156,33 @@ export class Draft {
 		return question;
 	}
 
-	/** What was taken is on its way: should this page end before it has arrived, the next one finds it under this id. */
+	/** Stores the id of the message being sent: if the page ends before it arrives, the next one finds it. */
 	sendingAs(messageId: string): void {
 		this.#lastId = messageId;
 		this.#store.mark(messageId);
 	}
 
-	/** Empties the box of what is among these messages already. True when it was. */
+	/** Empties the box if one of these messages is its content. Returns whether it was. */
 	drop(messageIds: readonly string[]): boolean {
 		if (this.#sentAs === null || !messageIds.includes(this.#sentAs)) return false;
 		this.sent(this.take());
 		return true;
 	}
 
-	/** The message has arrived: what is kept of it goes. */
+	/** Called when the message has arrived: deletes the stored copy. */
 	sent(question: Question): void {
 		for (const attachment of question.attachments) attachment.dispose();
 		this.save();
 	}
 
-	/** Empties the box for good; what was in it can be put back. */
+	/** Empties the box and the stored copy; returns the content for `restore`. */
 	clear(): Question {
 		const question = this.take();
 		this.save();
 		return question;
 	}
 
-	/** Puts a message that could not be sent back, before what has been written since. It may have arrived all the same. */
+	/** Puts back a message that couldn't be sent, before anything typed since. It may have arrived all the same. */
 	restore(question: Question): void {
 		this.#sentAs = this.isEmpty ? this.#lastId : null;
 		this.attachments = [...question.attachments, ...this.attachments];
@@ -194,7 +190,7 @@ export class Draft {
 		this.save();
 	}
 
-	/** Keeps what is in the box now, and nothing else. */
+	/** Stores the current content. */
 	save(): void {
 		const files = this.attachments.filter(({ state }) => state === 'ready').map(({ path, bytes }) => ({ path, bytes }));
 		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [], sentAs: this.#sentAs });
@@ -205,31 +201,27 @@ export class Draft {
 	}
 }
 
-// What has been written and not sent, of every conversation, kept by the browser. Where storage is off or full nothing is kept.
-
 export interface StoredDraft {
 	text: string;
-	/** Uploaded already. */
+	/** Already uploaded. */
 	files: { path: string; bytes: number }[];
-	/** Names of skills that are to be pinned with it. */
+	/** Names of skills waiting to be pinned. */
 	pins: string[];
-	/** The id under which it was sent; null unless it is perhaps under way. */
+	/** Id under which it was sent, if it may be under way; otherwise null. */
 	sentAs: string | null;
 }
 
 const PREFIX = 'draft:';
-/** Of more the oldest goes. */
+/** The oldest drafts above this are deleted. */
 const MOST = 50;
 
-/** True where something that was written for this conversation has not been sent. */
 export function hasDraft(conversationId: string): boolean {
 	return readStored('local', PREFIX + conversationId) !== null;
 }
 
-/** The draft of one conversation. Another tab may keep one of the same: neither removes what the other has written. */
+/** Stored draft of one conversation. Another tab may store one too: neither deletes what the other wrote. */
 export class DraftStore {
 	readonly #key: string;
-	/** As it was read or written here last. */
 	#known: string | null = null;
 
 	constructor(conversationId: string) {
@@ -242,7 +234,7 @@ export class DraftStore {
 		return { text, files, pins, sentAs };
 	}
 
-	/** What is stored is on its way as this message. */
+	/** Marks the stored draft as sent under this id. */
 	mark(messageId: string): void {
 		const draft = parse(this.#known);
 		if (draft && readStored('local', this.#key) === this.#known) this.#put({ ...draft, sentAs: messageId });
@@ -275,7 +267,7 @@ function makeRoom(): void {
 	}
 }
 
-/** Null for what another version of the page, or somebody's hand, has written otherwise. */
+/** Null if another version of the page wrote it. */
 function parse(json: string | null): (StoredDraft & { at: number }) | null {
 	if (json === null) return null;
 	let value: unknown;

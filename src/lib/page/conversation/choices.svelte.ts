@@ -1,4 +1,4 @@
-/** The messages that wait for the end of a run (F14). They are the server's: every tab shows the same ones. */
+/** Messages queued for the end of a run (F14), stored on the server so all tabs show the same; model choice and examples. */
 import type { QueuedMessage } from '../../shared/api.ts';
 import { isReasoningEffort, type ReasoningEffort } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
@@ -7,25 +7,23 @@ import { newId, timestamp } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import type { SessionHost, SessionServices } from './session-services.ts';
 
-/** A skill that brings an example. */
 export type SkillExample = SkillSummary & { example: NonNullable<SkillSummary['example']> };
 
 export class MessageQueue {
 	readonly #host: SessionHost;
-	/** First the one that is sent next. */
+	/** In sending order. */
 	items = $state.raw<QueuedMessage[]>([]);
-	/** The one that is being edited. */
 	editedId = $state<string | null>(null);
-	/** Not answered: it may have arrived, so it keeps its id when it is sent again. */
+	/** Sent without an answer: it may have arrived, so it keeps its id when sent again. */
 	#unconfirmed: QueuedMessage | null = null;
-	/** The last message is on its way; what is done with one waits for that, as it may be the same. */
+	/** Other actions wait for the message being added, which they may be about. */
 	#adding: Promise<unknown> = Promise.resolve();
 
 	constructor(host: SessionHost) {
 		this.#host = host;
 	}
 
-	/** True when the server has taken the message. `isUrgent`: it is to be sent as `sendNow` does. */
+	/** Resolves to true once the server has the message. `isUrgent`: like `sendNow`. */
 	async add(text: string, files: string[], isUrgent = false): Promise<boolean> {
 		const message = this.#messageOf(text, files);
 		this.#unconfirmed = message;
@@ -40,12 +38,12 @@ export class MessageQueue {
 		const isTaken = await adding;
 		if (isTaken) this.#unconfirmed = null;
 		else this.#drop(message.id);
-		// Whatever becomes of this, the message is in the queue, for everybody to see.
+		// The message is in the queue either way.
 		if (isUrgent && isWaiting) await this.sendNow(message.id);
 		return isTaken;
 	}
 
-	/** Begins to edit the last one; false where none waits. */
+	/** Starts editing the last message; false if there is none. */
 	editLast(): boolean {
 		const last = this.items.at(-1);
 		if (last) this.editedId = last.id;
@@ -68,7 +66,7 @@ export class MessageQueue {
 		});
 	}
 
-	/** Sends it as soon as the step that is under way is over. */
+	/** Sends it as soon as the current step ends. */
 	sendNow(id: string): Promise<boolean> {
 		return this.#host.attempt(async () => {
 			await this.#adding;
@@ -87,14 +85,12 @@ export class MessageQueue {
 	}
 }
 
-// What answers in a conversation, and how long it thinks before: chosen by somebody, or as the settings say.
-
+/** What `Choices` needs from its session. */
 export interface ChoiceHost {
-	/** The conversation's. */
 	readonly id: string;
-	/** The server knows nothing of a new one. */
+	/** `new`: not saved on the server. */
 	readonly phase: 'new' | 'loading' | 'ready' | 'failed';
-	/** Carries out one request, then reads the conversation again. */
+	/** Makes one request, then reads the conversation again. */
 	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -106,14 +102,15 @@ interface Choice {
 const MODEL_KEY = 'new-model';
 const EFFORT_KEY = 'new-effort';
 
+/** Model and effort of a chat. */
 export class Choices {
 	readonly #host: ChoiceHost;
 	readonly #save: SessionServices['change'];
-	/** Null: what the settings say. */
+	/** Null: the default in the settings. */
 	model = $state<string | null>(null);
 	effort = $state<ReasoningEffort | null>(null);
 
-	/** A new conversation begins with what was chosen for the last new one. */
+	/** A new chat starts with the choices made for the previous new one. */
 	constructor(host: ChoiceHost, save: SessionServices['change']) {
 		this.#host = host;
 		this.#save = save;
@@ -122,7 +119,7 @@ export class Choices {
 		this.effort = isReasoningEffort(effort) ? effort : null;
 	}
 
-	/** For its next answers; null for what the settings say. False when the server did not take it: the session says why. */
+	/** For the next replies; null for the default. Resolves to false if saving failed; see `actionError` of the session. */
 	async pickModel(model: string | null): Promise<boolean> {
 		this.model = model;
 		return this.#keep(MODEL_KEY, model, { model });
@@ -133,13 +130,12 @@ export class Choices {
 		return this.#keep(EFFORT_KEY, effort, { effort });
 	}
 
-	/** As the server has it. */
 	show({ model, effort }: Choice): void {
 		this.model = model ?? null;
 		this.effort = effort ?? null;
 	}
 
-	/** What the first message of a new conversation says of it. */
+	/** For the first message of a new chat. */
 	get props(): Choice {
 		return {
 			...(this.model === null ? {} : { model: this.model }),
@@ -154,9 +150,7 @@ export class Choices {
 	}
 }
 
-// First things to ask: the examples that skills bring. Pure.
-
-/** Of skills that run without a question, at most `count`. */
+/** Up to `count` examples of skills that run without approval. */
 export function examplesFrom(skills: readonly SkillSummary[], count: number): SkillExample[] {
 	return skills
 		.filter(

@@ -1,29 +1,29 @@
-/** The skills of one conversation as its page has them: what is pinned, what the model has loaded (FEATURES F7). */
+/** The skills of one chat: pinned, loaded by the model, or waiting to be pinned (FEATURES F7). */
 import type { ConversationSkill, ConversationSkillList } from '../../shared/api.ts';
 import { ApiError, asApiError } from '../request.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';
 import type { Client } from '../server.ts';
 
-/** Whose skills they are; `new`: the server knows no message of it yet. */
+/** `new`: not saved on the server. */
 export interface SkillsHost {
 	readonly id: string;
 	readonly phase: 'new' | 'loading' | 'ready' | 'failed';
 }
 
-/** Most that `forwardedProps.pins` takes. */
+/** Limit of `forwardedProps.pins`. */
 const MOST_PENDING = 20;
 
 export class ConversationSkills {
 	readonly #host: SkillsHost;
 	readonly #client: Pick<Client, 'listConversationSkills' | 'setConversationSkill'>;
 	readonly #controller = new AbortController();
-	/** As the server has them, and what was changed here a moment ago. */
+	/** From the server, plus the latest change made here. */
 	#known = $state.raw<readonly ConversationSkill[]>([]);
-	/** To be pinned together with the first message. */
+	/** Pinned with the first message. */
 	#pending = $state.raw<readonly ConversationSkill[]>([]);
-	/** Why the last change was not made. */
+	/** Error of the last change. */
 	error = $state.raw<ApiError | null>(null);
-	/** Changes with each change that is made here: what was read before is too old then. */
+	/** Increases with each change made here, which outdates reads under way. */
 	#version = 0;
 
 	constructor(host: SkillsHost, client: Pick<Client, 'listConversationSkills' | 'setConversationSkill'>) {
@@ -31,7 +31,7 @@ export class ConversationSkills {
 		this.#client = client;
 	}
 
-	// Getters, not $derived: it outlives the page that made it, as its session does.
+	// Getters, not $derived: a session outlives the page that created it.
 	/** Pinned ones first. */
 	get list(): readonly ConversationSkill[] {
 		return this.#pending.length === 0 ? this.#known : [...this.#pending, ...this.#known];
@@ -42,7 +42,7 @@ export class ConversationSkills {
 		return this.#pending.map(({ name }) => name);
 	}
 
-	/** Estimated, of all of them together. */
+	/** Estimated tokens of all skills. */
 	get tokens(): number {
 		return this.list.reduce((sum, { tokens }) => sum + tokens, 0);
 	}
@@ -51,13 +51,13 @@ export class ConversationSkills {
 		return this.#pending.some((skill) => skill.name === name);
 	}
 
-	/** Pins a skill that somebody named; what is known of it is shown until the server says more. */
+	/** Pins a skill by name, with what is known of it until the server answers. */
 	pinByName(name: string, about: Partial<Pick<ConversationSkill, 'description' | 'tokens'>> = {}): Promise<void> {
 		const { description = '', tokens = 0 } = about;
 		return this.pin({ name, description, tokens, isAvailable: true });
 	}
 
-	/** Its instructions are with the model from the next message on. Never rejects: see `error`. */
+	/** Sends the skill's instructions from the next message on. Never rejects: see `error`. */
 	async pin(skill: Omit<ConversationSkill, 'state'>): Promise<void> {
 		const pinned: ConversationSkill = { ...skill, state: 'pinned' };
 		const known = this.list.find(({ name }) => name === skill.name);
@@ -75,20 +75,20 @@ export class ConversationSkills {
 		await this.#change(skill.name, 'pinned', others.toSpliced(count, 0, { ...pinned, ...known, state: 'pinned' }));
 	}
 
-	/** It is not with the model any more, unless the model has loaded it itself. */
+	/** Unpins a skill; it stays loaded if the model has loaded it. */
 	async unpin(name: string): Promise<void> {
 		if (this.#dropPending(name)) return;
-		// Whether the model has loaded it as well is the server's to say.
+		// The server knows whether the model has loaded it too.
 		await this.#change(name, 'loaded', without(this.#known, name));
 	}
 
-	/** It is not with the model any more, also where the model has loaded it. */
+	/** Removes a skill from the context, pinned or loaded. */
 	async unload(name: string): Promise<void> {
 		if (this.#dropPending(name)) return;
 		await this.#change(name, 'unloaded', without(this.#known, name));
 	}
 
-	/** The message that they were sent with has arrived; others were chosen meanwhile. */
+	/** Called when the message with these pins has arrived. Pins chosen since then are sent now. */
 	async sent(pins: readonly string[]): Promise<void> {
 		const late = this.#pending.filter(({ name }) => !pins.includes(name));
 		const arrived = this.#pending.filter(({ name }) => pins.includes(name));
@@ -98,10 +98,9 @@ export class ConversationSkills {
 		await this.refresh();
 	}
 
-	/** Reads them again, one read at a time: after a run, or when something has changed elsewhere. A failure changes nothing. */
+	/** Reads the list again, one read at a time. A failure changes nothing. */
 	readonly refresh = createSingleRead(() => this.#read());
 
-	/** Ends what is under way. */
 	dispose(): void {
 		this.#controller.abort();
 	}
@@ -111,7 +110,7 @@ export class ConversationSkills {
 		if (this.#host.phase === 'new' || signal.aborted) return;
 		const version = this.#version;
 		const list = await this.#client.listConversationSkills(this.#host.id, signal).catch(asApiError);
-		// After a failure what is shown is what was known last; a change that was made meanwhile brings its own list.
+		// On failure the last known list stays; a change made meanwhile brings its own list.
 		if (!(list instanceof ApiError) && version === this.#version) this.#known = list.data;
 	}
 

@@ -1,4 +1,4 @@
-/** What can be done with messages that are there already: asked otherwise, answered anew, continued, left out, forked (F14). */
+/** Actions on existing messages: edit, retry, continue, remove, fork, and loading earlier ones (F14). */
 import type { ConversationSummary, MessageList } from '../../shared/api.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { type ApiError, asApiError } from '../request.ts';
@@ -10,27 +10,26 @@ export class History {
 	readonly #host: SessionHost;
 	#loading: Promise<void> | null = null;
 	#sought: string | null = null;
-	/** Are there messages before the first that is shown? */
+	/** Whether there are messages before the first one shown. */
 	hasEarlier = $state(false);
 	isLoadingEarlier = $state(false);
 	earlierError = $state.raw<ApiError | null>(null);
-	/** Of each message that has any: the ids of the messages that could stand in its place, itself included, in order. */
+	/** For each message with branches: the ids of all its alternatives, itself included, in order. */
 	alternatives = $state.raw<Record<string, string[]>>({});
-	/** A message that was looked for and is there now; who shows it takes it away. */
+	/** A message that `seek` found; cleared by whoever shows it. */
 	found = $state<string | null>(null);
-	/** The message that is being asked otherwise. */
 	editedId = $state<string | null>(null);
 
 	constructor(host: SessionHost) {
 		this.#host = host;
 	}
 
-	/** Puts another message in the place of a user's; what followed stays in a branch of its own. */
+	/** Replaces a user message; the old one and its replies stay in their own branch. */
 	edit({ message }: MessageEntry, text: string): Promise<boolean> {
 		return this.#host.startRun({ text, files: message.files }, { after: message.parentId });
 	}
 
-	/** Begins to edit the user's last message; false where there is none, or an answer is being written. */
+	/** Starts editing the last user message; false if there is none or a run is under way. */
 	editLast(): boolean {
 		const last = this.#host.entries.findLast(({ message }) => message.role === 'user');
 		if (!last || !this.#host.isIdle) return false;
@@ -38,7 +37,7 @@ export class History {
 		return true;
 	}
 
-	/** Gives another answer beside this one; `model` answers then, and from now on in this conversation. */
+	/** Generates another reply beside this one, with `model` from now on if given. */
 	async retry(entry: MessageEntry, model?: string): Promise<boolean> {
 		const earlier = this.#host.entries.slice(0, Math.max(0, this.#host.entries.indexOf(entry)));
 		const question = earlier.findLast(({ message }) => message.role === 'user')?.message;
@@ -46,22 +45,22 @@ export class History {
 		return questionId !== null && this.#host.startRun(null, { retry: questionId, model });
 	}
 
-	/** Goes on with an answer that ended early. */
+	/** Continues a reply that ended early. */
 	continue({ message }: MessageEntry): Promise<boolean> {
 		return this.#host.startRun(null, { continue: message.id });
 	}
 
-	/** Shows the branch that the message is in. */
+	/** Switches to the message's branch. */
 	show(messageId: string): Promise<boolean> {
 		return this.#host.change(() => this.#host.client.showMessage(this.#host.id, messageId));
 	}
 
-	/** Removes a message and all that follows it. */
+	/** Removes a message and everything after it. */
 	remove({ message }: MessageEntry): Promise<boolean> {
 		return this.#host.change(() => this.#host.client.deleteMessage(this.#host.id, message.id));
 	}
 
-	/** Null when there is no new conversation: the session's `actionError` says why. */
+	/** Null if it failed; see `actionError` of the session. */
 	async fork({ message }: MessageEntry): Promise<ConversationSummary | null> {
 		let fork: ConversationSummary | null = null;
 		await this.#host.attempt(async () => {
@@ -70,20 +69,17 @@ export class History {
 		return fork;
 	}
 
-	/** Puts the messages before the first one in their places. Never rejects: see `earlierError`. */
+	/** Loads the messages before the first one. Never rejects: see `earlierError`. */
 	loadEarlier(): Promise<void> {
 		return (this.#loading ??= this.#loadEarlier().finally(() => (this.#loading = null)));
 	}
 
-	/**
-	 * Brings a message to the page, however far back it is or in which branch; `found` says when it is there. The last one
-	 * that is looked for counts.
-	 */
+	/** Finds a message, however far back and in whichever branch, and sets `found`. The latest call wins. */
 	async seek(messageId: string): Promise<void> {
 		this.#sought = messageId;
 		const isHere = await this.#loadUntil(messageId);
 		if (!isHere) {
-			// Not read as far as it may be, or looked for no more.
+			// More to load after a failure, or another message is wanted by now.
 			if (this.hasEarlier || this.#sought !== messageId || !(await this.show(messageId))) return;
 			if (!(await this.#loadUntil(messageId))) return;
 		}
@@ -107,7 +103,7 @@ export class History {
 		this.earlierError = null;
 		try {
 			const page = await this.#host.client.listEarlier(this.#host.id, first.message.id);
-			// Another branch may be shown by now.
+			// Another branch may be on the page by now.
 			if (this.#host.entries[0] !== first) return;
 			this.#host.entries = [...page.messages.map((message) => new MessageEntry(message)), ...this.#host.entries];
 			this.hasEarlier = page.hasEarlier;
@@ -119,7 +115,7 @@ export class History {
 		}
 	}
 
-	/** Takes over what is said of the newest stretch; `earlier` are the places before it, which stay as they are. */
+	/** Applies the latest page of messages; `earlier` are the entries before it, which stay. */
 	update(page: Pick<MessageList, 'hasEarlier' | 'alternatives'>, earlier: MessageEntry[]): void {
 		if (earlier.length === 0) this.hasEarlier = page.hasEarlier;
 		const kept = earlier.flatMap(({ message: { id } }) => {
@@ -130,12 +126,9 @@ export class History {
 	}
 }
 
-// The list of messages on the page, made from what the server has stored.
-
 /**
- * The list with the newest stretch as it was read, after the places before it that are there already. What has a place keeps
- * it, with all that was rendered in it; the answer of the run `liveRunId` stays as it is: the page follows that run, and is
- * further than what was read.
+ * The entries after reading the latest messages, behind the earlier entries already there. Existing messages keep their entry
+ * and whatever is rendered in it. The reply of the run `liveRunId` stays as it is, because the page is ahead of the server.
  */
 export function mergeEntries(entries: MessageEntry[], messages: Message[], liveRunId: string | null): MessageEntry[] {
 	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
@@ -143,7 +136,7 @@ export function mergeEntries(entries: MessageEntry[], messages: Message[], liveR
 	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const byRun = new Map(entries.map((entry) => [entry.message.runId, entry]));
 	const newest = messages.map((message) => {
-		// An answer whose run was started here has no id of the server's yet.
+		// A reply whose run was started here has no server id yet.
 		const entry = byId.get(message.id) ?? (message.runId === null ? undefined : byRun.get(message.runId));
 		if (!entry) return new MessageEntry(message);
 		const isLive = message.runId !== null && message.runId === liveRunId;
@@ -159,14 +152,14 @@ export function mergeEntries(entries: MessageEntry[], messages: Message[], liveR
 	return isUnchanged ? entries : merged;
 }
 
-/** The places before the first of these messages, where they are still what comes before it. */
+/** The entries before the first of these messages, if they still precede it. */
 function entriesBefore(entries: MessageEntry[], messages: Message[]): MessageEntry[] {
 	const [first] = messages;
 	const index = entries.findIndex(({ message }) => message.id === first?.id);
 	return index > 0 && entries[index - 1]?.message.id === first?.parentId ? entries.slice(0, index) : [];
 }
 
-/** The place of a run's answer, with the list that has it: a new one at the end when there was none. */
+/** The entry of a run's reply, and the list with it; appends a new entry if there is none. */
 export function placeOfRun(entries: MessageEntry[], runId: string): { entry: MessageEntry; entries: MessageEntry[] } {
 	const found = entries.find(({ message }) => message.role === 'assistant' && message.runId === runId);
 	if (found) return { entry: found, entries };
@@ -174,7 +167,7 @@ export function placeOfRun(entries: MessageEntry[], runId: string): { entry: Mes
 	return { entry, entries: [...entries, entry] };
 }
 
-/** A message that is not being written changes only together with one of these. */
+/** A finished message changes only together with one of these. */
 function isSame(before: Message, now: Message): boolean {
 	return (
 		now.status !== 'running' &&

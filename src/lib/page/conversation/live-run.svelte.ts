@@ -1,4 +1,4 @@
-/** Follows a run's events over any number of connections: each event once, in order, delivered once per frame. */
+/** Follows a run's events over any number of connections: each once, in order, delivered once per frame. */
 import type { RunAgentInput } from '../../shared/api.ts';
 import { isTerminal, type NumberedEvent, type RunEvent } from '../../shared/events.ts';
 import { ApiError, asApiError } from '../request.ts';
@@ -8,21 +8,21 @@ import { runInput, type RunQuestion } from './questions.ts';
 export interface FollowOptions {
 	/** Opens a stream of the events after `seq`. */
 	connect: (after: number) => EventSource;
-	/** The last event that is already known. */
+	/** `seq` of the last known event. */
 	after: number;
 	onevents: (events: NumberedEvent[]) => void;
-	/** True while the connection is lost and being made again. */
+	/** True while the connection is lost. */
 	onreconnecting: (isReconnecting: boolean) => void;
-	/** Asked between attempts: false when there is no such run any more. A rejection counts as "not known". */
+	/** Called between attempts: false if the run no longer exists. A rejection counts as unknown. */
 	exists: () => Promise<boolean>;
-	/** The run does not exist any more, or ended before what was shown of it; nothing follows. */
+	/** The run no longer exists, or ended before the events shown here. */
 	onlost: () => void;
 }
 
 const FIRST_DELAY_MS = 400;
 const MAX_DELAY_MS = 5_000;
 
-/** Returns the function that ends it. After the terminal event it ends by itself. */
+/** Returns a function that stops following. Ends by itself after the terminal event. */
 function followRun(options: FollowOptions): () => void {
 	const ended = new AbortController();
 	const { signal } = ended;
@@ -40,14 +40,14 @@ function followRun(options: FollowOptions): () => void {
 		const seq = Number(message.lastEventId);
 		const event = JSON.parse(message.data) as RunEvent;
 		if (seq <= cursor) {
-			// A crash of the server took the last moment of what is shown here.
+			// The server crashed and lost the latest events shown here.
 			if (isTerminal(event)) lose();
 			return;
 		}
 		cursor = seq;
 		queue.push({ seq, event });
 		if (!isTerminal(event)) return;
-		// Closed at once: a source that is left open would connect again and replay the whole run.
+		// Close at once: an open EventSource would reconnect and replay the whole run.
 		source?.close();
 		queue.flush();
 		ended.abort();
@@ -75,7 +75,7 @@ function followRun(options: FollowOptions): () => void {
 		options.onreconnecting(true);
 		await untilWorthTrying(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1)), signal);
 		if (signal.aborted) return;
-		// An EventSource does not tell a 404 from a lost connection.
+		// EventSource can't tell a 404 from a lost connection.
 		const exists = await options.exists().catch(() => true);
 		if (signal.aborted) return;
 		if (exists) return open();
@@ -86,7 +86,7 @@ function followRun(options: FollowOptions): () => void {
 	return () => ended.abort();
 }
 
-/** Resolves after the delay, or as soon as the network or the reader is back. */
+/** Resolves after the delay, or as soon as the network or the tab is back. */
 function untilWorthTrying(delayMs: number, signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		const finished = new AbortController();
@@ -102,22 +102,21 @@ function untilWorthTrying(delayMs: number, signal: AbortSignal): Promise<void> {
 	});
 }
 
-// The run of a conversation that is under way, as the page follows it.
-
 export interface LiveRunOptions {
 	runId: string;
-	/** The last event that is already known. */
+	/** `seq` of the last known event. */
 	after: number;
 	onevents: (events: NumberedEvent[]) => void;
-	/** After the last events; `isLost`: there is no such run any more. */
+	/** After the last event; `isLost`: the run no longer exists. */
 	onend: (isLost: boolean) => void;
 }
 
+/** The active run of a chat. */
 export class LiveRun {
 	readonly #client: Client;
-	/** Null while none is under way. */
+	/** Null between runs. */
 	id = $state<string | null>(null);
-	/** Has one been followed since the page was opened? */
+	/** Whether a run was followed since the page opened. */
 	hasBegun = $state(false);
 	isStopping = $state(false);
 	isReconnecting = $state(false);
@@ -127,7 +126,7 @@ export class LiveRun {
 		this.#client = client;
 	}
 
-	/** Follows this run, and no other any more. */
+	/** Follows this run instead of any other. */
 	follow({ runId, after, onevents, onend }: LiveRunOptions): void {
 		this.leave();
 		this.id = runId;
@@ -150,7 +149,7 @@ export class LiveRun {
 		});
 	}
 
-	/** Its own last event tells when it has ended. Rejects with an `ApiError`. */
+	/** The run's last event tells when it has ended. Rejects with an `ApiError`. */
 	async stop(): Promise<void> {
 		if (this.id === null || this.isStopping) return;
 		this.isStopping = true;
@@ -162,7 +161,7 @@ export class LiveRun {
 		}
 	}
 
-	/** Follows no more; the run goes on. */
+	/** Stops following; the run continues. */
 	leave(): void {
 		this.#unfollow?.();
 		this.#reset();
@@ -186,19 +185,18 @@ export class LiveRun {
 	}
 }
 
-// Collects what arrives and hands it over once per animation frame, so that a flood of events renders once.
-
 export interface FrameQueue<Item> {
 	push: (item: Item) => void;
-	/** Hands over what has collected, now. */
+	/** Delivers what has been collected now. */
 	flush: () => void;
-	/** Drops what has collected. */
+	/** Drops what has been collected. */
 	clear: () => void;
 }
 
-/** A hidden tab gets no animation frames; its title and announcements still have to follow. */
+/** A hidden tab gets no animation frames, but its title and announcements must still update. */
 const HIDDEN_DELAY_MS = 250;
 
+/** Collects items and delivers them once per animation frame, so that many events render once. */
 function createFrameQueue<Item>(deliver: (items: Item[]) => void): FrameQueue<Item> {
 	let items: Item[] = [];
 	let frame = 0;
@@ -221,7 +219,7 @@ function createFrameQueue<Item>(deliver: (items: Item[]) => void): FrameQueue<It
 		push(item) {
 			items.push(item);
 			if (frame !== 0) return;
-			// Whichever comes first: a tab that is hidden after the request never gets its frame.
+			// Whichever comes first: a tab hidden after the request never gets its frame.
 			frame = requestAnimationFrame(flush);
 			timer = setTimeout(flush, HIDDEN_DELAY_MS);
 		},
@@ -233,11 +231,10 @@ function createFrameQueue<Item>(deliver: (items: Item[]) => void): FrameQueue<It
 	};
 }
 
-// Starts runs so that none is started twice: what perhaps has arrived keeps its ids when it is sent again.
-
+/** Starts each run only once: a request that may have arrived keeps its ids when sent again. */
 export class RunStarter {
 	readonly #client: Client;
-	/** Sent, but not answered. */
+	/** Sent without an answer. */
 	#unconfirmed: RunAgentInput | null = null;
 
 	constructor(client: Client) {
@@ -248,7 +245,7 @@ export class RunStarter {
 		return runInput(threadId, question, Object.keys(props).length === 0 ? null : props, this.#unconfirmed);
 	}
 
-	/** Resolves to the run's id; rejects as the request does. */
+	/** Resolves to the run's id; rejects like the request. */
 	async start(input: RunAgentInput): Promise<string> {
 		try {
 			const { runId } = await this.#client.startRun(input);

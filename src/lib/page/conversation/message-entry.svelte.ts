@@ -1,19 +1,19 @@
-/** A message's place in the list. The list stays as it is while the message in one place grows. */
+/** A message's place in the list. The list stays the same while a message in it grows. */
 import type { NumberedEvent } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 
-/** What the events say of the conversation besides its message. */
+/** What events say about the conversation besides its message. */
 interface Received {
-	/** Null where it got none. */
+	/** Null if unchanged. */
 	title: string | null;
-	/** The model has loaded a skill. */
+	/** The model loaded a skill. */
 	hasLoaded: boolean;
-	/** A script has made or changed files. */
+	/** A script created or changed files. */
 	hasFiles: boolean;
 }
 
 export class MessageEntry {
-	/** The id that the message had when it came into the list; the server's takes its place later, in the message. */
+	/** The message's first id. The message itself gets the server's id later. */
 	readonly key: string;
 	message: Message;
 
@@ -23,7 +23,7 @@ export class MessageEntry {
 	}
 }
 
-/** One change of the message, however many events came. */
+/** Applies events to the entry's message in one update. */
 export function receiveEvents(entry: MessageEntry, events: readonly NumberedEvent[]): Received {
 	const received: Received = { title: null, hasLoaded: false, hasFiles: false };
 	let { message } = entry;

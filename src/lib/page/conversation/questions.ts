@@ -1,4 +1,4 @@
-/** A user's message on its way: as the request that starts a run, and as the message that the list shows at once. */
+/** A user's message on its way: as the request that starts a run, and as shown in the list at once. */
 import type { RunAgentInput } from '../../shared/api.ts';
 import type { Message } from '../../shared/message.ts';
 import type { Question } from '../composer/draft.svelte.ts';
@@ -8,7 +8,7 @@ export function pathsOf(question: Question): string[] {
 	return question.attachments.map(({ path }) => path);
 }
 
-/** What a run is asked, where it is asked something new. */
+/** New input for a run. */
 export interface RunQuestion {
 	text: string;
 	/** Workspace paths. */
@@ -16,9 +16,8 @@ export interface RunQuestion {
 }
 
 /**
- * AG-UI's input for a run; `props` say what it does when it does not answer a message at the end of what is shown. When it
- * says the same as `unconfirmed`, that one is sent again as it was: the server may have it already, and takes the same ids
- * for the same run.
+ * AG-UI input for a run; `props` for anything else than a message at the end. If it equals `unconfirmed`, that one is sent
+ * again unchanged: the server may have it already and treats the same ids as the same run.
  */
 export function runInput(
 	threadId: string,
@@ -45,7 +44,7 @@ function messageOf(id: string, { text, files }: RunQuestion): RunAgentInput['mes
 	return { id, role: 'user', content: text, metadata: files.length > 0 ? { files } : undefined };
 }
 
-/** The message as the list shows it before the server has stored it. */
+/** The message as shown before the server has saved it. */
 export function userMessageOf(input: RunAgentInput): Message {
 	const [message] = input.messages;
 	const files = message?.metadata?.files;
@@ -66,20 +65,18 @@ export function userMessageOf(input: RunAgentInput): Message {
 	};
 }
 
-// Hears of changes in a conversation that are made elsewhere: in another tab, or by the server itself.
-
 export interface WatchOptions {
-	/** Opens the stream of `change` events. */
+	/** Opens a stream of `change` events. */
 	connect: () => EventSource;
-	/** Something has changed, or may have while nobody listened. */
+	/** Something changed, or may have while disconnected. */
 	onchange: (isDeleted: boolean) => void;
 }
 
 const RETRY_MS = 3_000;
 
 /**
- * Listens while the tab is visible: a browser has few connections for one server, and all its tabs share them. Returns the
- * function that ends it.
+ * Reports changes from other tabs or the server. Listens only while the tab is visible, because all tabs share a few
+ * connections per server. Returns a function that stops it.
  */
 export function watchConversation({ connect, onchange }: WatchOptions): () => void {
 	let source: EventSource | null = null;
@@ -98,7 +95,7 @@ export function watchConversation({ connect, onchange }: WatchOptions): () => vo
 			onchange(isDeleted);
 		});
 		source.onerror = () => {
-			// After an error status the browser does not try again by itself.
+			// After an error status the browser doesn't retry by itself.
 			if (source?.readyState !== EventSource.CLOSED) return;
 			close();
 			timer = setTimeout(open, RETRY_MS);
@@ -114,21 +111,19 @@ export function watchConversation({ connect, onchange }: WatchOptions): () => vo
 	};
 }
 
-// Tells the server that somebody has seen the end of an answer: not before the page is looked at.
-
+/** Marks a chat as read once its tab is visible. */
 export class ReadMark {
 	readonly #markRead: () => Promise<unknown>;
 	#isUnread = false;
 	#isMarking = false;
 	#isDisposed = false;
 
-	/** A rejection of `markRead` changes nothing: it is tried again the next time that the conversation is read. */
+	/** If `markRead` rejects, it's called again the next time the conversation is read. */
 	constructor(markRead: () => Promise<unknown>) {
 		this.#markRead = markRead;
 		document.addEventListener('visibilitychange', this.#look);
 	}
 
-	/** Takes over what the server says of the conversation that is shown. */
 	show(isUnread: boolean): void {
 		this.#isUnread = isUnread;
 		this.#look();
@@ -150,7 +145,7 @@ export class ReadMark {
 		try {
 			await this.#markRead();
 		} catch {
-			// It stays unread in the list; whoever opens it again, or the next change in it, tries once more.
+			// It stays unread in the list; opening it again or the next change retries.
 			this.#isUnread = true;
 		} finally {
 			this.#isMarking = false;

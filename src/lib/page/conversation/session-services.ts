@@ -1,11 +1,11 @@
-/** What a session asks of the server besides its `Client`: the skills of its conversation, and to change what is said of it. */
+/** What a session needs from the server besides its `Client`, and what its parts may do with it. */
 import type { ReasoningEffort } from '../../shared/names.ts';
 import { createClient, type Client } from '../server.ts';
 import type { Draft } from '../composer/draft.svelte.ts';
 import type { MessageEntry } from './message-entry.svelte.ts';
 
 export interface ConversationChange {
-	/** Somebody has seen the end of its last answer. */
+	/** The end of the last reply has been read. */
 	isUnread?: false;
 	model?: string | null;
 	effort?: ReasoningEffort | null;
@@ -22,20 +22,17 @@ export function createSessionServices(): SessionServices {
 	return { skills: client, change: client.changeConversation };
 }
 
-// What the parts of a session may do with the whole.
-
 export interface SessionHost {
-	/** The conversation's. */
 	readonly id: string;
 	readonly client: Client;
 	readonly draft: Pick<Draft, 'sendingAs'>;
 	entries: MessageEntry[];
-	/** May messages be asked otherwise, answered anew, left out? */
+	/** Whether messages can be edited, retried or removed. */
 	readonly isIdle: boolean;
-	/** Carries out one request, then reads the conversation again. False when it failed: the session's `actionError` says why. */
+	/** Makes one request, then reads the conversation again. Resolves to false on failure; see `actionError` of the session. */
 	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
-	/** As `attempt`, one at a time and never while an answer is being written; otherwise false. */
+	/** Like `attempt`, one at a time and never during a run; otherwise false. */
 	change: (work: () => Promise<unknown>) => Promise<boolean>;
-	/** Starts a run as `change` does. `text` null: without a message of its own. */
+	/** Starts a run like `change` does. Without a new message if `question` is null. */
 	startRun: (question: { text: string; files: string[] } | null, props: Record<string, unknown>) => Promise<boolean>;
 }

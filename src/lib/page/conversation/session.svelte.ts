@@ -1,4 +1,4 @@
-/** One open conversation: its messages, the run that is under way, and what can be done with them. */
+/** One open chat: its messages, the active run, and the actions on them. */
 import type { ConversationDetail } from '../../shared/api.ts';
 import type { ApprovalDecision, TokenUsage } from '../../shared/events.ts';
 import { ApiError, asApiError } from '../request.ts';
@@ -14,14 +14,14 @@ import { MessageEntry, receiveEvents } from './message-entry.svelte.ts';
 import { createSessionServices, type SessionServices } from './session-services.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';
 
-/** Whom a session tells what the list of conversations shows as well. */
+/** Told about changes that the chat list shows too. */
 export interface SessionListener {
 	runStarted: (conversationId: string, runId: string, title: string) => void;
 	runEnded: (conversationId: string) => void;
 	titled: (conversationId: string, title: string) => void;
-	/** The end of its last answer has been seen here. */
+	/** The end of the last reply has been read here. */
 	seen?: (conversationId: string) => void;
-	/** Elsewhere it was renamed, deleted or restored. */
+	/** Renamed, deleted or restored elsewhere. */
 	changed?: (conversationId: string) => void;
 }
 
@@ -40,25 +40,25 @@ export class ChatSession {
 	readonly #readMark: ReadMark;
 	title = $state('');
 	entries = $state.raw<MessageEntry[]>([]);
-	/** Of all runs that have ended, in every branch. */
+	/** Of all finished runs, in every branch. */
 	usage = $state.raw<TokenUsage | null>(null);
-	/** `new`: the server knows no message of it yet. */
+	/** `new`: not saved on the server. */
 	phase = $state<'new' | 'loading' | 'ready' | 'failed'>('new');
 	loadError = $state.raw<ApiError | null>(null);
-	/** Why the last message was not sent, or the run not stopped. */
+	/** Why the last message wasn't sent or the run not stopped. */
 	actionError = $state.raw<ApiError | null>(null);
 	isSending = $state(false);
-	/** It was deleted while it is shown here: nothing is asked of it until it is restored. */
+	/** Deleted while open: no requests until it is restored. */
 	isDeleted = $state(false);
-	/** The conversation is being changed: nothing else may be done with its messages meanwhile. */
+	/** A change is under way; no other action on messages meanwhile. */
 	isChanging = $state(false);
-	/** How often something was asked here: each time the reader wants to see what becomes of it. */
+	/** Number of questions asked here; each scrolls the reader to the reply. */
 	askedCount = $state(0);
 	#unwatch: (() => void) | null = null;
-	/** Changes with what is known here: what was read before is too old then. */
+	/** Increases with each local change, which outdates reads under way. */
 	#version = 0;
 	#isDisposed = false;
-	/** What a message has to wait for: the conversation is read or changed, or an earlier message is on its way. */
+	/** Work that a message has to wait for: a read, a change, or an earlier message. */
 	#underWay: Promise<unknown> | null = null;
 
 	constructor(
@@ -81,23 +81,23 @@ export class ChatSession {
 		this.#readMark = new ReadMark(() => services.change(id, { isUnread: false }).then(() => listener.seen?.(id)));
 	}
 
-	// Getters, not $derived: a session outlives the page that made it, and with a page all that was derived in it ends.
+	// Getters, not $derived: a session outlives the page that created it, and deriveds end with their page.
 	get isRunning(): boolean {
 		return this.run.id !== null;
 	}
 
-	/** Does its last answer wait for somebody's consent? */
+	/** Whether the last reply waits for approval. */
 	get isWaiting(): boolean {
 		return this.entries.at(-1)?.message.status === 'waiting';
 	}
 
-	/** May messages be asked otherwise, answered anew, left out? */
+	/** Whether messages can be edited, retried or removed. */
 	get isIdle(): boolean {
 		const isBusy = this.isSending || this.isChanging || this.isRunning;
 		return !isBusy && !this.isDeleted && this.phase === 'ready';
 	}
 
-	/** True also while a run is under way: the message waits for its end then. */
+	/** Also true during a run: the message is queued then. */
 	get canSend(): boolean {
 		const { draft } = this;
 		const isBusy = this.isSending || this.isChanging || this.phase === 'loading';
@@ -111,7 +111,7 @@ export class ChatSession {
 		);
 	}
 
-	/** Reads the conversation and goes on following its run. Never rejects: see `loadError`. */
+	/** Reads the conversation and follows its run. Never rejects: see `loadError`. */
 	load(): Promise<void> {
 		return this.#during(this.#load());
 	}
@@ -129,10 +129,10 @@ export class ChatSession {
 		}
 	}
 
-	/** Takes over what happened elsewhere, in another tab say; one read at a time. A failure changes nothing. */
+	/** Applies changes from elsewhere, one read at a time. A failure changes nothing. */
 	readonly refresh = createSingleRead(() => this.#read());
 
-	/** It was deleted, or restored: what was refused before is said no more. */
+	/** Deleted or restored elsewhere; clears the last error. */
 	setDeleted(isDeleted: boolean): void {
 		if (this.isDeleted !== isDeleted) {
 			this.isDeleted = isDeleted;
@@ -144,8 +144,8 @@ export class ChatSession {
 	}
 
 	/**
-	 * Sends what is in the box; while an answer is being written, after it, or with `isUrgent` after its step. What
-	 * cannot be sent yet, because the conversation is still being read say, is sent as soon as it can.
+	 * Sends the draft: during a run it's queued for the end, or with `isUrgent` for the end of the step. Waits for reads and
+	 * changes under way first.
 	 */
 	async send({ isUrgent = false } = {}): Promise<void> {
 		while (this.#underWay) await this.#underWay;
@@ -158,7 +158,7 @@ export class ChatSession {
 		else this.draft.restore(question);
 	}
 
-	/** Puts a file that is there already into the next message. */
+	/** Attaches a workspace file to the next message. */
 	async useFile(path: string): Promise<void> {
 		if (!this.files.find(path)) await this.files.refresh();
 		const file = this.files.find(path);
@@ -166,12 +166,12 @@ export class ChatSession {
 		else this.draft.problem = 'This file no longer exists.';
 	}
 
-	/** Puts a skill's example into the box, its message and its files. False when that failed, `actionError` says why, or somebody has begun to write. */
+	/** Fills the message box with a skill's example and its files. Resolves to false if that failed (see `actionError`) or the box isn't empty. */
 	async takeExample(skillId: string): Promise<boolean> {
 		let isTaken = false;
 		await this.attempt(async () => {
 			const { prompt, files } = await this.client.putExample(this.id, skillId);
-			// What was typed meanwhile is somebody's own.
+			// Keep what was typed meanwhile.
 			if (!this.draft.isEmpty) return;
 			for (const { path, bytes } of files) this.draft.mention(path, bytes);
 			this.draft.text = prompt;
@@ -185,7 +185,7 @@ export class ChatSession {
 		await this.run.stop().catch((error: unknown) => (this.actionError = asApiError(error)));
 	}
 
-	/** Allows or denies a call that waits. Rejects with an `ApiError`. */
+	/** Allows or denies a pending call. Rejects with an `ApiError`. */
 	async decide(interruptId: string, decision: ApprovalDecision): Promise<void> {
 		try {
 			await this.client.decide(this.id, interruptId, decision);
@@ -228,7 +228,7 @@ export class ChatSession {
 		return this.#during(this.attempt(work).finally(() => (this.isChanging = false)));
 	}
 
-	/** Messages wait for this work. It must not reject. */
+	/** Messages wait for this work, which must not reject. */
 	async #during<Result>(work: Promise<Result>): Promise<Result> {
 		this.#underWay = work;
 		try {
@@ -245,7 +245,7 @@ export class ChatSession {
 		return isStarted;
 	}
 
-	/** Sends a message to the end of what is shown. True when the server has taken it; otherwise `actionError` says why not. */
+	/** Sends a message at the end of the chat. Resolves to false on failure; see `actionError`. */
 	async #ask(question: Question): Promise<boolean> {
 		const { text } = question;
 		const { pins } = this.skills;
@@ -272,14 +272,14 @@ export class ChatSession {
 		} finally {
 			this.isSending = false;
 			this.#version++;
-			// It has its id and its place from the server. After a conflict: a run is under way that this page does not know of.
+			// The message gets its id and place from the server. After a conflict, the server has a run this page doesn't know.
 			void this.refresh();
 		}
 	}
 
 	async #read(): Promise<void> {
 		for (;;) {
-			// What is being sent is not among what is read; whoever sends reads again afterwards.
+			// A message being sent isn't in the result; its sender reads again afterwards.
 			if (this.phase !== 'ready' || this.isSending || this.isDeleted || this.#isDisposed) return;
 			const version = this.#version;
 			const detail = await this.client.getConversation(this.id).catch(asApiError);
@@ -322,7 +322,7 @@ export class ChatSession {
 
 	#follow(runId: string, after: number): void {
 		const { entry, entries } = placeOfRun(this.entries, runId);
-		// Over already: it was read between its last event and its end.
+		// The run ended between its last event and this read.
 		if (this.#isDisposed || entry.message.status !== 'running') return;
 		this.entries = entries;
 		this.run.follow({

@@ -1,4 +1,4 @@
-/** What an address says of a new conversation: `?skill=` pins a skill, `?q=` begins the message, `?example=` fills in a skill's example, `?shared=` takes what another app has shared. Nothing is sent. */
+/** Applies the query of a new chat's address: `?skill=` pins a skill, `?q=` starts the message, `?example=` fills in a skill's example, `?shared=` takes what another app shared. Nothing is sent. */
 import type { ChatApp } from '../app/app.svelte.ts';
 import { withoutHidden } from '../../shared/characters.ts';
 import { SHARED_CACHE } from '../../shared/names.ts';
@@ -6,7 +6,7 @@ import { cleanText } from '../text/clean-text.ts';
 import type { FolderFile } from '../server.ts';
 import type { ChatSession } from './session.svelte.ts';
 
-/** Longer ones do not fit into every address. */
+/** Longer texts don't fit into every address. */
 const MAX_TEXT = 8_000;
 const MAX_TRIES = 3;
 
@@ -26,7 +26,7 @@ export async function startWith(
 	const names = params.getAll('skill').filter(Boolean);
 	const shown = params.get('example') ?? '';
 	if (names.length === 0 && shown === '') return;
-	// Of two reads at once only the later one counts.
+	// If two reads run at once, only the later one counts.
 	for (let tries = 0; !app.library.isLoaded && tries < MAX_TRIES; tries++) await app.library.refresh();
 	const withExample = app.library.ready.find(({ name, example }) => name === shown && example !== null);
 	if (withExample && session.draft.isEmpty) await session.takeExample(withExample.id);
@@ -41,15 +41,15 @@ export async function startWith(
 
 function begin({ draft }: ChatSession, text: string): void {
 	const words = withoutHidden(text);
-	// What is there already was written by somebody.
+	// Keep what is already there.
 	if (words !== '' && !draft.text.includes(words)) draft.text = [draft.text, words].filter(Boolean).join('\n\n');
 }
 
-/** What the service worker has kept, once; nothing where there is none. */
+/** Takes what the service worker stored, once; empty if nothing. */
 async function takeShared(): Promise<{ words: string; files: FolderFile[] }> {
 	const files: FolderFile[] = [];
 	let words = '';
-	// Absent on plain http from another machine, where nothing can be installed either.
+	// `caches` doesn't exist on plain http from another machine, where the page can't be installed either.
 	if (!('caches' in globalThis)) return { words, files };
 	const cache = await caches.open(SHARED_CACHE);
 	for (const { url } of await cache.keys()) {

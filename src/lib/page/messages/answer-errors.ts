@@ -1,10 +1,10 @@
-/** What can be done about an answer that failed, by the code of its error (UI brief §7). Pure. */
+/** What to do about a failed reply, by error code (UI brief §7). Pure. */
 
 export type ErrorAction = 'continue' | 'retry' | 'settings' | 'credits' | 'switch' | 'newChat';
 
 const USUAL: readonly ErrorAction[] = ['continue', 'retry'];
 
-/** The first is what helps most. */
+/** Most helpful first. */
 const ACTIONS: Record<string, readonly ErrorAction[]> = {
 	unauthorized: ['settings', 'retry'],
 	insufficient_credits: ['credits', 'switch', 'retry'],
@@ -23,7 +23,7 @@ export function actionsFor(code: string): readonly ErrorAction[] {
 	return Object.hasOwn(ACTIONS, code) ? (ACTIONS[code] ?? USUAL) : USUAL;
 }
 
-/** Where credits are bought; null where the answer is not by that account. */
+/** Where to buy credits; null if the reply didn't come from OpenRouter. */
 export function creditsPage(message: string): string | null {
 	return /(?<![\w.-])openrouter\.ai(?![\w-]|\.\w)/.test(message) ? 'https://openrouter.ai/settings/credits' : null;
 }
@@ -31,11 +31,11 @@ export function creditsPage(message: string): string | null {
 export interface ErrorWords {
 	/** What happened, and what to do. */
 	message: string;
-	/** What the model's server said of it; null where it said nothing. */
+	/** The model server's own words, or null. */
 	detail: string | null;
 }
 
-/** Takes the server's own words out of our sentence: they are for those who ask for details. */
+/** Splits the model server's own words off our message; they are shown under Details. */
 export function splitDetail(message: string): ErrorWords {
 	const found = /^(.+?) It said: "(.*)"\.(?: (.*))?$/s.exec(message);
 	if (!found) return { message, detail: null };

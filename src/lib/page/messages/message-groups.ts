@@ -1,4 +1,4 @@
-/** What can be done with a message that is there. */
+/** Actions on messages, grouping for rendering, and addresses of messages. */
 import type { Attachment } from 'svelte/attachments';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Message } from '../../shared/message.ts';
@@ -7,68 +7,66 @@ import type { MessageEntry } from '../conversation/message-entry.svelte.ts';
 import type { StickToBottom } from '../ui/stick-to-bottom.svelte.ts';
 
 export interface MessageActions {
-	/** An answer is being written: messages must stay as they are. */
+	/** A reply is being written: messages can't change. */
 	isLocked: boolean;
-	/** Is this message of the user being asked otherwise? */
+	/** This user message is being edited. */
 	isEditing: boolean;
 	setEditing: (isEditing: boolean) => void;
-	/** Puts this text in the place of a user's message. False when it was not taken. */
+	/** Replaces a user message. Resolves to false on failure. */
 	edit: (text: string) => Promise<boolean>;
-	/** Gives another answer beside this one. */
+	/** Generates another reply beside this one. */
 	retry: () => void;
-	/** The same, by another model; absent where none can be chosen. */
+	/** Retries with another model; absent if there is no choice. */
 	retryWith?: ((model: string) => void) | undefined;
-	/** Reads the models that could answer, where they are not known yet. */
+	/** Loads the available models, once. */
 	loadModels?: (() => void) | undefined;
-	/** Goes on with the answer; absent where that cannot be. */
+	/** Continues the reply; absent if it can't be continued. */
 	continue?: (() => void) | undefined;
-	/** A conversation of its own with everything up to here. */
+	/** Copies everything up to here into a new chat. */
 	fork: () => void;
-	/** Asks whether to remove the message and all that follows, and does it. */
+	/** Deletes the message and everything after it, after a confirmation. */
 	remove: () => void;
-	/** Shows a message in place of this one. */
+	/** Switches to another version of this message. */
 	show: (messageId: string) => Promise<boolean>;
-	/** Rejects with a sentence to show. */
+	/** Rejects with the sentence to show. */
 	decide: (interruptId: string, decision: ApprovalDecision) => Promise<void>;
-	/** May the focus move to a question that comes up? */
+	/** Whether a new approval may take the focus. */
 	mayFocus: () => boolean;
-	/** Puts a text where one writes to the model, to be looked at and sent; absent without a model. */
+	/** Puts a text into the message box; absent without a model. */
 	ask?: ((text: string) => void) | undefined;
-	/** Opens the choice of the model. */
+	/** Opens the model picker. */
 	switchModel?: (() => void) | undefined;
 }
 
-/** How another model is chosen from among the messages. */
+/** Choosing another model from within the messages. */
 export interface ModelSwitch {
-	/** Empty until they are read. */
+	/** Empty until loaded. */
 	readonly models: readonly ModelChoice[];
 	load: () => void;
-	/** Opens the choice of the model. */
+	/** Opens the model picker. */
 	open: () => void;
 }
 
-/** A model to choose for another answer. */
 export interface ModelChoice {
 	id: string;
 	name: string;
 }
 
-// Messages in groups that stay what they are when others come before or after them.
-
 export interface MessageGroup {
 	key: number;
-	/** The same array as long as it has the same messages. */
+	/** The same array while it holds the same messages. */
 	entries: MessageEntry[];
 }
 
 const GROUP_SIZE = 16;
 
+/** Groups messages for rendering. Groups stay the same when messages are added before or after them. */
 export class MessageGroups {
-	/** The place of each message, counted from the first one that was ever there: those before it have negative ones. */
+	/** Position of each message relative to the first one ever seen; earlier ones have negative positions. */
 	#places = new WeakMap<MessageEntry, number>();
 	#groups = new Map<number, MessageGroup>();
 
-	/** The browser skips a whole group that is out of sight; to watch each of 400 messages costs more than the newest one. */
+	/** The browser skips hidden groups as a whole; observing each of 400 messages costs more than rendering the newest one. */
 	update(entries: MessageEntry[]): MessageGroup[] {
 		const known = entries.findIndex((entry) => this.#places.has(entry));
 		const first = (entries[known] ? (this.#places.get(entries[known]) ?? 0) : 0) - Math.max(0, known);
@@ -92,19 +90,17 @@ export class MessageGroups {
 	}
 }
 
-// Takes the reader to the message that was looked for, and marks it for a moment.
-
 const MARKED_MS = 2000;
 
-/** For `{@attach}` on the list of messages. */
+/** For `{@attach}` on the message list: scrolls to a found message and outlines it briefly. */
 export function showFound(history: History, scroll: StickToBottom): Attachment<HTMLElement> {
 	let unmark = (): void => undefined;
 	return (list) => {
 		const id = history.found;
 		if (id === null) return;
-		// Seen once: a list that is made anew opens as it always does.
+		// Once only: a list created later opens as usual.
 		history.found = null;
-		// After what else scrolls a new list, to its end say.
+		// After other scrolling of a new list, e.g. to its end.
 		requestAnimationFrame(() => {
 			const row = list.querySelector<HTMLElement>(`[data-message='${CSS.escape(id)}']`);
 			if (!row) return;
@@ -116,29 +112,27 @@ export function showFound(history: History, scroll: StickToBottom): Attachment<H
 				clearTimeout(timer);
 				delete row.dataset.found;
 			};
-			// What comes into view for the first time takes its real height.
+			// Rows get their real height when first rendered.
 			requestAnimationFrame(() => scroll.scrollTo(row));
 		});
 	};
 }
 
-// Addresses of conversations and of single messages in them. Pure.
-
 const PREFIX = 'm-';
 
-/** Opens the conversation, at a message if one is named: no element has such an id, the page finds the message itself. */
+/** Address of a chat or of a message in it. No element has such an id: the page finds the message itself. */
 export function conversationAddress(conversationId: string, messageId?: string): string {
 	const hash = messageId === undefined ? '' : `#${encodeURIComponent(PREFIX + messageId)}`;
 	return `/c/${conversationId}${hash}`;
 }
 
-/** The message that an address names by its hash; null where it names none. */
+/** The message named by an address's hash, or null. */
 export function messageOfHash(hash: string): string | null {
 	const anchor = decode(hash.replace(/^#/, ''));
 	return anchor.startsWith(PREFIX) && anchor.length > PREFIX.length ? anchor.slice(PREFIX.length) : null;
 }
 
-/** Anybody can write an address: one that is wrong names nothing. */
+/** Malformed addresses name nothing. */
 function decode(text: string): string {
 	try {
 		return decodeURIComponent(text);
@@ -147,9 +141,7 @@ function decode(text: string): string {
 	}
 }
 
-// Tells when there is nothing to see of a run that goes on. Pure.
-
-/** True between parts: before the first, and after one that is over while the model has not begun the next. */
+/** True while a run shows nothing new: before its first part, and between a finished part and the next. */
 export function isWaiting(message: Message): boolean {
 	if (message.status !== 'running') return false;
 	const last = message.parts.at(-1);

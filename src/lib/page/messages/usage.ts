@@ -1,4 +1,4 @@
-/** What a model's context is filled with, and what an answer has used. Pure. */
+/** Token use of a reply and its context. Pure. */
 import type { RunContext, RunUsage } from '../../shared/events.ts';
 import type { Part } from '../../shared/message.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
@@ -18,9 +18,9 @@ const PARTS = ['messages', 'skills', 'results', 'catalog', 'tools', 'system'] as
 
 export interface ContextUse {
 	tokens: number;
-	/** Of the model's context, from 0 to 1; null when its length is not known. */
+	/** Share of the model's context, from 0 to 1; null if its limit is unknown. */
 	share: number | null;
-	/** Without those that are empty. */
+	/** Without empty ones. */
 	parts: { label: string; tokens: number }[];
 }
 
@@ -32,7 +32,7 @@ export function contextUse(context: RunContext): ContextUse {
 	return { tokens, share: context.limit ? Math.min(1, tokens / context.limit) : null, parts };
 }
 
-/** The figures of one answer in a line. */
+/** The usage of one reply in a line. */
 export function printUsage(usage: RunUsage | null): string {
 	if (!usage) return '';
 	const hasTokens = usage.inputTokens + usage.outputTokens > 0;
@@ -45,7 +45,7 @@ export function printUsage(usage: RunUsage | null): string {
 	].join(' · ');
 }
 
-/** The same as a table; `totalMs` where it is known. */
+/** The same as table rows. */
 export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: number | null): [string, string][] {
 	const scriptsMs = parts.reduce(
 		(sum, part) => sum + (part.type === 'tool' ? (part.execution?.durationMs ?? 0) : 0),

@@ -1,4 +1,4 @@
-/** What a run offered, as rows to show; pure (FEATURES F2). */
+/** What a run offered, as rows. Pure (FEATURES F2). */
 import type { RunOffer } from '../../shared/api.ts';
 import type { OfferedSkill } from '../../shared/events.ts';
 
@@ -6,14 +6,14 @@ export type WhyFilter = 'offered' | 'loaded' | 'untold';
 
 export interface WhyRow {
 	name: string;
-	/** null for a skill that was loaded or run and is not among those that the run kept. */
+	/** Null for a skill that was loaded or run but isn't among the saved ones. */
 	offered: OfferedSkill | null;
 	isLoaded: boolean;
-	/** Scripts and tools, each as often as it ran. */
+	/** One entry per execution. */
 	ran: RunOffer['ran'];
 }
 
-/** In the order of the offer; then what was loaded or run without standing in it. */
+/** In offer order, then skills that were loaded or run without being offered. */
 export function whyRows({ offer, loaded, ran }: RunOffer): WhyRow[] {
 	const listed = offer?.skills ?? [];
 	const known = new Set(listed.map(({ name }) => name));
@@ -40,7 +40,7 @@ export function filterRows(rows: readonly WhyRow[], filter: WhyFilter): WhyRow[]
 	}
 }
 
-/** `7.13`, `0.002`: two places, or as many as a small number needs. */
+/** `7.13`, `0.002`: two decimal places, or as many as a small number needs. */
 export function formatPoints(points: number): string {
 	if (points === 0 || points >= 0.01) return String(Math.round(points * 100) / 100);
 	return String(Number(points.toPrecision(1)));

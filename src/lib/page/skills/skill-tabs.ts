@@ -1,16 +1,15 @@
-/** What is said of a name and a description while they are typed, and what a template makes. Pure. */
+/** Advice on a skill's name and description, the files of a template, and the tabs of a skill's page. Pure. */
 import { MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME, SKILL_NAME, type SkillTemplate } from '../../shared/names.ts';
 
 export interface Advice {
 	message: string;
-	/** It cannot be made so. */
+	/** The skill can't be created like this. */
 	isWrong: boolean;
 }
 
-/** Below it nobody can tell what a skill is for. */
+/** Shorter descriptions can't say what a skill is for. */
 const FEW_CHARACTERS = 40;
 
-/** Null while there is nothing to say. */
 export function adviseOnName(name: string, taken: ReadonlySet<string>): Advice | null {
 	if (name === '') return null;
 	if (!SKILL_NAME.test(name) || name.length > MAX_SKILL_NAME)
@@ -19,7 +18,7 @@ export function adviseOnName(name: string, taken: ReadonlySet<string>): Advice |
 	return { message: 'Looks good', isWrong: false };
 }
 
-/** The nearest name that may be; empty where there is none. */
+/** The closest valid name; empty if there is none. */
 export function suggestName(typed: string): string {
 	const plain = typed.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 	return plain
@@ -40,7 +39,7 @@ export function adviseOnDescription(description: string): Advice | null {
 	return { message: 'Says what it does and when to use it', isWrong: false };
 }
 
-/** Paths, relative to the folder of skills. */
+/** Paths relative to the skills folder. */
 export function filesOfTemplate(name: string, template: SkillTemplate): string[] {
 	const folder = name === '' ? 'invoice-reader' : name;
 	const files = {
@@ -51,18 +50,16 @@ export function filesOfTemplate(name: string, template: SkillTemplate): string[]
 	return ['SKILL.md', ...files[template]].map((path) => `${folder}/${path}`);
 }
 
-/** As the server names it. */
+/** The same rule as on the server. */
 function toolOf(name: string): string {
 	const tool = name.replaceAll('-', '_').slice(0, 60);
 	return /^[a-z]/.test(tool) ? tool : `run_${tool}`;
 }
 
-// The parts of a skill's page, and which of them an address asks for. Pure.
-
 const SKILL_TABS = ['problems', 'overview', 'instructions', 'files', 'run', 'trust', 'evals', 'versions'] as const;
 export type SkillTab = (typeof SKILL_TABS)[number];
 
-/** Addresses from before there were tabs, and of parts of a tab. */
+/** Older addresses, and parts of a tab. */
 const ALIASES = new Map<string, SkillTab>([
 	['doctor', 'problems'],
 	['cases', 'run'],
@@ -73,7 +70,7 @@ const ALIASES = new Map<string, SkillTab>([
 	['network', 'overview']
 ]);
 
-/** Of `#files` and the like, with what it says besides after a `?`; null for one that means none. */
+/** The tab named by a hash such as `#files` or `#run?…`; null if none. */
 export function tabOf(hash: string): SkillTab | null {
 	const name = hash.replace(/^#/, '').replace(/\?.*$/, '');
 	return SKILL_TABS.find((tab) => tab === name) ?? ALIASES.get(name) ?? null;

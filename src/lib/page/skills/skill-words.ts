@@ -1,4 +1,4 @@
-/** What the trust in a skill means, in words, and where it is looked at. Pure. */
+/** Words for trust, findings, sandbox and provider of a skill; addresses of its pages; its kind. Pure. */
 import type { Health } from '../../shared/api.ts';
 import type { SkillFinding, SkillProvider, TrustState } from '../../shared/skills.ts';
 import { toSkillId } from '../../shared/names.ts';
@@ -23,7 +23,7 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 	info: 'Good to know'
 };
 
-/** The security check in a few words. */
+/** The security check in one line. */
 export function verdictOf(findings: readonly SkillFinding[]): string {
 	const risks = findings.filter(({ severity }) => severity === 'danger');
 	if (risks.length === 0) return findings.length === 0 ? 'No risks found' : 'No serious risks found';
@@ -32,17 +32,17 @@ export function verdictOf(findings: readonly SkillFinding[]): string {
 	return `${risks.length} ${risks.length === 1 ? 'risk' : 'risks'}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
 }
 
-/** Address of a skill's page; the slash of `source/name` stays one. */
+/** Address of a skill's page; the slash in `source/name` stays. */
 export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
 }
 
-/** Address of what was executed: a skill's page, or the list of MCP servers. */
+/** Page of an execution's subject: a skill or the MCP servers. */
 export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: string }): string {
 	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
 }
 
-/** Address of the editor of a skill's files; without one, of its SKILL.md. */
+/** Address of the editor; opens SKILL.md by default. */
 export function editorPage(id: string, file?: string): string {
 	return `/skills/edit/${pathOf(id)}${file ? `?file=${encodeURIComponent(file)}` : ''}`;
 }
@@ -51,8 +51,6 @@ function pathOf(id: string): string {
 	return toSkillId(id).split('/').map(encodeURIComponent).join('/');
 }
 
-// What scripts are kept away from, in words. Pure.
-
 export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'name' | 'isolation'>): string {
 	const where = name === 'process' ? 'as plain processes' : `in ${name}`;
 	return isolation.files
@@ -60,8 +58,7 @@ export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'na
 		: `Scripts run ${where} and can read files on this computer.`;
 }
 
-// Where skills come from, in words that go on after “from”. Pure.
-
+/** Follow "from". */
 export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	github: 'GitHub',
 	skillssh: 'skills.sh',
@@ -75,9 +72,7 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	builtin: 'this server'
 };
 
-// What a skill is about, for its icon. Pure.
-
-/** The first that fits the skill's name, or else the first sentence of its description. */
+/** The first match in the name counts, otherwise in the first sentence of the description. */
 const KINDS = [
 	['data', /\b(data|csv|excel|xlsx|spreadsheets?|charts?|sql|statistics)\b/i],
 	['weather', /\b(weather|forecasts?)\b/i],
@@ -93,7 +88,7 @@ const KINDS = [
 ] as const;
 
 export type SkillKind = (typeof KINDS)[number][0] | 'skill';
-/** Of a list of examples, those come first whose result one sees at once. */
+/** Examples with an immediately visible result come first. */
 export const KIND_ORDER: readonly SkillKind[] = [...KINDS.map(([kind]) => kind), 'skill'];
 
 export function kindOf(name: string, description: string): SkillKind {

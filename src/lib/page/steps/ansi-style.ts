@@ -1,6 +1,6 @@
-/** How a run of terminal text looks, as SGR sequences change it (ECMA-48, xterm colours). Pure. */
+/** Text style after SGR sequences (ECMA-48, xterm colours). Pure. */
 
-/** Names of the page's tokens: each is readable on the terminal's ground in both themes. */
+/** Names of page tokens, readable on the terminal background in both themes. */
 const ANSI_COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
 export type AnsiColor = (typeof ANSI_COLORS)[number];
 
@@ -26,7 +26,7 @@ export const PLAIN: AnsiStyle = {
 	isInverse: false
 };
 
-/** The style after `ESC [ parameters m`. Text that is said to be hidden stays to be seen. */
+/** The style after `ESC [ parameters m`. Hidden text stays visible. */
 export function applySgr(style: AnsiStyle, parameters: string): AnsiStyle {
 	const codes = parameters.split(/[;:]/).map(Number);
 	let next = style;
@@ -46,42 +46,28 @@ function applyCode(style: AnsiStyle, code: number): AnsiStyle {
 	if (code >= 90 && code <= 97) return { ...style, color: colorAt(code - 90) };
 	if (code >= 40 && code <= 47) return { ...style, ground: colorAt(code - 40) };
 	if (code >= 100 && code <= 107) return { ...style, ground: colorAt(code - 100) };
-	switch (code) {
-		case 0:
-			return PLAIN;
-		case 1:
-			return { ...style, isBold: true };
-		case 2:
-			return { ...style, isDim: true };
-		case 3:
-			return { ...style, isItalic: true };
-		case 4:
-		case 21:
-			return { ...style, isUnderlined: true };
-		case 7:
-			return { ...style, isInverse: true };
-		case 9:
-			return { ...style, isStruck: true };
-		case 22:
-			return { ...style, isBold: false, isDim: false };
-		case 23:
-			return { ...style, isItalic: false };
-		case 24:
-			return { ...style, isUnderlined: false };
-		case 27:
-			return { ...style, isInverse: false };
-		case 29:
-			return { ...style, isStruck: false };
-		case 39:
-			return { ...style, color: null };
-		case 49:
-			return { ...style, ground: null };
-		default:
-			return style;
-	}
+	return code in CHANGES ? { ...style, ...CHANGES[code] } : style;
 }
 
-/** `5;n` of 256 colours, `2;r;g;b`; whatever else takes nothing. */
+const CHANGES: Record<number, Partial<AnsiStyle>> = {
+	0: PLAIN,
+	1: { isBold: true },
+	2: { isDim: true },
+	3: { isItalic: true },
+	4: { isUnderlined: true },
+	7: { isInverse: true },
+	9: { isStruck: true },
+	21: { isUnderlined: true },
+	22: { isBold: false, isDim: false },
+	23: { isItalic: false },
+	24: { isUnderlined: false },
+	27: { isInverse: false },
+	29: { isStruck: false },
+	39: { color: null },
+	49: { ground: null }
+};
+
+/** `5;n` of 256 colours or `2;r;g;b`. Other kinds use no parameters. */
 function extendedColor([kind, first = 0, second = 0, third = 0]: number[]): { color: AnsiColor | null; used: number } {
 	if (kind === 2) return { color: nearestColor(first, second, third), used: 4 };
 	if (kind !== 5) return { color: null, used: kind === undefined ? 0 : 1 };
@@ -95,7 +81,7 @@ function extendedColor([kind, first = 0, second = 0, third = 0]: number[]): { co
 	};
 }
 
-/** By hue: how light it is must fit the theme, not the program. */
+/** By hue only: lightness comes from the theme. */
 function nearestColor(red: number, green: number, blue: number): AnsiColor | null {
 	const [r, g, b] = [red, green, blue].map((part) => Math.min(255, Math.max(0, part || 0))) as [number, number, number];
 	const most = Math.max(r, g, b);

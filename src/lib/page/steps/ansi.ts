@@ -1,69 +1,69 @@
-/** What a terminal would show of a script's output, piece by piece as it comes: colours, carriage returns, erased lines. Pure but for its own screen. */
+/** A terminal screen fed with a script's output in pieces: colours, carriage returns, erased lines. Pure except for its own state. */
 import { applySgr, PLAIN, type AnsiStyle } from './ansi-style.ts';
 import { HIDDEN_CLASS, markHiddenInText, markOf } from '../../shared/characters.ts';
 
 export type Stream = 'stdout' | 'stderr';
 
-/** Text of one look; its line breaks are in it. */
+/** Text in one style, including line breaks. */
 export interface Run {
 	text: string;
 	stream: Stream;
 	style: AnsiStyle;
 }
 
-/** A stretch of the screen that is painted as one. One that is `isClosed` never changes again. */
+/** A part of the screen rendered as one. A closed block never changes. */
 export interface Block {
 	id: number;
 	runs: Run[];
-	/** Characters. */
+	/** In characters. */
 	length: number;
-	/** Line breaks, so that its height is nearly known before it is painted. */
+	/** Line breaks, to estimate the height before rendering. */
 	lines: number;
 	isClosed: boolean;
 }
 
-/** A block closes at the first line break after so many characters. */
+/** A block closes at the first line break after this many characters. */
 const BLOCK_LENGTH = 8_000;
-/** As many characters of a line can be written over, as on a screen that is so wide; what is before them stays. */
+/** Screen width: earlier characters of a line can't be overwritten. */
 const COLUMNS = 1_000;
 const MAX_PARAMETERS = 64;
-/** An emoji with its colour and its variant, in UTF-16 units. */
+/** UTF-16 units of an emoji with skin tone and variant. */
 const BEFORE = 8;
 
 type State = 'text' | 'escape' | 'intermediate' | 'csi' | 'string' | 'string-escape';
 
-/** Where the reading of one stream stands: a sequence, or an emoji, may come in two pieces. */
+/** Parser state of one stream: a sequence or an emoji may arrive in two pieces. */
 interface Reader {
 	state: State;
 	parameters: string;
 	style: AnsiStyle;
-	/** First half of a character beyond U+FFFF. */
+	/** First half of a surrogate pair. */
 	half: string;
-	/** The last few that were written: what joins an emoji is seen, and hidden elsewhere. */
+	/** The last characters written: joiners are visible only within an emoji. */
 	before: string;
 }
 
-/** A piece of the line that is being written. */
+/** A piece of the current line. */
 interface Cell extends Run {
-	/** More than one only where each character takes one. */
+	/** More than one only if each character takes one column. */
 	columns: number;
 }
 
-/** Whatever is simply written, one column each. */
+/** Plain characters, one column each. */
 const WRITTEN = new RegExp(`[^${HIDDEN_CLASS}\\n\\ud800-\\udfff\\u{10000}-\\u{10ffff}]+`, 'yu');
 
 export class AnsiScreen {
 	#blocks: Block[] = [];
 	#open: Block = { id: 0, runs: [], length: 0, lines: 0, isClosed: false };
-	/** The line that is being written, as far as it can still be written over. */
+	/** The part of the current line that can still be overwritten. */
 	#cells: Cell[] = [];
-	/** Of all cells. */
+	/** Width of all cells. */
 	#columns = 0;
-	/** Where the next character goes. */
+	/** Cursor column. */
 	#column = 0;
 	readonly #readers: Record<Stream, Reader> = { stdout: newReader(), stderr: newReader() };
 
-	/** Never throws; the same text in other pieces gives the same screen. */
+	/** Never throws. How the text is split into pieces doesn't matter. */
 	write(stream: Stream, text: string): void {
 		const reader = this.#readers[stream];
 		let index = 0;
@@ -83,7 +83,7 @@ export class AnsiScreen {
 		}
 	}
 
-	/** All of it, in order; closed blocks keep their identity. */
+	/** All blocks in order; closed ones keep their identity. */
 	blocks(): Block[] {
 		const runs = [...this.#open.runs];
 		const last = runs.at(-1);
@@ -100,7 +100,7 @@ export class AnsiScreen {
 		if (reader.state !== 'text') {
 			const wasString = reader.state === 'string' || reader.state === 'string-escape';
 			this.#continueSequence(reader, character);
-			// A sequence that was never ended must not take the lines that follow with it.
+			// An unterminated sequence must not swallow the following lines.
 			if (character === '\n' && wasString) this.#control(stream, reader, character);
 			return;
 		}
@@ -110,7 +110,7 @@ export class AnsiScreen {
 			reader.half = '';
 			this.#putOne(stream, reader, whole ?? '\ufffd');
 			if (whole !== null) return;
-			// What follows a half that stands alone is read for itself; it may be plain.
+			// What follows a lone surrogate is read on its own.
 		}
 		if (code >= 0xd800 && code <= 0xdbff) reader.half = character;
 		else if (code >= 0xdc00 && code <= 0xdfff) this.#putOne(stream, reader, '\ufffd');
@@ -182,7 +182,7 @@ export class AnsiScreen {
 		}
 	}
 
-	/** Moves within the line, erases of it, and looks; whatever else moves or erases is left out. */
+	/** Handles cursor movement and erasing within the line, and styles; ignores everything else. */
 	#csi(reader: Reader, final: string): void {
 		const count = Math.min(COLUMNS, Number.parseInt(reader.parameters, 10) || 0);
 		switch (final) {
@@ -203,7 +203,7 @@ export class AnsiScreen {
 		}
 	}
 
-	/** Of the line: 0 what follows the cursor, 1 what is before it, 2 all. */
+	/** Erases in the line: 0 after the cursor, 1 before it, 2 everything. */
 	#erase(what: number): void {
 		if (what === 2) this.#cells = [];
 		else if (what === 0 && this.#column < this.#columns) {
@@ -217,10 +217,10 @@ export class AnsiScreen {
 		this.#columns = what === 2 ? 0 : what === 0 ? Math.min(this.#columns, this.#column) : this.#columns;
 	}
 
-	/** Text of which each character takes a column. */
+	/** Writes text whose characters take one column each. */
 	#put({ text, stream, style }: Run): void {
 		for (let from = 0; from < text.length;) {
-			// At the end of the line, as nearly always, it is written as one piece.
+			// At the end of the line, the usual case, it's written as one piece.
 			const to = this.#column < this.#columns ? from + 1 : Math.min(text.length, from + COLUMNS - this.#column);
 			this.#putCell({ text: text.slice(from, to), stream, style, columns: to - from });
 			from = to;
@@ -250,7 +250,7 @@ export class AnsiScreen {
 		this.#closeIfFull();
 	}
 
-	/** From here on each cell is one column. */
+	/** Splits the line into cells of one column. */
 	#split(): void {
 		if (this.#cells.length === this.#columns) return;
 		this.#cells = this.#cells.flatMap((cell) =>
@@ -289,7 +289,7 @@ export class AnsiScreen {
 	}
 }
 
-/** A line break looks like what is before it: it makes no run of its own. */
+/** A line break takes the style before it, so that it doesn't start a new run. */
 function lookAtEnd({ runs }: Block, style: AnsiStyle): AnsiStyle {
 	return runs.at(-1)?.style ?? style;
 }

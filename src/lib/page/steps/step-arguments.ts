@@ -1,19 +1,19 @@
-/** A call's arguments as lines of name and value, also while their JSON is still arriving. Pure but for where it reads on. */
+/** A call's arguments as name and value, even while their JSON is still arriving. Pure except for the read position. */
 import { markHidden, markHiddenInText } from '../../shared/characters.ts';
 
 export interface ArgumentLine {
 	name: string;
-	/** Text as it is, all else as JSON; of a long value its beginning. */
+	/** Text unchanged, everything else as JSON; only the start of a long value. */
 	value: string;
-	/** The end of a long value, to watch it being written; otherwise empty. */
+	/** The end of a long value; otherwise empty. */
 	tail: string;
-	/** Characters of the whole value, as far as it has come. */
+	/** Length of the whole value so far. */
 	length: number;
-	/** The value is still arriving. */
+	/** The value is incomplete. */
 	isOpen: boolean;
 }
 
-/** What is read of one call; more than that only counts. */
+/** Characters parsed per call. */
 const MAX_READ = 262_144;
 const MAX_HEAD = 2_000;
 const MAX_TAIL = 400;
@@ -21,19 +21,19 @@ const MAX_LINES = 200;
 
 type Phase = 'start' | 'name?' | 'name' | 'colon' | 'value?' | 'text' | 'json' | 'next' | 'over';
 
-/** Reads the beginning of one JSON object, as much as there is. What is no object gives no lines; nothing throws. */
+/** Parses the start of a JSON object. Anything else gives no lines; never throws. */
 export class PartialArguments {
 	#phase: Phase = 'start';
 	#position = 0;
 	#lines: ArgumentLine[] = [];
 	#name = '';
-	/** Of an escape in a string: `\`, `\u00`. */
+	/** An unfinished escape: `\`, `\u00`. */
 	#escape = '';
 	#depth = 0;
 	#isInString = false;
 	#wasBackslash = false;
 
-	/** `text`: all that has come so far; what was read of it before is not read again. */
+	/** `text`: everything so far; only the new part is read. */
 	read(text: string): ArgumentLine[] {
 		const end = Math.min(text.length, MAX_READ);
 		if (end <= this.#position && text.length >= this.#position) return this.#lines;
@@ -97,7 +97,7 @@ export class PartialArguments {
 		try {
 			this.#add(String(JSON.parse(`"${escape}"`)));
 		} catch {
-			// Not JSON, but to be seen all the same.
+			// Invalid, but shown all the same.
 			this.#add(escape);
 		}
 	}
@@ -139,11 +139,10 @@ export class PartialArguments {
 
 export interface ArgumentValue {
 	name: string;
-	/** All of it. */
 	value: string;
 }
 
-/** Of a whole call: text as it is, lists of text as words (quoted where they hold a space), all else as JSON. Null where it is no JSON object. */
+/** Values of a complete call: text unchanged, lists of text as words (quoted if they contain spaces), everything else as JSON. Null if it isn't a JSON object. */
 export function argumentValues(json: string): ArgumentValue[] | null {
 	const values = parseObject(json);
 	if (!values) return null;
@@ -166,7 +165,7 @@ function printValue(value: unknown): string {
 	return markHiddenInText(areWords ? value.map(printWord).join(' ') : JSON.stringify(value, null, 2));
 }
 
-/** As one would type it on a command line. */
+/** As typed on a command line. */
 export function printWord(value: unknown): string {
 	return typeof value === 'string' && /^[^\s"'\\]+$/.test(value) ? value : JSON.stringify(value);
 }

@@ -1,33 +1,33 @@
-/** Which parts of an answer stand together as one group of steps, and which of those fold to a line. Pure, in the order of its parts. */
+/** Groups the steps of a reply, and tells which groups fold into a line. Pure. */
 import type { ProducedFile } from '../../shared/events.ts';
 import type { Part, ToolPart } from '../../shared/message.ts';
 import { isDenied } from './steps.ts';
 
 export interface PartBlock {
 	type: 'part';
-	/** Of the part, in the answer: stays the same while the answer grows. */
+	/** Index of the part in the reply; stable while the reply grows. */
 	index: number;
 	part: Part;
 }
 
 export interface GroupBlock {
 	type: 'group';
-	/** Of its first part. */
+	/** Index of its first part. */
 	index: number;
-	/** Steps, and what was thought between them; a single step is a group as well, so that it stays the same when a second comes. */
+	/** Steps and the reasoning between them. A single step is a group too, so that it stays the same when another follows. */
 	items: PartBlock[];
 	steps: ToolPart[];
-	/** Text of the answer follows, so it may be one line; never true for a single step. */
+	/** Text follows, so the group may fold; never true for a single step. */
 	isOver: boolean;
 }
 
 export type Block = PartBlock | GroupBlock;
 
-/** Consecutive steps are one group, with the reasoning between them; all else stands for itself. Parts without content are left out. */
+/** Groups consecutive steps with the reasoning between them. Empty text parts are left out. */
 export function groupParts(parts: readonly Part[]): Block[] {
 	const blocks: Block[] = [];
 	let group: GroupBlock | null = null;
-	/** Behind the group's last step: inside only if another step follows. */
+	/** Reasoning after the group's last step: part of it only if another step follows. */
 	let pending: PartBlock[] = [];
 	const end = (isOver: boolean): void => {
 		if (group) {
@@ -48,7 +48,7 @@ export function groupParts(parts: readonly Part[]): Block[] {
 			pending = [];
 		} else if (part.type === 'reasoning' && group) pending.push(block);
 		else {
-			// What is only space is no answer yet.
+			// Whitespace isn't an answer yet.
 			end(part.type === 'text' && /\S/.test(part.text));
 			blocks.push(block);
 		}
@@ -57,7 +57,7 @@ export function groupParts(parts: readonly Part[]): Block[] {
 	return blocks;
 }
 
-/** Is it to be seen also where the others are folded? */
+/** Whether the step stays visible when its group is folded. */
 export function staysInSight(part: ToolPart): boolean {
 	return part.status === 'waiting' || part.status === 'interrupted' || (part.status === 'failed' && !isDenied(part));
 }
@@ -66,7 +66,7 @@ export interface GroupFacts {
 	skills: number;
 	steps: number;
 	failed: number;
-	/** Of all that was run; null where nothing says. */
+	/** Total of all executions; null if none has a duration. */
 	durationMs: number | null;
 }
 
@@ -81,7 +81,7 @@ export function summarise(steps: readonly ToolPart[]): GroupFacts {
 	};
 }
 
-/** All files that these steps made; one that several have written is there once, as the last left it. */
+/** All files these steps produced; a file written several times appears once, in its last version. */
 export function filesOf(steps: readonly ToolPart[]): ProducedFile[] {
 	const files = new Map<string, ProducedFile>();
 	for (const { execution } of steps) {

@@ -1,4 +1,4 @@
-/** How a tool call reads in the timeline: its label, the skill it is about, its command, its result. Pure. */
+/** Texts for a tool call: label, skill, command, result, decision. Pure. */
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
@@ -8,9 +8,9 @@ import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
 
 type Tense = 'now' | 'past' | 'plain';
 type Tensed = Record<Tense, string>;
-/** `{}` is what it is done to. */
+/** `{}` stands for the object. */
 const said = (now: string, past: string, plain: string): Tensed => ({ now, past, plain });
-/** By the tool's name; of `browser` by its action. */
+/** By tool name, for `browser` also by action. */
 const labels: Record<string, Tensed> = {
 	load_skill: said('Loading skill {}', 'Loaded skill {}', 'Load skill {}'),
 	read_skill_file: said('Reading {}', 'Read {}', 'Read {}'),
@@ -45,20 +45,17 @@ const runText = said('Running {}', 'Ran {}', 'Run {}');
 const codeText = (language: string) => (language === '' ? 'code' : `${language} code`);
 
 export interface StepFacts {
-	/** "Loaded skill weather", "Running scripts/report.py"; the tense says whether it is over. */
+	/** "Loaded skill weather", "Running scripts/report.py". */
 	label: string;
-	/** The skill that it is about, if any. */
 	skill: string | null;
-	/** A word more: the skill, or the tool; null where the label has both. */
+	/** The skill or the tool; null if the label names it. */
 	chip: string | null;
 }
 
-/** A call that somebody did not allow. */
 export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approval'>): boolean {
 	return status === 'failed' && approval?.decision?.choice === 'deny';
 }
 
-/** How a step stands, in a word. */
 export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string {
 	if (part.status === 'waiting' && !part.approval) return statusText.handed;
 	return statusText[isDenied(part) ? 'denied' : part.status];
@@ -66,7 +63,7 @@ export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string 
 
 const MAX_COMMAND = 4_000;
 const MAX_LABEL = 160;
-/** What a label is made of stands near the beginning. */
+/** The label's parts are near the start of the JSON. */
 const MAX_PARSED = 65_536;
 
 export function describeStep(part: ToolPart): StepFacts {
@@ -82,7 +79,7 @@ export function describeStep(part: ToolPart): StepFacts {
 	return { label, skill: shown, chip: chip ?? (shown === null ? tool : null) };
 }
 
-/** "Ran add of demo"; null for what is no tool of an MCP server. */
+/** "Ran add of demo"; null if it isn't an MCP tool. */
 function mcpLabelOf(part: ToolPart): string | null {
 	const { execution } = part;
 	const server = mcpServerOf(execution?.skill ?? '');
@@ -90,7 +87,7 @@ function mcpLabelOf(part: ToolPart): string | null {
 	return found && runText[tenseOf(part)].replace('{}', () => `${found.tool} of ${found.server}`);
 }
 
-/** What the model says that the call is for, where a tool asks for that. */
+/** The model's own description of the call, if the tool asks for one. */
 function intentOf(values: Values): string | null {
 	const intent = textOf(values, ['_intent', 'intent']);
 	return intent !== null && intent.length <= MAX_LABEL ? intent : null;
@@ -126,7 +123,7 @@ function subjectOf(key: string, values: Values, skill: string | null): string {
 	}
 }
 
-/** Of what has no words of its own. */
+/** Fallback for tools without a label. */
 function nameOf({ name, execution }: ToolPart, values: Values): string {
 	if (name === 'browser') return 'the browser';
 	if (execution) return execution.tool ?? execution.script;
@@ -147,7 +144,7 @@ function skillOf({ name, loaded, execution }: ToolPart, values: Values): string 
 
 function tenseOf({ status, execution }: ToolPart): Tense {
 	if (status === 'preparing' || status === 'running') return 'now';
-	// A script that failed has run all the same.
+	// A failed script did run.
 	const hasRun = status === 'done' || (status === 'failed' && execution?.exitCode !== undefined);
 	return hasRun ? 'past' : 'plain';
 }
@@ -174,7 +171,7 @@ function oneLine(label: string): string {
 	return line.length > MAX_LABEL ? `${line.slice(0, MAX_LABEL).trimEnd()}…` : line;
 }
 
-/** What went wrong, in plain words; its exit code is one of the details. Empty for what went well. */
+/** The error in plain words, without the exit code. Empty on success. */
 export function problemOf({ message = '', tool, output }: Pick<Execution, 'message' | 'tool' | 'output'>): string {
 	if (!/ ended with exit code -?\d+\.$/.test(message)) return cleanText(message);
 	const what = tool === undefined ? 'The script failed' : 'The tool failed';
@@ -183,12 +180,12 @@ export function problemOf({ message = '', tool, output }: Pick<Execution, 'messa
 		: `${what} without any output.`;
 }
 
-/** What was run, as one would type it. */
+/** The command as typed. */
 export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'>): string {
 	return markHidden([script, ...args].map(printWord).join(' ').slice(0, MAX_COMMAND));
 }
 
-/** What a built-in skill runs is in its input: the command, or the code. */
+/** For a built-in skill, the command or code in its input. */
 export function printProgram({ skill, script, args }: Pick<Execution, 'skill' | 'script' | 'args'>): string {
 	const [input] = args;
 	const values = builtinNameOf(skill) !== null && args.length === 1 && input ? parseObject(input) : null;
@@ -201,7 +198,7 @@ function textOfAny(values: Values, names: string[]): string | null {
 	return typeof found === 'string' ? found : null;
 }
 
-/** A result as people read it: JSON indented, all else as it is, at most `maxLength` characters. */
+/** A readable result: JSON indented, everything else unchanged, at most `maxLength` characters. */
 export function printResult(result: string, maxLength = Infinity): { text: string; isCut: boolean } {
 	const whole = cleanText(indentJson(result));
 	return { text: whole.slice(0, maxLength), isCut: whole.length > maxLength };
@@ -216,12 +213,9 @@ function indentJson(json: string): string {
 	}
 }
 
-/** Can a step in this state still change? */
 export function isUnderWay(status: ToolStatus): boolean {
 	return status === 'preparing' || status === 'waiting' || status === 'running';
 }
-
-// What was decided about a call that had to be allowed, in words. Pure.
 
 const allowedText = {
 	once: 'Allowed once',
@@ -229,7 +223,7 @@ const allowedText = {
 	skill: 'Always allowed for this skill'
 };
 
-/** Why it is asked about, without what the card says anyhow: whose script wants to run. */
+/** Why approval is needed, without what the card already says. */
 export function whyAsked({ skill, script, reason }: Pick<Approval, 'skill' | 'script' | 'reason'>): string {
 	const known = [`“${skill}” wants to run ${script}`, `The built-in skill “${skill}” wants to run`];
 	const prefix = known.find((each) => reason.startsWith(each)) ?? '';
@@ -237,7 +231,7 @@ export function whyAsked({ skill, script, reason }: Pick<Approval, 'skill' | 'sc
 	return rest.trim();
 }
 
-/** `skill` is whose call it was; a server of MCP has tools, not scripts. */
+/** `skill` is the call's skill or MCP server. */
 export function printDecision({ choice, reason }: ApprovalDecision, skill: string): string {
 	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Always allowed for this tool';
 	if (choice !== 'deny') return allowedText[choice];

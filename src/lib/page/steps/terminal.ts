@@ -1,18 +1,17 @@
-/** A script's output as blocks that are ready to be painted: read on as it grows, and of much only the beginning and the end. */
+/** A script's output as blocks ready to render, updated as it grows; of long output only the start and end. */
 import type { Execution } from '../../shared/message.ts';
 import { AnsiScreen, type Block } from './ansi.ts';
 
 export class TerminalOutput {
 	#screen = new AnsiScreen();
-	/** Chunks, and characters of the last of them, that are on the screen. */
+	/** Chunks on the screen, and characters of the last one. */
 	#chunks = 0;
 	#characters = 0;
-	/** Of all chunks. */
 	length = 0;
 
-	/** `output`: all that there is so far; what was there before is not read again. */
+	/** `output`: everything so far; only the new part is read. */
 	read(output: Execution['output']): Block[] {
-		// Another output in the same place: begins anew.
+		// A different output: start over.
 		if (output.length < this.#chunks || (output[this.#chunks - 1]?.text.length ?? 0) < this.#characters) this.#reset();
 		for (let index = Math.max(0, this.#chunks - 1); index < output.length; index++) {
 			const chunk = output[index];
@@ -37,18 +36,18 @@ export class TerminalOutput {
 export interface Painted<Item> {
 	head: Item[];
 	tail: Item[];
-	/** What is between them is not painted. */
+	/** Not rendered. */
 	hidden: Item[];
 }
 
-/** The first `head` and the last `tail` of a long list; all of one that is little longer than both. */
+/** The first `head` and last `tail` items; all of them if only one more would be hidden. */
 export function headAndTail<Item>(items: Item[], head: number, tail: number): Painted<Item> {
 	if (items.length <= head + tail + 1) return { head: items, tail: [], hidden: [] };
 	const end = items.length - tail;
 	return { head: items.slice(0, head), tail: items.slice(end), hidden: items.slice(head, end) };
 }
 
-/** Lines that are at most so many, from the end; a line break at the very end begins none. */
+/** The last `count` lines; a final line break doesn't start one. */
 export function lastLines(text: string, count: number): string {
 	let from = text.length;
 	if (text.endsWith('\n')) from--;
@@ -59,7 +58,7 @@ export function lastLines(text: string, count: number): string {
 	return text.slice(from + 1);
 }
 
-/** Pieces of a long text, each a task's worth to paint; they break where lines do, if those are not too long. */
+/** Splits a long text into pieces for rendering, at line breaks unless lines are too long. */
 export function splitText(text: string, length = 8_000): string[] {
 	const pieces: string[] = [];
 	for (let from = 0; from < text.length;) {

@@ -1,4 +1,4 @@
-/** Cuts a text where a search has found its words, so that elements can mark them. Pure. */
+/** Prepares text for display: marks search matches, hidden characters and stacked combining marks. Pure. */
 import { markHiddenInText, withoutSequences } from '../../shared/characters.ts';
 
 export interface MarkedPart {
@@ -6,7 +6,7 @@ export interface MarkedPart {
 	isMatch: boolean;
 }
 
-/** `matches` as in `Snippet`, in any order; what overlaps or lies outside the text does no harm. */
+/** `matches` as in `Snippet`, in any order; overlaps and positions outside the text are ignored. */
 export function markedParts(text: string, matches: readonly (readonly [from: number, to: number])[]): MarkedPart[] {
 	const parts: MarkedPart[] = [];
 	let end = 0;
@@ -26,9 +26,9 @@ export function markedParts(text: string, matches: readonly (readonly [from: num
 	return parts;
 }
 
-/** Where the words of a query stand in a title; letters of either case are the same. */
+/** Positions of the query's words in a title, ignoring case. */
 export function findWords(text: string, query: string): [from: number, to: number][] {
-	// A character that grows when it is made small would move what follows.
+	// Some characters change length in lower case, which would shift what follows.
 	const low = text.toLowerCase();
 	if (low.length !== text.length) return [];
 	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -41,9 +41,7 @@ export function findWords(text: string, query: string): [from: number, to: numbe
 	});
 }
 
-// Letters with so many marks above and below that they cover what is around them: each is clipped to its line.
-
-/** A letter of any script in use has fewer. */
+/** Characters with so many combining marks that they cover the lines around; no script in use needs 5. */
 const STACK = /(.?[\p{Mn}\p{Me}]{5,})/su;
 
 export interface StackedPart {
@@ -55,16 +53,14 @@ export function hasStacked(text: string): boolean {
 	return STACK.test(text);
 }
 
-/** At least one part, as the text has them. */
+/** At least one part, in order. */
 export function stackedParts(text: string): StackedPart[] {
 	if (!hasStacked(text)) return [{ text, isStacked: false }];
 	const parts = text.split(STACK).map((part, index) => ({ text: part, isStacked: index % 2 === 1 }));
 	return parts.filter((part) => part.text !== '');
 }
 
-// Makes foreign text fit to be shown: no colours or titles of a terminal, and marks for what is not seen.
-
-/** Line breaks and tabs stay; a lone carriage return becomes a line break. */
+/** Removes terminal sequences and marks hidden characters. Line breaks and tabs stay; a lone CR becomes a line break. */
 export function cleanText(text: string): string {
 	return markHiddenInText(withoutSequences(text));
 }

@@ -1,4 +1,4 @@
-/** Numbers in the short forms that people read. */
+/** Numbers, times and new ids in the short forms people read. */
 
 /** `0.4 s`, `3.2 s`, `1 min 5 s`. */
 export function formatDuration(ms: number): string {
@@ -8,7 +8,7 @@ export function formatDuration(ms: number): string {
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Whole seconds, to count down: `42 s`, `1 min 5 s`. */
+/** Whole seconds, for a countdown: `42 s`, `1 min 5 s`. */
 export function formatSeconds(seconds: number): string {
 	const rest = seconds % 60;
 	if (seconds < 60) return `${seconds} s`;
@@ -37,25 +37,23 @@ export function formatTokens(count: number): string {
 	return count < 9950 ? `${(count / 1000).toFixed(1)}k` : `${formatCount(Math.round(count / 1000))}k`;
 }
 
-/** US dollars, with as many places as a small price needs. */
+/** US dollars; small prices get more decimal places. */
 export function formatCost(dollars: number): string {
 	if (dollars === 0) return '$0';
 	return dollars < 0.0001 ? '<$0.0001' : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 
-/** Date and time to the minute, as people here write them. */
+/** Date and time to the minute, in the reader's locale. */
 export function formatTime(at: string): string {
 	return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-// What makes a thing new: an id of its own, and the time.
-
-/** The time now, as ISO 8601. */
+/** Now, as ISO 8601. */
 export function timestamp(): string {
 	return new Date().toISOString();
 }
 
-/** A version 4 UUID. `crypto.randomUUID` itself is missing where the page comes over plain http from another machine. */
+/** A version 4 UUID. `crypto.randomUUID` doesn't exist on plain http from another machine. */
 export function newId(): string {
 	const bytes = crypto.getRandomValues(new Uint8Array(16));
 	bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

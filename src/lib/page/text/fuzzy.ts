@@ -1,10 +1,10 @@
-/** How well does a text answer to what was typed? For short lists that are ranked while one types. Pure. */
+/** Fuzzy matching and filtering for short lists that are ranked while one types. Pure. */
 import type { ModelInfo } from '../../shared/models.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 
 /**
- * Higher is better; null when the letters of the query are not in the text in their order. Letters at the beginning of words
- * and those that follow each other count most, so that `nc` finds "New chat" before "Noticing".
+ * Higher is better; null if the query's letters don't occur in this order. Letters at word starts and consecutive letters
+ * count most, so `nc` finds "New chat" before "Noticing".
  */
 export function fuzzyScore(text: string, query: string): number | null {
 	const letters = [...query.toLowerCase().replaceAll(/\s+/g, '')];
@@ -14,12 +14,12 @@ export function fuzzyScore(text: string, query: string): number | null {
 	if (whole !== -1)
 		return 1000 - Math.min(whole, 100) - Math.min(low.length, 400) / 10 + (isStart(low, whole) ? 200 : 0);
 
-	// A beginning further on may lead nowhere: then the letters are taken as they come.
+	// If preferring word starts leads nowhere, take any occurrence.
 	const score = scoreLetters(low, letters, true) ?? scoreLetters(low, letters, false);
 	return score === null ? null : score - low.length / 100;
 }
 
-/** The best first; what does not answer at all is left out. Equal ones stay as they are. */
+/** Best match first, without what doesn't match; ties keep their order. */
 export function rankBy<Item>(items: readonly Item[], query: string, textOf: (item: Item) => string): Item[] {
 	if (query.trim() === '') return [...items];
 	return items
@@ -43,7 +43,7 @@ function scoreLetters(text: string, letters: readonly string[], prefersStarts: b
 	return score;
 }
 
-/** The next letter at once, or at the beginning of a word, or anywhere. */
+/** The next letter directly after the last match, otherwise at a word start, otherwise anywhere. */
 function nextPlace(text: string, letter: string, last: number, prefersStarts: boolean): number {
 	if (last !== -1 && text.startsWith(letter, last + 1)) return last + 1;
 	const first = text.indexOf(letter, last + 1);
@@ -56,8 +56,6 @@ function isStart(text: string, at: number): boolean {
 	return at === 0 || /[\s\-_./:(“"]/.test(text[at - 1] ?? '');
 }
 
-// Which skills of the list are looked at. Pure.
-
 export const SKILL_FILTERS = [
 	['all', 'All'],
 	['on', 'Always'],
@@ -69,7 +67,7 @@ export const SKILL_FILTERS = [
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
 
-/** Every word of `query` occurs in the name or the description. */
+/** Every word of `query` is in the name or description. */
 export function filterSkills(
 	skills: readonly SkillSummary[],
 	{ query, filter }: { query: string; filter: SkillFilter }
@@ -89,9 +87,7 @@ function isKind({ status, mode, provider }: SkillSummary, filter: SkillFilter): 
 	return status === 'ready' && mode === filter;
 }
 
-// Finding a model among hundreds; pure.
-
-/** Those in whose name or id every word is, in the order of the list; a name that begins with the query is first. */
+/** Models whose name or id contains every word; those that start with the query come first. */
 export function filterModels(models: readonly ModelInfo[], query: string): ModelInfo[] {
 	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
 	if (words.length === 0) return [...models];
@@ -107,7 +103,7 @@ export function filterModels(models: readonly ModelInfo[], query: string): Model
 	return [...first, ...others];
 }
 
-/** `$0.15`, `$3`, `$12.50`, `$0.0004`: dollars for a million tokens. */
+/** `$0.15`, `$3`, `$12.50`, `$0.0004`: dollars per million tokens. */
 export function formatPrice(dollars: number): string {
 	if (dollars === 0) return '$0';
 	const places = dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 4;

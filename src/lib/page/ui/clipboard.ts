@@ -1,4 +1,4 @@
-/** Small values kept by the browser. Where storage is off or full they are simply not kept: nothing depends on them. */
+/** Small values in browser storage. If storage is off or full, nothing is stored. */
 
 type Kind = 'session' | 'local';
 
@@ -11,7 +11,6 @@ export function writeStored(kind: Kind, key: string, value: string | null): void
 	withStorage(kind, (storage) => (value === null ? storage.removeItem(key) : storage.setItem(key, value)));
 }
 
-/** The keys that begin so. */
 export function storedKeys(kind: Kind, prefix: string): string[] {
 	return withStorage(kind, (storage) => Object.keys(storage).filter((key) => key.startsWith(prefix))) ?? [];
 }
@@ -25,9 +24,7 @@ function withStorage<Result>(kind: Kind, use: (storage: Storage) => Result): Res
 	}
 }
 
-// Copies text, also where the clipboard API is missing (plain http from another machine).
-
-/** False when the browser did not allow it. */
+/** Copies text, also without the clipboard API (plain http from another machine). Resolves to false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
 	if (!navigator.clipboard) return copySelection(text);
 	return navigator.clipboard.writeText(text).then(

@@ -1,4 +1,3 @@
-/** What stands in a menu. */
 import type { LucideIcon } from '@lucide/svelte';
 
 export interface MenuItem {
@@ -6,12 +5,11 @@ export interface MenuItem {
 	id: string;
 	label: string;
 	icon: LucideIcon;
-	/** Takes something away. */
 	isDanger?: boolean;
-	/** A line stands before it. */
+	/** A separator comes before it. */
 	isApart?: boolean;
-	/** A file to be saved, in place of `run`. */
+	/** File to download, instead of `run`. */
 	href?: string;
-	/** The menu is closed before it begins, and the focus is back on its button. */
+	/** Called after the menu has closed and its button has the focus again. */
 	run?: () => void;
 }

@@ -1,4 +1,4 @@
-/** Opens a drawer with a finger that comes in from the left edge, and closes it with one that goes out. */
+/** Touch gestures, movement, scroll position and focus. */
 import type { Attachment } from 'svelte/attachments';
 
 export interface SwipeOptions {
@@ -7,11 +7,11 @@ export interface SwipeOptions {
 	onclose: () => void;
 }
 
-/** How far from the edge it may begin, and how far it has to go; in CSS pixels. */
+/** Farthest start from the left edge and shortest swipe, in CSS pixels. */
 const EDGE = 24;
 const FAR = 48;
 
-/** Listens on the window; returns the function that ends it. */
+/** Opens a drawer on a swipe from the left edge and closes it on a swipe back. Returns a function that stops listening. */
 export function watchSwipe({ isOpen, onopen, onclose }: SwipeOptions): () => void {
 	let from: { x: number; y: number } | null = null;
 
@@ -26,7 +26,7 @@ export function watchSwipe({ isOpen, onopen, onclose }: SwipeOptions): () => voi
 		if (!from || !touch) return;
 		const x = touch.clientX - from.x;
 		const y = Math.abs(touch.clientY - from.y);
-		// Up or down is for scrolling.
+		// Vertical movement is scrolling.
 		if (y > Math.abs(x)) return void (from = y > 12 ? null : from);
 		if (isOpen() ? x > -FAR : x < FAR) return;
 		from = null;
@@ -35,39 +35,34 @@ export function watchSwipe({ isOpen, onopen, onclose }: SwipeOptions): () => voi
 	};
 	const end = (): void => void (from = null);
 
-	const listeners = [
-		['touchstart', begin],
-		['touchmove', move],
-		['touchend', end],
-		['touchcancel', end]
-	] as const;
-	for (const [name, listener] of listeners) addEventListener(name, listener, { passive: true });
-	return () => {
-		for (const [name, listener] of listeners) removeEventListener(name, listener);
-	};
+	const listening = new AbortController();
+	const options = { passive: true, signal: listening.signal };
+	addEventListener('touchstart', begin, options);
+	addEventListener('touchmove', move, options);
+	addEventListener('touchend', end, options);
+	addEventListener('touchcancel', end, options);
+	return () => listening.abort();
 }
 
-// Keeps the page above a keyboard on the screen that lies over it (Safari); others make the window smaller by themselves.
-
-/** Bars of the browser come and go as well, and are lower. In CSS pixels. */
+/** Browser bars are lower than any keyboard. In CSS pixels. */
 const LOWEST_KEYBOARD = 100;
 
-/** For `{@attach}`: of what is as high as the window. */
+/** For `{@attach}` on the page frame: keeps it above an on-screen keyboard in Safari; other browsers resize the window. */
 export function aboveKeyboard(frame: HTMLElement): (() => void) | undefined {
 	const seen = visualViewport;
 	if (!seen) return;
 	const fit = (): void => {
-		// Enlarged with two fingers, less of the page is seen, too.
+		// Pinch zoom shrinks the visual viewport as well.
 		const isCovered = seen.scale < 1.01 && document.documentElement.clientHeight - seen.height > LOWEST_KEYBOARD;
 		frame.style.height = isCovered ? `${seen.height}px` : '';
-		// It was moved up to show the field, which is in sight now.
+		// Safari scrolled the page to show the field, which is visible now.
 		if (isCovered && seen.offsetTop > 0) scrollTo(0, 0);
 	};
 	seen.addEventListener('resize', fit);
 	return () => seen.removeEventListener('resize', fit);
 }
 
-/** For `{@attach}` on a message box at the bottom of the page: notices stand above it, however high it is. */
+/** For `{@attach}` on the message box: toasts stay above it, whatever its height. */
 export function belowNotices(box: HTMLElement): () => void {
 	const { style } = document.documentElement;
 	const observer = new ResizeObserver(() => style.setProperty('--message-box', `${box.offsetHeight}px`));
@@ -78,13 +73,11 @@ export function belowNotices(box: HTMLElement): () => void {
 	};
 }
 
-// A finger that rests opens what can be done, where the text under it cannot be selected.
-
 const HELD_MS = 500;
-/** CSS pixels that a resting finger may move. */
+/** How far a resting finger may move, in CSS pixels. */
 const STILL = 10;
 
-/** For `{@attach}`: `onheld` gets where the finger is. Links, buttons and text that can be selected keep what they do by themselves. */
+/** For `{@attach}`: calls `onheld` with the finger's position. Ignores links, buttons and selectable text. */
 export function longPress(onheld: (at: DOMRect) => void): Attachment<HTMLElement> {
 	return (element) => {
 		let from: { x: number; y: number } | null = null;
@@ -103,23 +96,22 @@ export function longPress(onheld: (at: DOMRect) => void): Attachment<HTMLElement
 		const move = ({ clientX, clientY }: PointerEvent): void => {
 			if (from && Math.hypot(clientX - from.x, clientY - from.y) > STILL) end();
 		};
-		/** Of the same finger: the browser has nothing to offer there. */
+		/** Suppresses the browser's context menu for the same finger. */
 		const keep = (event: Event): void => {
 			if (from) event.preventDefault();
 		};
 
-		const listeners = [
-			['pointerdown', begin],
-			['pointermove', move],
-			['pointerup', end],
-			// It scrolls, or it was more than one.
-			['pointercancel', end],
-			['contextmenu', keep]
-		] as const;
-		for (const [name, listener] of listeners) element.addEventListener(name, listener as EventListener);
+		const listening = new AbortController();
+		const { signal } = listening;
+		element.addEventListener('pointerdown', begin, { signal });
+		element.addEventListener('pointermove', move, { signal });
+		element.addEventListener('pointerup', end, { signal });
+		// Scrolling, or a second finger.
+		element.addEventListener('pointercancel', end, { signal });
+		element.addEventListener('contextmenu', keep, { signal });
 		return () => {
 			end();
-			for (const [name, listener] of listeners) element.removeEventListener(name, listener as EventListener);
+			listening.abort();
 		};
 	};
 }
@@ -129,7 +121,7 @@ function canBeHeld(target: Element): boolean {
 	return (userSelect || webkitUserSelect) === 'none' && !target.closest('a, button, input, textarea, select, summary');
 }
 
-/** Lets the text from the first to the last of these be selected, and selects it, until nothing is selected any more. */
+/** Makes the text from the first to the last element selectable and selects it, until the selection is cleared. */
 export function selectText(element: HTMLElement, texts: readonly Element[]): void {
 	const [first, last] = [texts[0], texts.at(-1)];
 	const selection = getSelection();
@@ -144,11 +136,10 @@ export function selectText(element: HTMLElement, texts: readonly Element[]): voi
 	document.addEventListener('selectionchange', look);
 }
 
-// Shows more and more of something long, a little in each frame, so that the page stays free.
-
+/** Shows a long list bit by bit, a few items per frame, so that the page stays responsive. */
 export class Reveal {
 	readonly #perFrame: number;
-	/** How many more are shown than at first. */
+	/** How many more than at first are shown. */
 	count = $state(0);
 	#frame = 0;
 
@@ -156,7 +147,6 @@ export class Reveal {
 		this.#perFrame = perFrame;
 	}
 
-	/** Goes on until so many are shown. */
 	start(total: number): void {
 		cancelAnimationFrame(this.#frame);
 		const next = (): void => {
@@ -170,9 +160,7 @@ export class Reveal {
 	readonly attach = (): (() => void) => () => cancelAnimationFrame(this.#frame);
 }
 
-// Moves the focus through a list of links or buttons by keyboard.
-
-/** True when the key was for it. The ends of the list stay the ends. */
+/** Moves the focus through a list with the arrow keys, Home and End, without wrapping. Returns whether the key was one of those. */
 export function moveFocus(key: string, places: readonly HTMLElement[], from: Element | null): boolean {
 	const at = places.findIndex((place) => place === from);
 	const wanted = nextPlace(key, at, places.length - 1);
@@ -188,12 +176,10 @@ function nextPlace(key: string, at: number, last: number): number | null {
 	return key === 'End' ? last : null;
 }
 
-// Keeps what the reader points at where it is while something near it opens or closes.
-
-/** As long as what opens may take to come to its size. */
+/** Longer than any opening animation. */
 const SETTLED_AFTER_MS = 250;
 
-/** Call it before the change. */
+/** Keeps the element in place while something near it opens or closes. Call it before the change. */
 export function keepInPlace(element: HTMLElement): void {
 	const viewport = element.closest<HTMLElement>('[role=log]');
 	if (!viewport) return;
@@ -201,16 +187,14 @@ export function keepInPlace(element: HTMLElement): void {
 	const observer = new ResizeObserver(() => {
 		if (element.isConnected) viewport.scrollTop += element.getBoundingClientRect().top - before;
 	});
-	// Observed later than by whoever follows the end, so it has the last word, and before anything is painted.
+	// Observed after StickToBottom's observer, so this one has the last word before the paint.
 	for (const child of viewport.children) observer.observe(child);
 	setTimeout(() => observer.disconnect(), SETTLED_AFTER_MS);
 }
 
-// Moves an element to where it is now from where it was, for those who have nothing against movement.
-
 const DURATION_MS = 260;
 
-/** `before`: its top in the window, in pixels. */
+/** Animates an element from where it was, unless reduced motion is on. `before`: its old top in the window, in pixels. */
 export function slideFrom(element: HTMLElement, before: number): void {
 	const distance = before - element.getBoundingClientRect().top;
 	if (Math.abs(distance) < 8 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
@@ -220,9 +204,7 @@ export function slideFrom(element: HTMLElement, before: number): void {
 	});
 }
 
-// Lets a textarea grow with its text, up to the `max-height` of its style.
-
-/** For `{@attach}`; `text` is read so that the height follows changes from anywhere. */
+/** For `{@attach}`: grows a textarea with its text, up to its `max-height`. Reads `text` to follow changes from anywhere. */
 export function autosize(text: () => string): Attachment<HTMLTextAreaElement> {
 	return (area) => {
 		text();

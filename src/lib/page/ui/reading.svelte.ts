@@ -1,11 +1,10 @@
-/** Something that a page shows of the server: read when asked, what was there stays while it is read anew. */
+/** Data a page reads from the server. The old value stays while a new one loads. */
 import { type ApiError, asApiError } from '../request.ts';
 
 export class Reading<Value> {
 	readonly #read: () => Promise<Value>;
-	/** Only the answer to the newest question is shown. */
+	/** Only the latest request counts. */
 	#asked = 0;
-	/** Null before the first answer. */
 	value = $state.raw<Value | null>(null);
 	error = $state.raw<ApiError | null>(null);
 	isLoading = $state(false);
@@ -14,7 +13,7 @@ export class Reading<Value> {
 		this.#read = read;
 	}
 
-	/** Never rejects: a failure is in `error`. */
+	/** Never rejects: a failure sets `error`. */
 	async load(): Promise<void> {
 		const asked = ++this.#asked;
 		this.isLoading = true;
@@ -30,7 +29,7 @@ export class Reading<Value> {
 		}
 	}
 
-	/** Something newer is known already. */
+	/** Sets a newer value from elsewhere and drops a request under way. */
 	set(value: Value): void {
 		this.#asked += 1;
 		this.value = value;
@@ -39,13 +38,12 @@ export class Reading<Value> {
 	}
 }
 
-// Something that a page waits for: one at a time, its error for the page to show.
-
+/** One action at a time, with its error for the page to show. */
 export class Task {
 	isBusy = $state(false);
 	error = $state.raw<ApiError | null>(null);
 
-	/** Never rejects: resolves to what the work did, or to undefined when it failed or another is under way. */
+	/** Never rejects. Resolves to undefined if the work failed or another is running. */
 	async run<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
 		if (this.isBusy) return undefined;
 		this.isBusy = true;
@@ -53,7 +51,7 @@ export class Task {
 		try {
 			return await work();
 		} catch (error) {
-			// Whoever stopped it knows.
+			// Cancelling isn't an error.
 			if (!isAbort(error)) this.error = asApiError(error);
 			return undefined;
 		} finally {
@@ -66,15 +64,13 @@ function isAbort(error: unknown): boolean {
 	return error instanceof DOMException && error.name === 'AbortError';
 }
 
-// Reads a list that the server gives out page by page.
-
 interface Page {
 	data: { id: string }[];
 	total: number;
 	limit: number;
 }
 
-/** At most `maxPages`, from the first. Items may move between pages while they are read: each comes once. */
+/** Reads at most `maxPages` of a paged list. Items may move between pages meanwhile: each is returned once. */
 export async function readPages<Answer extends Page>(
 	read: (page: number) => Promise<Answer>,
 	maxPages: number
@@ -89,9 +85,7 @@ export async function readPages<Answer extends Page>(
 	}
 }
 
-// Keeps a read from being made twice at once.
-
-/** Starts `read`; asked while it is under way it is made once more, after that one: its answer may be too old. */
+/** Prevents parallel reads: a call during a read starts one more after it, since the answer under way may be too old. */
 export function createSingleRead(read: () => Promise<void>): () => Promise<void> {
 	let current: Promise<void> | null = null;
 	let next: Promise<void> | null = null;

@@ -1,29 +1,29 @@
 /**
- * Keeps a scrolling region at its end while it grows, until the reader scrolls up. A new question is brought near the top
- * and stays there: an answer that is longer than the screen is read from its beginning, and a button leads to its end.
+ * Keeps a scrolling region at its end while it grows, until the reader scrolls up. A new question is scrolled near the top
+ * and stays there: a reply longer than the screen is read from its start, and a button leads to its end.
  */
 import { untrack } from 'svelte';
 
-/** Scrolling up by less is taken for a trembling finger. */
+/** Scrolling up by less is ignored. */
 const DRIFT_PX = 3;
-/** Where a region stands is a fraction of a pixel; its heights are whole ones. */
+/** scrollTop is fractional, heights are whole pixels. */
 const ROUNDING_PX = 0.75;
 const NEAR_PX = 60;
-/** A new question stands so far below the top. */
+/** Distance of a new question from the top. */
 const QUESTION_TOP_PX = 50;
 
 export class StickToBottom {
 	#viewport: HTMLElement | null = null;
 	#lastTop = 0;
 	#question: HTMLElement | null = null;
-	/** The question stays in sight, until the reader goes to the end. */
+	/** The question stays in sight until the reader goes to the end. */
 	#isHeld = false;
 	#spacer: HTMLElement | null = null;
 	isPinned = $state(true);
-	/** Far enough from the end for a button that leads back. */
+	/** Far enough from the end to show a button back. */
 	isFar = $state(false);
 
-	/** For `{@attach}` on the element that scrolls; its first child is what grows. */
+	/** For `{@attach}` on the scrolling element; its first child is what grows. */
 	readonly attach = (viewport: HTMLElement): (() => void) => {
 		this.#viewport = viewport;
 		const follow = (): void => {
@@ -33,7 +33,7 @@ export class StickToBottom {
 		};
 		const observer = new ResizeObserver(follow);
 		observer.observe(viewport);
-		// Not the spacer: it changes because of what is observed.
+		// Not the spacer: it changes in reaction to what is observed.
 		if (viewport.firstElementChild) observer.observe(viewport.firstElementChild);
 		viewport.addEventListener('scroll', this.#onscroll, { passive: true });
 		untrack(follow);
@@ -44,22 +44,19 @@ export class StickToBottom {
 		};
 	};
 
-	/** For `{@attach}` on an empty element after what grows: the room below a short answer. */
+	/** For `{@attach}` on an empty element after the content: the space below a short reply. */
 	readonly attachSpacer = (spacer: HTMLElement): (() => void) => {
 		this.#spacer = spacer;
-		return () => {
-			this.#spacer = null;
-		};
+		return () => void (this.#spacer = null);
 	};
 
-	/** Goes to the end, and stays there. */
 	scrollToEnd(): void {
 		this.#isHeld = false;
 		this.#pin();
 	}
 
 	#pin(): void {
-		// An effect that calls this must not run again because the reader scrolls up.
+		// Untracked, so that an effect calling this doesn't rerun when the reader scrolls up.
 		untrack(() => {
 			this.isPinned = true;
 			this.#jump();
@@ -67,7 +64,7 @@ export class StickToBottom {
 		});
 	}
 
-	/** Brings a question near the top; the room below it is the answer's, so that nothing moves until that is full. */
+	/** Scrolls a question near the top, with enough space below that nothing moves until the reply fills it. */
 	scrollToQuestion(question: HTMLElement): void {
 		this.#question = question;
 		this.#isHeld = true;
@@ -75,13 +72,13 @@ export class StickToBottom {
 		this.#pin();
 	}
 
-	/** Brings a message to the top, at once. */
+	/** Scrolls a message to the top instantly. */
 	scrollTo(message: HTMLElement): void {
 		this.#bring(message, 'instant');
 		this.#measure();
 	}
 
-	/** Goes to the beginning of the message above: of the one that is being read, when its beginning is out of sight. */
+	/** Scrolls to the start of the message above, or of the current one if its start is out of sight. */
 	scrollToPrevious(messages: Iterable<HTMLElement>): void {
 		if (!this.#viewport) return;
 		const top = this.#viewport.getBoundingClientRect().top;
@@ -89,7 +86,7 @@ export class StickToBottom {
 		if (previous) this.#bring(previous, prefersReducedMotion() ? 'instant' : 'smooth');
 	}
 
-	/** `scrollIntoView` alone knows how high what was never seen is. */
+	/** Only `scrollIntoView` knows the height of what hasn't been rendered yet. */
 	#bring(message: HTMLElement, behavior: ScrollBehavior): void {
 		this.isPinned = false;
 		message.scrollIntoView({ block: 'start', behavior });
@@ -100,9 +97,9 @@ export class StickToBottom {
 		const top = this.#viewport.scrollTop;
 		const distance = this.#distance();
 		const moved = top - this.#lastTop;
-		// Content that shrinks moves the region as well, but leaves it at its end.
+		// Shrinking content moves the region too, but leaves it at its end.
 		const isUp = moved < -DRIFT_PX + ROUNDING_PX && distance > DRIFT_PX - ROUNDING_PX;
-		// Whoever moves away from the question is led by it no longer.
+		// Scrolling away from the question releases it.
 		if (this.#isHeld && (isUp || moved > DRIFT_PX)) {
 			this.#isHeld = false;
 			this.isPinned = distance < NEAR_PX;
@@ -112,7 +109,7 @@ export class StickToBottom {
 		this.#measure();
 	};
 
-	/** The spacer is as high as what is missing below the question for it to stand near the top. */
+	/** Sizes the spacer so that the question can stand near the top. */
 	#makeRoom(): void {
 		if (!this.#viewport || !this.#spacer || !this.#question?.isConnected) return;
 		const used = this.#spacer.getBoundingClientRect().top - this.#question.getBoundingClientRect().top;
@@ -127,7 +124,7 @@ export class StickToBottom {
 		this.#lastTop = this.#viewport.scrollTop;
 	}
 
-	/** How far the region may go until the question stands near its top. */
+	/** How far the region can scroll until the question is near its top. */
 	#overQuestion(): number {
 		if (!this.#viewport || !this.#question?.isConnected) return Infinity;
 		const top = this.#question.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;

@@ -1,32 +1,31 @@
-/** Short messages about what happened elsewhere on the page, each with at most one thing to do about it. */
+/** Toasts, each with at most one action; and the width of a resizable pane. */
 import { newId } from '../text/format.ts';
 import { readStored, writeStored } from './clipboard.ts';
 
 export interface Toast {
 	readonly id: string;
 	readonly text: string;
-	/** What one can do, e.g. undo. */
 	readonly action?: ToastAction;
-	/** Said at once by screen readers, and kept until it is closed. */
+	/** Announced at once by screen readers, and never closes by itself. */
 	readonly isError?: boolean;
-	/** How long it stays, where `TOAST_MS` is too short. */
+	/** Time on screen, instead of `TOAST_MS`. */
 	readonly ms?: number;
 }
 
 export interface ToastAction {
 	readonly label: string;
-	/** The toast goes before it begins. */
+	/** Called after the toast has closed. */
 	readonly run: () => void | Promise<void>;
 }
 
-/** Long enough to read it and to decide; it stays while the pointer or the focus is on it. */
+/** Paused while the pointer or focus is on the toast. */
 export const TOAST_MS = 8_000;
 const MOST = 4;
 
 export class Toasts {
 	list = $state.raw<readonly Toast[]>([]);
 
-	/** Returns its id. One that says the same goes, and so does the oldest of too many. */
+	/** Returns the id. Replaces a toast with the same text, and drops the oldest over the limit. */
 	show(toast: Omit<Toast, 'id'>): string {
 		const id = newId();
 		const others = this.list.filter(({ text, isError }) => text !== toast.text || isError !== toast.isError);
@@ -39,8 +38,7 @@ export class Toasts {
 	}
 }
 
-// How wide the first of two panes is, in per cent; the browser remembers it.
-
+/** Width of the first of two panes, in percent; remembered by the browser. */
 export class PaneWidth {
 	readonly #key: string;
 	readonly min: number;

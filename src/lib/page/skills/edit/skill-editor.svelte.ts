@@ -1,4 +1,4 @@
-/** One file of a skill while somebody edits it: what is typed is kept in the browser, checked as it grows, and never lost to a conflict. */
+/** One file of a skill being edited. Keeps what is typed in the browser, checks it as it grows, and never loses it to a conflict. */
 import type { SkillCheck, SkillFileText } from '../../../shared/skill-files.ts';
 import type { SkillFile } from '../../../shared/skills.ts';
 import { type ApiError, asApiError } from '../../request.ts';
@@ -7,28 +7,28 @@ import { readStored, writeStored } from '../../ui/clipboard.ts';
 
 type EditorClient = Pick<Client, 'readFile' | 'writeFile' | 'checkText'>;
 
-/** After the last key. */
+/** Delay after the last key. */
 const CHECK_MS = 300;
 
 export class SkillEditor {
 	readonly #client: EditorClient;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#checking: AbortController | null = null;
-	/** Only the file that was asked for last is shown. */
+	/** Only the latest request counts. */
 	#asked = 0;
-	/** As the server names the skill; another after a SKILL.md that names it anew. */
+	/** The skill's id on the server; a changed name in SKILL.md changes it. */
 	id = $state('');
 	path = $state('');
-	/** As the server had it; null for a new one and before it is read. */
+	/** The saved file; null for a new one and before it's read. */
 	file = $state.raw<SkillFileText | null>(null);
 	text = $state('');
 	check = $state.raw<SkillCheck | null>(null);
 	error = $state.raw<ApiError | null>(null);
-	/** The file as somebody else has written it meanwhile; null without a conflict, and with `text` null where it is gone. */
+	/** On a conflict, the file as saved by someone else; `file` is null if they deleted it. */
 	theirs = $state.raw<{ file: SkillFileText | null } | null>(null);
 	isLoading = $state(false);
 	isSaving = $state(false);
-	/** What was typed before came back. */
+	/** Unsaved text from earlier was restored. */
 	isRestored = $state(false);
 	readonly isDirty = $derived(this.file !== null && this.text !== asShown(this.file.text));
 	readonly isSkillMd = $derived(isSkillFile(this.path));
@@ -38,7 +38,7 @@ export class SkillEditor {
 		this.id = id;
 	}
 
-	/** Never rejects: a failure is in `error`. What was typed in another file stays kept. */
+	/** Never rejects: a failure sets `error`. Unsaved text of another file stays stored. */
 	async open(path: string): Promise<void> {
 		const asked = ++this.#asked;
 		this.#cancelCheck();
@@ -65,20 +65,20 @@ export class SkillEditor {
 		this.#checkSoon(CHECK_MS);
 	}
 
-	/** Takes back what was typed. */
+	/** Discards the changes. */
 	revert(): void {
 		if (this.file) this.type(asShown(this.file.text));
 		this.isRestored = false;
 	}
 
-	/** True when it is on the server; on a conflict `theirs` has what is there. */
+	/** Resolves to true once saved; a conflict sets `theirs`. */
 	async save(): Promise<boolean> {
 		const before = this.file;
 		if (!before || this.isSaving) return false;
 		this.isSaving = true;
 		this.error = null;
 		const [path, sent] = [this.path, this.text];
-		// A text area knows one kind of line end; the file keeps its own.
+		// A text area only has \n; the file keeps its own line endings.
 		const text = before.text.includes('\r\n') ? sent.replace(/\n/g, '\r\n') : sent;
 		const key = this.#key();
 		try {
@@ -89,7 +89,7 @@ export class SkillEditor {
 			this.file = file;
 			this.theirs = null;
 			this.isRestored = false;
-			// What was typed while it was written is not on the server yet.
+			// Text typed during the save isn't saved yet.
 			if (this.isDirty) writeStored('local', this.#key(), this.text);
 			return true;
 		} catch (error) {
@@ -102,17 +102,17 @@ export class SkillEditor {
 		}
 	}
 
-	/** Writes over what somebody else has written. */
+	/** Overwrites the other version. */
 	async keepMine(): Promise<boolean> {
 		const { theirs, file, path, id } = this;
 		if (!theirs || !file) return false;
-		// One that is gone is made anew.
+		// A deleted file is created again.
 		this.file = theirs.file ?? { ...file, path, skill: id, text: '', digest: '' };
 		this.theirs = null;
 		return this.save();
 	}
 
-	/** Shows what somebody else has written; what was typed here goes. */
+	/** Replaces the text with the other version. */
 	takeTheirs(): void {
 		const { theirs } = this;
 		if (!theirs?.file) return;
@@ -121,7 +121,7 @@ export class SkillEditor {
 		this.type(asShown(theirs.file.text));
 	}
 
-	/** Applies a fix that the check has found, as if it were typed. */
+	/** Applies a fix from the check, as if typed. */
 	fix(fixId: string): void {
 		const text = this.check?.fixes[fixId];
 		if (text !== undefined) this.type(asShown(text));
@@ -132,7 +132,7 @@ export class SkillEditor {
 		this.#cancelCheck();
 	}
 
-	/** False where what is there is what was read: then the conflict is another. */
+	/** False if the file hasn't changed: then the conflict is about something else. */
 	async #readTheirs(): Promise<boolean> {
 		try {
 			const file = await this.#client.readFile(this.id, this.path);
@@ -173,24 +173,21 @@ export class SkillEditor {
 	}
 }
 
-/** As a text area has it. */
+/** With the line endings of a text area. */
 function asShown(text: string): string {
 	return text.replace(/\r\n?/g, '\n');
 }
 
-// A list of paths as the tree that it is, folders first, flat enough to be rendered. Pure.
-
 export interface FileNode {
-	/** Of a folder with the whole path that leads to it. */
+	/** Full path, also of a folder. */
 	path: string;
-	/** The last part. */
 	name: string;
 	/** Null for a folder. */
 	file: SkillFile | null;
 	children: FileNode[];
 }
 
-/** The SKILL.md comes first, then folders, then files, each by name. */
+/** The paths as a tree: SKILL.md first, then folders, then files, by name. */
 export function treeOf(files: readonly SkillFile[]): FileNode[] {
 	const root: FileNode = { path: '', name: '', file: null, children: [] };
 	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
@@ -226,11 +223,9 @@ export function isSkillFile(path: string): boolean {
 	return /^skill\.md$/i.test(path);
 }
 
-// A SKILL.md as its reader sees it: the instructions without the front matter, lines, what a file is. Pure.
-
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/;
 
-/** What the model reads when it loads the skill. */
+/** The instructions without the front matter. */
 export function bodyOf(skillMd: string): string {
 	// The first line keeps its indentation, which may make it code.
 	return skillMd
@@ -239,14 +234,14 @@ export function bodyOf(skillMd: string): string {
 		.trimEnd();
 }
 
-/** Lines as an editor counts them: a text that ends in a line break has an empty last one. */
+/** Like an editor: a final line break starts an empty last line. */
 export function countLines(text: string): number {
 	let lines = 1;
 	for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
 	return lines;
 }
 
-/** Where line `line` (from 1) begins and ends; the last one for any beyond it. */
+/** Start and end of a line, from 1; of the last one if there are fewer. */
 export function rangeOfLine(text: string, line: number): [start: number, end: number] {
 	let start = 0;
 	for (let count = 1; count < line; count++) {
@@ -278,7 +273,7 @@ const INTERPRETERS = new Map(
 	})
 );
 
-/** What runs a file of this name; null for what is no script. */
+/** Name of the interpreter for this file; null if it isn't a script. */
 export function interpreterOf(path: string): string | null {
 	const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 	return INTERPRETERS.get(extension) ?? null;

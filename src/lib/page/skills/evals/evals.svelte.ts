@@ -1,4 +1,4 @@
-/** The evals of a skill as its page shows them: what there is to ask, the runs so far, and one that is followed to its end. */
+/** The evals of a skill: prompts, past runs, and a running one. */
 import type { EvalRun, SkillEvals } from '../../../shared/try-out.ts';
 import { asApiError, type ApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
@@ -6,7 +6,7 @@ import { Task } from '../../ui/reading.svelte.ts';
 
 export type EvalClient = Pick<Client, 'getEvals' | 'startEvals' | 'getEvalRun' | 'cancelEvals'>;
 
-/** While one runs. */
+/** While a run is going on. */
 const REFRESH_MS = 1500;
 
 export class Evals {
@@ -17,12 +17,12 @@ export class Evals {
 	#isOver = false;
 	cases = $state.raw<SkillEvals['cases']>([]);
 	problem = $state<string | null>(null);
-	/** The newest first. */
+	/** Newest first. */
 	runs = $state.raw<EvalRun[]>([]);
 	isLoaded = $state(false);
 	error = $state.raw<ApiError | null>(null);
 	#shown = $state<string | null>(null);
-	/** The run that is looked at: the newest until another is chosen. */
+	/** The chosen run; the newest by default. */
 	readonly run = $derived(this.runs.find(({ id }) => id === this.#shown) ?? this.runs[0] ?? null);
 	readonly isRunning = $derived(this.runs.some(({ state }) => state === 'running'));
 
@@ -31,7 +31,7 @@ export class Evals {
 		this.#skillId = skillId;
 	}
 
-	/** Never rejects: a failure is in `error`. */
+	/** Never rejects: a failure sets `error`. */
 	async load(): Promise<void> {
 		try {
 			const { cases, problem, runs } = await this.#client.getEvals(this.#skillId);

@@ -1,4 +1,4 @@
-/** The installed skills and those of the server, kept up to date while the page is looked at. */
+/** The installed and built-in skills, kept up to date while the tab is visible. */
 import type { CatalogSize, SkillSummary } from '../../../shared/skills.ts';
 import { asApiError, type ApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
@@ -12,17 +12,16 @@ export class Library {
 	readonly #client: Client;
 	#source: EventSource | null = null;
 	#reads = 0;
-	/** Which read is under way; 0: none. */
+	/** Number of the read under way; 0 if none. */
 	#current = 0;
-	/** Told while it was. */
+	/** Revision announced during that read. */
 	#told: string | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Those of folders. */
+	/** From skills folders. */
 	skills = $state.raw<SkillSummary[]>([]);
-	/** Those that the server brings itself. */
 	builtins = $state.raw<SkillSummary[]>([]);
 	revision = $state<string | null>(null);
-	/** What telling the model of them costs; null before the first answer. */
+	/** Size of the skill list in the prompt; null until known. */
 	catalog = $state.raw<CatalogSize | null>(null);
 	isLoaded = $state(false);
 	error = $state.raw<ApiError | null>(null);
@@ -33,7 +32,7 @@ export class Library {
 		this.#client = client;
 	}
 
-	/** Never rejects: a failure is in `error`, and the list stays as it was. */
+	/** Never rejects: a failure sets `error`, and the list stays. */
 	async refresh(): Promise<void> {
 		const read = ++this.#reads;
 		this.#current = read;
@@ -57,8 +56,8 @@ export class Library {
 	}
 
 	/**
-	 * Follows changes while the tab is visible: a browser has few connections for one server, and all its tabs share them.
-	 * Returns the function that ends it.
+	 * Follows changes while the tab is visible, because all tabs share a few connections per server. Returns a function that
+	 * stops it.
 	 */
 	watch(): () => void {
 		const follow = (): void => (document.visibilityState === 'visible' ? this.#open() : this.#close());
@@ -75,13 +74,13 @@ export class Library {
 		this.#source = this.#client.skillEvents();
 		this.#source.onmessage = (message: MessageEvent<string>) => {
 			const { revision } = JSON.parse(message.data) as { revision: string };
-			// The read that is under way may know it already.
+			// The read under way may include this revision.
 			if (this.#current !== 0) this.#told = revision;
 			else if (revision !== this.revision) void this.refresh();
 		};
 		this.#source.onerror = () => {
 			if (!this.isLoaded) void this.refresh();
-			// After an error status the browser does not try again by itself.
+			// After an error status the browser doesn't retry by itself.
 			if (this.#source?.readyState !== EventSource.CLOSED) return;
 			this.#close();
 			this.#timer = setTimeout(() => this.#open(), RETRY_MS);

@@ -1,10 +1,10 @@
-/** What of a skill can be run by hand, and how it is written down. Pure. */
+/** What can be run by hand, and with what input. Pure. */
 import type { SkillDetail } from '../../../shared/skills.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { skillPage } from '../skill-words.ts';
 
-/** What lies in `scripts/` or at the top is meant to be run; deeper files are mostly parts of it. */
+/** Files in `scripts/` or at the top level are meant to be run; deeper ones are mostly parts of them. */
 function mainScriptsFirst(scripts: readonly string[]): string[] {
 	const isMain = (script: string): boolean => /^(scripts\/)?[^/]+$/.test(script);
 	return scripts.toSorted((a, b) => Number(isMain(b)) - Number(isMain(a)));
@@ -23,7 +23,7 @@ export function runnablesOf({ scripts, tools }: Pick<SkillDetail, 'scripts' | 't
 	];
 }
 
-/** The input of a tool to begin with: what its schema requires, empty. */
+/** Initial input of a tool: the required properties, empty. */
 export function emptyInput(schema: Record<string, unknown> | undefined): string {
 	const { properties, required } = schema ?? {};
 	const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
@@ -47,12 +47,12 @@ function emptyValue(schema: unknown): unknown {
 	return typeof type === 'string' ? (EMPTY_VALUES[type] ?? null) : null;
 }
 
-/** One thing a line: arguments, names. */
+/** Non-empty lines, such as arguments. */
 export function linesOf(text: string): string[] {
 	return text.split('\n').filter((line) => line !== '');
 }
 
-/** @throws Error with a sentence for what is no JSON object */
+/** @throws Error with a sentence if it isn't a JSON object */
 export function readInput(text: string): Record<string, unknown> {
 	let value: unknown;
 	try {
@@ -67,30 +67,28 @@ export function readInput(text: string): Record<string, unknown> {
 	return value as Record<string, unknown>;
 }
 
-// A run that was, in the form that runs by hand: by its id in an address, so that no address can say what is to be run. Pure.
-
-/** How the form begins. */
+/** Initial values of the run form, from an earlier execution. */
 export interface RunPreset {
-	/** Into what `runnablesOf` gives. */
+	/** Index in `runnablesOf`. */
 	index: number;
-	/** Arguments one a line, or the input of a tool as JSON; null for what cannot be written so, or not be seen. */
+	/** Arguments, one per line, or tool input as JSON; null if they can't be shown that way. */
 	text: string | null;
 }
 
 const PREFIX = '#run?execution=';
 
-/** The form on the page of a skill; with an execution, as that began. */
+/** Address of the run form. Prefilled by execution id, so that no address can say what to run. */
 export function runPage(skillId: string, executionId?: string): string {
 	return skillPage(skillId) + (executionId === undefined ? '#run' : PREFIX + encodeURIComponent(executionId));
 }
 
-/** The execution that an address names by its hash; null where it names none. */
+/** The execution named by an address's hash, or null. */
 export function executionOfHash(hash: string): string | null {
 	if (!hash.startsWith(PREFIX)) return null;
 	return new URLSearchParams(hash.slice('#run?'.length)).get('execution') || null;
 }
 
-/** Null for a run of another skill, and of what this one has no more. */
+/** Null for an execution of another skill, or of something this one no longer has. */
 export function presetOf(
 	execution: Pick<SkillExecution, 'skillId' | 'script' | 'tool' | 'argv' | 'input'>,
 	skill: Pick<SkillDetail, 'skillId' | 'scripts' | 'tools'>
@@ -108,7 +106,7 @@ function printLines(args: readonly string[]): string | null {
 	return args.some((arg) => arg === '' || arg.includes('\n')) ? null : args.join('\n');
 }
 
-/** The record may have cut off a long one. */
+/** The record may have cut off long input. */
 function printInput(input: string | null): string | null {
 	try {
 		return input === null ? null : JSON.stringify(JSON.parse(input), null, 2);

@@ -1,4 +1,4 @@
-/** A tool's JSON Schema as the fields of a form, and back: what was typed as the input that the schema asks for. Pure. */
+/** A tool's JSON Schema as form fields, and the typed values as its input. Pure. */
 import { emptyInput, readInput } from './scripts.ts';
 import { asObject } from '../../../shared/json.ts';
 
@@ -6,18 +6,18 @@ export interface Field {
 	name: string;
 	description: string;
 	kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
-	/** Of a number: has it no fraction? */
+	/** For numbers. */
 	isInteger: boolean;
 	isRequired: boolean;
-	/** Of a choice: the values, in order. */
+	/** For choices, in order. */
 	choices: unknown[];
-	/** What it is without a word; undefined for none. */
+	/** The schema's default; undefined if none. */
 	preset: unknown;
 }
 
 type Schema = Record<string, unknown>;
 
-/** Null for a schema that names no properties: its input is written as JSON. */
+/** Null for a schema without properties: its input is written as JSON. */
 function fieldsOf(schema: unknown): Field[] | null {
 	const { properties, required } = asObject(schema);
 	const entries = Object.entries(asObject(properties));
@@ -48,7 +48,7 @@ function kindOf(type: unknown): Field['kind'] {
 	return type === 'boolean' ? 'boolean' : 'json';
 }
 
-/** What stands in the field for this value; empty for one that is left out. */
+/** The field's text for this value; empty if it's left out. */
 function draftOf({ kind, choices }: Field, value: unknown): string {
 	if (value === undefined) return '';
 	if (kind === 'choice') {
@@ -59,7 +59,7 @@ function draftOf({ kind, choices }: Field, value: unknown): string {
 	return kind === 'json' ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** The value, or in a sentence why it is none; both undefined for a field that is left out. */
+/** The value, or a sentence about what is wrong; both undefined if the field is left out. */
 export function valueOf(field: Field, draft: string): { value?: unknown; problem?: string } {
 	if (field.kind === 'text') return draft === '' && !field.isRequired ? {} : { value: draft };
 	if (draft.trim() === '') return field.isRequired ? { problem: 'This field is required.' } : {};
@@ -86,23 +86,22 @@ function isSame(one: unknown, other: unknown): boolean {
 	return JSON.stringify(one) === JSON.stringify(other);
 }
 
-// The input of a tool while somebody writes it: in fields made from its schema, or as JSON; each becomes the other.
-
+/** Input for a tool, edited as fields or as JSON; each converts to the other. */
 export class ToolInput {
-	/** Empty where the schema names none. */
+	/** Empty if the schema has no properties. */
 	readonly fields: Field[];
-	/** What was typed, by the index of the field: a name could be `toString`. */
+	/** Typed text by field index, not by name: a field could be called `toString`. */
 	drafts = $state<string[]>([]);
 	text = $state('');
 	isJson = $state(false);
-	/** Why the text cannot become fields. */
+	/** Why the JSON can't become fields. */
 	problem = $state<string | null>(null);
-	/** What is wrong with each field, by its index; of the last `read`. */
+	/** Errors by field index, from the last `read`. */
 	problems = $state.raw<(string | undefined)[]>([]);
-	/** What the text holds besides the fields. */
+	/** Values of the JSON that have no field. */
 	#rest: [string, unknown][] = [];
 
-	/** `begun`: an input as JSON, in place of an empty one. */
+	/** `begun`: JSON input to start with, instead of an empty one. */
 	constructor(schema: Record<string, unknown> | undefined, begun?: string | null) {
 		const fields = fieldsOf(schema);
 		this.fields = fields ?? [];
@@ -114,7 +113,7 @@ export class ToolInput {
 		if (fields !== null) this.showFields();
 	}
 
-	/** @throws Error with a sentence; what is wrong with which field is in `problems` */
+	/** @throws Error with a sentence; `problems` tells which fields */
 	read(): Record<string, unknown> {
 		if (this.isJson) return readInput(this.text);
 		const read = this.#readFields();
@@ -124,7 +123,7 @@ export class ToolInput {
 		return this.#inputOf(read.map(({ value }) => value));
 	}
 
-	/** Nothing that was typed is lost: what is no value yet stands in the JSON as text. */
+	/** Loses nothing: invalid values become text in the JSON. */
 	showJson(): void {
 		const values = this.#readFields().map(({ value, problem }, index) => (problem ? this.drafts[index] : value));
 		this.text = JSON.stringify(this.#inputOf(values), null, 2);
@@ -156,7 +155,7 @@ export class ToolInput {
 	}
 }
 
-/** A required choice and a required yes or no have something to begin with. */
+/** Required choices and booleans need an initial value. */
 function beginningOf({ isRequired, kind, choices }: Field): unknown {
 	if (!isRequired) return undefined;
 	return kind === 'boolean' ? false : kind === 'choice' ? choices[0] : undefined;

@@ -1,36 +1,34 @@
-/** What a button opens over the page: its props, and how its keys stay in it. */
+/** What Popup.svelte passes to its content, and how key events stay inside a popup. */
 import { tick } from 'svelte';
 
-/** What `Popup.svelte` gives to what it has opened. */
 export interface Opened {
 	id: string;
-	/** The button. */
+	/** The button that opened it. */
 	anchor: HTMLElement;
-	/** Where in the window it was asked for, if not by the button. */
+	/** Position in the window, if it wasn't opened at the button. */
 	at: DOMRect | undefined;
-	/** Pressed before there was anything that could hear them. */
+	/** Keys pressed before the content had loaded. */
 	held: readonly KeyboardEvent[];
 	close: () => void;
 }
 
 const opened = new Set<() => void>();
 
-/** `close` is called when something comes over the whole page; returns the function that ends that. */
+/** Registers `close` to be called when a dialog opens. Returns a function that unregisters it. */
 export function closeWithOthers(close: () => void): () => void {
 	opened.add(close);
 	return () => opened.delete(close);
 }
 
-/** Closes all menus and popovers that are open. */
 export function closePopups(): void {
 	for (const close of opened) close();
 }
 
-/** Brings the focus to where one goes on: to the question that waits, else to where one writes, else to the page. */
+/** Moves the focus to the pending approval, otherwise to the message box, otherwise to the page. */
 export function goOn(): void {
 	const find = (selector: string) => document.querySelector<HTMLElement>(selector);
 	const box = find('[data-testid=composer-input]');
-	// On a touch screen the box would bring up the keyboard.
+	// On a touch screen, focusing the box opens the keyboard.
 	const place = matchMedia('(pointer: coarse)').matches ? box?.closest('form') : box;
 	(find('[data-testid=approval]') ?? place ?? find('main'))?.focus({ preventScroll: true });
 }
@@ -39,8 +37,8 @@ export function goOn(): void {
 const layers = new Set<HTMLElement>();
 
 /**
- * For `{@attach}`. bits-ui hears keys on the document; on the window, the page does: there Escape would stop the run, and
- * letters are shortcuts. A dialog leaves those to the page, which looks whether one is open.
+ * For `{@attach}`. bits-ui listens for keys on the document, the page on the window, where Escape stops the run and letters
+ * are shortcuts. Keeps those in the popup. Letters in a dialog still reach the page, which ignores them while one is open.
  */
 export function keepKeys(element: HTMLElement): () => void {
 	const isDialog = element.ariaModal === 'true';
@@ -52,7 +50,7 @@ export function keepKeys(element: HTMLElement): () => void {
 		const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
 		if (event.key === 'Escape' || (isPlain && !isDialog)) event.stopPropagation();
 	};
-	// Behind the listeners of bits-ui, which hear nothing of what was kept, and still there for the key that closes it.
+	// After the listeners of bits-ui have run, and still there for the key that closes it.
 	void tick().then(() => isGone || document.addEventListener('keydown', keep));
 	return () => {
 		isGone = true;
