@@ -162,7 +162,7 @@ test('F12: a key that cannot be made, listed or revoked says why, and what was t
 		client.revokeKey.mockRejectedValueOnce(new ApiError('not_found', 'There is no such API key.'));
 	});
 	await expect.element(screen.getByTestId('keys-error')).toMatchTextContent(/The database is busy/);
-	await screen.getByRole('button', { name: 'Retry' }).click();
+	await screen.getByRole('button', { name: 'Try again' }).click();
 	await expect.element(screen.getByTestId('key-row')).toBeVisible();
 	await screen.getByTestId('another-key').click();
 	await screen.getByTestId('key-name').fill('Editor');

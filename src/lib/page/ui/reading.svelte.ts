@@ -60,6 +60,14 @@ export class Task {
 	}
 }
 
+/** For `onsubmit`: does the work instead of leaving the page. */
+export function submit(work: () => unknown): (event: SubmitEvent) => void {
+	return (event) => {
+		event.preventDefault();
+		void work();
+	};
+}
+
 function isAbort(error: unknown): boolean {
 	return error instanceof DOMException && error.name === 'AbortError';
 }
