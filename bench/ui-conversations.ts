@@ -1,6 +1,6 @@
 /** Conversations as they are after months, as files that the app imports. */
 import { emptyAnswer, type Message, type ToolPart } from '../src/lib/shared/message.ts';
-import { FILE_FORMAT, FILE_VERSION, type ConversationFile } from '../src/lib/shared/conversation-file.ts';
+import { FILE_FORMAT, FILE_VERSION, type ConversationFile } from '../src/lib/shared/message-schema.ts';
 import { sampleText } from './ui-sample.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');

@@ -33,7 +33,7 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/server/protocols/responses/responses-api.ts': 'a stamp',
 	'lib/server/conversations/conversation-trash.ts': 'deleted conversations are kept until a stored time, over restarts',
 	'lib/server/skills/read/safe-read.ts': 'compared with what the file system stamps',
-	'lib/server/skills/run/workspace-changes.ts': 'compared with what the file system stamps',
+	'lib/server/skills/run/execution.ts': 'compared with what the file system stamps',
 	'lib/server/trust/folder.ts': 'compared with what the file system stamps'
 };
 
@@ -130,7 +130,7 @@ describe('the rules', () => {
 		['lib/server/skills/provider.ts', '../sandbox/process.ts'],
 		['lib/server/skills/run/handlers.ts', '../types.ts'],
 		['lib/server/sandbox/process.ts', 'node:child_process'],
-		['lib/server/mcp-servers/stdio-transport.ts', '@modelcontextprotocol/client/stdio'],
+		['lib/server/mcp-servers/open-server.ts', '@modelcontextprotocol/client/stdio'],
 		['lib/server/sandbox/detect.ts', './process.ts'],
 		['lib/server/offline/offline.ts', '../skills/find/scores.ts'],
 		['lib/server/app.ts', './store/sqlite.ts'],

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { FILE_FORMAT, FILE_VERSION } from '../../src/lib/shared/conversation-file.ts';
+import { FILE_FORMAT, FILE_VERSION } from '../../src/lib/shared/message-schema.ts';
 import type { App } from '../support/app-process.ts';
 import {
 	call,

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runGateway, type RunGatewayOptions } from '../../src/lib/server/skills/hosts/gateway-loop.ts';
+import { runGateway, type RunGatewayOptions } from '../../src/lib/server/skills/hosts/gateway.ts';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import { hostOf, type VendorHost } from '../support/vendor-clients.ts';
 import { startVendorServer, type Vendor, type VendorReply, type VendorServer } from '../support/vendor-servers.ts';

@@ -175,8 +175,7 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 	// The command line has no app.
 	'lib/server/models/responses/responses.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],
 	'lib/server/offline/offline.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],
-	'lib/server/store/sqlite.ts': [],
-	'lib/server/store/postgres.ts': []
+	'lib/server/store/sqlite.ts': []
 };
 
 export const COMPOSITION_ROOT = 'lib/server/app.ts';
@@ -184,8 +183,8 @@ export const COMPOSITION_ROOT = 'lib/server/app.ts';
 /** Where alone processes may be started: scripts, the programs of MCP servers that somebody has named, Node and the browser. */
 export const PROCESS_PLACES = [
 	'lib/server/sandbox/',
-	'lib/server/mcp-servers/stdio-transport.ts',
-	'lib/server/cli/programs.ts'
+	'lib/server/mcp-servers/open-server.ts',
+	'lib/server/cli/main.ts'
 ];
 
 /** Tests may construct any part and look into any layer. */

@@ -16,7 +16,7 @@ import { openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
-import { createCompactionSeal } from './protocols/responses/compaction-seal.ts';
+import { createCompactionSeal } from './protocols/responses/sealed.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
 import { createResponseSockets, type ResponseSockets } from './protocols/responses/sockets.ts';
 import type { AdHocParts } from './skill-admin/ad-hoc.ts';

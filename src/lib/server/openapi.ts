@@ -7,7 +7,7 @@ import * as mcpServers from '../shared/mcp-servers.ts';
 import * as messages from '../shared/message-schema.ts';
 import * as models from '../shared/models.ts';
 import * as settings from '../shared/settings.ts';
-import * as skillFiles from '../shared/skill-files.ts';
+import * as skillFiles from '../shared/skills.ts';
 import * as skills from '../shared/skills.ts';
 import * as tryOut from '../shared/try-out.ts';
 import { type Described, type Endpoint, type Spec, TAGS } from './endpoint.ts';

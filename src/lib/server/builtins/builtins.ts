@@ -7,11 +7,10 @@ import { createBrowser } from './browser.ts';
 import type { Builtin } from './builtin.ts';
 import { findChromium as findInstalled, type Chromium } from './browser-page.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
-import { createHttpRequest } from './http-request.ts';
+import { createHttpRequest, createSearxngProvider, createWebSearch, type SearchProvider } from './web.ts';
 import { createHybridExecutor, type HybridOptions } from './hybrid.ts';
 import { createEvalCode, createExecuteCommand } from './programs.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
-import { createSearxngProvider, createWebSearch, type SearchProvider } from './web-search.ts';
 import type { Turns } from '../skills/turns.ts';
 import { createWorkspaceRooms, type WorkspaceRooms } from '../workspace-rooms.ts';
 

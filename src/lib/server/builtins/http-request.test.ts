@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSafeFetch } from '../network/safe-fetch.ts';
-import { createHttpRequest } from './http-request.ts';
+import { createHttpRequest } from './web.ts';
 
 const MAX_BYTES = 256_000;
 let server: Server;

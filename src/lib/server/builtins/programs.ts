@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { explain } from '../skills/run/execution-result.ts';
 import type { Interpreters, Program } from '../skills/run/interpreters.ts';
-import { changedFiles, listWorkspace } from '../skills/run/workspace-changes.ts';
+import { changedFiles, listWorkspace } from '../skills/run/execution.ts';
 import { SkillError } from '../skills/types.ts';
 import { type Builtin, type BuiltinContext, type BuiltinOutcome, defineBuiltin, WORKSPACE_LANE } from './builtin.ts';
 import type { SandboxedProgram, SandboxedRun, SandboxRunner } from './sandbox-runner.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createSafeFetch } from '../network/safe-fetch.ts';
-import { createSearxngProvider, createWebSearch } from './web-search.ts';
+import { createSearxngProvider, createWebSearch } from './web.ts';
 
 let server: Server;
 let origin: string;

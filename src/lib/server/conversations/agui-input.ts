@@ -13,7 +13,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import { safeSegments } from '../safe-path.ts';
-import type { CallResult } from '../store/chat/handed-calls.ts';
+import type { CallResult } from '../store/chat/store-runs.ts';
 import type { NewMessage, RunRequest, SkillPolicy } from '../turns/run-request.ts';
 import { isObject } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';

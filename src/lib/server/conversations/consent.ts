@@ -3,7 +3,7 @@ import { isBuiltinCall } from '../../shared/names.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';
-import type { CallResult } from '../store/chat/handed-calls.ts';
+import type { CallResult } from '../store/chat/store-runs.ts';
 import { type RunSetup, type Answers, toRunSetup, trailingResults } from './agui-input.ts';
 import { waitingIds } from '../trust/approval-policy.ts';
 import { type ConversationChanges, requireOwnConversation } from '../runs/conversation-changes.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { conversationFile, type ConversationFile, type FileMessage } from '../../shared/conversation-file.ts';
+import { conversationFile, type ConversationFile, type FileMessage } from '../../shared/message-schema.ts';
 import { emptyAnswer, foldEvent } from '../../shared/message.ts';
 import { RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
 import { at, fullAnswer, question } from '../store/contract/fixtures.suite.ts';

@@ -4,17 +4,18 @@ import { z } from 'zod';
 import type { ConversationSummary } from '../../shared/api.ts';
 import { plainLine } from '../../shared/characters.ts';
 import {
+	conversationFile,
 	FILE_FORMAT,
 	FILE_VERSION,
 	type FileMessage,
-	conversationFile,
-	MAX_FILE_MESSAGES
-} from '../../shared/conversation-file.ts';
+	fileMessage,
+	MAX_FILE_MESSAGES,
+	MAX_FILE_PARTS
+} from '../../shared/message-schema.ts';
 import { AppError } from '../../shared/errors.ts';
 import { type Message, type Part, type ToolPart, endMessage } from '../../shared/message.ts';
 import type { Runner } from '../runs/runner.ts';
 import type { Store } from '../store/store.ts';
-import { fileMessage, MAX_FILE_PARTS } from '../../shared/message-schema.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 
 export type ExportFormat = 'json' | 'markdown';

@@ -18,8 +18,7 @@ import type { PlannedRun } from '../skills/call/session.ts';
 import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import { readEvals, type EvalCase } from './evals-file.ts';
-import { createJudge } from './judge.ts';
-import { answersOf, passRates, runEvals, type EvalPlan } from './run-evals.ts';
+import { answersOf, createJudge, type EvalPlan, passRates, runEvals } from './run-evals.ts';
 
 /** `id` is a skill's, in any form the API accepts. */
 export interface Evals {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { look, readExpectation } from './expectations.ts';
+import { look, readExpectation } from './evals-file.ts';
 
 const seen = {
 	text: 'There are 42 words.',

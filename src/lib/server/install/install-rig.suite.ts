@@ -9,8 +9,7 @@ import type { SkillRoot } from '../skills/types.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { createInstaller } from './installer.ts';
 import { ownedRoots } from './install-context.ts';
-import type { Fetch } from './catalog-installer.ts';
-import type { SourceFetcher } from './sources/source.ts';
+import type { Fetch, SourceFetcher } from './catalog-installer.ts';
 
 export type InstallRig = Awaited<ReturnType<typeof openRig>>;
 

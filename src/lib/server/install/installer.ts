@@ -15,7 +15,7 @@ import type {
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
-import type { Fetch, Installer, InstallSubject } from './catalog-installer.ts';
+import type { Fetch, Installer, InstallSubject, SourceFetcher } from './catalog-installer.ts';
 import { placeStaged } from './confirming.ts';
 import {
 	inLibrary,
@@ -28,7 +28,6 @@ import {
 	removeQuietly
 } from './install-context.ts';
 import { recoverInstalls } from './placing.ts';
-import type { SourceFetcher } from './sources/source.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';

@@ -6,10 +6,9 @@ import type { StagedInstall, StagedSkill } from '../../shared/install.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { readFolder } from '../trust/folder.ts';
 import { changesOf, keptFiles } from '../trust/trust.ts';
-import type { Fetch } from './catalog-installer.ts';
+import type { Fetch, FetchedSkills } from './catalog-installer.ts';
 import { findSkillFolders, type Inspection, inspectSkill } from './inspection.ts';
 import { hasSecrets, inLibrary, installationsOf, type InstallContext, isSameOrigin } from './install-context.ts';
-import type { FetchedSkills } from './sources/source.ts';
 import { createStagingFolder, diskError, type StagingFolder } from './staging-folder.ts';
 import { usedInstallation } from './versions.ts';
 

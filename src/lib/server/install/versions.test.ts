@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AppError } from '../../shared/errors.ts';
 import { CHOICE, githubOrigin, openRig, skillOf, type InstallRig } from './install-rig.suite.ts';
-import type { SourceFetcher } from './sources/source.ts';
+import type { SourceFetcher } from './catalog-installer.ts';
 
 let rig: InstallRig;
 let sources: SourceFetcher;

@@ -1,11 +1,20 @@
 /** Opens a connection to an MCP server with the official client (FEATURES E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
-import type { Program } from './stdio-transport.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
+import { mkdir } from 'node:fs/promises';
 
 /** Address or program of a server, with its secrets. */
 export type Target =
-	({ type: 'stdio' } & Program) | { type: 'http'; url: string; headers: Readonly<Record<string, string>> };
+	| {
+			type: 'stdio';
+			command: string;
+			args: readonly string[];
+			/** In addition to PATH, HOME and a few others. */
+			env: Readonly<Record<string, string>>;
+			/** Absolute; created if missing. */
+			cwd: string;
+	  }
+	| { type: 'http'; url: string; headers: Readonly<Record<string, string>> };
 
 export interface OpenServer {
 	/** Its own name and version. */
@@ -35,6 +44,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** The maximum of a timer, because the caller limits calls. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_REASON = 500;
+/** Characters of a program’s stderr kept to explain failures. */
+const MAX_LAST_WORDS = 2_000;
 /** Errors of a server that answered, but against the protocol. */
 const ANSWERS: ReadonlySet<string> = new Set([
 	'INVALID_RESULT',
@@ -120,9 +131,18 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 
 	async function openTransport(at: Target) {
 		if (at.type === 'stdio') {
-			const { openStdioTransport } = await import('./stdio-transport.ts');
-			const program = await openStdioTransport(at);
-			return { transport: program.transport, said: program.said, end: async () => undefined };
+			// Without a sandbox (SECURITY, MCP servers): only this and the sandbox start processes.
+			const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+			const { command, args, cwd } = at;
+			await mkdir(cwd, { recursive: true });
+			// Without the server’s other variables, which include keys.
+			const env = { ...getDefaultEnvironment(), ...at.env };
+			const program = new StdioClientTransport({ command, args: [...args], env, cwd, stderr: 'pipe' });
+			let tail = '';
+			program.stderr?.on('data', (chunk: Buffer) => {
+				tail = (tail + chunk.toString()).slice(-MAX_LAST_WORDS);
+			});
+			return { transport: program, said: () => tail, end: async () => undefined };
 		}
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
 			requestInit: { headers: { ...at.headers } },

@@ -8,7 +8,7 @@ import type { AgentLimits } from '../agent/loop.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
-import type { RunPlace, RunStart, RunStartResult } from '../store/chat/run-start.ts';
+import type { RunPlace, RunStart, RunStartResult } from '../store/chat/store-runs.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { endOrphan, EventWriter, INTERRUPTED } from './event-writer.ts';
 import { EVENT_PAGE, RunLog, type LiveAnswer } from './run-log.ts';

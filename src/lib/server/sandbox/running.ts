@@ -1,7 +1,14 @@
 /** The base of every backend: running commands by id, how they are ended, and prepared processes (FEATURES D10, D33). */
 import { randomUUID } from 'node:crypto';
-import { createDeferred } from './launch/deferred.ts';
-import type { Launched, Launcher, LaunchLimits, LaunchResult, LaunchSpec, LaunchStdin } from './launch/launcher.ts';
+import {
+	createDeferred,
+	type Launched,
+	type Launcher,
+	type LaunchLimits,
+	type LaunchResult,
+	type LaunchSpec,
+	type LaunchStdin
+} from './launch/launcher.ts';
 import {
 	DEFAULT_LIMITS,
 	type PreparedProcess,

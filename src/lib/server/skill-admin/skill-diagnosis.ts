@@ -2,8 +2,7 @@
 import { basename, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
-import type { SkillCheck } from '../../shared/skill-files.ts';
-import type { DiagnosisFix, SkillDiagnosis } from '../../shared/skills.ts';
+import type { DiagnosisFix, SkillCheck, SkillDiagnosis } from '../../shared/skills.ts';
 import { DoctorError } from '../skills/doctor/skill-file.ts';
 import { applyFixes, diagnose, type Diagnosis } from '../skills/doctor/doctor.ts';
 import { checkText } from '../skills/doctor/mend.ts';

@@ -15,7 +15,7 @@ import {
 import { access, chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skill-files.ts';
+import type { SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';

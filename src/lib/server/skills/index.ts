@@ -14,7 +14,7 @@ export { applyFixes, diagnose, type DiagnosedIssue, type Diagnosis, type FixRequ
 export { createGateway } from './hosts/gateway.ts';
 export type { Gateway, GatewayOptions, GatewayTurn, HostResult, InjectedRequest } from './hosts/gateway.ts';
 export type { ExecutedCall, GatewayTool } from './hosts/gateway.ts';
-export { runGateway, type GatewayResult, type GatewayStop, type RunGatewayOptions } from './hosts/gateway-loop.ts';
+export { runGateway, type GatewayResult, type GatewayStop, type RunGatewayOptions } from './hosts/gateway.ts';
 export { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 export { parseAllowedTools, parseSkill, parseSkillFile, type ParseOptions } from './parser.ts';
 export { scanSkillDirs, type ScanSkillDirsOptions } from './read/scanner.ts';
@@ -35,7 +35,7 @@ export type {
 	ExecutionStart,
 	NetworkSession
 } from './run/execution-host.ts';
-export { defineSkill, type SkillDefinition } from './make/define-skill.ts';
+export { defineSkill, type SkillDefinition } from './provider.ts';
 export type { NativeContext, NativeHandler } from './run/handlers.ts';
 export { renderCatalog, type CatalogFormat, type CatalogOptions } from './prompt.ts';
 export { scoreSkill, searchSkills, type FoundSkill, type SkillScore, type SkillSignals } from './find/scores.ts';

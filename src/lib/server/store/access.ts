@@ -4,8 +4,7 @@ import { z } from 'zod';
 import type { McpServer } from '../../shared/mcp-servers.ts';
 import type { ApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
-import { hasEffect } from './has-effect.ts';
-import type { ApiKeysTable, Database } from './schema.ts';
+import { type ApiKeysTable, type Database, hasEffect } from './schema.ts';
 
 /** Times are ISO 8601 in UTC. */
 export interface ApiKeys {

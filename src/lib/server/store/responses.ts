@@ -1,7 +1,6 @@
 /** Stored responses, for `previous_response_id` (FEATURES F12). */
 import type { Kysely, Selectable } from 'kysely';
-import { hasEffect } from './has-effect.ts';
-import type { Database, ResponsesTable } from './schema.ts';
+import { type Database, hasEffect, type ResponsesTable } from './schema.ts';
 
 export interface StoredResponse {
 	id: string;

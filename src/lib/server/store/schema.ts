@@ -1,8 +1,8 @@
 /** The tables as Kysely types. Times are ISO 8601 text. JSON is text, so both databases keep it byte for byte. */
-import type { Generated } from 'kysely';
+import type { DeleteResult, Generated, UpdateResult } from 'kysely';
 import type { RunState } from '../../shared/api.ts';
 
-export interface ConversationsTable {
+interface ConversationsTable {
 	id: string;
 	title: string;
 	/** The title, folded for the search (search-words.ts). */
@@ -72,7 +72,7 @@ export interface RunsTable {
 	error_code: string | null;
 }
 
-export interface RunEventsTable {
+interface RunEventsTable {
 	run_id: string;
 	/** Contiguous from 1. */
 	seq: number;
@@ -81,7 +81,7 @@ export interface RunEventsTable {
 }
 
 /** Messages that wait for the end of a run. */
-export interface QueuedMessagesTable {
+interface QueuedMessagesTable {
 	id: string;
 	conversation_id: string;
 	/** Order, possibly with gaps. */
@@ -93,7 +93,7 @@ export interface QueuedMessagesTable {
 }
 
 /** Answers to questions that interrupted a run (AG-UI interrupts). */
-export interface DecisionsTable {
+interface DecisionsTable {
 	interrupt_id: string;
 	conversation_id: string;
 	/** JSON of an ApprovalDecision. */
@@ -102,7 +102,7 @@ export interface DecisionsTable {
 }
 
 /** Scripts that may run without asking while the skill's files are the same. */
-export interface GrantsTable {
+interface GrantsTable {
 	skill: string;
 	/** Empty for every script of the skill. */
 	script: string;
@@ -111,7 +111,7 @@ export interface GrantsTable {
 }
 
 /** Summaries that replace the beginning of a branch for the model. */
-export interface CompactionsTable {
+interface CompactionsTable {
 	conversation_id: string;
 	/** The last message the summary covers. */
 	message_id: string;
@@ -130,7 +130,7 @@ export interface SkillSettingsTable {
 }
 
 /** Trusted versions of skills, with their files at that time. */
-export interface TrustedVersionsTable {
+interface TrustedVersionsTable {
 	skill_id: string;
 	/** Empty if trusted before versions were recorded. */
 	version: string;
@@ -181,14 +181,14 @@ export interface SkillTrashTable {
 }
 
 /** Versions chosen for skills' names. */
-export interface SkillPinsTable {
+interface SkillPinsTable {
 	skill_id: string;
 	version: string;
 	updated_at: string;
 }
 
 /** How often each skill ran, counted when executions end. */
-export interface SkillUsageTable {
+interface SkillUsageTable {
 	skill_id: string;
 	executions: number;
 	failures: number;
@@ -196,7 +196,7 @@ export interface SkillUsageTable {
 }
 
 /** Settings changed while the server ran; values are JSON. */
-export interface SettingsTable {
+interface SettingsTable {
 	key: string;
 	value: string;
 	updated_at: string;
@@ -214,7 +214,7 @@ export interface SkillCasesTable {
 }
 
 /** Runs of a skill's evals. */
-export interface EvalRunsTable {
+interface EvalRunsTable {
 	id: string;
 	skill_id: string;
 	state: string;
@@ -224,7 +224,7 @@ export interface EvalRunsTable {
 }
 
 /** Domains a skill may access. */
-export interface NetworkGrantsTable {
+interface NetworkGrantsTable {
 	skill_id: string;
 	/** `example.org`, or `*.example.org`. */
 	domain: string;
@@ -232,7 +232,7 @@ export interface NetworkGrantsTable {
 }
 
 /** Variables of skills, encrypted with AES-256-GCM; the three parts are base64. */
-export interface SecretsTable {
+interface SecretsTable {
 	skill_id: string;
 	name: string;
 	iv: string;
@@ -279,7 +279,7 @@ export interface SkillExecutionsTable {
 }
 
 /** Logged-in browsers. */
-export interface LoginSessionsTable {
+interface LoginSessionsTable {
 	/** SHA-256 of the cookie's value, in hex. */
 	token_hash: string;
 	created_at: string;
@@ -316,7 +316,7 @@ export interface ResponsesTable {
 }
 
 /** MCP servers whose tools the agent may use (FEATURES E36). */
-export interface McpServersTable {
+interface McpServersTable {
 	name: string;
 	/** JSON of its transport and approval, without secrets. */
 	config: string;
@@ -326,7 +326,7 @@ export interface McpServersTable {
 }
 
 /** Messages in the search index (search.ts). Other columns depend on the database. */
-export interface SearchEntriesTable {
+interface SearchEntriesTable {
 	conversation_id: string;
 	message_id: string;
 }
@@ -358,4 +358,12 @@ export interface Database {
 	compactions: CompactionsTable;
 	runs: RunsTable;
 	run_events: RunEventsTable;
+}
+
+/** Runs an update or a delete, and returns whether it affected any row. */
+export async function hasEffect(query: {
+	executeTakeFirstOrThrow(): Promise<DeleteResult | UpdateResult>;
+}): Promise<boolean> {
+	const result = await query.executeTakeFirstOrThrow();
+	return ('numDeletedRows' in result ? result.numDeletedRows : result.numUpdatedRows) > 0n;
 }

@@ -1,8 +1,7 @@
 /** The request for a run. */
 import { hash } from 'node:crypto';
 import type { FunctionTool } from '../agent/model.ts';
-import type { CallResult } from '../store/chat/handed-calls.ts';
-import type { ModelChoice } from '../store/chat/run-start.ts';
+import type { CallResult, ModelChoice } from '../store/chat/store-runs.ts';
 
 export type RunRequest = {
 	/** Idempotency key. */

@@ -1,6 +1,5 @@
-import { skillQuery, skillList, skillDetail } from '$lib/shared/skills.ts';
+import { newSkill, skillDetail, skillList, skillQuery } from '$lib/shared/skills.ts';
 import { pageQuery } from '$lib/shared/api.ts';
-import { newSkill } from '$lib/shared/skill-files.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { createSkill } from '$lib/server/skill-admin/skill-editor.ts';
 import { describeSkill } from '$lib/server/skill-admin/skill-details.ts';

@@ -5,7 +5,7 @@ import '../../../../app.css';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import { SkillEditor } from './skill-editor.svelte.ts';
-import type { SkillCheck, SkillFileText, SkillFileWrite } from '../../../shared/skill-files.ts';
+import type { SkillCheck, SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import SkillEditorPage from './SkillEditorPage.svelte';
 
 const RIGHT: SkillCheck = { status: 'ready', name: 'demo', description: 'x', issues: [], fixes: {}, tokens: 12 };

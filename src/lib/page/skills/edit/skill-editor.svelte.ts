@@ -1,6 +1,5 @@
 /** One file of a skill being edited. Keeps what is typed in the browser, checks it as it grows, and never loses it to a conflict. */
-import type { SkillCheck, SkillFileText } from '../../../shared/skill-files.ts';
-import type { SkillFile } from '../../../shared/skills.ts';
+import type { SkillCheck, SkillFile, SkillFileText } from '../../../shared/skills.ts';
 import { type ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
 import { readStored, writeStored } from '../../ui/clipboard.ts';

@@ -4,7 +4,7 @@ import { createGithub } from './github.ts';
 import { createOutbound, type OutboundOptions } from './outbound.ts';
 import { createSkillsmp } from './skillsmp.ts';
 import { createSkillssh } from './skillssh.ts';
-import type { SourceFetcher } from './source.ts';
+import type { SourceFetcher } from '../catalog-installer.ts';
 import { fetchInline } from './upload.ts';
 import { createWellKnown } from './well-known.ts';
 

@@ -11,7 +11,7 @@ import type { InstallSource } from '../../../shared/install.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
 import { createGithub, type Github } from './github.ts';
 import { createOutbound } from './outbound.ts';
-import type { FetchedSkills } from './source.ts';
+import type { FetchedSkills } from '../catalog-installer.ts';
 
 type GithubSource = Extract<InstallSource, { type: 'github' }>;
 let played: PlayedGithub;

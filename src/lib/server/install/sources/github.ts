@@ -15,7 +15,7 @@ import {
 import { findNamed } from './sources.ts';
 import type { Outbound } from './outbound.ts';
 import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
-import type { FetchedSkills, TypedSource } from './source.ts';
+import type { FetchedSkills, TypedSource } from '../catalog-installer.ts';
 
 type GithubSource = Extract<InstallSource, { type: 'github' }>;
 

@@ -11,7 +11,7 @@ import {
 	type PlayedSkillsmp
 } from '../../../../../tests/support/catalog-servers.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import type { SourceFetcher } from './source.ts';
+import type { SourceFetcher } from '../catalog-installer.ts';
 import { createCatalogs, createSources, type Catalogs } from './catalog-sources.ts';
 
 let github: PlayedGithub;

@@ -4,7 +4,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { CatalogPage, CatalogSkill } from '../../../shared/install.ts';
 import type { Github } from './github.ts';
 import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
-import type { TypedSource } from './source.ts';
+import type { TypedSource } from '../catalog-installer.ts';
 
 export interface Skillsmp extends TypedSource<'skillsmp'> {
 	/** Without `q`, sorted by stars; empty without a key. @throws AppError `invalid_input` for a query without a key */

@@ -12,7 +12,7 @@ import {
 } from '../../../../../tests/support/catalog-servers.ts';
 import type { SkillOrigin } from '../../../shared/install.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import type { SourceFetcher } from './source.ts';
+import type { SourceFetcher } from '../catalog-installer.ts';
 import { createCatalogs, createSources, type Catalogs } from './catalog-sources.ts';
 
 let github: PlayedGithub;

@@ -6,7 +6,7 @@ import type { StagingFolder } from '../staging-folder.ts';
 import { isRepositoryName } from './github-api.ts';
 import type { Github } from './github.ts';
 import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
-import type { FetchedSkills, TypedSource } from './source.ts';
+import type { FetchedSkills, TypedSource } from '../catalog-installer.ts';
 import { slugOf } from './sources.ts';
 
 type SkillsshSource = Extract<InstallSource, { type: 'skillssh' }>;

@@ -6,7 +6,7 @@ import type { InstallProvider } from '../../../shared/names.ts';
 import { skillFiles } from '../../skills/make/templates.ts';
 import { parseManifest } from '../../skills/read/manifest.ts';
 import { noteOf, readZip } from '../archive/archive-zip.ts';
-import type { Fetch } from '../catalog-installer.ts';
+import type { Fetch, FetchedSkills } from '../catalog-installer.ts';
 import { isInstallableName } from '../inspection.ts';
 import {
 	checkEntryName,
@@ -17,7 +17,6 @@ import {
 	type StagingFolder,
 	tooLarge
 } from '../staging-folder.ts';
-import type { FetchedSkills } from './source.ts';
 
 /** Doesn’t cancel the body when reading stops early, which would cut the connection before the answer (`linger.ts`). */
 export async function* readUpload(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {

@@ -13,7 +13,7 @@ import {
 } from '../../../../../tests/support/catalog-servers.ts';
 import { zipOf } from '../../../../../tests/support/zip-writer.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import type { SourceFetcher } from './source.ts';
+import type { SourceFetcher } from '../catalog-installer.ts';
 import { createSources } from './catalog-sources.ts';
 
 let site: PlayedWellKnown;

@@ -6,7 +6,7 @@ import type { InstallSource } from '../../../shared/install.ts';
 import { quoteEntry, refusal, type StagingFolder } from '../staging-folder.ts';
 import { isInstallableName } from '../inspection.ts';
 import { fetchJson, inParallel, type Outbound } from './outbound.ts';
-import type { TypedSource } from './source.ts';
+import type { TypedSource } from '../catalog-installer.ts';
 import { fetchZip } from './upload.ts';
 import { inPlainWords } from '../../../shared/plain-issues.ts';
 

@@ -6,6 +6,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ResponseItem } from '../../agent/model.ts';
 import { ApiError } from './errors.ts';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /** Bytes left for a request's packed and referenced items. */
 export interface Room {
@@ -47,7 +48,7 @@ export function unseal(text: string, room: Room): Sealed | 'damaged' | null {
 }
 
 /** @throws NoRoom, or zlib's error for damaged data */
-export function unpack(packed: Buffer, room: Room): string {
+function unpack(packed: Buffer, room: Room): string {
 	if (room.left < 1) throw new NoRoom();
 	try {
 		const bytes = inflateRawSync(packed, { maxOutputLength: room.left });
@@ -65,9 +66,62 @@ export function take(bytes: number, room: Room): void {
 	if (room.left < 0) throw new NoRoom();
 }
 
-export class NoRoom extends ApiError {
+class NoRoom extends ApiError {
 	constructor() {
 		const sentence = 'The packed (`encrypted_content`) or referenced items total more than 16 MB. Send fewer.';
 		super(400, sentence, { code: 'too_large', param: 'input' });
 	}
+}
+
+export interface Compaction {
+	/** Replaces the conversation: its summary, loaded skills, and calls without output. */
+	items: ResponseItem[];
+	/** Session (and workspace) of the chain it continues. */
+	sessionId: string;
+}
+
+/** Encrypts the `encrypted_content` of a compaction. Only this server can read it, and only for the same API key. */
+export interface CompactionSeal {
+	/** `apiKeyId` is null for the server's owner. */
+	close(compaction: Compaction, apiKeyId: string | null): string;
+	/** null: another product's compaction. `unreadable`: from another server, for another key, or modified. @throws NoRoom */
+	open(sealed: string, apiKeyId: string | null, room: Room): Compaction | 'unreadable' | null;
+}
+
+const COMPACTION_PREFIX = 'orsc1.';
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+const compactionSchema = z.object({ items: z.array(z.looseObject({ type: z.string() })), sessionId: z.string() });
+
+/** `key`: 32 bytes, used for nothing else. */
+export function createCompactionSeal(key: Buffer): CompactionSeal {
+	const ownerOf = (apiKeyId: string | null) => Buffer.from(apiKeyId === null ? 'manager' : `key ${apiKeyId}`);
+	return {
+		close(compaction, apiKeyId) {
+			const iv = randomBytes(IV_BYTES);
+			const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+			cipher.setAAD(ownerOf(apiKeyId));
+			const sealed = Buffer.concat([cipher.update(deflateRawSync(JSON.stringify(compaction))), cipher.final()]);
+			return COMPACTION_PREFIX + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+		},
+
+		open(sealed, apiKeyId, room) {
+			if (!sealed.startsWith(COMPACTION_PREFIX)) return null;
+			const bytes = Buffer.from(sealed.slice(COMPACTION_PREFIX.length), 'base64url');
+			const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
+			try {
+				const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+				decipher.setAAD(ownerOf(apiKeyId));
+				decipher.setAuthTag(tag);
+				const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+				return compactionSchema.parse(JSON.parse(unpack(packed, room)));
+			} catch (error) {
+				if (error instanceof NoRoom) throw error;
+				// OpenSSL doesn't say why, and the caller's options are the same.
+				return 'unreadable';
+			}
+		}
+	};
 }

@@ -60,3 +60,9 @@ export interface Launcher {
 	/** Ends all programs; resolves when they are gone. Later ones are `killed` without running. */
 	close(): Promise<void>;
 }
+
+export function createDeferred<Value>() {
+	let resolve: (value: Value) => void = () => undefined;
+	const promise = new Promise<Value>((settle) => (resolve = settle));
+	return { promise, resolve };
+}

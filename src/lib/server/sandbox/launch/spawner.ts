@@ -5,8 +5,7 @@
 import { fork } from 'node:child_process';
 import nodeModule from 'node:module';
 import { dirname } from 'node:path';
-import { createDeferred } from './deferred.ts';
-import type { Launched, Launcher, LaunchResult, LaunchSpec } from './launcher.ts';
+import { createDeferred, type Launched, type Launcher, type LaunchResult, type LaunchSpec } from './launcher.ts';
 import type { FromRunner, ToRunner } from './runner.ts';
 import { failed } from '../running.ts';
 import { runCommand, signalGroup } from './launch.ts';

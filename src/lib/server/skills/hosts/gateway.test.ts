@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defineSkill } from '../make/define-skill.ts';
-import { createGateway, type GatewayOptions, type GatewayTool } from './gateway.ts';
-import { runGateway } from './gateway-loop.ts';
-import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
-import { formatOf } from './formats.ts';
+import { createSkillsProvider, defineSkill, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
+import { createGateway, type GatewayOptions, type GatewayTool, runGateway } from './gateway.ts';
+import { formatOf } from './wire.ts';
 
 let folder: string;
 let skills: SkillsProvider;

@@ -2,9 +2,8 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defineSkill } from '../make/define-skill.ts';
+import { createSkillsProvider, defineSkill, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import type { ExecutionEnd, ExecutionStart } from './execution-host.ts';
-import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import type { SkillEvent, SkillExecutionResult } from '../types.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changedFiles, listWorkspace } from './workspace-changes.ts';
+import { changedFiles, listWorkspace } from './execution.ts';
 
 let folder: string;
 beforeEach(async () => {

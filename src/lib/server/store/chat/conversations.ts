@@ -7,10 +7,8 @@ import type { TokenUsage } from '../../../shared/events.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { readUsage } from './runs.ts';
-import { hasEffect } from '../has-effect.ts';
-import type { Database } from '../schema.ts';
-import { findSnippets, matches, searchOf } from './search.ts';
-import { foldText, readQuery } from './search-words.ts';
+import { type Database, hasEffect } from '../schema.ts';
+import { findSnippets, foldText, matches, readQuery, searchOf } from './search.ts';
 
 export interface ConversationQuery {
 	/** From 1. */

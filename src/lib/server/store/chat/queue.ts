@@ -5,8 +5,7 @@ import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { messageText } from '../../../shared/message.ts';
-import { hasEffect } from '../has-effect.ts';
-import type { ConversationSkillsTable, Database } from '../schema.ts';
+import { type ConversationSkillsTable, type Database, hasEffect } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
 export interface ConversationSkillState {

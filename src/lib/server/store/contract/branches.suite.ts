@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { emptyAnswer } from '../../../shared/message.ts';
 import { at, type Bench, question, startOf } from './fixtures.suite.ts';
-import type { RunPlace } from '../chat/run-start.ts';
+import type { RunPlace } from '../chat/store-runs.ts';
 import type { Store } from '../store.ts';
 
 export function testBranches(bench: () => Bench): void {

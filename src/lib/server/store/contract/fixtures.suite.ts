@@ -1,7 +1,7 @@
 /** Messages, runs and events for the store's suites. */
 import type { Kysely } from 'kysely';
 import { emptyAnswer, type Message } from '../../../shared/message.ts';
-import type { RunPlace, RunStart } from '../chat/run-start.ts';
+import type { RunPlace, RunStart } from '../chat/store-runs.ts';
 import type { Database } from '../schema.ts';
 import type { Store } from '../store.ts';
 

@@ -1,7 +1,7 @@
 /** Contract tests for the start of a run, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench, events, question, startOf } from './fixtures.suite.ts';
-import type { RunStart } from '../chat/run-start.ts';
+import type { RunStart } from '../chat/store-runs.ts';
 import type { Store } from '../store.ts';
 
 export function testRunStart(bench: () => Bench): void {

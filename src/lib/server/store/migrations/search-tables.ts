@@ -2,8 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { MESSAGE_COLUMNS, messageFromRow } from '../chat/message-row.ts';
 import type { Database } from '../schema.ts';
-import { foldText } from '../chat/search-words.ts';
-import { indexMessages, searchOf } from '../chat/search.ts';
+import { foldText, indexMessages, searchOf } from '../chat/search.ts';
 
 const PAGE = 500;
 

@@ -1,8 +1,7 @@
 /** What people decided about skills: trust (FEATURES F4), modes, network access, and versions. */
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { hasEffect } from '../has-effect.ts';
-import type { Database, SkillSettingsTable } from '../schema.ts';
+import { type Database, hasEffect, type SkillSettingsTable } from '../schema.ts';
 
 /** A file or link of a skill at the time it was trusted. */
 export interface TrustedFile {

@@ -1,8 +1,7 @@
 /** Installed skills and their trash (FEATURES E4–E9, E28, E29). */
 import type { Kysely, Selectable } from 'kysely';
 import type { InstalledSkill, SkillOrigin } from '../../../shared/install.ts';
-import { hasEffect } from '../has-effect.ts';
-import type { Database, SkillInstallsTable, SkillTrashTable } from '../schema.ts';
+import { type Database, hasEffect, type SkillInstallsTable, type SkillTrashTable } from '../schema.ts';
 
 export interface InstallRecord extends Omit<InstalledSkill, 'state'> {
 	/** `placing`: recorded, but the folder isn't in place yet. */

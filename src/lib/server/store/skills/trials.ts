@@ -1,8 +1,7 @@
 /** Eval runs (FEATURES F16) and saved test runs of skills (FEATURES F6). */
 import type { Kysely, Selectable } from 'kysely';
 import type { EvalRun, SkillCase } from '../../../shared/try-out.ts';
-import { hasEffect } from '../has-effect.ts';
-import type { Database, SkillCasesTable } from '../schema.ts';
+import { type Database, hasEffect, type SkillCasesTable } from '../schema.ts';
 
 export interface EvalRuns {
 	/** Adds or updates the run. */

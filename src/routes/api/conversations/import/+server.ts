@@ -1,4 +1,4 @@
-import { conversationFile, MAX_FILE_BYTES } from '$lib/shared/conversation-file.ts';
+import { conversationFile, MAX_FILE_BYTES } from '$lib/shared/message-schema.ts';
 import { conversationSummary } from '$lib/shared/api.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { importConversation } from '$lib/server/conversations/conversation-file.ts';

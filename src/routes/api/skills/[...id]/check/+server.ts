@@ -1,4 +1,4 @@
-import { skillCheckRequest, skillCheck } from '$lib/shared/skill-files.ts';
+import { skillCheckRequest, skillCheck } from '$lib/shared/skills.ts';
 import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { checkSkillText } from '$lib/server/skill-admin/skill-diagnosis.ts';
 

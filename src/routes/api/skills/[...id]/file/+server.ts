@@ -1,4 +1,4 @@
-import { skillFileQuery, skillFileText, skillFileWrite } from '$lib/shared/skill-files.ts';
+import { skillFileQuery, skillFileText, skillFileWrite } from '$lib/shared/skills.ts';
 import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCappedOutput } from './collector.ts';
+import { createCappedOutput } from './launch.ts';
 import { OUTPUT_TRUNCATED } from '../sandbox.ts';
 
 /** Feeds the bytes in pieces of the given sizes, over and over; `live` is what was passed on. */

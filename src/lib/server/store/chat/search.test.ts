@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findSnippet, foldText, indexedWords, readQuery } from './search-words.ts';
+import { findSnippet, foldText, indexedWords, readQuery } from './search.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
 
