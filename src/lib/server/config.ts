@@ -1,4 +1,4 @@
-/** All settings from the environment: name, check, default, description. */
+/** All settings from the environment: name, check, default. `.env.example` and docs/running.md say what each is for. */
 import { homedir } from 'node:os';
 import nodePath, { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -17,154 +17,77 @@ const baseUrl = (fallback: string) =>
 		.transform((url) => url.replace(/\/+$/, ''))
 		.default(fallback);
 
-const text = (about: string) => z.string().optional().describe(about);
-const list = (about: string) => z.string().default('').describe(about);
-const flag = (about: string) => z.stringbool().default(false).describe(about);
+const text = z.string().optional();
+const list = z.string().default('');
+const flag = z.stringbool().default(false);
 
 const schema = z.object({
-	OPENROUTER_API_KEY: text('API key for the model server. Without a key the app runs in Demo mode.'),
-	OPENROUTER_BASE_URL: z
-		.url({ protocol: /^https?$/ })
-		.default('https://openrouter.ai/api/v1')
-		.describe('Address of a server that speaks the Responses API.'),
-	OPENROUTER_MODEL: z.string().default('openrouter/auto').describe('Default model for new chats.'),
+	OPENROUTER_API_KEY: text,
+	OPENROUTER_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://openrouter.ai/api/v1'),
+	OPENROUTER_MODEL: z.string().default('openrouter/auto'),
 	MODEL_PORTS: z
 		.string()
 		.default('11434,1234,8080')
 		.transform((text) => text.split(/[\s,]+/).filter(Boolean))
-		.pipe(z.array(z.coerce.number<string>('must be numbers separated by commas').int().min(1).max(65535)).max(20))
-		.describe('Ports on this computer to check for local models: Ollama, LM Studio, llama.cpp.'),
-	HOST: z
-		.string()
-		.default('127.0.0.1')
-		.describe('Address to listen on. Anything but 127.0.0.1 (this computer only) needs ADMIN_TOKEN.'),
-	PORT: count(3000, 0, 65535).describe('Port to listen on. 0 picks a free one.'),
+		.pipe(z.array(z.coerce.number<string>('must be numbers separated by commas').int().min(1).max(65535)).max(20)),
+	HOST: z.string().default('127.0.0.1'),
+	PORT: count(3000, 0, 65535),
 	ADMIN_TOKEN: z
 		.string()
 		.regex(/^[!-~]{16,}$/, 'must be 16 or more characters (letters, digits and signs) without spaces')
-		.optional()
-		.describe('Password for the whole app: browsers log in with it, programs send it as a bearer token.'),
-	PUBLIC_ORIGIN: z
-		.url({ protocol: /^https?$/ })
-		.optional()
-		.describe('Public address of the app, if it runs behind a proxy.'),
-	TRUST_PROXY: flag('true: trust the client address that your proxy sends in X-Forwarded-For.'),
-	SECRETS_KEY: z
-		.string()
-		.min(16)
-		.optional()
-		.describe('Key that encrypts saved secrets. Without it, one is created in DATA_DIR.'),
-	DATA_DIR: z.string().default('./data').describe('Folder for the database, uploads and results.'),
-	SKILLS_DIRS: text(`Skill folders, highest priority first, separated by “${delimiter}”.`),
-	SKILLS_HOME: z
-		.stringbool()
-		.optional()
-		.describe('true: the skills in your home folder are read, too. Not set: only without SKILLS_DIRS.'),
-	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000).describe('Time limit per script, in milliseconds.'),
-	SKILLS_MAX_RETRIES: count(3, 0, 10).describe('Retries for a failed tool that tools.json marks as idempotent.'),
-	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe(
-		'Output that the model sees per stream (stdout, stderr), in bytes.'
-	),
-	SKILLS_ENV: list('Names of environment variables that skills may receive if they declare them in metadata.env.'),
-	SKILLS_APPROVAL: z
-		.enum(['ask', 'auto'])
-		.default('auto')
-		.describe('ask: every script needs your approval. auto: scripts of trusted skills just run.'),
-	SKILLS_ENABLED: z.stringbool().default(true).describe('false: no script or tool runs. Skills can still be read.'),
-	SKILLS_TRUST_LOCAL: z
-		.enum(['trust', 'ask'])
-		.default('trust')
-		.describe('ask: skills in SKILLS_DIRS also need your trust before they run.'),
-	SKILLS_INLINE_COMMANDS: flag(
-		'true: commands inside the instructions of trusted skills (!`command`) run when the skill is loaded.'
-	),
-	SKILLS_SANDBOX: z
-		.enum(['auto', 'process', 'bubblewrap', 'container'])
-		.default('auto')
-		.describe(
-			'How scripts are isolated: process (none), bubblewrap, container, or auto (bubblewrap if it works, else process).'
-		),
-	SKILLS_SANDBOX_RUNTIME: z
-		.enum(['auto', 'docker', 'podman'])
-		.default('auto')
-		.describe('Container program: docker, podman or auto.'),
-	SKILLS_SANDBOX_IMAGE: text('One container image for all scripts, instead of one per language.'),
-	SKILLS_ALLOWED_SANDBOX_IMAGES: list(
-		'Container images to allow besides alpine:3.20, node:22-alpine and python:3.12-alpine.'
-	),
-	SKILLS_SANDBOX_NETWORK_ENABLED: z
-		.stringbool()
-		.optional()
-		.describe('false: no network for any script. true: eval_code and execute_command may ask for network access too.'),
-	SKILLS_SANDBOX_TIMEOUT_MS: count(10_000, 100, 60_000).describe(
-		'Time limit for eval_code and execute_command, in milliseconds.'
-	),
-	SKILLS_MAX_SANDBOX_OUTPUT_CHARS: count(100_000, 256, 1_048_576).describe(
-		'Output that is kept of them, in characters.'
-	),
-	SKILLS_MAX_FILE_BYTES: count(1_048_576, 1, 104_857_600).describe(
-		'Largest file for file_read and file_write, in bytes.'
-	),
-	SKILLS_MAX_HTTP_RESPONSE_BYTES: count(256_000, 1, 104_857_600).describe(
-		'Largest response that http_request reads, in bytes.'
-	),
-	SKILLS_SEARCH_URL: z
-		.url({ protocol: /^https?$/ })
-		.optional()
-		.describe('Address of a SearXNG server (or a compatible one) for web_search.'),
-	SKILLS_BROWSER_ENABLED: flag('true: offer the browser tool. It needs Chromium.'),
-	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536).describe(
-		'Memory per process (in a container: for all processes), in MB.'
-	),
-	SKILLS_MAX_PROCESSES: count(64, 8, 10_000).describe('Processes and threads per script.'),
-	SKILLS_MAX_FILE_MB: count(64, 1, 10_240).describe('Size of a file that a script writes, in MB.'),
-	SKILLS_MAX_OPEN_FILES: count(256, 16, 65_536).describe('Open files per process.'),
-	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600).describe('CPU time per process, in seconds.'),
-	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576).describe('Disk space per conversation, in MB.'),
-	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000).describe('Number of files per conversation.'),
-	SKILLS_MAX_SCRIPTS: count(16, 1, 1000).describe(
-		'Scripts that run at the same time, for everyone together. The rest wait in line.'
-	),
-	SKILLS_COPIES_MB: count(2048, 16, 1_048_576).describe(
-		'Disk space for the read-only copies that scripts run from, in MB.'
-	),
-	SKILLS_PROVIDER: z
-		.enum(['skillsmp', 'skillssh', 'github'])
-		.default('skillssh')
-		.describe('Catalog that the install API uses until the settings choose another.'),
-	SKILLSMP_API_KEY: text('API key for the SkillsMP catalog. Without it, that catalog can’t be searched.'),
-	GITHUB_TOKEN: text('GitHub token, for more requests per hour and for private repositories.'),
-	GITHUB_API_URL: baseUrl('https://api.github.com').describe('Address of the API of GitHub or GitHub Enterprise.'),
-	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com').describe(
-		'Address where files of repositories are read.'
-	),
-	SKILLSSH_URL: baseUrl('https://skills.sh').describe('Address of the skills.sh catalog.'),
-	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh').describe('Address of the security audits of skills.sh.'),
-	SKILLSMP_URL: baseUrl('https://skillsmp.com').describe('Address of the SkillsMP catalog.'),
-	SKILLS_INSTALL_HOSTS: list('Hosts (`name:port`) in your own network that skills may be installed from.'),
-	SKILLS_HANDLERS: list(
-		`JavaScript modules whose exported functions handle tools in the server itself, separated by “${delimiter}”.`
-	),
-	SKILLS_AUTO_MAX: count(5, 0, 50).describe('Automatic skill selection: maximum skills.'),
-	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000).describe('Automatic skill selection: minimum score.'),
-	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls per reply.'),
-	AGENT_MAX_COST_USD: z.coerce
-		.number()
-		.positive()
-		.optional()
-		.describe('Cost per reply in US dollars. No limit by default.'),
-	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000).describe('Time per reply, in milliseconds.'),
-	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000).describe('Time per tool call, in milliseconds.'),
-	AGENT_CONTEXT_TOKENS: z.coerce
-		.number()
-		.int()
-		.min(4000)
-		.max(10_000_000)
-		.optional()
-		.describe('Tokens sent to the model. Default: what the model server reports, or 128,000.'),
-	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000).describe(
-		'How long running chats may finish when the server stops, in milliseconds.'
-	)
+		.optional(),
+	PUBLIC_ORIGIN: z.url({ protocol: /^https?$/ }).optional(),
+	TRUST_PROXY: flag,
+	SECRETS_KEY: z.string().min(16).optional(),
+	DATA_DIR: z.string().default('./data'),
+	SKILLS_DIRS: text,
+	SKILLS_HOME: z.stringbool().optional(),
+	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000),
+	SKILLS_MAX_RETRIES: count(3, 0, 10),
+	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576),
+	SKILLS_ENV: list,
+	SKILLS_APPROVAL: z.enum(['ask', 'auto']).default('auto'),
+	SKILLS_ENABLED: z.stringbool().default(true),
+	SKILLS_TRUST_LOCAL: z.enum(['trust', 'ask']).default('trust'),
+	SKILLS_INLINE_COMMANDS: flag,
+	SKILLS_SANDBOX: z.enum(['auto', 'process', 'bubblewrap', 'container']).default('auto'),
+	SKILLS_SANDBOX_RUNTIME: z.enum(['auto', 'docker', 'podman']).default('auto'),
+	SKILLS_SANDBOX_IMAGE: text,
+	SKILLS_ALLOWED_SANDBOX_IMAGES: list,
+	SKILLS_SANDBOX_NETWORK_ENABLED: z.stringbool().optional(),
+	SKILLS_SANDBOX_TIMEOUT_MS: count(10_000, 100, 60_000),
+	SKILLS_MAX_SANDBOX_OUTPUT_CHARS: count(100_000, 256, 1_048_576),
+	SKILLS_MAX_FILE_BYTES: count(1_048_576, 1, 104_857_600),
+	SKILLS_MAX_HTTP_RESPONSE_BYTES: count(256_000, 1, 104_857_600),
+	SKILLS_SEARCH_URL: z.url({ protocol: /^https?$/ }).optional(),
+	SKILLS_BROWSER_ENABLED: flag,
+	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536),
+	SKILLS_MAX_PROCESSES: count(64, 8, 10_000),
+	SKILLS_MAX_FILE_MB: count(64, 1, 10_240),
+	SKILLS_MAX_OPEN_FILES: count(256, 16, 65_536),
+	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600),
+	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576),
+	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000),
+	SKILLS_MAX_SCRIPTS: count(16, 1, 1000),
+	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
+	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
+	SKILLSMP_API_KEY: text,
+	GITHUB_TOKEN: text,
+	GITHUB_API_URL: baseUrl('https://api.github.com'),
+	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com'),
+	SKILLSSH_URL: baseUrl('https://skills.sh'),
+	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh'),
+	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
+	SKILLS_INSTALL_HOSTS: list,
+	SKILLS_HANDLERS: list,
+	SKILLS_AUTO_MAX: count(5, 0, 50),
+	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000),
+	AGENT_MAX_STEPS: count(10, 1, 100),
+	AGENT_MAX_COST_USD: z.coerce.number().positive().optional(),
+	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000),
+	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000),
+	AGENT_CONTEXT_TOKENS: z.coerce.number().int().min(4000).max(10_000_000).optional(),
+	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000)
 });
 
 export interface Config {

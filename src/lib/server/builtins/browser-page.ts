@@ -1,4 +1,5 @@
 /** Opens a page in its own Chromium, whose only network access is a guarded proxy (FEATURES D31). */
+import { createLine } from '../../shared/in-turn.ts';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -105,7 +106,7 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 	/** Least recently used first. */
 	const entries = new Map<string, Entry>();
 	const opening = new Map<string, Promise<BrowserPage>>();
-	let lastStart: Promise<unknown> = Promise.resolve();
+	const inTurn = createLine();
 
 	async function close(key: string): Promise<void> {
 		const entry = entries.get(key);
@@ -134,13 +135,11 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 
 	/** One at a time, so that concurrent starts can’t exceed the maximum. */
 	function startFor(key: string): Promise<BrowserPage> {
-		const started = lastStart.then(async () => {
+		return inTurn(async () => {
 			const [oldest] = entries.keys();
 			if (entries.size >= MAX_PAGES && oldest !== undefined) await close(oldest);
 			return keep(key, await start());
 		});
-		lastStart = started.catch(() => undefined);
-		return started;
 	}
 
 	return {

@@ -9,8 +9,7 @@ import { findChromium as findInstalled, type Chromium } from './browser-page.ts'
 import { createFileRead, createFileWrite } from './file-tools.ts';
 import { createHttpRequest, createSearxngProvider, createWebSearch, type SearchProvider } from './web.ts';
 import { createHybridExecutor, type HybridOptions } from './hybrid.ts';
-import { createEvalCode, createExecuteCommand } from './programs.ts';
-import { createSandboxRunner } from './sandbox-runner.ts';
+import { createEvalCode, createExecuteCommand, createSandboxRunner } from './programs.ts';
 import type { Turns } from '../skills/turns.ts';
 import { createWorkspaceRooms, type WorkspaceRooms } from '../workspace-rooms.ts';
 

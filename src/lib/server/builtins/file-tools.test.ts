@@ -11,7 +11,7 @@ import type { Builtin } from './builtin.ts';
 import { createFileRead, createFileWrite, readWhole, workspaceOf, writeWhole } from './file-tools.ts';
 import { createHybridExecutor } from './hybrid.ts';
 import { createWorkspaceRooms } from '../workspace-rooms.ts';
-import { createSandboxRunner } from './sandbox-runner.ts';
+import { createSandboxRunner } from './programs.ts';
 
 const MAX_BYTES = 1_048_576;
 const sandbox = createProcessSandbox();

@@ -9,7 +9,7 @@ import { SkillError, type SkillErrorType } from '../skills/types.ts';
 import type { WorkspaceRooms } from '../workspace-rooms.ts';
 import { type Builtin, type BuiltinOutcome, defineBuiltin, WORKSPACE_LANE } from './builtin.ts';
 import { type HybridExecutor, runFileProgram } from './hybrid.ts';
-import type { SandboxRunner } from './sandbox-runner.ts';
+import type { SandboxRunner } from './programs.ts';
 
 export interface FileToolOptions {
 	hybrid: HybridExecutor;

@@ -1,7 +1,7 @@
 /** Runs a call in the server itself or in a sandbox (FEATURES D36). */
 import { SkillError } from '../skills/types.ts';
 import type { BuiltinContext, BuiltinOutcome } from './builtin.ts';
-import type { SandboxRunner } from './sandbox-runner.ts';
+import type { SandboxRunner } from './programs.ts';
 
 export type ExecutionMode = 'direct' | 'sandbox' | 'hybrid';
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { createLine } from '../../shared/in-turn.ts';
 import type {
 	CustomSkill,
 	InstallConfirm,
@@ -54,13 +55,9 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
 	const knownRoots = new Set<string>();
 
-	let lastChange: Promise<unknown> = Promise.resolve();
+	const inTurn = createLine();
 	/** Runs changes one at a time: of two at once, neither would know what it replaces. */
-	const change = <T>(work: () => Promise<T>): Promise<T> => {
-		const done = lastChange.then(() => onDisk(work()));
-		lastChange = done.catch(() => undefined);
-		return done;
-	};
+	const change = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onDisk(work()));
 	const addRoots = async (owners: Iterable<string>): Promise<void> => {
 		for (const owner of owners) {
 			const root = places.rootOf(owner);
@@ -184,7 +181,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			return rows.flatMap((row) => installedOf(row) ?? []).filter(({ state }) => state !== 'trashed');
 		},
 		async close() {
-			await lastChange;
+			await inTurn(async () => undefined);
 			await staged.close();
 		}
 	};

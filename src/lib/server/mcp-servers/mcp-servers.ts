@@ -2,6 +2,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { createLine } from '../../shared/in-turn.ts';
 import {
 	type McpServer,
 	mcpServerName,
@@ -70,12 +71,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	const entries = new Map<string, Entry>();
 	const ending = new Set<Promise<void>>();
 	/** Changes run one at a time. */
-	let last: Promise<unknown> = Promise.resolve();
-	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-		const done = last.then(work, work);
-		last = done.catch(() => undefined);
-		return done;
-	};
+	const inTurn = createLine();
 
 	const place = (stored: StoredMcpServer, values: Values | null) => {
 		drop(stored.name);
@@ -145,7 +141,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 		},
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
 		async close() {
-			await last;
+			await inTurn(async () => undefined);
 			for (const name of [...entries.keys()]) drop(name);
 			await Promise.all(ending);
 		}

@@ -1,5 +1,6 @@
 /** Settings that take effect at once and survive restarts (FEATURES E1, E11, B8, F9, F11). */
 import { AppError } from '../../shared/errors.ts';
+import { createLine } from '../../shared/in-turn.ts';
 import { isOpenRouter } from '../../shared/names.ts';
 import { type ModelSettings, type Settings, settingsPatch, type SettingsPatch } from '../../shared/settings.ts';
 import type { Store } from '../store/store.ts';
@@ -52,7 +53,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 	let storedKey = (await vault.valuesOf(SKILLSMP))[API_KEY] ?? null;
 	let modelKey = storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY]);
 	/** Changes run one at a time, so that memory and store agree. */
-	let changes: Promise<unknown> = Promise.resolve();
+	const inTurn = createLine();
 	const followers: ((settings: Settings) => void)[] = [];
 
 	const read = (): Settings => ({
@@ -105,12 +106,6 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		const current = read();
 		for (const follower of followers) follower(current);
 		return current;
-	};
-
-	const inTurn = (change: () => Promise<Settings>): Promise<Settings> => {
-		const changed = changes.then(change);
-		changes = changed.catch(() => undefined);
-		return changed;
 	};
 
 	return {

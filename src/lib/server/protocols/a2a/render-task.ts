@@ -13,7 +13,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { type Approval, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/names.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
-import type { TaskSource } from './task-source.ts';
+import type { TaskSource } from './task-calls.ts';
 import type { RunEvent } from '../../../shared/events.ts';
 import type { Runner } from '../../runs/runner.ts';
 

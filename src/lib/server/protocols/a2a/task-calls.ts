@@ -1,22 +1,23 @@
 /** Starts and cancels tasks and sends messages to them. */
 import { randomUUID } from 'node:crypto';
-import type { Message } from '@a2a-js/sdk';
+import type { Message as Sent } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
-import { approvalDecision } from '../../../shared/api.ts';
+import { approvalDecision, conversationId } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
-import { endMessage } from '../../../shared/message.ts';
+import { endMessage, type Message } from '../../../shared/message.ts';
 import { checkConversationId, withoutUndefined } from '../../conversations/agui-input.ts';
 import { checkMayDecide, decide } from '../../conversations/consent.ts';
-import { type ConversationChanges, requireOwnConversation } from '../../runs/conversation-changes.ts';
+import { type ConversationChanges, requireOwnConversation, requireOwnRun } from '../../runs/conversation-changes.ts';
 import { type Runner, UNTITLED } from '../../runs/runner.ts';
 import type { Store } from '../../store/store.ts';
 import { waitingIds } from '../../trust/approval-policy.ts';
-import type { Asker } from '../../turns/toolbox.ts';
+import { type Asker, mayAnswer } from '../../turns/toolbox.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { readIncoming } from './requests.ts';
-import { readTask, type TaskSource } from './task-source.ts';
+import { withDecisions } from '../../conversations/conversations.ts';
+import type { RunRecord } from '../../store/chat/runs.ts';
 
 export interface CallParts {
 	store: Store;
@@ -26,7 +27,7 @@ export interface CallParts {
 }
 
 /** Starts a task, or answers the question of a waiting one. @throws AppError | A2AError */
-export async function send(parts: CallParts, asker: Asker, message: Message): Promise<TaskSource> {
+export async function send(parts: CallParts, asker: Asker, message: Sent): Promise<TaskSource> {
 	if (message.taskId === '') return begin(parts, asker, message);
 	const task = await readTask(parts, asker, message.taskId);
 	if (message.contextId !== '' && message.contextId !== task.contextId) {
@@ -59,7 +60,7 @@ export async function cancel(parts: CallParts, asker: Asker, id: string): Promis
 	return now;
 }
 
-async function begin(parts: CallParts, asker: Asker, sent: Message): Promise<TaskSource> {
+async function begin(parts: CallParts, asker: Asker, sent: Sent): Promise<TaskSource> {
 	const { apiKeyId } = asker;
 	const { message, files } = readIncoming(sent);
 	const conversationId = checkConversationId(sent.contextId || randomUUID());
@@ -104,7 +105,7 @@ async function requireOwnContext(parts: CallParts, apiKeyId: string | null, id: 
 	});
 }
 
-async function answer(parts: CallParts, asker: Asker, task: TaskSource, message: Message): Promise<TaskSource> {
+async function answer(parts: CallParts, asker: Asker, task: TaskSource, message: Sent): Promise<TaskSource> {
 	const { contextId: conversationId, taskId } = task;
 	const ids = waitingIds(task.answer);
 	const decided = await parts.store.approvals.decisions(conversationId, ids);
@@ -142,7 +143,7 @@ const choice = z.looseObject({ interruptId: z.string().optional() });
  * Reads a client's answer: “allow”, “deny”, or a choice as data. Without an interruptId it applies to all `open` questions.
  * @throws A2AError if the message isn't an answer
  */
-function readDecisions(message: Message, open: readonly string[]): Map<string, ApprovalDecision> {
+function readDecisions(message: Sent, open: readonly string[]): Map<string, ApprovalDecision> {
 	const decisions = new Map<string, ApprovalDecision>();
 	for (const { content } of message.parts) {
 		if (content?.$case === 'text') {
@@ -173,4 +174,60 @@ function notUnderstood(): Error {
 	return new RequestMalformedError(
 		'This task is waiting for approval. Answer “allow” or “deny”, or send a data part {"choice": "once" | "deny"}.'
 	);
+}
+
+// Reads what a task consists of from the store: a run, its answer, and the question before it.
+
+export interface TaskSource {
+	/** Id of the run that started the answer. Stays the same when another run continues it after a decision. */
+	taskId: string;
+	contextId: string;
+	answer: Message;
+	/** The latest run of this answer. */
+	run: RunRecord;
+	/** Last event of that run included in `answer`, while it is running. */
+	seq: number;
+	/** null if it was deleted. */
+	question: Message | null;
+	/** Whether the reader may allow what the task asks for. */
+	mayAnswer: boolean;
+}
+
+interface Parts {
+	store: Store;
+	runner: Pick<Runner, 'get' | 'live'>;
+}
+
+/** @throws AppError `not_found`, also for another key's task */
+export async function readTask(parts: Parts, asker: Asker, taskId: string): Promise<TaskSource> {
+	const { store, runner } = parts;
+	if (!conversationId.safeParse(taskId).success) throw noTask();
+	const first = await requireOwnRun(parts, asker.apiKeyId, taskId).catch((error: unknown) => {
+		throw error instanceof AppError && error.code === 'not_found' ? noTask() : error;
+	});
+	const { conversationId: contextId, messageId } = first;
+	let answer = await store.messages.get(contextId, messageId);
+	let live = answer?.runId ? runner.live(answer.runId) : null;
+	// The run ended between the two reads.
+	if (answer?.status === 'running' && !live) {
+		answer = await store.messages.get(contextId, messageId);
+		live = answer?.runId ? runner.live(answer.runId) : null;
+	}
+	if (!answer) throw noTask();
+	if (answer.status === 'waiting') [answer = answer] = await withDecisions(store, contextId, [answer]);
+	const run = answer.runId === null || answer.runId === first.id ? first : await runner.get(answer.runId);
+	const question = answer.parentId === null ? null : await store.messages.get(contextId, answer.parentId);
+	return {
+		taskId,
+		contextId,
+		question,
+		mayAnswer: mayAnswer(asker),
+		answer: live?.message ?? answer,
+		run: run ?? first,
+		seq: live?.seq ?? 0
+	};
+}
+
+function noTask(): AppError {
+	return new AppError('not_found', 'Task not found.');
 }
