@@ -1,6 +1,6 @@
 /** All settings from the environment: name, check, default. `.env.example` and docs/running.md say what each is for. */
 import { homedir } from 'node:os';
-import nodePath, { delimiter, join, resolve } from 'node:path';
+import nodePath, { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../shared/errors.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
