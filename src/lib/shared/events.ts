@@ -113,7 +113,7 @@ function combine(a: TokenUsage, b: TokenUsage, by: (x: number, y: number) => num
 		inputTokens: by(a.inputTokens, b.inputTokens),
 		outputTokens: by(a.outputTokens, b.outputTokens)
 	};
-	for (const key of ['cachedTokens', 'reasoningTokens', 'cost'] as const) {
+	for (const key of ['cachedTokens', 'reasoningTokens', 'cost', 'saved'] as const) {
 		if (a[key] !== undefined || b[key] !== undefined) usage[key] = by(a[key] ?? 0, b[key] ?? 0);
 	}
 	return usage;

@@ -7,7 +7,9 @@ export const tokenUsage = z.object({
 	cachedTokens: z.number().optional(),
 	reasoningTokens: z.number().optional(),
 	/** USD. */
-	cost: z.number().optional()
+	cost: z.number().optional(),
+	/** USD that cached input tokens saved. */
+	saved: z.number().optional()
 });
 export type TokenUsage = z.infer<typeof tokenUsage>;
 
@@ -40,7 +42,9 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		cachedTokens: count.optional(),
 		reasoningTokens: count.optional(),
 		/** USD. */
-		cost: count.optional()
+		cost: count.optional(),
+		/** USD that cached input tokens saved, by the server’s list of prices; without what writing to the cache costs. */
+		saved: count.optional()
 	};
 
 	const approval = object({

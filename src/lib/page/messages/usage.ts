@@ -58,6 +58,7 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 		['Output tokens', formatCount(usage.outputTokens)],
 		...(usage.reasoningTokens ? [['Reasoning', formatCount(usage.reasoningTokens)] satisfies [string, string]] : []),
 		...(usage.cost === undefined ? [] : [['Cost', formatCost(usage.cost)] satisfies [string, string]]),
+		...(usage.saved ? [['Saved by cache', formatCost(usage.saved)] satisfies [string, string]] : []),
 		...(scriptsMs > 0 ? [['Script time', formatDuration(scriptsMs)] satisfies [string, string]] : []),
 		...(usage.firstTextMs === undefined
 			? []

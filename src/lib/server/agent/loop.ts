@@ -222,7 +222,7 @@ function addUsage(total: RunUsage, usage: ModelUsage | null): void {
 	if (!usage) return;
 	total.inputTokens += usage.inputTokens;
 	total.outputTokens += usage.outputTokens;
-	for (const key of ['cachedTokens', 'reasoningTokens', 'cost'] as const) {
+	for (const key of ['cachedTokens', 'reasoningTokens', 'cost', 'saved'] as const) {
 		const value = usage[key];
 		if (value !== undefined) total[key] = (total[key] ?? 0) + value;
 	}

@@ -42,6 +42,8 @@ export interface ModelUsage {
 	reasoningTokens?: number;
 	/** USD. */
 	cost?: number;
+	/** USD that the cached tokens saved, where prices are known. */
+	saved?: number;
 }
 
 export type ModelErrorCode =

@@ -4,7 +4,7 @@ import { isOpenRouter } from '../../shared/names.ts';
 import { fetchText } from './fetch-text.ts';
 import { askOpenRouter, StatusError } from './openrouter.ts';
 import { parseJson } from '../../shared/json.ts';
-import { contextsOf, readModelList, toModelInfos, toolsOf, type ModelFacts } from './model-list.ts';
+import { contextsOf, readModelList, savingsOf, toModelInfos, toolsOf, type ModelFacts } from './model-list.ts';
 
 export interface ModelCatalogOptions {
 	/** `{base}/models`. */
@@ -24,6 +24,8 @@ export interface ModelCatalog {
 	contextTokens(modelId: string): Promise<number | null>;
 	/** Whether the model supports tools, from the cached list; null if unknown. Sends no request. */
 	takesTools(modelId: string): boolean | null;
+	/** What a cached input token saves, in USD, from the cached list; null if unknown. Sends no request. */
+	cacheSaving(modelId: string): number | null;
 	/**
 	 * Models in the server's order. If refreshing fails, the old list together with the error.
 	 * Throws without any list: the signal's reason, `StatusError`, or what `fetchText` throws.
@@ -40,7 +42,8 @@ interface Answer {
 	at: number;
 	contexts: ReadonlyMap<string, number>;
 	tools: ReadonlyMap<string, boolean>;
-	/** Built on demand: a run needs only `contexts` and `tools`. */
+	savings: ReadonlyMap<string, number>;
+	/** Built on demand: a run needs only the facts above. */
 	models(): Promise<ModelInfo[]>;
 }
 
@@ -107,6 +110,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 		},
 
 		takesTools: (modelId) => (answer ? ofModel(answer.tools, modelId) : null),
+		cacheSaving: (modelId) => (answer ? ofModel(answer.savings, modelId) : null),
 
 		async list(signal) {
 			if (answer && now() - answer.at < FRESH_MS) return { models: await answer.models(), error: null };
@@ -133,6 +137,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 		at,
 		contexts: contextsOf(facts),
 		tools: toolsOf(facts),
+		savings: savingsOf(facts),
 		models: () => (models ??= readWithSdk(url, text, facts).then(toModelInfos))
 	};
 }

@@ -10,7 +10,7 @@ export interface ModelFacts {
 	/** Every field that may have the context length. */
 	contexts: unknown[];
 	/** USD per token. */
-	price: { input: unknown; output: unknown };
+	price: { input: unknown; output: unknown; cacheRead?: unknown };
 	/** Input modalities, like `image`. */
 	inputs: unknown;
 	/** Supported request parameters, like `tools` and `reasoning`. */
@@ -59,6 +59,14 @@ export function toolsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boole
 	return byId(facts, ({ parameters }) => names(parameters, 'tools'));
 }
 
+/** What a cached input token saves, in USD, by id, where known. */
+export function savingsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, number> {
+	return byId(facts, ({ price }) => {
+		const [input, cached] = [price.input, price.cacheRead].map(perMillion);
+		return input === undefined || cached === undefined || cached > input ? null : (input - cached) / 1e6;
+	});
+}
+
 function byId<Fact>(facts: readonly ModelFacts[], read: (facts: ModelFacts) => Fact | null): Map<string, Fact> {
 	const known = facts.flatMap((each): [string, Fact][] => {
 		const [id, fact] = [asText(each.id), read(each)];
@@ -70,7 +78,7 @@ function byId<Fact>(facts: readonly ModelFacts[], read: (facts: ModelFacts) => F
 function factsOf(entry: Record<string, unknown>): ModelFacts {
 	const { id, name, model, description, created, pricing, architecture, top_provider } = entry;
 	const { context_length, max_model_len, context_window, max_context_length, supported_parameters } = entry;
-	const { prompt, completion } = asObject(pricing);
+	const { prompt, completion, input_cache_read } = asObject(pricing);
 	return {
 		id: id ?? model ?? name,
 		name,
@@ -83,7 +91,7 @@ function factsOf(entry: Record<string, unknown>): ModelFacts {
 			max_context_length,
 			asObject(top_provider).context_length
 		],
-		price: { input: prompt, output: completion },
+		price: { input: prompt, output: completion, cacheRead: input_cache_read },
 		inputs: asObject(architecture).input_modalities,
 		parameters: supported_parameters,
 		created

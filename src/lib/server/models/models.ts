@@ -9,7 +9,7 @@ import type { RunningSettings } from '../settings/settings.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';
 import { checkKey, createSignIns, findLocalServers } from './keys.ts';
 import { createOfflineModel } from '../offline/offline.ts';
-import { createResponsesModel } from './responses/responses.ts';
+import { createResponsesModel, type ServerFacts } from './responses/responses.ts';
 import { requestHeaders, siblingUrl } from './responses/request.ts';
 import { problemOf } from './responses/faults.ts';
 
@@ -45,6 +45,7 @@ interface ServerModels {
 	apiKey: string | null;
 	catalog: ModelCatalog;
 	byId: Map<string, Model>;
+	facts: ServerFacts;
 }
 
 /** Bounded, because ids come from requests. */
@@ -67,14 +68,14 @@ export function createModels(options: ModelsOptions): Models {
 		const headers = requestHeaders({ apiKey: apiKey ?? undefined, appTitle: undefined, referer: undefined });
 		const url = siblingUrl(baseUrl, 'models');
 		const catalog = createModelCatalog({ url, headers, fetch, now, timeoutMs: LIST_TIMEOUT_MS });
-		return (kept = { baseUrl, apiKey, catalog, byId: new Map() });
+		return (kept = { baseUrl, apiKey, catalog, byId: new Map(), facts: { refusesCacheFields: false } });
 	};
 
 	const modelOf = (id: string): Model => {
-		const { byId, baseUrl, apiKey, catalog } = server();
+		const { byId, baseUrl, apiKey, catalog, facts } = server();
 		const known = byId.get(id);
 		if (known) return known;
-		const model = createResponsesModel({ id, baseUrl, fetch, catalog, apiKey: apiKey ?? undefined });
+		const model = createResponsesModel({ id, baseUrl, fetch, catalog, apiKey: apiKey ?? undefined, server: facts });
 		if (byId.size >= MAX_MODELS) byId.clear();
 		byId.set(id, model);
 		return model;

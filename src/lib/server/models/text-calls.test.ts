@@ -56,7 +56,7 @@ const REQUEST: ModelRequest = {
 async function ask(script: Reply[], more: Partial<ModelRequest> & { takesTools?: boolean | null } = {}) {
 	const { takesTools = false, ...request } = more;
 	const played = (server = await startModelServer(script));
-	const catalog = { contextTokens: async () => null, takesTools: () => takesTools };
+	const catalog = { contextTokens: async () => null, takesTools: () => takesTools, cacheSaving: () => null };
 	const model = createResponsesModel({ id: 'test/model', baseUrl: played.url, catalog, backoffMs: 1 });
 	const events: ModelEvent[] = [];
 	for await (const event of model.stream({ ...REQUEST, ...request }, AbortSignal.any([]))) events.push(event);
@@ -114,7 +114,7 @@ describe('C17: the envelope of a model without tools', () => {
 	test('text is shown as it comes, and only what may be a call waits', async () => {
 		const held = gate();
 		const played = (server = await startModelServer([text('Hello you.\n', held, JSON_TEXT)]));
-		const catalog = { contextTokens: async () => null, takesTools: () => false };
+		const catalog = { contextTokens: async () => null, takesTools: () => false, cacheSaving: () => null };
 		const model = createResponsesModel({ id: 'test/model', baseUrl: played.url, catalog });
 		const events = model.stream(REQUEST, new AbortController().signal)[Symbol.asyncIterator]();
 		expect((await events.next()).value).toMatchObject({ type: 'text.delta', delta: 'Hello you.' });

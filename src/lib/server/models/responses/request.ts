@@ -1,4 +1,5 @@
 /** Builds a request of the Responses API (MODEL-WIRE "Request"). */
+import { hash } from 'node:crypto';
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
@@ -51,11 +52,29 @@ export function isHeaderText(text: string): boolean {
 	return /^[\x20-\x7e]+$/.test(text);
 }
 
-/** The JSON body, with a repaired history. */
-export function requestBody(model: string, url: URL, request: ModelRequest): string {
+/**
+ * What makes OpenRouter's providers cache the prompt: Anthropic and Alibaba only do when asked, OpenAI finds its cache by the
+ * key, the others need nothing. Other servers might refuse the unknown fields.
+ */
+export function cacheFields(model: string, url: URL, sessionId: string): Record<string, unknown> {
+	if (url.hostname !== 'openrouter.ai' && !url.hostname.endsWith('.openrouter.ai')) return {};
+	const [, vendor] = /^~?([^/]+)\//.exec(model) ?? [];
+	if (vendor === 'anthropic' || vendor === 'alibaba' || vendor === 'qwen')
+		return { cache_control: { type: 'ephemeral' } };
+	return vendor === 'openai' && sessionId !== '' ? { prompt_cache_key: cacheKeyOf(sessionId) } : {};
+}
+
+/** OpenAI takes 64 characters at most. */
+function cacheKeyOf(sessionId: string): string {
+	return sessionId.length <= 64 ? sessionId : hash('sha256', sessionId);
+}
+
+/** The JSON body, with a repaired history. `extra`: fields that the request's own options may replace. */
+export function requestBody(model: string, url: URL, request: ModelRequest, extra: object = {}): string {
 	const { instructions, input, tools, toolChoice, sessionId, effort, options } = request;
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
 	return toJson({
+		...extra,
 		...others,
 		model,
 		stream: true,

@@ -519,3 +519,102 @@ describe('the scripted server', () => {
 		expect(failureOf(cut).error.code).toBe('stream_truncated');
 	});
 });
+
+describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
+	/** The scripted server under OpenRouter's name. */
+	const openrouter = async (id: string, replies: script.Reply[], models?: Record<string, unknown>[]) => {
+		const server = await script.startModelServer(replies, models ? { models } : {});
+		open.push(server);
+		const send: typeof fetch = (input, init) =>
+			fetch(
+				String(input instanceof Request ? input.url : input).replace('https://openrouter.ai/api/v1', server.url),
+				init
+			);
+		return { server, options: { id, baseUrl: 'https://openrouter.ai/api/v1', fetch: send } };
+	};
+	const SEEN = { input_tokens: 1000, input_tokens_details: { cached_tokens: 800 }, output_tokens: 5 };
+	const usageOf = (events: ModelEvent[]) => {
+		const last = events.at(-1);
+		return last?.type === 'completed' ? last.usage : null;
+	};
+
+	test.each([
+		['anthropic/claude-sonnet-5', { cache_control: { type: 'ephemeral' } }],
+		['~anthropic/claude-latest', { cache_control: { type: 'ephemeral' } }],
+		['qwen/qwen4-max', { cache_control: { type: 'ephemeral' } }],
+		['openai/gpt-6', { prompt_cache_key: 'conv_1' }],
+		['google/gemini-4', {}],
+		['anthropic-like/model', {}]
+	])('%s is asked with %j', async (id, fields) => {
+		const { server, options } = await openrouter(id, [script.text('Hi.')]);
+		await ask(createResponsesModel(options));
+		const { cache_control, prompt_cache_key } = server.requests[0]!.body;
+		expect(JSON.parse(JSON.stringify({ cache_control, prompt_cache_key }))).toEqual(fields);
+	});
+
+	test('another server gets no such field, and a caller’s own key stays', async () => {
+		const { server, model } = await start([script.text('Hi.')], { id: 'anthropic/claude-sonnet-5' });
+		await ask(model);
+		expect(Object.keys(server.requests[0]!.body)).not.toContain('cache_control');
+		const { server: other, options } = await openrouter('openai/gpt-6', [script.text('Hi.')]);
+		await ask(createResponsesModel(options), { options: { prompt_cache_key: 'mine' } });
+		expect(other.requests[0]!.body.prompt_cache_key).toBe('mine');
+	});
+
+	test('a server that refuses the field is asked once more without it, and never again with it, by any model', async () => {
+		const refusal = script.status(400, { error: { code: 400, message: 'Unknown parameter: cache_control' } });
+		const { server, options } = await openrouter('anthropic/claude-sonnet-5', [
+			refusal,
+			script.text('Hi.'),
+			script.text('Again.'),
+			script.text('Another.')
+		]);
+		const facts = { refusesCacheFields: false };
+		const model = createResponsesModel({ ...options, server: facts });
+		expect(types(await ask(model))).toEqual(['text.delta', 'completed']);
+		await ask(model);
+		await ask(createResponsesModel({ ...options, id: 'openai/gpt-6', server: facts }));
+		expect(server.requests.map(({ body }) => 'cache_control' in body || 'prompt_cache_key' in body)).toEqual([
+			true,
+			false,
+			false,
+			false
+		]);
+		server.assertDone();
+	});
+
+	test('any other refusal is told as it is, after one request', async () => {
+		const refusal = script.status(400, { error: { code: 400, message: 'The prompt is not allowed' } });
+		const { server, options } = await openrouter('anthropic/claude-sonnet-5', [refusal]);
+		expect(failureOf(await ask(createResponsesModel(options))).error.message).toContain('The prompt is not allowed');
+		server.assertDone();
+	});
+
+	test('what the cache saved is counted by the list of prices; a cache that never hits saves nothing', async () => {
+		const prices = { prompt: '0.000003', completion: '0.000015', input_cache_read: '0.0000003' };
+		const none = { ...SEEN, input_tokens_details: { cached_tokens: 0 } };
+		const { options } = await openrouter(
+			'anthropic/claude-sonnet-5',
+			[SEEN, none].map((usage) => script.response([script.text('Hi.')], { usage })),
+			[{ id: 'anthropic/claude-sonnet-5', pricing: prices }]
+		);
+		const model = createResponsesModel(options);
+		await model.contextTokens?.();
+		expect(usageOf(await ask(model))).toMatchObject({ cachedTokens: 800, saved: expect.closeTo(0.00216, 9) as number });
+		expect(usageOf(await ask(model))?.saved).toBe(undefined);
+	});
+
+	test.each([[undefined], ['-1'], ['0.000004'], ['free']])(
+		'a cached price of %s saves nothing that is known',
+		async (price) => {
+			const { options } = await openrouter(
+				'openai/gpt-6',
+				[script.response([script.text('Hi.')], { usage: SEEN })],
+				[{ id: 'openai/gpt-6', pricing: { prompt: '0.000003', completion: '0.00001', input_cache_read: price } }]
+			);
+			const model = createResponsesModel(options);
+			await model.contextTokens?.();
+			expect(usageOf(await ask(model))).toEqual({ inputTokens: 1000, outputTokens: 5, cachedTokens: 800 });
+		}
+	);
+});

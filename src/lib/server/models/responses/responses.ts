@@ -1,8 +1,8 @@
 /** Model client for servers with the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
-import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../../agent/model.ts';
+import type { Model, ModelEvent, ModelRequest, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { createModelCatalog, type ModelCatalog } from '../catalog.ts';
 import { makeFault, type ErrorContext, excerpt, type Fault, networkFault, faultOf, readErrorDetail } from './faults.ts';
-import { isHeaderText, requestBody, requestHeaders, responsesUrl, siblingUrl } from './request.ts';
+import { cacheFields, isHeaderText, requestBody, requestHeaders, responsesUrl, siblingUrl } from './request.ts';
 import { withTextCalls } from '../text-calls.ts';
 import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './retry.ts';
 import type { ContentEvent } from './items.ts';
@@ -25,10 +25,18 @@ export interface ResponsesModelOptions {
 	/** Wait before the first retry, doubled each time. Default 500. */
 	backoffMs?: number;
 	/** A shared list of models; created if absent. */
-	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools'>;
+	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools' | 'cacheSaving'>;
+	/** What is known of the server; shared by its models. */
+	server?: ServerFacts;
 	/** The app's name and URL for OpenRouter's listing. */
 	appTitle?: string;
 	referer?: string;
+}
+
+/** Learned from its answers. */
+export interface ServerFacts {
+	/** It rejected a request because of `cache_control` or `prompt_cache_key`. */
+	refusesCacheFields: boolean;
 }
 
 const MAX_ATTEMPTS = 4;
@@ -55,6 +63,12 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
 	const withoutKey = (text: string) => (isSecret ? text.replaceAll(apiKey, '[key]') : text);
 
+	const server = options.server ?? { refusesCacheFields: false };
+	const withSaved = (usage: ModelUsage | null): ModelUsage | null => {
+		const each = usage?.cachedTokens ? catalog.cacheSaving(options.id) : null;
+		return usage?.cachedTokens && each ? { ...usage, saved: usage.cachedTokens * each } : usage;
+	};
+
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
 		if (apiKey !== undefined && !isHeaderText(apiKey)) {
 			const summary = 'The API key contains invalid characters.';
@@ -62,11 +76,19 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			const { error } = makeFault('unauthorized', context, { summary, advice });
 			return yield { type: 'failed', error, items: [] };
 		}
-		const body = requestBody(options.id, url, request);
+		const fields = server.refusesCacheFields ? {} : cacheFields(options.id, url, request.sessionId);
+		let body = requestBody(options.id, url, request, fields);
+		let mayRefuse = Object.keys(fields).length > 0;
 		const usedCallIds = callIdsOf(request);
 		for (let attempt = 1; ; attempt++) {
 			const outcome = yield* exchange({ body, usedCallIds }, exchangeOptions, signal);
-			if (outcome.type === 'completed') return yield outcome;
+			if (outcome.type === 'completed') return yield { ...outcome, usage: withSaved(outcome.usage) };
+			if (mayRefuse && refusesFields(outcome.fault)) {
+				server.refusesCacheFields = true;
+				mayRefuse = false;
+				body = requestBody(options.id, url, request);
+				continue;
+			}
 
 			const { fault, items, hasShown } = outcome;
 			const error = { ...fault.error, message: withoutKey(fault.error.message) };
@@ -84,6 +106,14 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const { id } = options;
 	const model = { id, contextTokens: () => catalog.contextTokens(id), stream };
 	return withTextCalls(model, () => catalog.takesTools(id));
+}
+
+/** Whether a server rejected the request for a field that it doesn't know. */
+function refusesFields({ error: { status, message } }: Fault): boolean {
+	if (status !== 400 && status !== 422) return false;
+	return /cache_control|prompt_cache_key|(unknown|unrecogni[sz]ed|unexpected|unsupported|additional|extra)\W.{0,40}\b(fields?|parameters?|arguments?|propert(y|ies)|keys?|inputs?)/i.test(
+		message
+	);
 }
 
 function callIdsOf({ input }: ModelRequest): Set<string> {

@@ -137,7 +137,8 @@ export function usageOf(usage: RunUsage | null): Record<string, unknown> | null 
 		total_tokens: usage.inputTokens + usage.outputTokens,
 		input_tokens_details: { cached_tokens: usage.cachedTokens ?? 0 },
 		output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
-		cost: usage.cost
+		cost: usage.cost,
+		saved: usage.saved
 	};
 }
 

@@ -163,7 +163,8 @@ const tokenUsage = z.object({
 	outputTokens: z.number(),
 	cachedTokens: figure,
 	reasoningTokens: figure,
-	cost: figure
+	cost: figure,
+	saved: figure
 }) as z.ZodType<TokenUsage>;
 
 /** Throws inside the transaction, which rolls the batch back. */
