@@ -34,7 +34,7 @@ test('F14: the figures of an answer are a line, and a table with what else is kn
 		'0.8 s'
 	]);
 	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('Total time');
-	expect(usageRows({ ...usage, saved: 0.03 }, [], null)).toContainEqual(['Saved by cache', '$0.03']);
+	expect(usageRows({ ...usage, saved: 0.0042 }, [], null)).toContainEqual(['Saved by cache', '$0.0042']);
 	expect(usageRows({ ...usage, saved: 0 }, [], null).map(([name]) => name)).not.toContain('Saved by cache');
 });
 

@@ -4,7 +4,8 @@ import { isObject } from '../../shared/json.ts';
 import { type Message, messageText, type Part } from '../../shared/message.ts';
 import type { ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
-import { isNote } from './turn-note.ts';
+import { withoutResult } from './compaction.ts';
+import { isNote, leftOutBy } from './turn-note.ts';
 
 export interface HistoryMessage {
 	message: Message;
@@ -27,7 +28,7 @@ export const GO_ON: ResponseItem = {
 
 /** The whole conversation, for `modelId`. Leaves out other models' reasoning, whose signature servers reject. */
 export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
-	return history.flatMap(({ message, items, model }) => {
+	const whole = history.flatMap(({ message, items, model }) => {
 		if (message.role === 'user') return [userItem(message)];
 		const stored = (items ?? []).filter(isItem);
 		const sent = hasOwn(stored) ? stored : [...stored, ...fromParts(message)];
@@ -35,6 +36,8 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 		const said = hasOwn(stored) && message.status !== 'complete' ? unrecordedText(message, stored) : [];
 		return [...sent, ...said].filter((item) => item.type !== 'reasoning' || model === modelId);
 	});
+	const leftOut = leftOutBy(whole);
+	return whole.map((item) => (isOutput(item) && leftOut.has(item.call_id) ? withoutResult(item) : item));
 }
 
 /** Shown text of an answer that isn't in any of its items. */

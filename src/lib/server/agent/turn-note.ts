@@ -13,6 +13,8 @@ interface Told {
 	/** `bytes` is null for a file that is gone. */
 	files?: { path: string; bytes: number | null }[];
 	skills?: { name: string; description: string }[];
+	/** Not told but kept: calls whose results were left out from here on. */
+	leftOut?: string[];
 }
 
 /** A user message of ours. `told` is never sent. */
@@ -45,6 +47,16 @@ export function knownFrom(items: readonly unknown[]): Known {
 		for (const { name, description } of told.skills ?? []) skills.set(name, description);
 	}
 	return { date, files, skills };
+}
+
+/** Keeps results left out in later requests, too: putting them back would cost the cache of everything after them. */
+export function leavesOut(callIds: readonly string[]): TurnNote {
+	return { type: 'message', role: 'user', content: [], told: { leftOut: [...callIds] } };
+}
+
+/** Ids of the calls whose results the notes among these items leave out. */
+export function leftOutBy(items: readonly unknown[]): ReadonlySet<unknown> {
+	return new Set(items.filter(isNote).flatMap(({ told }) => told.leftOut ?? []));
 }
 
 /** Files of the working directory that the model is told about. */

@@ -56,6 +56,15 @@ describe('F7: a run whose results fill the context', () => {
 		rig.server.assertDone();
 	});
 
+	test('leaves them out in the turns after it, too: each request begins with the one before', async () => {
+		await start([print('one'), print('two'), print('three'), text('Done.'), text('More.')]);
+		await rig.run('go');
+		await rig.run('and now?');
+		expect(sent(5).slice(0, sent(4).length)).toEqual(sent(4));
+		expect(outputs(5).map((output) => output === LEFT_OUT_OUTPUT)).toEqual([true, true, false]);
+		rig.server.assertDone();
+	});
+
 	test('keeps the instructions of a skill word by word', async () => {
 		await start([load(), print('one'), print('two'), text('Done.')]);
 		await rig.run('go');
@@ -92,9 +101,9 @@ describe('F7: a conversation that outgrows the context', () => {
 		await fill([text('They talked about words.'), text('Fine.')]);
 		const { runId, list } = await rig.run(third);
 		expect(isSummaryRequest(3)).toBe(true);
-		expect(bodyOf(3)).not.toHaveProperty('tools');
-		expect(sentText(3)).toContain('User: question one');
-		expect(sentText(3)).toContain('Assistant: FIRST');
+		expect(bodyOf(3).tool_choice).toBe('none');
+		expect(sent(3).slice(0, sent(2).length)).toEqual(sent(2));
+		expect(bodyOf(3)).toMatchObject({ instructions: bodyOf(2).instructions, tools: bodyOf(2).tools });
 
 		expect(sentText(4)).toContain('They talked about words.');
 		expect(sentText(4)).not.toContain('FIRST');
@@ -107,6 +116,18 @@ describe('F7: a conversation that outgrows the context', () => {
 		expect(await rig.store.compactions.list('c')).toEqual([
 			{ messageId: (await rig.answer('run-2')).id, summary: 'They talked about words.' }
 		]);
+		rig.server.assertDone();
+	});
+
+	test('asks for the summary of a transcript if the conversation itself was too long after all', async () => {
+		await fill([status(413, { error: { message: 'Too long' } }), text('They talked about words.'), text('Fine.')]);
+		const { list } = await rig.run(third);
+		expect(isSummaryRequest(4)).toBe(true);
+		expect(bodyOf(4)).not.toHaveProperty('tools');
+		expect(sentText(4)).toContain('User: question one');
+		expect(sentText(4)).toContain('Assistant: FIRST');
+		expect(sentText(4)).not.toContain('Today is');
+		expect(compactions(list)).toMatchObject([{ summary: 'They talked about words.' }]);
 		rig.server.assertDone();
 	});
 

@@ -4,16 +4,19 @@ import type { RunCompaction, RunContext, RunEvent } from '../../shared/events.ts
 import { emptyAnswer } from '../../shared/message.ts';
 import {
 	createSizeOf,
+	LEFT_OUT_OUTPUT,
 	planCompaction,
 	type SizeOf,
 	skillPairs,
 	summaryItem,
+	type SummaryOptions,
 	totalTokens,
 	writeSummary
 } from '../agent/compaction.ts';
 import { type HistoryMessage, toInput } from '../agent/history.ts';
 import type { FitInput } from '../agent/loop.ts';
 import type { FunctionTool, Model, ModelUsage, ResponseItem } from '../agent/model.ts';
+import { leavesOut } from '../agent/turn-note.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { Compactions } from '../store/chat/queue.ts';
 
@@ -28,6 +31,8 @@ export interface ContextBudgetOptions {
 	always?: string;
 	conversationId: string;
 	compactions: Compactions;
+	/** Keeps which results were left out; without it, each turn decides anew. */
+	record?(items: ResponseItem[]): void;
 	signal: AbortSignal;
 }
 
@@ -52,6 +57,9 @@ const SHORT_WAIT_MS = 300;
 /** A quarter of the context is reserved for the answer, but at most this. */
 const LONGEST_ANSWER = 16_000;
 
+/** A summary may be asked for in the conversation itself up to this share of the context; sizes are estimates. */
+const SHARE_FOR_SUMMARY = 0.9;
+
 export function createContextBudget(options: ContextBudgetOptions): ContextBudget {
 	const { model, instructions, catalog, always = '', conversationId, compactions, signal } = options;
 	const sizeOf = createSizeOf();
@@ -64,16 +72,34 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 	async function* summarize(
 		covered: ResponseItem[],
 		{ messageId, messages }: Before,
-		{ limit, tokens, spend }: { limit: number; tokens: number; spend: (usage: ModelUsage | null) => void }
+		{
+			limit,
+			tokens,
+			request,
+			spend
+		}: {
+			limit: number;
+			tokens: number;
+			/** The request as it would be, if there is room for it. */
+			request: SummaryOptions['request'];
+			spend: (usage: ModelUsage | null) => void;
+		}
 	): AsyncGenerator<RunEvent, { item: ResponseItem; text: string }> {
-		const { text, usage, problem } = yield* writeSummary(covered, {
+		const common = {
 			model,
 			sessionId: conversationId,
 			maxInput: inputCharacters(limit),
 			maxOutput: tokens * 4,
 			signal
-		});
-		spend(usage);
+		};
+		let made = yield* writeSummary(covered, { ...common, request });
+		spend(made.usage);
+		// It was longer than estimated, or the model called a tool instead.
+		if (request && (made.code === 'context_length_exceeded' || made.code === 'empty_response')) {
+			made = yield* writeSummary(covered, common);
+			spend(made.usage);
+		}
+		const { text, problem } = made;
 		if (problem !== null) {
 			const sentence = `The first ${messages} messages were left out because they no longer fit.`;
 			return { item: summaryItem(sentence), text: `${sentence} Couldn’t write a summary. ${problem}` };
@@ -127,7 +153,13 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 				tokensAfter: 0
 			};
 			if (cut && first) {
-				const summary = yield* summarize(plan.covered, first, { limit, tokens: plan.summaryTokens, spend });
+				const earlier = input.slice(
+					0,
+					input.findLastIndex((item) => questions.has(item))
+				);
+				const whole = fixed + totalTokens(earlier, sizeOf) + plan.summaryTokens;
+				const request = whole <= limit * SHARE_FOR_SUMMARY ? { instructions, input: earlier, tools: [...tools] } : null;
+				const summary = yield* summarize(plan.covered, first, { limit, tokens: plan.summaryTokens, request, spend });
 				// The loop ends the run.
 				if (signal.aborted) return input;
 				made.summary = summary.text;
@@ -135,6 +167,8 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 				// Only the summary is before it now.
 				questions.delete(cut);
 			}
+			const removed = plan.kept.filter((item) => item.output === LEFT_OUT_OUTPUT && !input.includes(item));
+			if (removed.length > 0) options.record?.([leavesOut(removed.map(({ call_id }) => String(call_id)))]);
 			if (first || plan.removedResults > 0) {
 				made.tokensAfter = fixed + totalTokens(fitted, sizeOf);
 				yield { type: 'CUSTOM', name: 'run.compaction', value: made };

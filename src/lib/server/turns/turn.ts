@@ -83,6 +83,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		always,
 		conversationId,
 		compactions: store.compactions,
+		record: turn.record,
 		signal
 	});
 	const input = toInput(await budget.shorten(history), model.id);

@@ -55,6 +55,7 @@ export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 }
 
 function addNote(result: ResponseItem[], { type, role, content }: ResponseItem): void {
+	if (Array.isArray(content) && content.length === 0) return;
 	const last = result.at(-1);
 	const isQuestion = last?.type === 'message' && last.role === 'user' && Array.isArray(last.content);
 	if (!isQuestion) return void result.push({ type, role, content });
