@@ -1,2 +1,2 @@
-/** The pages live in the browser; the server serves the API and one empty shell. */
+/** Pages run in the browser; the server serves the API and one empty shell. */
 export const ssr = false;

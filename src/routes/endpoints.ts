@@ -1,9 +1,9 @@
-/** The endpoints of this server by their routes, for the types of what is asked and answered alone: nothing of them reaches the page. */
+/** Endpoints by route, as types only: none of their code reaches the page. */
 import type { z } from 'zod';
 import type { Answers, Endpoint } from '$lib/server/endpoint.ts';
 
 /* eslint-disable @typescript-eslint/consistent-type-imports -- a module as a whole, by its name */
-/** A test compares it with the routes there are. */
+/** A test compares this with the routes. */
 export interface Endpoints {
 	'/api/account/sign-in': typeof import('./api/account/sign-in/+server.ts');
 	'/api/account/sign-in/complete': typeof import('./api/account/sign-in/complete/+server.ts');
@@ -85,7 +85,7 @@ type At<R extends Route, M extends Method<R>> =
 		? { name: Name; query: Query; body: Body; answer: A }
 		: never;
 
-/** Its JSON; nothing for one without. */
+/** JSON of an answer; void if there is none. */
 type Json<A extends Answers> = A extends readonly (infer One extends Answers)[]
 	? Json<One>
 	: A extends z.ZodType
@@ -96,7 +96,7 @@ type Json<A extends Answers> = A extends readonly (infer One extends Answers)[]
 
 export type AnswerOf<R extends Route, M extends Method<R>> = Json<At<R, M>['answer']>;
 
-/** What a call sends: each part where the endpoint takes one. */
+/** What a call sends. */
 export type Sent<R extends Route, M extends Method<R>> = (At<R, M>['name'] extends never
 	? unknown
 	: { params: Record<At<R, M>['name'], string> }) & {

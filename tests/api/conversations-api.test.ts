@@ -97,7 +97,7 @@ const found = async (query = ''): Promise<ConversationSummary[]> =>
 
 /** A conversation with one answer of the built-in responder. */
 async function answered(text: string, runId: string): Promise<string> {
-	const id = await create('New conversation');
+	const id = await create('New chat');
 	const { status } = await ask(chat.POST, { body: input(id, runId, text) });
 	expect(status).toBe(202);
 	const batches = await app.runner.follow(runId, 0, new AbortController().signal);

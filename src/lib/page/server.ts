@@ -1,8 +1,8 @@
 /** Typed client of the server's API (DESIGN §5). Every call resolves to the answer or throws an `ApiError`, or the signal's reason. */
 import type { CatalogSkill, VersionSwitch } from '../shared/install.ts';
 import { toSkillId } from '../shared/names.ts';
+import type { SkillExecution } from '../shared/try-out.ts';
 import type { AnswerOf, BodyOf, Method, QueryOf, Route, Sent } from '../../routes/endpoints.ts';
-import type { ExecutionQuery } from './executions/execution-query.ts';
 import { fileUrl } from './files/files.ts';
 import { queryOf, request, upload, type UploadOptions } from './request.ts';
 
@@ -50,6 +50,17 @@ export interface ConversationSearch {
 	limit?: number;
 	/** Archived chats only, instead of the others. */
 	archived?: boolean;
+}
+
+/** Empty fields match all. */
+export interface ExecutionQuery {
+	status: SkillExecution['status'] | '';
+	/** `name` or `source/name`. */
+	skill: string;
+	apiKeyId: string;
+	/** ISO 8601: from `since`, before `until`. */
+	since: string;
+	until: string;
 }
 
 const STAGED = '/api/skills/install/staged';

@@ -1,6 +1,6 @@
 import { door } from '$lib/server/endpoint.ts';
 
-/** Each of its tools has a scope of its own. */
+/** Each tool has its own scope. */
 const answer = door('MCP', 'read', ({ app, caller, request }) => app.mcp.handle(request, caller));
 
 export const GET = answer;

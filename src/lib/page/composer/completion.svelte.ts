@@ -4,6 +4,7 @@ import type { SkillSummary } from '../../shared/skills.ts';
 import type { ChatApp } from '../app/app.svelte.ts';
 import type { ChatSession } from '../conversation/session.svelte.ts';
 import { rankBy } from '../text/fuzzy.ts';
+import { saveFile } from '../ui/clipboard.ts';
 
 export interface CompletionMenuOptions {
 	commands: () => CompletionSources['commands'];
@@ -206,13 +207,6 @@ function clear(app: Pick<ChatApp, 'toasts'>, { draft }: ChatSession): void {
 	if (draft.isEmpty) return;
 	const removed = draft.clear();
 	app.toasts.show({ text: 'Draft cleared', action: { label: 'Undo', run: () => draft.restore(removed) } });
-}
-
-function saveFile(url: string): void {
-	const link = document.createElement('a');
-	link.href = url;
-	link.download = '';
-	link.click();
 }
 
 export type Trigger = 'command' | 'skill' | 'file';

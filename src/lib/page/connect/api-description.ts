@@ -1,11 +1,10 @@
-/** The server's description of its API (OpenAPI 3.1) as the page shows it. Pure. */
+/** The server's OpenAPI 3.1 description, prepared for the page. Pure. */
 
 export interface ApiDescription {
 	info: { description: string };
 	servers: { url: string }[];
 	tags: { name: string }[];
 	paths: Record<string, Record<string, ApiOperation>>;
-	/** What answers are made of, by name. */
 	components: { schemas: Record<string, JsonSchema>; responses: Record<string, { description: string }> };
 }
 
@@ -30,12 +29,11 @@ interface ApiParameter {
 export type JsonSchema = Record<string, unknown>;
 
 export interface ListedOperation extends ApiOperation {
-	/** Upper case. */
 	method: string;
 	path: string;
 }
 
-/** Tags in their order, each with its operations in theirs. */
+/** Tags in document order, each with its operations. */
 export function operationsByTag({ tags, paths }: ApiDescription): { tag: string; operations: ListedOperation[] }[] {
 	const all = Object.entries(paths).flatMap(([path, methods]) =>
 		Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() }))
@@ -43,14 +41,14 @@ export function operationsByTag({ tags, paths }: ApiDescription): { tag: string;
 	return tags.map(({ name }) => ({ tag: name, operations: all.filter((operation) => operation.tags.includes(name)) }));
 }
 
-/** What is to be sent: values of parameters by their name (empty ones are left out), and a body. */
+/** Values of a request: parameters by name (empty ones are left out), and a body. */
 export interface Filled {
 	parameters: Record<string, string>;
-	/** Null for none, and for one that is a file. */
+	/** Null for none, or for a file. */
 	body: string | null;
 }
 
-/** The least that one has to send. */
+/** The required values only. */
 export function leastOf({ method, parameters = [], requestBody }: ListedOperation): Filled {
 	const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
 	const json = requestBody?.content['application/json'];
@@ -61,32 +59,32 @@ export function leastOf({ method, parameters = [], requestBody }: ListedOperatio
 	};
 }
 
-/** The type of a body that is a file; null where it is none. */
+/** Media type of a file body; null for other bodies. */
 export function fileTypeOf({ requestBody }: ListedOperation): string | null {
 	const types = Object.keys(requestBody?.content ?? {});
 	return types.includes('application/json') ? null : (types[0] ?? null);
 }
 
-/** Names in the path that have no value yet. */
+/** Required parameters without a value. */
 export function missingOf({ parameters = [] }: ListedOperation, filled: Filled): string[] {
 	const needed = parameters.filter(({ required, name }) => required && !filled.parameters[name]?.trim());
 	return needed.map(({ name }) => name);
 }
 
-/** Path and query; what has no value in the path stands there by its name. */
+/** Path and query; path parameters without a value keep their name. */
 export function pathOf({ path, parameters = [] }: ListedOperation, filled: Filled): string {
 	const query = parameters.filter((parameter) => parameter.in === 'query' && filled.parameters[parameter.name]?.trim());
 	const search = query
 		.map(({ name }) => `${name}=${encodeURIComponent(filled.parameters[name]?.trim() ?? '')}`)
 		.join('&');
 	const place = path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) =>
-		// An id may have a slash, and names folders.
+		// Ids and paths may contain slashes.
 		encodeURIComponent(filled.parameters[name]?.trim() || name).replaceAll('%2F', '/')
 	);
 	return `${place}${search && `?${search}`}`;
 }
 
-/** As a line for a POSIX shell. */
+/** As a POSIX shell command. */
 export function curlOf(operation: ListedOperation, server: string, filled = leastOf(operation), key = ''): string {
 	const { method } = operation;
 	const fileType = fileTypeOf(operation);
@@ -101,24 +99,24 @@ function oneLine(json: string): string {
 	try {
 		return JSON.stringify(JSON.parse(json));
 	} catch {
-		// Somebody is typing.
+		// Being typed.
 		return json;
 	}
 }
 
 export interface ExampleOptions {
-	/** What `$ref` names. */
+	/** For resolving `$ref`. */
 	schemas?: Record<string, JsonSchema>;
-	/** With what is optional, and one of each list: as an answer has it. */
+	/** Includes optional properties and one item per list, as in a response. */
 	isWhole?: boolean;
 }
 
-/** Something that fits a schema: with what is required and no more, or the whole of it. */
+/** A value that fits the schema. */
 export function exampleOf(schema: JsonSchema, options: ExampleOptions = {}): unknown {
 	return exampleAt(schema, options, []);
 }
 
-/** `within`: names of schemas that this one stands in, so that one that holds itself comes to an end. */
+/** `within`: names of the enclosing schemas, so that recursion ends. */
 function exampleAt(schema: JsonSchema, options: ExampleOptions, within: readonly string[], called = ''): unknown {
 	const name = typeof schema.$ref === 'string' ? (schema.$ref.split('/').at(-1) ?? '') : '';
 	if (name) {
@@ -139,7 +137,7 @@ function exampleAt(schema: JsonSchema, options: ExampleOptions, within: readonly
 	if (type === 'array') {
 		const items = options.isWhole && within.length < 6 ? schema.items : undefined;
 		const item = items ? exampleAt(items as JsonSchema, options, within, called.replace(/s$/, '')) : undefined;
-		// One that holds itself is not written out again.
+		// A recursive item isn't expanded again.
 		return item === undefined || isEmpty(item) ? [] : [item];
 	}
 	if (type === 'number' || type === 'integer') {
@@ -154,7 +152,7 @@ function isEmpty(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** Texts of answers, by the name of the field. */
+/** Example texts by field name. */
 const KNOWN: Record<string, string> = {
 	...{ id: 'count-words', name: 'count-words', skill: 'count-words', skillName: 'count-words', tag: 'text' },
 	...{ description: 'Counts words, lines and characters.', title: 'Count the words', text: 'the quick brown fox' },
@@ -163,7 +161,7 @@ const KNOWN: Record<string, string> = {
 	...{ startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:01Z', url: 'https://example.com' }
 };
 
-/** What the patterns of this API ask for. */
+/** Texts that match the patterns of this API. */
 const TEXTS = ['name', 'owner/repository', '1.0.0', 'NAME', '0'.repeat(64), '2026-01-01T00:00:00Z'];
 
 function textOf({ pattern, minLength, format }: JsonSchema): string {
@@ -172,7 +170,7 @@ function textOf({ pattern, minLength, format }: JsonSchema): string {
 	return fitting ?? '…'.repeat(typeof minLength === 'number' ? Math.max(1, minLength) : 1);
 }
 
-/** A JSON type, a choice of values, or what else one needs to know in a word. */
+/** The type, choices or format in a few words. */
 export function typeOf(schema: JsonSchema): string {
 	if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
 	const type = Array.isArray(schema.type) ? schema.type.join(' | ') : schema.type;

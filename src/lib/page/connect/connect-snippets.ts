@@ -1,4 +1,4 @@
-/** Settings and programs that connect a client with this server, ready to be copied. Pure: the same place and key give the same text. */
+/** Settings and code that connect a program to this server. Pure. */
 
 export const CLIENTS = [
 	...(['claude-code', 'codex', 'opencode', 'cursor', 'gemini', 'vscode', 'claude', 'open-webui'] as const),
@@ -41,7 +41,7 @@ export const GROUPS: readonly { title: string; clients: readonly ConnectClient[]
 	{ title: 'More ways', clients: CLIENTS.slice(12) }
 ];
 
-/** Names that older links have. */
+/** Names in older links. */
 const FORMER: Record<string, ConnectClient> = {
 	responses: 'openai',
 	agui: 'ag-ui',
@@ -50,34 +50,30 @@ const FORMER: Record<string, ConnectClient> = {
 };
 
 export interface Snippet {
-	/** Unique within its client. */
 	id: string;
 	title: string;
-	/** Shown under the title. */
 	note?: string;
 	language: string;
 	text: string;
 }
 
-/** What a snippet is written for. */
 export interface Place {
-	/** Of this server, as the browser has reached it; without a slash at the end. */
+	/** Of this server, as seen by the browser, without a trailing slash. */
 	origin: string;
-	/** A key, or what stands in its place. */
+	/** A key, or a placeholder. */
 	key: string;
-	/** What answers. */
 	model: string;
 }
 
 const QUESTION = 'Count the words of “the quick brown fox”';
-/** The page cannot know where this software lies. */
+/** The page doesn't know where this software is installed. */
 const FOLDER = '/path/to/openrouter-skills';
 
 export function snippetsOf(client: ConnectClient, place: Place): Snippet[] {
 	return SNIPPETS[client](place);
 }
 
-/** The one that an address asks for, as in `#codex`. */
+/** The client named by a hash such as `#codex`. */
 export function clientOf(hash: string): ConnectClient | null {
 	const former = Object.entries(FORMER).find(([name]) => `#${name}` === hash);
 	return CLIENTS.find((client) => `#${client}` === hash) ?? former?.[1] ?? null;
@@ -396,7 +392,7 @@ const answer = router.callModel({
 console.log(await answer.getText());`;
 }
 
-/** Without a body it reads. */
+/** GET without a body. */
 function curl(key: string, url: string, body?: unknown): string {
 	const lines = [`curl -sS "${url}"`, `-H "Authorization: Bearer ${key}"`];
 	if (body !== undefined) lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`);

@@ -1,4 +1,4 @@
-/** An execution in words and as the step that a terminal shows. Pure. */
+/** Executions: words for them, the filtered list, and one execution with its replay. */
 import type { RunEvent } from '../../shared/events.ts';
 import { builtinNameOf } from '../../shared/names.ts';
 import {
@@ -10,10 +10,9 @@ import {
 	type ToolStatus
 } from '../../shared/message.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
-import { type ApiError, asApiError } from '../request.ts';
-import type { Client } from '../server.ts';
+import { type ApiError, asApiError, queryOf } from '../request.ts';
+import type { Client, ExecutionQuery } from '../server.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
-import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
 
 export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
 	pending: 'Waiting',
@@ -31,12 +30,11 @@ export function hasFailed({ status }: SkillExecution): boolean {
 	return status === 'error' || status === 'timeout';
 }
 
-/** The script or tool. */
 export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }
 
-/** Names and values of what is known of it, without those that say nothing. */
+/** Names and values of known facts, without empty ones. */
 export function factsOf(execution: SkillExecution): [name: string, value: string][] {
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
 	const facts: [string, string][] = [
@@ -59,7 +57,7 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 	return facts.filter(([, value]) => value !== '');
 }
 
-/** Sizes are set in powers of two, and read so: 512 MB is 512 × 2²⁰ bytes. */
+/** Sizes are configured in powers of two: 512 MB is 512 × 2²⁰ bytes. */
 function printSize(bytes: number): string {
 	const megabytes = bytes / 2 ** 20;
 	if (megabytes < 1) return formatBytes(bytes);
@@ -84,7 +82,7 @@ function printLimit(name: string, value: number): string {
 	return `${words} ${print(value)}`;
 }
 
-/** Can somebody mend and run it? Not what the server brings itself, or an MCP server runs. */
+/** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools. */
 export function isOfSkill({ skill, script, sandbox }: SkillExecution): boolean {
 	return sandbox !== 'mcp' && sandbox !== 'direct' && script !== null && builtinNameOf(skill) === null;
 }
@@ -94,7 +92,7 @@ function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): stri
 	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'API');
 }
 
-/** As the timeline of a conversation has it; both streams are one here. */
+/** As a step in a chat; both output streams are one here. */
 export function asStep(execution: SkillExecution): { execution: Execution; status: ToolStatus } {
 	const { output, input, argv, skill, tool, sandbox, files, refused, exitCode, durationMs } = execution;
 	const isOver = !isUnderWay(execution);
@@ -118,19 +116,25 @@ export function asStep(execution: SkillExecution): { execution: Execution; statu
 	};
 }
 
-// The record of executions as a page shows it: one page of a filtered list, read anew while something runs.
+export const EVERY_EXECUTION: ExecutionQuery = { status: '', skill: '', apiKeyId: '', since: '', until: '' };
+
+/** Download address of all matching executions. */
+export function exportUrl(query: ExecutionQuery, format: 'csv' | 'json'): string {
+	return `/api/skills/executions/export${queryOf({ format, ...query })}`;
+}
 
 export type ExecutionClient = Pick<Client, 'listExecutions' | 'endExecution'>;
 
 const PAGE_SIZE = 25;
-/** While something runs, and while nothing does: something may begin. */
+/** While something runs, and otherwise. */
 const REFRESH_MS = 1500;
 const IDLE_MS = 10_000;
 
+/** One page of the filtered list, refreshed while something runs. */
 export class Executions {
 	readonly #client: ExecutionClient;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Only the answer to the newest question is shown. */
+	/** Only the latest request counts. */
 	#asked = 0;
 	query = $state.raw<ExecutionQuery>(EVERY_EXECUTION);
 	page = $state(1);
@@ -166,7 +170,7 @@ export class Executions {
 		}
 	}
 
-	/** What nobody sees is not asked for. */
+	/** A hidden tab doesn't ask. */
 	#look(): void {
 		if (document.visibilityState === 'visible') void this.read();
 		else this.#timer = setTimeout(() => this.#look(), IDLE_MS);
@@ -187,10 +191,9 @@ export class Executions {
 	}
 }
 
-// One execution as a page shows it: read anew while it runs, with the step that it was in a conversation.
-
 type ExecutionWatchClient = Pick<Client, 'getExecution' | 'runEvents' | 'endExecution'>;
 
+/** One execution, refreshed while it runs. */
 export class ExecutionWatch {
 	readonly #client: ExecutionWatchClient;
 	readonly #id: string;
@@ -206,7 +209,7 @@ export class ExecutionWatch {
 		this.replay = new ExecutionReplay(client);
 	}
 
-	/** Never rejects: a failure is in `error`. */
+	/** Never rejects: a failure sets `error`. */
 	async read(): Promise<void> {
 		clearTimeout(this.#timer);
 		try {
@@ -240,23 +243,22 @@ export class ExecutionWatch {
 	}
 }
 
-// The step of a conversation that an execution was, from the events of its run: as it was shown, or while it runs.
-
 const ENDS = new Set<RunEvent['type']>(['RUN_FINISHED', 'RUN_ERROR']);
 
+/** The step in a chat that an execution belonged to, rebuilt from the run's events. */
 export class ExecutionReplay {
 	readonly #client: Pick<Client, 'runEvents'>;
 	#source: EventSource | null = null;
-	/** Null until it was found. */
+	/** Null until found. */
 	part = $state.raw<ToolPart | null>(null);
-	/** It was found, or is not to be: what stands below it stays where it is from now on. */
+	/** Found or given up: the layout below it is stable from now on. */
 	isSettled = $state(false);
 
 	constructor(client: Pick<Client, 'runEvents'>) {
 		this.#client = client;
 	}
 
-	/** Follows the run to its end; a run whose events are gone has no step. */
+	/** Follows the run to its end. If its events are gone, there is no step. */
 	open({ runId, toolCallId }: { runId: string; toolCallId: string }): void {
 		let message: Message = emptyAnswer('replay', runId, '');
 		const source = this.#client.runEvents(runId, 0);
@@ -271,7 +273,7 @@ export class ExecutionReplay {
 			}
 			if (ENDS.has(event.type)) this.close();
 		};
-		// All events come again with each connection.
+		// Each connection sends all events again.
 		source.onerror = () => this.close();
 	}
 

@@ -1,4 +1,4 @@
-/** The files of one conversation as its page has them, and what the panel beside it shows (FEATURES F5). */
+/** The workspace files of a chat, the files panel, and dragging files into a message (FEATURES F5). */
 import { getContext, setContext } from 'svelte';
 import type { ListedFile } from '../../shared/api.ts';
 import { type ApiError, asApiError } from '../request.ts';
@@ -8,12 +8,12 @@ import { createSingleRead } from '../ui/reading.svelte.ts';
 export class ConversationFiles {
 	readonly #conversationId: string;
 	readonly #client: Pick<Client, 'listFiles'>;
-	/** The newest first. */
+	/** Newest first. */
 	list = $state.raw<readonly ListedFile[]>([]);
-	/** Why the list could not be read the last time. */
+	/** Error of the last read. */
 	error = $state.raw<ApiError | null>(null);
 	isOpen = $state(false);
-	/** Path of the file that is shown; null for the list of all. */
+	/** Path of the open file; null for the list. */
 	path = $state<string | null>(null);
 
 	constructor(conversationId: string, client: Pick<Client, 'listFiles'>) {
@@ -21,7 +21,7 @@ export class ConversationFiles {
 		this.#client = client;
 	}
 
-	/** Never rejects: see `error`. What was there stays. */
+	/** Never rejects: a failure sets `error`, and the list stays. */
 	readonly refresh = createSingleRead(async () => {
 		try {
 			const files = await this.#client.listFiles(this.#conversationId);
@@ -47,25 +47,21 @@ export class ConversationFiles {
 	}
 }
 
-// How a file in an answer reaches the panel, which is not everywhere where answers are.
-
 const PANEL = Symbol('files panel');
 
-/** Call while a component is made. `files` are those of the conversation that is shown by then. */
+/** Makes the panel available to files in replies. Call it during component initialisation. */
 export function setFilesPanel(files: () => ConversationFiles): void {
 	setContext(PANEL, files);
 }
 
-/** Null where there is no panel. */
+/** Null without a panel. */
 export function getFilesPanel(): (() => ConversationFiles) | null {
 	return getContext<(() => ConversationFiles) | undefined>(PANEL) ?? null;
 }
 
-// A file of the conversation on its way into the next message, by mouse.
-
 const DRAGGED = 'application/x-conversation-file';
 
-/** Makes an element one that takes this file with it. */
+/** For `{@attach}`: makes an element drag this file. */
 export function draggable(conversationId: string, path: string) {
 	return (element: HTMLElement): (() => void) => {
 		const start = (event: DragEvent): void => {
@@ -78,7 +74,7 @@ export function draggable(conversationId: string, path: string) {
 	};
 }
 
-/** Makes an element one that takes them: `onover` says when one is held above it. */
+/** For `{@attach}`: accepts dragged files; `onover` tells when one is above the element. */
 export function takesDragged(
 	conversationId: string,
 	{ onover, ondrop }: { onover: (isOver: boolean) => void; ondrop: (path: string) => void }
@@ -100,18 +96,16 @@ export function takesDragged(
 			const path = draggedPath(event.dataTransfer, conversationId);
 			if (path !== null) ondrop(path);
 		};
-		element.addEventListener('dragover', over);
-		element.addEventListener('dragleave', leave);
-		element.addEventListener('drop', drop);
-		return () => {
-			element.removeEventListener('dragover', over);
-			element.removeEventListener('dragleave', leave);
-			element.removeEventListener('drop', drop);
-		};
+		const listening = new AbortController();
+		const { signal } = listening;
+		element.addEventListener('dragover', over, { signal });
+		element.addEventListener('dragleave', leave, { signal });
+		element.addEventListener('drop', drop, { signal });
+		return () => listening.abort();
 	};
 }
 
-/** Null for what comes from another conversation. */
+/** Null if the file belongs to another chat. */
 function draggedPath(data: DataTransfer | null, conversationId: string): string | null {
 	try {
 		const dragged = JSON.parse(data?.getData(DRAGGED) ?? '') as { conversationId?: unknown; path?: unknown } | null;

@@ -1,18 +1,16 @@
-/** Reads the first rows of a CSV or TSV text, for a preview. Pure. */
+/** Tables (CSV, TSV), names, addresses and contents of workspace files. */
 import { plainLine } from '../../shared/characters.ts';
 import { ApiError, errorFromBody, goToLogin, unreachable } from '../request.ts';
 
 export interface Table {
-	/** Its first row. */
 	head: string[];
 	rows: string[][];
-	/** Columns that are left out. */
 	hiddenColumns: number;
-	/** There are more rows than were read. */
+	/** The file has more rows. */
 	isCut: boolean;
 }
 
-/** `isCut`: the text is only the beginning of the file, so its last row may be half a row. */
+/** `isCut`: the text is only the start of the file, so its last row may be incomplete. */
 export function readTable(text: string, isCut: boolean, maxRows = 2_000, maxColumns = 50): Table {
 	const read = parseRows(text.replace(/^\ufeff/, ''), maxRows + 2);
 	const hasMore = read.length > maxRows + 1;
@@ -28,7 +26,7 @@ export interface SortOrder {
 	isDescending: boolean;
 }
 
-/** Numbers by value, and before text; what is empty last, whichever way. Equal rows keep their order. */
+/** Numbers by value and before text; empty cells last in either direction. Ties keep their order. */
 export function sortRows(rows: readonly string[][], { column, isDescending }: SortOrder): string[][] {
 	const collator = new Intl.Collator(undefined, { numeric: true });
 	const keyed = rows.map((row) => {
@@ -48,13 +46,13 @@ export function sortRows(rows: readonly string[][], { column, isDescending }: So
 	return keyed.map(({ row }) => row);
 }
 
-/** With separators of thousands, a currency or a percent sign. */
+/** Allows thousands separators, a currency or a percent sign. */
 export function numberOf(cell: string): number | null {
 	const bare = cell.replace(/^[$€£¥]\s?|\s?[%€£¥]$/g, '').replace(/,(?=\d{3}(?:\D|$))/g, '');
 	return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(bare) ? Number(bare) : null;
 }
 
-/** Cells by row; quoted cells may hold separators, quotes (doubled) and line breaks. A row that was cut off counts. */
+/** Quoted cells may contain separators, doubled quotes and line breaks. An incomplete last row counts. */
 export function parseRows(text: string, maxRows: number): string[][] {
 	const firstLine = text.slice(0, Math.max(0, text.indexOf('\n')) || text.length);
 	const separator = separatorOf(firstLine);
@@ -87,82 +85,59 @@ function separatorOf(line: string): string {
 	return counts.reduce((best, next) => (next.count > best.count ? next : best)).separator;
 }
 
-// Names and addresses of workspace files.
-
-/** How a file is shown; `page` is HTML, `drawing` SVG, `office` a workbook or a text document. */
-export type FileKind =
-	| 'image'
-	| 'drawing'
-	| 'audio'
-	| 'video'
-	| 'notebook'
-	| 'pdf'
-	| 'office'
-	| 'table'
-	| 'markdown'
-	| 'json'
-	| 'page'
-	| 'text'
-	| 'other';
-
-const IMAGE = /\.(png|jpe?g|gif|webp|avif)$/i;
-const DRAWING = /\.svg$/i;
-/** What browsers play; the server says these types. */
-const AUDIO = /\.(mp3|wav|ogg|opus|m4a|flac)$/i;
-const VIDEO = /\.(mp4|webm|mov)$/i;
-const TABLE = /\.(csv|tsv)$/i;
-const MARKDOWN = /\.(md|markdown)$/i;
-const JSON_TEXT = /\.(json|geojson)$/i;
-const NOTEBOOK = /\.ipynb$/i;
-const PAGE = /\.html?$/i;
-const PDF = /\.pdf$/i;
-const OFFICE = /\.(xlsx|docx)$/i;
-const TEXT =
-	/\.(txt|jsonl|log|xml|ya?ml|toml|ini|css|js|mjs|cjs|jsx|ts|tsx|svelte|vue|py|rb|rs|go|java|kt|c|h|cpp|cs|php|sh|bash|ps1|sql|diff|patch|tex|srt|vtt|ics|vcf)$/i;
+/** By extension; the first match counts. `page` is HTML, `drawing` SVG, `office` a workbook or a text document. */
+const KINDS = [
+	['image', /\.(png|jpe?g|gif|webp|avif)$/i],
+	['drawing', /\.svg$/i],
+	['notebook', /\.ipynb$/i],
+	// Types that browsers play; the server sends matching media types.
+	['audio', /\.(mp3|wav|ogg|opus|m4a|flac)$/i],
+	['video', /\.(mp4|webm|mov)$/i],
+	['table', /\.(csv|tsv)$/i],
+	['markdown', /\.(md|markdown)$/i],
+	['json', /\.(json|geojson)$/i],
+	['page', /\.html?$/i],
+	['pdf', /\.pdf$/i],
+	['office', /\.(xlsx|docx)$/i],
+	[
+		'text',
+		/\.(txt|jsonl|log|xml|ya?ml|toml|ini|css|js|mjs|cjs|jsx|ts|tsx|svelte|vue|py|rb|rs|go|java|kt|c|h|cpp|cs|php|sh|bash|ps1|sql|diff|patch|tex|srt|vtt|ics|vcf)$/i
+	]
+] as const;
+export type FileKind = (typeof KINDS)[number][0] | 'other';
 const MAX_NAME = 120;
 
 export function fileKind(path: string): FileKind {
-	if (IMAGE.test(path)) return 'image';
-	if (DRAWING.test(path)) return 'drawing';
-	if (NOTEBOOK.test(path)) return 'notebook';
-	if (AUDIO.test(path)) return 'audio';
-	if (VIDEO.test(path)) return 'video';
-	if (TABLE.test(path)) return 'table';
-	if (MARKDOWN.test(path)) return 'markdown';
-	if (JSON_TEXT.test(path)) return 'json';
-	if (PAGE.test(path)) return 'page';
-	if (PDF.test(path)) return 'pdf';
-	if (OFFICE.test(path)) return 'office';
-	return TEXT.test(path) ? 'text' : 'other';
+	return KINDS.find(([, pattern]) => pattern.test(path))?.[0] ?? 'other';
 }
 
 export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What a file had in it earlier. */
+/** Address of an earlier version. */
 export function versionUrl(conversationId: string, path: string, id: string): string {
 	return `${fileUrl(conversationId, path)}?version=${id}`;
 }
 
-/** Where a workspace file is uploaded to and downloaded from. `version` only keeps caches from showing an older one. */
+/** Upload and download address of a workspace file. `version` only keeps caches from showing an older one. */
 export function fileUrl(conversationId: string, path: string, version?: string): string {
 	const segments = path.split('/').map(encodeURIComponent).join('/');
 	const query = version === undefined ? '' : `?v=${encodeURIComponent(version)}`;
 	return `/api/conversations/${encodeURIComponent(conversationId)}/files/${segments}${query}`;
 }
 
-/** The same file, to be looked at in a frame: a page without its scripts, or with them. */
+/** Address for viewing a file in a frame, with or without its scripts. */
 export function viewUrl(url: string, view: 'plain' | 'scripts'): string {
 	return `${url}${url.includes('?') ? '&' : '?'}view=${view}`;
 }
 
-/** All files of a conversation in a zip archive. */
+/** Address of a zip archive of all files. */
 export function archiveUrl(conversationId: string): string {
 	return `/api/conversations/${encodeURIComponent(conversationId)}/files?format=zip`;
 }
 
-/** A name that fits into one path segment on every system, as close to `name` as can be. */
+/** A name for one path segment on any system, as close to `name` as possible. */
 export function safeName(name: string): string {
 	const cleaned = plainLine(name.toWellFormed())
 		.normalize('NFC')
@@ -170,11 +145,11 @@ export function safeName(name: string): string {
 		.replace(/^[.\s]+|[.\s]+$/g, '');
 	if (cleaned === '') return 'file';
 	const [stem, extension] = splitExtension(cleaned);
-	// Cutting by code points keeps an emoji whole.
+	// Cutting by code points keeps emojis whole.
 	return [...stem].slice(0, MAX_NAME - extension.length).join('') + extension;
 }
 
-/** Each name as it is, or as `name (2)`, `name (3)` … where it is taken; case does not tell names apart. */
+/** Appends ` (2)`, ` (3)` … to taken names, ignoring case. */
 export function uniqueNames(names: string[], taken: Iterable<string>): string[] {
 	const used = new Set([...taken].map((path) => path.toLowerCase()));
 	return names.map((name) => {
@@ -191,16 +166,14 @@ function splitExtension(name: string): [stem: string, extension: string] {
 	return dot > 0 && name.length - dot <= 12 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
 }
 
-// Reads the beginning of a workspace file, for a preview, and tells whether it is still what it was.
-
 export interface FileStart {
 	text: string;
 	isCut: boolean;
-	/** Of the whole file; null where the server does not say. */
+	/** Of the whole file; null if unknown. */
 	bytes: number | null;
 }
 
-/** The file's content, still to be read. Throws an `ApiError`. */
+/** Opens a file for reading. @throws ApiError */
 export async function openFile(url: string): Promise<Response> {
 	const response = await fetch(url).catch((error: unknown) => {
 		throw unreachable(error);
@@ -210,7 +183,7 @@ export async function openFile(url: string): Promise<Response> {
 	return response;
 }
 
-/** At most `maxBytes`; the rest is not fetched. Throws an `ApiError`. */
+/** Reads at most `maxBytes` and cancels the rest. @throws ApiError */
 export async function readStart(url: string, maxBytes: number): Promise<FileStart> {
 	const response = await openFile(url);
 	if (!response.body) throw new ApiError('internal', 'The server sent no content for this file. Try again.');
@@ -233,7 +206,7 @@ export async function readStart(url: string, maxBytes: number): Promise<FileStar
 
 export type FileState = 'same' | 'gone' | { bytes: number };
 
-/** Is the file still there, as long as it was? What cannot be told counts as the same. Never rejects. */
+/** Checks whether the file still has this size; if unknown, `same`. Never rejects. */
 export async function checkFile(url: string, bytes: number): Promise<FileState> {
 	const response = await fetch(url, { method: 'HEAD' }).catch(() => null);
 	if (response?.status === 404) return 'gone';
@@ -243,6 +216,6 @@ export async function checkFile(url: string, bytes: number): Promise<FileState> 
 
 function sizeOf(response: Response): number | null {
 	const length = response.headers.get('content-length');
-	// A body that was compressed on its way is not as long as the file.
+	// The length of a compressed response isn't the file's.
 	return length === null || response.headers.has('content-encoding') ? null : Number(length);
 }

@@ -1,4 +1,4 @@
-/** Fetching a skill to look at before it is installed: from one source at a time, with its progress, until it is staged. */
+/** Fetches a skill for review: one source at a time, with progress. */
 import type { InstallSource, StagedInstall } from '../../shared/install.ts';
 import { ApiError, type UploadOptions } from '../request.ts';
 import { isArchive, skillFiles } from '../composer/attachment.svelte.ts';
@@ -12,9 +12,9 @@ export class Staging {
 	readonly #client: StagingClient;
 	readonly #onstaged: (staged: StagedInstall) => void;
 	#abort = new AbortController();
-	/** From 0 to 1 while something is sent; null while the server works. */
+	/** From 0 to 1 during an upload; null while the server works. */
 	share = $state<number | null>(null);
-	/** What is under way, in words. */
+	/** What is being fetched, for the status. */
 	what = $state('');
 
 	constructor(client: StagingClient, onstaged: (staged: StagedInstall) => void) {
@@ -26,7 +26,7 @@ export class Staging {
 		return this.#run(what, null, ({ signal }) => this.#client.stage(source, signal));
 	}
 
-	/** A zip file, or a folder's files; nothing for none. */
+	/** A zip file, or the files of a folder. */
 	files(files: readonly FolderFile[]): void {
 		const [first] = files;
 		if (!first) return;

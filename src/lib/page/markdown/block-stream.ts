@@ -1,6 +1,6 @@
 /**
- * Markdown that grows: blocks that can no longer change are sealed and keep their identity; only what comes after
- * them is parsed again. The finished text is parsed once as a whole, so how it arrived makes no difference.
+ * Growing Markdown: finished blocks are sealed and keep their identity; only what follows is parsed again. The finished text
+ * is parsed once as a whole, so the way it arrived makes no difference.
  */
 import type { Token, Tokens } from 'marked';
 import { cleanText } from '../text/clean-text.ts';
@@ -8,24 +8,23 @@ import { convertBlock, languageOf, type Node } from './convert.ts';
 import { lex, type PieceCache } from './lexer.ts';
 import { type OpenBlock, OpenFence, OpenList, OpenTable, share } from './open-block.ts';
 
-/** One block; the same object as long as it shows the same. */
+/** One block; the same object while its content is the same. */
 export interface Block {
 	raw: string;
-	/** Marked's name for it. */
+	/** Marked's token type. */
 	source: string;
 	node: Node;
 }
 
-/** Longer text is shown as it is. */
+/** Longer text is shown as plain text. */
 export const MAX_MARKDOWN = 400_000;
-/** Longer text is not parsed again as a whole at its end: that would hold up the page. What differs then is odd, as an empty item within a paragraph. */
+/** Longer text isn't parsed again as a whole at its end, which would block the page. Only odd cases differ, such as an empty item in a paragraph. */
 const MAX_WHOLE = 100_000;
-/** A line after a list or a quote may still change the block before: so many stay open. */
+/** Blocks that stay open: a line after a list or quote may still change the block before. */
 const OPEN_BLOCKS = 2;
 const BLANK_LINE = /\n[ \t]*\n/;
-/** While parsing the open blocks takes longer than this, … */
+/** If parsing the open blocks takes longer than this, the next parse waits this many times as long. */
 const SLOW_MS = 8;
-/** … the next time is only after this many times as long. */
 const REST_FACTOR = 6;
 
 export class BlockStream {
@@ -45,7 +44,7 @@ export class BlockStream {
 		this.#now = now;
 	}
 
-	/** The blocks of `text`: what was given before and more, or another text altogether. */
+	/** The blocks of `text`, which is the previous text plus more, or a different one. */
 	update(text: string, isGrowing: boolean): Block[] {
 		const source = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 		if (isGrowing && source === this.#text && source.length === this.#parsedLength) return this.#blocks;
@@ -58,7 +57,7 @@ export class BlockStream {
 		try {
 			this.#blocks = isGrowing ? this.#grow() : this.#finish();
 		} catch {
-			// A parser that gives up (its stack, mostly) must not take the page with it: the words are what counts.
+			// If the parser fails (mostly its stack), the page still shows the words.
 			return this.#showPlain();
 		}
 		this.#parsedLength = source.length;
@@ -74,11 +73,11 @@ export class BlockStream {
 		const fresh = this.#keepSame(this.#blocks.slice(this.#sealed.length), tokens);
 		const last = tokens.findLastIndex(isShown);
 		const open = this.#openAt(tokens, last, fresh.at(-1)?.node);
-		// A block that is read on from where it is ends everything before it.
+		// A block with its own reader seals everything before it.
 		const openIndex = open ? last : firstOpen(tokens);
 		const sealedTokens = tokens.slice(0, openIndex);
 		const sealedText = sealedTokens.map(({ raw }) => raw).join('');
-		// A token's raw text is not the source in a few odd cases (tabs in lists): such a block stays open.
+		// In a few odd cases (tabs in lists) a token's raw text isn't the source: such a block stays open.
 		if (sealedText !== '' && this.#text.startsWith(sealedText, this.#sealedLength)) {
 			this.#sealed = [...this.#sealed, ...fresh.slice(0, sealedTokens.filter(isShown).length)];
 			this.#sealedLength += sealedText.length;
@@ -90,18 +89,18 @@ export class BlockStream {
 		return [...this.#sealed, ...fresh];
 	}
 
-	/** The blocks of these tokens: what has not changed since the last time is what it was. */
+	/** Converts tokens to blocks; unchanged ones keep their identity. */
 	#keepSame(old: Block[], tokens: Token[]): Block[] {
 		const mayResolve = tokens.some(({ raw }) => raw.includes(']:'));
 		return tokens.filter(isShown).flatMap((token, index) => {
 			const before = old[index];
-			// Without a definition the same text is the same block, and need not even be converted.
+			// Without link definitions, the same text is the same block.
 			if (before?.raw === token.raw && before.source === token.type && !mayResolve) return [before];
 			return toBlocks([token]).map((block) => share(before, block));
 		});
 	}
 
-	/** The blocks, when all that is new belongs to the last one; null when there is something to be parsed. */
+	/** The blocks if everything new belongs to the last one; null if the parser is needed. */
 	#readOpen(): Block[] | null {
 		const read = this.#open?.read(this.#text);
 		if (!read) {
@@ -117,7 +116,7 @@ export class BlockStream {
 		return null;
 	}
 
-	/** What reads on the block of the last token that is shown, as which `node` is shown; null where the parser must. */
+	/** A reader for the last visible token, rendered as `node`; null if only the parser can continue it. */
 	#openAt(tokens: Token[], last: number, node: Node | undefined): OpenBlock | null {
 		const token = tokens[last];
 		const start = tokens.slice(0, last).reduce((sum, { raw }) => sum + raw.length, this.#sealedLength);
@@ -127,7 +126,7 @@ export class BlockStream {
 	}
 
 	#finish(): Block[] {
-		// A definition anywhere, also inside a list, changes the links before it, though their text is the same.
+		// A definition anywhere, even inside a list, changes the links before it.
 		if (this.#text.length > MAX_WHOLE && !this.#text.includes(']:')) return this.#grow();
 		this.#sealed = [];
 		this.#sealedLength = 0;
@@ -135,7 +134,7 @@ export class BlockStream {
 		return share(this.#blocks, toBlocks(lex(this.#text)));
 	}
 
-	/** Nothing is held back: what has not been parsed yet is shown as it is. */
+	/** Adds the unparsed rest as plain text, so that nothing is held back. */
 	#withUnparsed(): Block[] {
 		const raw = this.#text.slice(this.#parsedLength);
 		return [...this.#blocks, { raw, source: 'text', node: { type: 'plain', text: cleanText(raw) } }];
@@ -170,23 +169,23 @@ function toBlocks(tokens: Token[]): Block[] {
 	});
 }
 
-/** The first of the last blocks, of which those after it may still change what it is. */
+/** Index of the first block that may still change. */
 function firstOpen(tokens: Token[]): number {
 	const settled = tokens.findLastIndex((token, index) => isSettled(token, tokens[index + 1])) + 1;
 	const open = tokens.flatMap((token, index) => (isShown(token) ? [index] : [])).at(-OPEN_BLOCKS) ?? 0;
 	return Math.max(settled, open);
 }
 
-/** Has it, and all before it, ended for good? Nothing goes on after a heading's line, and no paragraph after a blank one. */
+/** Whether the block is final: after a heading's line end, or a paragraph's blank line. */
 function isSettled({ type, raw }: Token, next: Token | undefined): boolean {
 	if (type === 'paragraph') return next?.type === 'space' && BLANK_LINE.test(next.raw);
 	return (type === 'heading' || type === 'hr') && raw.endsWith('\n');
 }
 
-/** The page has the first level, a message the second. */
+/** Level 1 is the page, level 2 the message. */
 const FIRST_LEVEL = 3;
 
-/** Notes at which level each heading is shown: one below the heading it belongs to, however the text counts. */
+/** Stores the level of each heading: one below the heading it belongs to, whatever the text says. */
 export function noteLevels(blocks: readonly Block[], levels: WeakMap<Node, number>): void {
 	const above: number[] = [];
 	for (const { node } of blocks) {
@@ -197,17 +196,17 @@ export function noteLevels(blocks: readonly Block[], levels: WeakMap<Node, numbe
 	}
 }
 
-/** A long list in groups, so that whatever shows it need not look at each of its parts when one is added at the end. */
+/** Groups a long list, so that adding to its end doesn't touch every part. */
 export class Groups<Part> {
 	readonly #size: number;
 	#groups: Part[][] = [];
 
-	/** `size` is the number of parts in a group; the last has what is left. */
+	/** `size`: parts per group; the last group has the rest. */
 	constructor(size: number) {
 		this.#size = size;
 	}
 
-	/** The parts in groups; a group that has the same parts as last time is that very array. */
+	/** Groups with the same parts as before stay the same array. */
 	update(parts: readonly Part[]): Part[][] {
 		const groups: Part[][] = [];
 		for (let start = 0; start < parts.length; start += this.#size) {

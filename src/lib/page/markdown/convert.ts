@@ -1,9 +1,9 @@
-/** Turns marked's tokens into our nodes: references decoded, addresses checked, raw HTML as text. */
+/** Converts marked's tokens to our nodes: decodes references, checks addresses, shows raw HTML as text. */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { cleanText, stackedParts } from '../text/clean-text.ts';
 import type { MathToken, PieceToken } from './lexer.ts';
 
-/** Null for what is not shown: blank lines, and definitions of references. */
+/** Null for blank lines and link definitions. */
 export function convertBlock(token: Token): Node | null {
 	const block = token as MarkedToken | MathToken;
 	switch (block.type) {
@@ -47,7 +47,7 @@ function convertBlocks(tokens: Token[]): Node[] {
 	return tokens.flatMap((token) => convertBlock(token) ?? []);
 }
 
-/** A tight item's checkbox stands before its text as a block of its own: it belongs to the line. */
+/** In a tight item, marked puts the checkbox before the text as its own block; it belongs to the line. */
 function convertItem(item: Tokens.ListItem): Node[] {
 	const [first, ...rest] = item.tokens;
 	if (first?.type !== 'checkbox') return convertBlocks(item.tokens);
@@ -91,7 +91,7 @@ function convertSpan(token: Token): Inline {
 		case 'escape':
 			return { type: 'text', text: span.text };
 		case 'html':
-			// The one tag that tables need, as it has no markdown of its own.
+			// The one tag tables need, since Markdown has none for line breaks in cells.
 			return /^<br\s*\/?>$/i.test(span.raw) ? { type: 'break' } : { type: 'text', text: cleanText(span.raw) };
 		case 'text':
 			return span.tokens ? plainNode(cleanText(span.raw)) : textNode(span.text);
@@ -100,7 +100,7 @@ function convertSpan(token: Token): Inline {
 	}
 }
 
-/** Made once for each piece: the lexer gives the same token again while the text grows. */
+/** One node per piece: the lexer returns the same token while the text grows. */
 const PIECES = new WeakMap<PieceToken, Inline>();
 
 function pieceNode(piece: PieceToken): Inline {
@@ -131,7 +131,7 @@ function plainNode(text: string): Inline {
 	};
 }
 
-/** The first word after the fence, for the block's label only. */
+/** The first word after the fence, for the block's label. */
 export function languageOf(info: string | undefined): string {
 	return (
 		cleanText(info ?? '')
@@ -141,8 +141,7 @@ export function languageOf(info: string | undefined): string {
 	);
 }
 
-// Character references (`&amp;`, `&#8211;`) as the characters they stand for.
-
+/** Named character references. */
 const NAMED: Readonly<Record<string, string>> = {
 	amp: '&',
 	lt: '<',
@@ -179,7 +178,7 @@ const NAMED: Readonly<Record<string, string>> = {
 	para: '¶'
 };
 
-/** References that it does not know stay as they are written. */
+/** Unknown references stay unchanged. */
 function decodeEntities(text: string): string {
 	if (!text.includes('&')) return text;
 	return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
@@ -190,21 +189,20 @@ function decodeEntities(text: string): string {
 	});
 }
 
-// What an answer's markdown is shown as: a small tree of plain data in which nothing can carry HTML.
-
+/** Plain data that can't contain HTML. */
 export type Inline =
 	| { type: 'text'; text: string }
 	| { type: 'code'; text: string }
-	/** A letter with so many marks that they would cover the lines around it. */
+	/** A character with so many combining marks that they would cover other lines. */
 	| { type: 'stacked'; text: string }
-	/** TeX, checked by nobody yet. */
+	/** TeX, unchecked. */
 	| { type: 'math'; source: string; isDisplay: boolean }
-	/** A part of a very long paragraph. */
+	/** Part of a very long paragraph. */
 	| { type: 'piece'; children: Inline[] }
 	| { type: 'strong' | 'emphasis' | 'deleted'; children: Inline[] }
-	/** `href` is an address that is safe to follow, see `safeHref`. */
+	/** `href` is safe to follow, see `safeHref`. */
 	| { type: 'link'; href: string; children: Inline[] }
-	/** Never fetched: shown as a link to where the image is. Null when that is no web address. */
+	/** Never fetched: shown as a link. Null if it isn't a web address. */
 	| { type: 'image'; href: string | null; text: string }
 	| { type: 'checkbox'; isChecked: boolean }
 	| { type: 'break' };
@@ -214,7 +212,7 @@ export type Alignment = 'left' | 'center' | 'right' | null;
 export type Node =
 	| { type: 'heading'; level: number; children: Inline[] }
 	| { type: 'paragraph'; children: Inline[] }
-	/** The text of a tight list item: no paragraph of its own. */
+	/** Text of a tight list item. */
 	| { type: 'line'; children: Inline[] }
 	| { type: 'code'; language: string; text: string }
 	| { type: 'quote'; children: Node[] }
@@ -222,23 +220,21 @@ export type Node =
 	| { type: 'table'; alignments: Alignment[]; header: Inline[][]; rows: Inline[][][] }
 	| { type: 'math'; source: string }
 	| { type: 'rule' }
-	/** Raw HTML, or text that was too much to parse: shown as it is. */
+	/** Raw HTML, or text too long to parse. */
 	| { type: 'plain'; text: string };
-
-// Which addresses in foreign text may become links.
 
 const SAFE_PROTOCOLS = new Set(['http:', 'https:', 'mailto:']);
 
-/** The address in the browser's own spelling, or null: only http, https, mailto, and anchors (`#…`). */
+/** The normalised address, or null: only http, https, mailto and anchors (`#…`). */
 export function safeHref(href: string): string | null {
 	const trimmed = href.trim();
 	if (trimmed.startsWith('#')) return trimmed;
-	// Without a base: a relative address would lead into the app.
+	// Without a base, so that a relative address can't lead into the app.
 	const url = URL.parse(trimmed);
 	return url && SAFE_PROTOCOLS.has(url.protocol) ? url.href : null;
 }
 
-/** As `safeHref`, for what can be an image: http and https only. */
+/** Like `safeHref`, for images: http and https only. */
 function safeImageHref(href: string): string | null {
 	const safe = safeHref(href);
 	return safe && /^https?:/.test(safe) ? safe : null;

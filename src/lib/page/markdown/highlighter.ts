@@ -1,4 +1,4 @@
-/** Highlights code in a worker that starts with the first code that needs it. Where anything goes wrong, code stays plain. */
+/** Highlights code in a worker that starts with the first code block. If anything fails, code stays plain. */
 import type { CodeToken } from './tokens.ts';
 
 export interface HighlightOrder {
@@ -12,7 +12,6 @@ export interface HighlightAnswer {
 	tokens: CodeToken[];
 }
 
-/** What the highlighter needs of a worker. */
 type HighlightWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>;
 
 interface Job {
@@ -23,9 +22,9 @@ interface Job {
 
 const MAX_TEXT = 100_000;
 const TIMEOUT_MS = 4_000;
-/** The first one waits for the languages to be loaded as well. */
+/** The first job also waits for the languages to load. */
 const START_FACTOR = 5;
-/** A worker that does not even start is not started for ever. */
+/** Stops restarting a worker that keeps failing. */
 const MAX_FAILURES = 3;
 
 export class Highlighter {
@@ -43,7 +42,7 @@ export class Highlighter {
 		this.#timeoutMs = timeoutMs;
 	}
 
-	/** Never rejects. Null: the code stays plain, since its language is not known, it is too long, or something failed. */
+	/** Never rejects. Null if the code stays plain: unknown language, too long, or a failure. */
 	highlight(code: { language: string; text: string; signal: AbortSignal }): Promise<CodeToken[] | null> {
 		const language = knownLanguage(code.language);
 		if (language === null || code.text.length > MAX_TEXT || this.#failures >= MAX_FAILURES)
@@ -55,7 +54,7 @@ export class Highlighter {
 		});
 	}
 
-	/** One at a time, so that what is timed is one piece of code and not those before it. */
+	/** One job at a time, so that the timeout covers only that one. */
 	#next(): void {
 		if (this.#current) return;
 		const job = this.#waiting.shift();
@@ -69,7 +68,7 @@ export class Highlighter {
 		try {
 			this.#ready().postMessage(job.order);
 		} catch {
-			// No worker can be had at all: a browser that is old, or a policy that forbids it.
+			// No workers: an old browser, or a policy that forbids them.
 			this.#fail();
 		}
 	}
@@ -104,14 +103,12 @@ export class Highlighter {
 	}
 }
 
-/** One worker for all that a page shows. */
+/** Shared by the whole page. */
 export const highlighter = new Highlighter(
 	() => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
 );
 
-// The languages that can be highlighted, known without loading what does it.
-
-/** highlight.js' common languages, and the other names that they go by. */
+/** highlight.js' common languages and their aliases, known without loading it. */
 const LANGUAGES: Readonly<Record<string, string>> = {
 	bash: 'sh zsh',
 	c: 'h',
@@ -154,7 +151,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
 	)
 );
 
-/** The language's own name; null when it cannot be highlighted. */
+/** The canonical name; null if it can't be highlighted. */
 export function knownLanguage(name: string): string | null {
 	return BY_NAME.get(name.toLowerCase()) ?? null;
 }

@@ -1,20 +1,20 @@
-/** Splits markdown into tokens, with limits where hostile text would cost too much time or stack. */
+/** Splits Markdown into tokens, with limits where hostile text would cost too much time or stack. */
 import { Lexer, type Token, type TokenizerThis, type Tokens, type TokensList } from 'marked';
 
-/** Quotes, lists and emphasis nest no deeper; what is inside is shown as text. */
+/** Nesting limit of quotes, lists and emphasis; deeper content is shown as text. */
 const MAX_DEPTH = 24;
-/** A longer paragraph is searched for emphasis and links in pieces: some patterns take quadratic time. */
+/** Longer paragraphs are parsed in pieces, because some patterns take quadratic time. */
 const PIECE = 3_000;
-/** Where a piece may end: after a sentence at best, at a space if need be. */
+/** Where a piece may end: preferably after a sentence, otherwise at a space. */
 const ENDS = [/[.!?] (?=\S)/g, / (?=\S)/g];
 
-/** A part of a long paragraph. What is in it does not depend on what follows. */
+/** Part of a long paragraph, independent of what follows. */
 export interface PieceToken extends Tokens.Generic {
 	type: 'piece';
 	tokens: Token[];
 }
 
-/** Pieces that are parsed already, by their text. */
+/** Parsed pieces by text. */
 export type PieceCache = Map<string, PieceToken>;
 
 class LimitedLexer extends Lexer {
@@ -60,12 +60,12 @@ class LimitedLexer extends Lexer {
 	}
 }
 
-/** Top-level tokens; their `raw` texts, one after the other, are the source. May throw on text made to break parsers. */
+/** Top-level tokens; their joined `raw` texts are the source. May throw on text made to break parsers. */
 export function lex(source: string, pieces?: PieceCache): Token[] {
 	return new LimitedLexer(pieces).lex(source);
 }
 
-/** Each end depends on what is before it and on one character more, so a text that grows keeps its pieces. */
+/** Each end depends only on what is before it and one more character, so growing text keeps its pieces. */
 function split(source: string): string[] {
 	const pieces: string[] = [];
 	let start = 0;
@@ -93,9 +93,7 @@ function pushText(tokens: Token[], source: string): Token[] {
 	return tokens;
 }
 
-// Maths between dollars or backslashed brackets, as extensions of marked's lexer.
-
-/** What the lexer makes of maths. */
+/** Maths between dollars or backslashed brackets. */
 export interface MathToken extends Tokens.Generic {
 	type: 'math';
 	raw: string;
@@ -103,13 +101,13 @@ export interface MathToken extends Tokens.Generic {
 	isDisplay: boolean;
 }
 
-/** Up to the first blank line, closed or not: what has once been taken for a block of its own stays one. */
+/** Up to the first blank line, closed or not: once a block, always a block. */
 const BLOCK = /^ {0,3}(\$\$|\\\[)(?:[^\n]|\n(?![ \t]*(?:\n|$)))*/;
 const DISPLAY = /^\$\$((?:[^$]|\$(?!\$))+?)\$\$|^\\\[([^]+?)\\\]/;
 const BRACKETS = /^\\\(([^\n]+?)\\\)/;
-/** As pandoc has it: no space inside next to the dollars, nothing glued to the closing one. */
+/** Pandoc's rule: no space inside the dollars, nothing directly after the closing one. */
 const DOLLARS = /^\$(?![\s$])((?:[^$\n\\]|\\.)*?[^\s$\\])\$(?![\p{L}\p{N}$])/u;
-/** `$5 to US$`: an amount, unless something that only maths has is in it. */
+/** `$5 to US$` is an amount, unless it contains a character that only maths uses. */
 const AMOUNT = /^\d[^\\^_={}]*\s/;
 
 const mathExtensions = {
@@ -133,7 +131,7 @@ function blockMath(this: TokenizerThis, source: string): Tokens.Generic | undefi
 	const rest = closed ? run.trim().slice(closed[0].length) : '';
 	const text = closed?.[1] ?? closed?.[2];
 	if (text !== undefined && rest === '') return { type: 'math', raw: run, text: text.trim(), isDisplay: true };
-	// Something follows, or it is not closed: a paragraph, in which there may be maths.
+	// Unclosed, or something follows: a paragraph that may contain maths.
 	return { type: 'paragraph', raw: run, text: run, tokens: this.lexer.inline(run) };
 }
 

@@ -1,4 +1,4 @@
-/** A list at the end of the text: items that can no longer change are read once, however many there are. */
+/** Readers for the block at the end of a growing text, so that its finished parts are parsed only once. */
 import type { Token, Tokens } from 'marked';
 import { cleanText } from '../text/clean-text.ts';
 import { convertBlock, type Node } from './convert.ts';
@@ -8,13 +8,13 @@ import { isObject } from '../../shared/json.ts';
 type ListNode = Extract<Node, { type: 'list' }>;
 type Items = ListNode['items'];
 
-/** What comes may change the last item, and a blank line after the one before makes the list a loose one. */
+/** What follows may change the last item, and a blank line after the one before makes the list loose. */
 const OPEN_ITEMS = 2;
 
 export class OpenList implements OpenBlock {
 	readonly #list: ListNode;
 	readonly #isLoose: boolean;
-	/** Where the first item begins that may still change. */
+	/** Start of the first item that may still change. */
 	#tailStart: number;
 	readonly #settled: Items;
 	#tail: Items;
@@ -28,9 +28,9 @@ export class OpenList implements OpenBlock {
 		this.#tail = list.items.slice(settled.length);
 	}
 
-	/** The list that `token` is, which begins at `start`, ends `source` and is shown as `list`; null when it cannot be read by items. */
+	/** A reader for the list `token`, which starts at `start`, ends `source` and is shown as `list`; null if it can't be read by items. */
 	static at(source: string, start: number, token: Tokens.List, list: ListNode): OpenList | null {
-		// A definition of a link reaches all of the list.
+		// A link definition affects the whole list.
 		if (token.items.length <= OPEN_ITEMS || token.raw.includes(']:')) return null;
 		return source.startsWith(rawOf(token.items), start) ? new OpenList(list, token, start) : null;
 	}
@@ -56,7 +56,7 @@ function settledItems(items: Tokens.ListItem[]): Tokens.ListItem[] {
 	return items.slice(0, Math.max(0, items.length - OPEN_ITEMS));
 }
 
-/** The list that is all there is; null where anything else is shown as well. */
+/** The list, if nothing else is visible. */
 function onlyList([first, ...rest]: Token[]): Tokens.List | null {
 	return first?.type === 'list' && rest.every(({ type }) => type === 'space') ? (first as Tokens.List) : null;
 }
@@ -65,20 +65,18 @@ function rawOf(items: Tokens.ListItem[]): string {
 	return items.map(({ raw }) => raw).join('');
 }
 
-// A table at the end of the text: its rows are read once, however many there are.
-
 type TableNode = Extract<Node, { type: 'table' }>;
 type Rows = TableNode['rows'];
 
-/** Two whole lines: what they say about the columns is settled. */
+/** Two complete lines, which settle the columns. */
 const HEAD = /^[^\n]*\n[^\n]*\n/;
-/** A line that cannot be anything but a row. */
+/** A line that can only be a row. */
 const ROW = /\|[^\n]*(?:\n|$)/y;
 
 export class OpenTable implements OpenBlock {
 	readonly #head: string;
 	readonly #table: TableNode;
-	/** Where the first line begins that may still get longer. */
+	/** Start of the first line that may still grow. */
 	#lineStart: number;
 	readonly #rows: Rows = [];
 	#lastRow: Rows = [];
@@ -89,7 +87,7 @@ export class OpenTable implements OpenBlock {
 		this.#lineStart = start;
 	}
 
-	/** The table that `token` is, which begins at `start` and ends `source`; null when it cannot be read by rows. */
+	/** A reader for the table `token`, which starts at `start` and ends `source`; null if it can't be read by rows. */
 	static at(source: string, start: number, token: Tokens.Table): OpenTable | null {
 		const head = HEAD.exec(source.slice(start, start + 10_000))?.[0];
 		if (head === undefined || !source.startsWith(token.raw, start)) return null;
@@ -101,7 +99,7 @@ export class OpenTable implements OpenBlock {
 	read(source: string): OpenRead | null {
 		const end = rowsEnd(source, this.#lineStart);
 		const isOver = end < source.length;
-		// Any other line may be one more row, or not: that is for the parser to say.
+		// Any other line may or may not be a row: the parser decides.
 		if (isOver && source[end] !== '\n') return null;
 		const lines = source.slice(this.#lineStart, end);
 		const fresh = share(this.#lastRow, this.#rowsOf(lines));
@@ -120,22 +118,20 @@ export class OpenTable implements OpenBlock {
 	}
 }
 
-/** Where the lines end that are rows for sure. */
+/** End of the lines that are certainly rows. */
 function rowsEnd(source: string, start: number): number {
 	let end = start;
 	for (ROW.lastIndex = start; end < source.length && ROW.test(source);) end = ROW.lastIndex;
 	return end;
 }
 
-// A fence at the end of the text that is not closed yet: its lines are read once, however long it grows.
-
 const OPENING = /^(`{3,}|~{3,})([^\n]*)\n/;
 
 export class OpenFence implements OpenBlock {
 	readonly #language: string;
-	/** What a line that closes it, or that should be looked at by the parser, begins with. */
+	/** Start of a line that may close the fence. */
 	readonly #closing: RegExp;
-	/** Where the first line begins that may still get longer. */
+	/** Start of the first line that may still grow. */
 	#lineStart: number;
 	#lines = '';
 
@@ -145,7 +141,7 @@ export class OpenFence implements OpenBlock {
 		this.#lineStart = start;
 	}
 
-	/** The fence that begins at `start` in `source`; null when it is none that can be read by lines, or is closed. */
+	/** A reader for the fence at `start` in `source`; null if it's closed or can't be read by lines. */
 	static at(source: string, start: number, language: string): OpenFence | null {
 		const head = OPENING.exec(source.slice(start, start + 1000));
 		if (!head?.[1]) return null;
@@ -153,7 +149,7 @@ export class OpenFence implements OpenBlock {
 		return fence.read(source) === null ? null : fence;
 	}
 
-	/** Null when the fence may be closed by now. */
+	/** Null if the fence may be closed. */
 	read(source: string): OpenRead | null {
 		const text = this.#code(source);
 		return text === null ? null : { node: { type: 'code', language: this.#language, text }, end: null };
@@ -166,27 +162,23 @@ export class OpenFence implements OpenBlock {
 		this.#lines += cleanText(added.slice(0, end));
 		this.#lineStart += end;
 		if (end < added.length) return this.#lines + cleanText(added.slice(end));
-		// The last line break belongs to the fence that is to come, unless it ends an empty line: as marked has it.
+		// Like marked: the last line break belongs to the closing fence, unless it ends an empty line.
 		return this.#lines === '\n' || this.#lines.endsWith('\n\n') ? this.#lines : this.#lines.slice(0, -1);
 	}
 }
 
-// The block that a growing text ends in, when it can be read on line by line and need not be parsed again.
-
 export interface OpenBlock {
-	/** The block with what `source` has more than the last time; null when that is for the parser to say. */
+	/** The block including what is new in `source`; null if the parser is needed. */
 	read: (source: string) => OpenRead | null;
 }
 
 export interface OpenRead {
 	node: Node;
-	/** Where in the source it is over, and something else begins; null while it may go on. */
+	/** Where the block ends in the source; null while it may continue. */
 	end: number | null;
 }
 
-// Plain data made anew, with the parts of the old that are equal: what is the same object needs no rendering.
-
-/** `fresh`, where everything in it that equals what `old` has in its place is that very object. */
+/** Returns `fresh`, with every part that equals the same part of `old` replaced by that object, so that it needn't render again. */
 export function share<Value>(old: unknown, fresh: Value): Value {
 	return shareParts(old, fresh) as Value;
 }
@@ -196,7 +188,7 @@ function shareParts(old: unknown, fresh: unknown): unknown {
 	if (Array.isArray(fresh)) return Array.isArray(old) ? shareItems(old, fresh) : fresh;
 	if (!isObject(old) || !isObject(fresh) || old.type !== fresh.type) return fresh;
 	let isSame = true;
-	// Those of one type have the same keys.
+	// Objects of one type have the same keys.
 	for (const key in fresh) {
 		const value = shareParts(old[key], fresh[key]);
 		fresh[key] = value;

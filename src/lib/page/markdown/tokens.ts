@@ -1,6 +1,5 @@
-/** Highlighted code as data, and as elements. */
+/** Highlighted code as data and as elements. */
 
-/** What it is (null: nothing in particular), and its text. */
 export type CodeToken = [kind: CodeKind | null, text: string];
 
 /** Each has a colour in both themes. */
@@ -45,7 +44,7 @@ const KINDS: Readonly<Record<string, CodeKind>> = {
 const MARKUP = /<span class="hljs-([\w-]+)[^"]*">|(<\/span>)|<span[^>]*>|&(amp|lt|gt|quot|#x27);|[^<&]+|[<&]/g;
 const REFERENCES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" };
 
-/** What highlight.js writes, read back: spans with a class, and five references. */
+/** Parses highlight.js' output: spans with a class, and five character references. */
 export function readTokens(html: string): CodeToken[] {
 	const tokens: CodeToken[] = [];
 	const open: (CodeKind | null)[] = [];
@@ -63,7 +62,7 @@ function append(tokens: CodeToken[], kind: CodeKind | null, text: string): void 
 	else tokens.push([kind, text]);
 }
 
-/** Those that the first `length` characters consist of. */
+/** The tokens of the first `length` characters. */
 export function startOfTokens(tokens: CodeToken[], length: number): CodeToken[] {
 	const start: CodeToken[] = [];
 	let left = length;
@@ -75,7 +74,6 @@ export function startOfTokens(tokens: CodeToken[], length: number): CodeToken[] 
 	return start;
 }
 
-/** Fills an element with them. */
 export function paintTokens(element: HTMLElement, tokens: CodeToken[]): void {
 	element.replaceChildren(
 		...tokens.map(([kind, text]) => {

@@ -1,9 +1,10 @@
-/** A mermaid diagram that is drawn in a frame of an origin of its own: text goes in, a size comes out. */
+/** Loaded with the first need: diagrams in a sandboxed frame, maths with KaTeX, folding of long code, warming up the parser. */
+import { countLines } from '../text/format.ts';
 import type { render as katexRender } from 'katex';
 import { BlockStream } from './block-stream.ts';
 
 export interface DiagramOptions {
-	/** Mermaid's own code, read when the first diagram is drawn. */
+	/** Loads Mermaid's code for the first diagram. */
 	loadCode: () => Promise<string>;
 	timeoutMs?: number;
 }
@@ -43,7 +44,7 @@ export class Diagram {
 		};
 	}
 
-	/** What the frame says is as foreign as the text that it drew. */
+	/** The frame's messages are as untrusted as the text it drew. */
 	#take(frame: HTMLIFrameElement, data: unknown): void {
 		const reply = readReply(data);
 		if (reply?.type === 'ready') void this.#send(frame).catch(() => this.#fail());
@@ -55,7 +56,7 @@ export class Diagram {
 
 	async #send(frame: HTMLIFrameElement): Promise<void> {
 		const code = await this.#options.loadCode();
-		// Its origin has no name that could be given here; who else would listen has no window of its own in there.
+		// The frame has an opaque origin that can't be named here, and no other window is inside it.
 		frame.contentWindow?.postMessage({ code, text: this.#text, isDark: this.#isDark }, '*');
 	}
 
@@ -74,30 +75,28 @@ function readReply(data: unknown): Reply | null {
 	return { type: 'drawn', width, height };
 }
 
-/** As text: the frame has no origin that could load it, and the page must not run it. Rejects when it is not there. */
+/** As text: the frame's origin can't load it, and the page must not run it. Rejects if it's missing. */
 export async function loadMermaid(url: string): Promise<string> {
 	const response = await fetch(url);
 	if (!response.ok) throw new Error(`mermaid is not there: ${response.status}`);
 	return response.text();
 }
 
-// Sets maths with KaTeX, which is loaded when the first of it comes; what it refuses stays as it was written.
-
-/** KaTeX's `render`; only its type is there before the first formula. */
+/** KaTeX's `render`; loaded with the first formula. */
 type Render = typeof katexRender;
 
 interface Formula {
-	/** TeX, of foreign hand. */
+	/** Untrusted TeX. */
 	source: string;
 	isDisplay: boolean;
 }
 
-/** Longer ones stay source. */
+/** Longer formulas stay source. */
 const MAX_SOURCE = 4_000;
-/** So long in one go, then the page has its turn. */
+/** Work per turn before the page gets one. */
 const TURN_MS = 10;
 
-/** Sets it into `element`, in its turn; what is there stays when that fails. The function that comes back calls it off. */
+/** Renders the formula into `element` when it's its turn; on failure the source stays. Returns a function that cancels it. */
 export function typeset(element: HTMLElement, formula: Formula): () => void {
 	let isWanted = formula.source.length <= MAX_SOURCE;
 	const work = async (): Promise<void> => {
@@ -106,9 +105,7 @@ export function typeset(element: HTMLElement, formula: Formula): () => void {
 		if (isWanted) set(element, formula, render);
 	};
 	if (isWanted) work().catch((error: unknown) => element.setAttribute('title', String(error)));
-	return () => {
-		isWanted = false;
-	};
+	return () => void (isWanted = false);
 }
 
 function set(element: HTMLElement, { source, isDisplay }: Formula, render: Render): void {
@@ -128,7 +125,7 @@ async function loadKatex(): Promise<Render> {
 	return katex.render;
 }
 
-/** Thousands of formulas in one answer must not hold the page up. */
+/** Spreads thousands of formulas over many tasks. */
 class Turns {
 	#start = 0;
 	#wait: Promise<void> | null = null;
@@ -147,29 +144,21 @@ class Turns {
 
 const turns = new Turns();
 
-// How much of a code block is shown before somebody asks for the rest.
-
-/** More lines than this are folded. */
+/** Longer code is folded. */
 const FOLD_LINES = 30;
 
 export interface Fold {
-	/** What is shown while it is folded: whole lines. */
+	/** Visible part while folded: whole lines. */
 	text: string;
 	lineCount: number;
 	isLong: boolean;
 }
 
-/** The beginning of the code; of code that still grows its end. */
+/** The start of the code, or its end while it grows. */
 export function foldCode(text: string, isOpen: boolean): Fold {
 	const lineCount = countLines(text);
 	if (lineCount <= FOLD_LINES) return { text, lineCount, isLong: false };
 	return { text: isOpen ? lastLines(text) : firstLines(text), lineCount, isLong: true };
-}
-
-function countLines(text: string): number {
-	let count = 1;
-	for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) count += 1;
-	return count;
 }
 
 function firstLines(text: string): string {
@@ -183,8 +172,6 @@ function lastLines(text: string): string {
 	for (let line = 0; line < FOLD_LINES; line += 1) start = text.lastIndexOf('\n', start - 1);
 	return text.slice(start + 1);
 }
-
-// Gets the parser ready before there is an answer: the first text that it reads costs it many times as much as the next.
 
 /** A bit of everything. */
 const SAMPLE = `# a
@@ -205,6 +192,7 @@ o
 \`\`\`
 `;
 
+/** Parses a sample in advance, because the first parse takes many times as long as the next. */
 export function warmUpParser(): void {
 	new BlockStream().update(SAMPLE, false);
 }

@@ -1,4 +1,4 @@
-/** Runs in a worker: highlights code with highlight.js, which may take its time here. */
+/** Worker that highlights code with highlight.js. */
 import hljs from 'highlight.js/lib/common';
 import { readTokens } from './tokens.ts';
 import type { HighlightAnswer, HighlightOrder } from './highlighter.ts';

@@ -1,10 +1,9 @@
-/** What answers: the settings of the model, the models that there are, and the key that pays for them (FEATURES F9, F11). */
+/** The model connection: settings, available models, local servers and the API key (FEATURES F9, F11). */
 import type { KeyStatus, LocalServer, ModelList } from '../../shared/models.ts';
 import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Client } from '../server.ts';
 import { Reading } from '../ui/reading.svelte.ts';
 
-/** What it asks of the server. */
 export type AccountClient = Pick<
 	Client,
 	'getSettings' | 'changeSettings' | 'listModels' | 'checkKey' | 'findLocalServers' | 'startSignIn' | 'completeSignIn'
@@ -16,10 +15,10 @@ export class Account {
 	readonly settings: Reading<Settings>;
 	readonly models: Reading<ModelList>;
 	readonly local: Reading<LocalServer[]>;
-	/** Whether the connection in use worked when it was last tested; null: not tested since it was changed. */
+	/** Result of the last test of the connection in use; null if untested since it changed. */
 	works = $state<boolean | null>(null);
 
-	/** `onchange`: something else answers now. */
+	/** `onchange`: called when the model connection has changed. */
 	constructor(client: AccountClient, onchange: () => void) {
 		this.#client = client;
 		this.#onchange = onchange;
@@ -28,21 +27,21 @@ export class Account {
 		this.local = new Reading(() => client.findLocalServers());
 	}
 
-	/** Reads what is not known yet. */
+	/** Loads what hasn't been loaded. */
 	open(): void {
 		for (const reading of [this.settings, this.models, this.local]) {
 			if (reading.value === null && !reading.isLoading) void reading.load();
 		}
 	}
 
-	/** Rejects with an `ApiError`; then everything is as before. */
+	/** Rejects with an `ApiError`. */
 	async change(patch: SettingsPatch): Promise<Settings> {
 		const settings = await this.#client.changeSettings(patch);
 		this.#changed(settings);
 		return settings;
 	}
 
-	/** Does this key work, or the one that is stored? Nothing is kept. Rejects with an `ApiError`. */
+	/** Tests this key, or the saved one, without storing it. Rejects with an `ApiError`. */
 	async check(given: { apiKey?: string; baseUrl?: string }): Promise<KeyStatus> {
 		const isInUse = given.apiKey === undefined;
 		if (isInUse) this.works = false;
@@ -51,7 +50,7 @@ export class Account {
 		return status;
 	}
 
-	/** Where the browser has to go to sign in; it comes back to `returnTo`. Rejects with an `ApiError`. */
+	/** Address for signing in; it comes back to `returnTo`. Rejects with an `ApiError`. */
 	async signInUrl(returnTo: string): Promise<string> {
 		return (await this.#client.startSignIn(returnTo)).url;
 	}
@@ -64,7 +63,7 @@ export class Account {
 	#changed(settings: Settings): void {
 		this.settings.set(settings);
 		this.works = null;
-		// Another key may use other models.
+		// Another key may have other models.
 		void this.models.load();
 		this.#onchange();
 	}

@@ -1,4 +1,4 @@
-/** What the command palette offers: from the state of the page, in the order in which it stands there before anything is typed. */
+/** Items of the command palette, in the order shown before typing. */
 import Activity from '@lucide/svelte/icons/activity';
 import Braces from '@lucide/svelte/icons/braces';
 import CircleStop from '@lucide/svelte/icons/circle-stop';
@@ -19,6 +19,7 @@ import Upload from '@lucide/svelte/icons/upload';
 import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { skillPage } from '../skills/skill-words.ts';
+import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
 import type { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
 import { conversationAddress } from '../messages/message-groups.ts';
@@ -26,15 +27,15 @@ import { type PaletteGroup, type PaletteItem, SHORTCUTS } from './palette.svelte
 import type { Theme } from '../app/theme.svelte.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
 
-/** Of what lies over the page, and is loaded when it is wanted. */
+/** Props of overlays, which are loaded on demand. */
 export interface OverlayProps {
 	app: ChatApp;
-	/** Shows the search in conversations. */
+	/** Focuses the chat search. */
 	onsearch: () => void;
 	/** Asks for a file to import. */
 	onimport: () => void;
 	onclose: () => void;
-	/** What was typed before it was there. */
+	/** Typed before the overlay had loaded. */
 	typed: string;
 }
 
@@ -46,7 +47,7 @@ const groups = {
 	skills: 'Skills'
 };
 
-/** Conversations that are shown before anything is typed. */
+/** Chats shown before typing. */
 const RECENT = 6;
 const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 
@@ -202,11 +203,4 @@ function skills(app: ChatApp): PaletteItem[] {
 			}
 		];
 	});
-}
-
-function saveFile(href: string): void {
-	const link = document.createElement('a');
-	link.href = href;
-	link.download = '';
-	link.click();
 }

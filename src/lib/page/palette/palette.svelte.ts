@@ -1,4 +1,4 @@
-/** The command palette: everything one can go to or do, ranked by what is typed. */
+/** The command palette's ranking, and all keyboard shortcuts. */
 import type { LucideIcon } from '@lucide/svelte';
 import type { Client } from '../server.ts';
 import { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
@@ -7,15 +7,15 @@ import { fuzzyScore, rankBy } from '../text/fuzzy.ts';
 export interface PaletteItem {
 	id: string;
 	label: string;
-	/** What else is known of it, in a second line. */
+	/** Second line. */
 	hint?: string;
-	/** Found by these words as well. */
+	/** More words that find it. */
 	words?: string;
 	icon: LucideIcon;
 	keys?: Keys;
-	/** Only when something is typed: there are many of them. */
+	/** Shown only after typing. */
 	isQuiet?: boolean;
-	/** The palette is closed before it begins. Resolves when another page is shown. */
+	/** Called after the palette has closed. */
 	run: () => unknown;
 }
 
@@ -23,7 +23,7 @@ export interface PaletteGroup {
 	id: string;
 	label: string;
 	items: PaletteItem[];
-	/** As it is, whatever is typed: the server has searched already. */
+	/** Results of a server search, not ranked again. */
 	isFound?: boolean;
 }
 
@@ -36,7 +36,7 @@ export class Palette {
 	#query = $state('');
 	readonly groups = $derived.by(() => this.#rank());
 
-	/** `groups`: asked again when something in it changes; with what the server has found. */
+	/** `groups` is reactive, and gets the results of the server search. */
 	constructor(client: Pick<Client, 'searchConversations'>, groups: (search: ConversationSearch) => PaletteGroup[]) {
 		this.search = new ConversationSearch(client, FOUND);
 		this.#groups = groups;
@@ -55,7 +55,7 @@ export class Palette {
 		this.search.dispose();
 	}
 
-	/** Groups stay together; the one with the best answer comes first, what the server found last. */
+	/** Sorts within groups, then groups by their best match; server results come last. */
 	#rank(): PaletteGroup[] {
 		const query = this.#query.trim();
 		const textOf = ({ label, words }: PaletteItem): string => (words ? `${label} ${words}` : label);
@@ -72,16 +72,14 @@ export class Palette {
 	}
 }
 
-// All shortcuts, once: what listens, the dialog that lists them, tooltips and the settings page read this table. Pure.
-
-/** `Mod`: Cmd on a Mac, Ctrl elsewhere. The others are as `KeyboardEvent.key` has them. */
+/** `Mod` is Cmd on a Mac, otherwise Ctrl. Other keys as in `KeyboardEvent.key`. */
 export type Keys = readonly string[];
 
 export interface Shortcut {
 	id: string;
 	label: string;
 	group: (typeof SHORTCUT_GROUPS)[number][0];
-	/** Any of these. */
+	/** Alternatives. */
 	keys: readonly Keys[];
 }
 
@@ -128,17 +126,16 @@ export const SHORTCUTS = [
 	{ id: 'files', label: 'Add file from this chat', group: 'composer', keys: [['@']] }
 ] as const satisfies readonly Shortcut[];
 
-/** Those that are listened to on the whole page. */
+/** Handled on the whole page. */
 export type GlobalShortcut = 'palette' | 'newChat' | 'search' | 'sidebar' | 'shortcuts';
 
 const GLOBAL: readonly string[] = ['palette', 'newChat', 'search', 'sidebar', 'shortcuts'] satisfies GlobalShortcut[];
 
-/** What of a keyboard event it depends on. */
 export type Press = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'isComposing'>;
 
-/** `isTyping`: the focus is where letters are written, so that a key alone is a letter. */
+/** `isTyping`: the focus is in a text field, where a single key is a letter. */
 export function findShortcut(press: Press, { isMac, isTyping }: { isMac: boolean; isTyping: boolean }) {
-	// AltGr is Ctrl and Alt together: it writes a character.
+	// AltGr is Ctrl+Alt and types a character.
 	if (press.isComposing || press.altKey) return null;
 	const found = SHORTCUTS.find(
 		({ id, keys }) => GLOBAL.includes(id) && keys.some((wanted) => isPressed(press, wanted, isMac, isTyping))
@@ -146,7 +143,7 @@ export function findShortcut(press: Press, { isMac, isTyping }: { isMac: boolean
 	return (found?.id ?? null) as GlobalShortcut | null;
 }
 
-/** The keys as they are printed on them: `['Ctrl', 'Shift', 'O']`, `['⌘', 'K']`. */
+/** As printed on the keys: `['Ctrl', 'Shift', 'O']`, `['⌘', 'K']`. */
 export function printKeys(keys: Keys, isMac: boolean): string[] {
 	const names: Record<string, string> = {
 		Mod: isMac ? '⌘' : 'Ctrl',
@@ -169,7 +166,6 @@ export function withKeys(label: string, id: Shortcut['id'], isMac = isMacintosh(
 	return `${label} (${printKeys(keys, isMac).join(isMac ? '' : '+')})`;
 }
 
-/** Of this browser. */
 export function isMacintosh(): boolean {
 	return typeof navigator !== 'undefined' && /^(Mac|iP)/.test(navigator.platform);
 }
@@ -180,12 +176,12 @@ function isPressed(press: Press, wanted: Keys, isMac: boolean, isTyping: boolean
 	if ((isMac ? press.metaKey : press.ctrlKey) !== needsMod) return false;
 	if (isMac ? press.ctrlKey : press.metaKey) return false;
 	const key = wanted.at(-1) ?? '';
-	// A sign may need Shift or not, as the keyboard has it; a letter is another shortcut with it.
+	// Whether a sign needs Shift depends on the keyboard; for letters, Shift matters.
 	if (!/^[A-Z]$/.test(key)) return press.key === key;
 	return press.shiftKey === wanted.includes('Shift') && letterOf(press) === key;
 }
 
-/** On keyboards of other scripts the place of the key counts. */
+/** On non-Latin keyboards the position of the key counts. */
 function letterOf({ key, code }: Press): string {
 	return /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace(/^Key/, '');
 }

@@ -1,13 +1,13 @@
-/** What is typed about an MCP server, and what the API takes. Pure. */
+/** The form of an MCP server and its conversion, and the list of servers. */
 import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
 import type { McpServerInput, Client } from '../server.ts';
 import { Reading, Task } from '../ui/reading.svelte.ts';
 
-/** A variable or a header. */
+/** An environment variable or a header. */
 export interface TypedValue {
 	name: string;
 	value: string;
-	/** An empty value keeps the one that is stored. */
+	/** A stored value; an empty text keeps it. */
 	isStored: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface McpForm {
 	name: string;
 	type: 'stdio' | 'http';
 	command: string;
-	/** One on each line. */
+	/** One per line. */
 	args: string;
 	cwd: string;
 	url: string;
@@ -42,7 +42,7 @@ export function formOf({ name, transport, approval }: McpServer): McpForm {
 	return { ...form, command, args: args.join('\n'), cwd, values: stored(env) };
 }
 
-/** Without spaces at both ends, but for arguments and values: they are what they are. */
+/** Trims everything except arguments and values. */
 export function inputOf(form: McpForm, isEnabled: boolean): McpServerInput {
 	const values = Object.fromEntries(
 		form.values
@@ -62,13 +62,13 @@ export function inputOf(form: McpForm, isEnabled: boolean): McpServerInput {
 	};
 }
 
-/** The same server, with all that is stored for it. */
+/** Keeps all stored values. */
 export function sameInput(server: McpServer, change: { isEnabled: boolean }): McpServerInput {
 	return inputOf(formOf(server), change.isEnabled);
 }
 
 /**
- * `{"mcpServers": {"name": {"command" | "url", …}}}`, the inner object alone, or VS Code's `servers`.
+ * Reads `{"mcpServers": {"name": {"command" | "url", …}}}`, the inner object alone, or VS Code's `servers`.
  * @throws Error with a sentence for people
  */
 export function readPasted(json: string): { name: string; input: McpServerInput }[] {
@@ -113,7 +113,7 @@ function parse(json: string): Record<string, unknown> | null {
 	try {
 		return recordOf(JSON.parse(json));
 	} catch {
-		// What is wrong with it, the one who pasted it can see.
+		// The user can see what they pasted.
 		return null;
 	}
 }
@@ -126,18 +126,16 @@ function withoutUndefined(values: Record<string, unknown>): Record<string, unkno
 	return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-// The MCP servers in the settings: the list, how each one is doing, and changes to it (FEATURES E36).
-
-/** How often one looks how they stand: while something is under way, and else. */
+/** Polling interval while a server connects, and otherwise. */
 const SOON_MS = 1_000;
 const LATER_MS = 5_000;
 
-/** What it asks of the server. */
 export type McpServersClient = Pick<
 	Client,
 	'listMcpServers' | 'putMcpServer' | 'removeMcpServer' | 'reconnectMcpServer'
 >;
 
+/** The MCP servers in the settings, their state, and changes (FEATURES E36). */
 export class McpServers {
 	readonly #client: McpServersClient;
 	readonly list: Reading<McpServer[]>;
@@ -148,7 +146,7 @@ export class McpServers {
 		this.list = new Reading(() => client.listMcpServers());
 	}
 
-	/** Follows how they stand; returns the function that ends it. */
+	/** Polls the state; returns a function that stops it. */
 	watch(): () => void {
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		let isOver = false;
@@ -165,12 +163,12 @@ export class McpServers {
 		};
 	}
 
-	/** Resolves to whether it was saved; else `task.error` says why. */
+	/** Resolves to false on failure; see `task.error`. */
 	save(name: string, input: McpServerInput): Promise<boolean> {
 		return this.saveAll([{ name, input }]);
 	}
 
-	/** One after the other, until one is refused. */
+	/** One by one, until one fails. */
 	async saveAll(servers: { name: string; input: McpServerInput }[]): Promise<boolean> {
 		const done = await this.task.run(async () => {
 			for (const { name, input } of servers) this.#show(await this.#client.putMcpServer(name, input));

@@ -1,4 +1,4 @@
-/** The settings while they are changed: each is saved as soon as it is, in the order of the changes (FEATURES E1, E11, B8, F11). */
+/** The settings page's changes: each is saved at once, in order (FEATURES E1, E11, B8, F11). */
 import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Account } from '../models/account.svelte.ts';
 import { type ApiError, asApiError } from '../request.ts';
@@ -8,9 +8,8 @@ export type SettingName = keyof SettingsPatch;
 export class SettingsForm {
 	readonly #account: Account;
 	#last: Promise<unknown> = Promise.resolve();
-	/** How the last change stands, in a word. */
+	/** Status of the last change. */
 	said = $state('');
-	/** The last change that was saved. */
 	saved = $state.raw<{ name: SettingName | undefined } | null>(null);
 	#failed = $state.raw<{ name: SettingName; error: ApiError } | null>(null);
 
@@ -18,13 +17,13 @@ export class SettingsForm {
 		this.#account = account;
 	}
 
-	/** What is in effect; undefined before the server has answered, and for keys. */
+	/** The value in effect; undefined until loaded, and for keys. */
 	valueOf(name: SettingName): string | number | boolean | null | undefined {
 		const settings = this.#account.settings.value;
 		return settings ? valuesOf(settings)[name] : undefined;
 	}
 
-	/** Is it something else than the default? */
+	/** Whether it differs from the default. */
 	isChanged(name: SettingName): boolean {
 		const settings = this.#account.settings.value;
 		if (!settings) return false;
@@ -36,7 +35,7 @@ export class SettingsForm {
 		return this.#failed?.name === name ? this.#failed.error : null;
 	}
 
-	/** Resolves to whether it was saved; else `errorOf` says why. */
+	/** Resolves to false on failure; see `errorOf`. */
 	save(patch: SettingsPatch): Promise<boolean> {
 		this.said = 'Saving…';
 		const saved = this.#last.then(() => this.#change(patch));

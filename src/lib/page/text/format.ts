@@ -48,6 +48,19 @@ export function formatTime(at: string): string {
 	return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
 }
 
+/** Like an editor: a final line break starts an empty last line. */
+export function countLines(text: string): number {
+	let lines = 1;
+	for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
+	return lines;
+}
+
+/** Converts local time from a `datetime-local` field; empty if incomplete. */
+export function timeOf(local: string): string {
+	const time = Date.parse(local);
+	return Number.isNaN(time) ? '' : new Date(time).toISOString();
+}
+
 /** Now, as ISO 8601. */
 export function timestamp(): string {
 	return new Date().toISOString();

@@ -46,3 +46,11 @@ function copySelection(text: string): boolean {
 		area.remove();
 	}
 }
+
+/** Downloads what is at this address. */
+export function saveFile(href: string): void {
+	const link = document.createElement('a');
+	link.href = href;
+	link.download = '';
+	link.click();
+}

@@ -1,4 +1,4 @@
-/** `openrouter-skills eval <skill folder>`: its evals with and without it, side by side (FEATURES F16). */
+/** `openrouter-skills eval <skill folder>`: runs its evals with and without the skill, side by side (FEATURES F16). */
 import { findSkill, UsageError } from '../skills/cli/read.ts';
 import type { CliCommand } from '../skills/cli/run-cli.ts';
 import type { EvalCommandOptions, EvalReport } from './evaluate.ts';
@@ -6,7 +6,7 @@ import type { EvalAnswer, EvalResult } from '../../shared/try-out.ts';
 
 const MAX_ROUNDS = 10;
 
-/** Ends with 1 when an expectation of an answer with the skill is not met, or such an answer failed. */
+/** Exit code 1 if an expectation with the skill isn't met, or a reply with it failed. */
 export function evalCommand(options: EvalCommandOptions): CliCommand {
 	return {
 		usage: 'eval <dir> [--rounds n]         run evals/evals.json with and without the skill',
@@ -14,7 +14,7 @@ export function evalCommand(options: EvalCommandOptions): CliCommand {
 		async run(dir, values) {
 			const rounds = readRounds(values['rounds']);
 			const folder = await findFolder(dir);
-			// The other commands need none of the agent.
+			// Loaded on demand: the other commands don't need the agent.
 			const { evaluate } = await import('./evaluate.ts');
 			const report = await evaluate({ folder, rounds }, options);
 			return { text: renderEvals(report), json: report, hasErrors: isMissed(report) };
@@ -29,7 +29,7 @@ function isMissed({ results }: EvalReport): boolean {
 	});
 }
 
-/** @throws UsageError for a folder of several skills or none, Error for a broken one */
+/** @throws UsageError if the folder has no skill or several, Error if it's broken */
 async function findFolder(dir: string): Promise<string> {
 	const skill = await findSkill(dir, undefined);
 	if (skill.status === 'ready') return skill.dir;
@@ -41,8 +41,6 @@ function readRounds(given: unknown): number {
 	if (Number.isInteger(rounds) && rounds >= 1 && rounds <= MAX_ROUNDS) return rounds;
 	throw new UsageError(`--rounds must be a whole number from 1 to ${MAX_ROUNDS}.`);
 }
-
-// Results of evals as text for a terminal: each expectation with and without the skill, side by side.
 
 const COLUMN = 9;
 const MAX_PROMPT = 70;
@@ -70,13 +68,13 @@ function rowsOf({ id, prompt, withSkill, withoutSkill }: EvalResult): string[] {
 	return [`${id}. ${title}`, ...rows, ...problemsOf(withSkill, 'with'), ...problemsOf(withoutSkill, 'without'), ''];
 }
 
-/** `1/2`: met of told; `?` where nobody could tell. */
+/** `1/2`: met of judged; `?` if none could be judged. */
 function metOf(answers: readonly EvalAnswer[], index: number): string {
 	const told = answers.flatMap(({ expectations }) => expectations[index] ?? []).filter(({ isMet }) => isMet !== null);
 	return told.length === 0 ? '?' : `${told.filter(({ isMet }) => isMet).length}/${told.length}`;
 }
 
-/** Why expectations were not met or could not be told, each reason once. */
+/** Why expectations weren't met or judged, each reason once. */
 function problemsOf(answers: readonly EvalAnswer[], which: string): string[] {
 	const reasons = answers.flatMap(({ error, expectations }) => [
 		...(error === null ? [] : [error]),

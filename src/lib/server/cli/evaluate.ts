@@ -1,4 +1,4 @@
-/** Evaluates one skill on a command line: the configured model, this machine's processes, no server and no store. */
+/** Evaluates one skill from the command line, with the configured model but without a server or database. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,13 +14,13 @@ import type { Skill } from '../skills/types.ts';
 import type { EvalResult, EvalRun } from '../../shared/try-out.ts';
 
 export interface EvalCommandOptions {
-	/** The same settings as the server's: OPENROUTER_API_KEY, OPENROUTER_BASE_URL, OPENROUTER_MODEL, AGENT_…, SKILLS_… */
+	/** The server's settings: OPENROUTER_API_KEY, OPENROUTER_BASE_URL, OPENROUTER_MODEL, AGENT_…, SKILLS_… */
 	environment: Record<string, string | undefined>;
-	/** Takes a line on how far it has come. */
+	/** Gets progress lines. */
 	tell: (line: string) => void;
 }
 
-/** Absolute path of a skill's folder, and how often each prompt is asked. */
+/** Absolute path of a skill, and rounds per prompt. */
 export interface Wanted {
 	folder: string;
 	rounds: number;
@@ -36,9 +36,9 @@ export interface EvalReport {
 	results: EvalResult[];
 }
 
-/** @throws Error with a sentence for a setting, a skill or evals that cannot be used */
+/** @throws Error with a sentence for unusable settings, skills or evals */
 export async function evaluate({ folder, rounds }: Wanted, options: EvalCommandOptions): Promise<EvalReport> {
-	// Nobody is served, so nobody is let in.
+	// There is no server, so no access settings either.
 	const config = loadConfig({ ...options.environment, HOST: undefined, PUBLIC_ORIGIN: undefined });
 	const skills = await createSkillsProvider([dirname(folder)], {
 		include: [basename(folder)],
@@ -86,7 +86,7 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 			limits,
 			folder: workspaces,
 			judge: createJudge(isOffline ? null : model, limits),
-			// Whoever evaluates a folder on a command line wants it run.
+			// Evaluating a folder from the command line means running it.
 			approvals: { request: async () => ({ question: null, digest: null }) }
 		},
 		{ skill, cases, rounds, sessionId: `eval-${randomUUID()}` },

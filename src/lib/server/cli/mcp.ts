@@ -1,8 +1,8 @@
-/** `npm run mcp`. Reading some hundred sources takes half of its start: compiled once, they are kept. */
+/** `npm run mcp`. Compiling several hundred sources takes half the start, so the result is cached. */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-// Wherever a client starts it from: it has the settings, data and skills that server.js has.
+// Same settings, data and skills as server.js, wherever a client starts it.
 process.chdir(join(import.meta.dirname, '../../../..'));
 enableCompileCache('node_modules/.cache/compiled');
 await import('./serve-mcp.ts');

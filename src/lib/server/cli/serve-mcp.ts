@@ -1,4 +1,4 @@
-/** The skills for one MCP client, over standard input and output. Nothing else is written there. */
+/** Serves the skills to one MCP client over stdin and stdout. Nothing else is written to stdout. */
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -9,7 +9,7 @@ import { loadConfig } from '../config.ts';
 import { DataFolderInUse } from '../data-folder.ts';
 import { connectLocal } from '../protocols/mcp/local-socket.ts';
 
-/** A server that has the folder and is not there yet, or not any more, is waited for: longer than either takes. */
+/** How long to wait for a server that is starting or stopping. */
 const PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 100;
 
@@ -39,8 +39,8 @@ async function start(): Promise<void> {
 }
 
 /**
- * A server has this data folder already: it answers, and this process only passes on. `unanswered` where the server was
- * just ending and has answered nothing: what it was asked is in `input` again.
+ * Another server has this data folder: it answers, and this process only forwards. `unanswered` if that server stopped
+ * without answering: the requests are in `input` again.
  */
 function passOn(server: Socket): Promise<'over' | 'unanswered'> {
 	const asked: Buffer[] = [];
@@ -52,7 +52,7 @@ function passOn(server: Socket): Promise<'over' | 'unanswered'> {
 	const finish = () => server.end();
 	input.on('data', ask);
 	input.on('end', finish);
-	// It was paused if this is not the first server.
+	// Paused if this isn't the first server.
 	input.resume();
 	server.on('data', (chunk: Buffer) => {
 		isAnswered = true;
@@ -82,10 +82,10 @@ function serve(app: App): void {
 	};
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
 	app.mcp.serve(new StdioServerTransport(input), () => {
-		// Others may have connected to this process meanwhile.
+		// Other clients may have connected to this process.
 		if (app.localSocket) app.localSocket.whenUnused(() => void end());
 		else void end();
 	});
-	// Paused by `passOn`, it stays so until somebody says otherwise.
+	// `passOn` may have paused it.
 	input.resume();
 }

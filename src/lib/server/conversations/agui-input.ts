@@ -1,4 +1,4 @@
-/** AG-UI's `RunAgentInput` → what the runner starts. The history is the server's: of the messages only what is new is taken. */
+/** Converts AG-UI's `RunAgentInput` for the runner. The server keeps the history, so only new messages count (FEATURES F13). */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import {
@@ -18,16 +18,16 @@ import type { NewMessage, RunRequest, SkillPolicy } from '../turns/run-request.t
 import { isObject } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 
-/** Answers to the questions that ended a run, by their ids. */
+/** Answers to the questions that ended a run, by interrupt id. */
 export type Answers = ReadonlyMap<string, ApprovalDecision>;
 
-/** What a run has whatever it is to do. */
+/** Options common to all kinds of runs. */
 export type RunSetup = Pick<
 	RunRequest,
 	'runId' | 'conversationId' | 'tools' | 'policy' | 'choice' | 'pins' | 'instructions'
 >;
 
-/** @throws AppError invalid_input when there is neither a new question nor a result at the end of the messages, or it says nothing */
+/** @throws AppError invalid_input if the messages end with neither a question nor a result, or an empty one */
 export function toRunRequest(input: RunAgentInput): RunRequest {
 	const { retry, continue: messageId, after } = toProps(input);
 	const setup = toRunSetup(input);
@@ -46,7 +46,7 @@ export function toRunRequest(input: RunAgentInput): RunRequest {
 	};
 }
 
-/** What every run takes from the input. @throws AppError invalid_input | too_large */
+/** Options every run takes from the input. @throws AppError invalid_input | too_large */
 export function toRunSetup(input: RunAgentInput): RunSetup {
 	const { skills, model, effort, pins } = toProps(input);
 	const instructions = spokenInstructions(input);
@@ -61,7 +61,7 @@ export function toRunSetup(input: RunAgentInput): RunSetup {
 	};
 }
 
-/** What this server takes from `forwardedProps`; what is no object says nothing to it. @throws AppError invalid_input */
+/** This server's fields of `forwardedProps`; ignores anything but an object. @throws AppError invalid_input */
 export function toProps(input: RunAgentInput): z.infer<typeof forwardedProps> {
 	const props = forwardedProps.safeParse(isObject(input.forwardedProps) ? input.forwardedProps : {}, {
 		error: inPlainWords
@@ -70,7 +70,7 @@ export function toProps(input: RunAgentInput): z.infer<typeof forwardedProps> {
 	throw new AppError('invalid_input', sentenceOf(props.error.issues[0], '', ['forwardedProps']).sentence);
 }
 
-/** What AG-UI's `resume` says; null when the input answers no question. @throws AppError invalid_input */
+/** Answers in AG-UI's `resume`; null if there are none. @throws AppError invalid_input */
 export function toAnswers({ resume }: RunAgentInput): Answers | null {
 	if (!resume || resume.length === 0) return null;
 	return new Map(
@@ -84,7 +84,6 @@ export function toAnswers({ resume }: RunAgentInput): Answers | null {
 	);
 }
 
-/** A decision as the runner takes it. */
 export function withoutUndefined({
 	choice,
 	reason
@@ -95,7 +94,7 @@ export function withoutUndefined({
 	return reason === undefined ? { choice } : { choice, reason };
 }
 
-/** An id that may name a folder. @throws AppError invalid_input */
+/** Checks an id that becomes a folder name. @throws AppError invalid_input */
 export function checkConversationId(id: string): string {
 	const { success, error } = conversationId.safeParse(id);
 	if (success) return id;
@@ -113,7 +112,7 @@ function toPolicy({
 
 const EMPTY_PARAMETERS = { type: 'object', properties: {} };
 
-/** Of two tools of one name the first counts: a model's server refuses both. */
+/** Of two tools with the same name the first counts, since model servers refuse both. */
 function toTools(tools: RunAgentInput['tools']): FunctionTool[] {
 	const names = new Map<string, FunctionTool>();
 	for (const { name, description, parameters } of tools) {
@@ -124,16 +123,14 @@ function toTools(tools: RunAgentInput['tools']): FunctionTool[] {
 	return [...names.values()];
 }
 
-// What the messages of AG-UI's `RunAgentInput` bring that the server does not have yet: it keeps the history itself (FEATURES F13).
-
 type AguiMessage = RunAgentInput['messages'][number];
 
-/** Characters of what a program says besides the messages: more would be most of what a model takes. */
+/** Limit in characters; more would fill most of a model's context. */
 const MAX_INSTRUCTIONS = 50_000;
-/** Characters of one result; a message may be as long. */
+/** Characters per result, same as per message. */
 const MAX_RESULT = 1_000_000;
 
-/** A new message of which the files can be in a workspace. @throws AppError invalid_input */
+/** A new message with valid file paths. @throws AppError invalid_input */
 export function checkedMessage({ id, text, files }: NewMessage): NewMessage {
 	const readable = text.replaceAll('\0', '');
 	if (readable.trim() === '') throw new AppError('invalid_input', 'The message is empty. Write something.');
@@ -141,7 +138,7 @@ export function checkedMessage({ id, text, files }: NewMessage): NewMessage {
 	return { id, text: readable, files };
 }
 
-/** The last message. @throws AppError invalid_input when it is not a user's, or says nothing */
+/** The last message. @throws AppError invalid_input if it isn't a user's, or is empty */
 function newestQuestion({ messages }: RunAgentInput): NewMessage {
 	if (messages.length === 0) throw new AppError('invalid_input', 'messages must have at least one message.');
 	const parsed = userMessage.safeParse(messages.at(-1), { error: inPlainWords });
@@ -156,13 +153,13 @@ function newestQuestion({ messages }: RunAgentInput): NewMessage {
 	return checkedMessage({ id, text: contentText(content), files: metadata?.files ?? [] });
 }
 
-/** The results that the list ends with; none when it ends with something else. @throws AppError invalid_input | too_large */
+/** The tool results at the end of the messages. @throws AppError invalid_input | too_large */
 export function trailingResults({ messages }: RunAgentInput): CallResult[] {
 	const first = messages.findLastIndex(({ role }) => role !== 'tool') + 1;
 	return messages.slice(first).map((message, index) => toResult(message, first + index));
 }
 
-/** The results between the newest question and the one before it. @throws AppError invalid_input | too_large */
+/** The tool results between the newest question and the one before. @throws AppError invalid_input | too_large */
 function resultsBeforeQuestion({ messages }: RunAgentInput): CallResult[] {
 	const before = messages.slice(0, -1);
 	const first = before.findLastIndex(({ role }) => role === 'user') + 1;
@@ -171,7 +168,7 @@ function resultsBeforeQuestion({ messages }: RunAgentInput): CallResult[] {
 	});
 }
 
-/** The application's own words for the model: its system and developer messages and its context; empty without any. @throws AppError too_large */
+/** The application's system and developer messages and its context; empty if none. @throws AppError too_large */
 function spokenInstructions({ messages, context }: RunAgentInput): string {
 	const spoken = messages.flatMap(({ role, content }) => {
 		const isTheirs = role === 'system' || role === 'developer';
@@ -199,7 +196,7 @@ function toResult(message: AguiMessage, index: number): CallResult {
 	}
 	const { toolCallId, content, error } = parsed.data;
 	const text = contentText(content).replaceAll('\0', '');
-	// What an application says of a failure may be all that it says.
+	// A failure may consist of nothing but its error text.
 	const output = error === undefined ? text : [`Error: ${error.replaceAll('\0', '')}`, text].filter(Boolean).join('\n');
 	if (output.length > MAX_RESULT) {
 		throw new AppError('too_large', `messages.${index}.content is longer than ${MAX_RESULT} characters.`, {
@@ -209,13 +206,13 @@ function toResult(message: AguiMessage, index: number): CallResult {
 	return { toolCallId, output, isError: error !== undefined };
 }
 
-/** An id of any form, as one that may stand in an address: the same one for the same message. */
+/** Turns any id into one that fits in an address; the same id gives the same result. */
 function toMessageId(id: string): string {
 	if (conversationId.safeParse(id).success) return id;
 	return `agui-${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;
 }
 
-/** The text of AG-UI content; parts of other kinds are left out, as AG-UI says of a peer that cannot use them. */
+/** The text of AG-UI content. Ignores other kinds of parts, as AG-UI allows. */
 function contentText(content: string | readonly { type: string; text?: unknown }[]): string {
 	if (typeof content === 'string') return content;
 	return content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n');

@@ -1,4 +1,4 @@
-/** Takes what people decide about calls that wait for it, and goes on once nothing is open (AG-UI `resume`, F14). */
+/** Decisions about pending calls; the reply continues once all are decided (AG-UI `resume`, F14). */
 import { isBuiltinCall } from '../../shared/names.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
@@ -19,23 +19,20 @@ interface Parts {
 }
 
 export interface Decision {
-	/** Who decides. */
 	by: Asker;
 	conversationId: string;
 	interruptId: string;
 	decision: ApprovalDecision;
-	/** What the run that goes on is to be called. */
+	/** Id for the run that continues. */
 	runId?: string;
-	/** What else that run has of whoever asks for it: tools, say, and results of those that were called. */
+	/** More options of that run from the caller, such as tools and results. */
 	resumed?: Partial<Omit<RunSetup, 'runId' | 'conversationId'>> & { results?: readonly CallResult[] };
 }
 
 /**
- * The first decision about a call counts. When none is open any more the answer goes on: then the id of that run is
- * returned.
- * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already, `invalid_input`
- * for what would last beyond this call of a skill that nobody trusts, or of a built-in one, `forbidden` for a key that may
- * not decide so
+ * The first decision about a call counts. Once all are decided the reply continues, and the id of that run is returned.
+ * @throws AppError `not_found` for an unknown question, `conflict` if it's already decided, `invalid_input` for a lasting
+ * decision about an untrusted or built-in skill, `forbidden` if the key may not decide this
  */
 export async function decide(
 	{ store, runner, changes }: Parts,
@@ -64,14 +61,14 @@ export async function decide(
 		await store.approvals.grant({ skill, script: decision.choice === 'skill' ? '' : script, digest }, now);
 	}
 	changes.announce(conversationId);
-	// Whoever decides last goes on with it; so does one who comes again because the server was stopped in between.
+	// The last decision starts the run. So does a repeated one, if the server stopped in between.
 	const ids = waitingIds(answer);
 	const decided = await store.approvals.decisions(conversationId, ids);
 	if (ids.some((id) => !decided.has(id))) {
 		if (!isFirst) throw new AppError('conflict', 'You’ve already answered this.');
 		return null;
 	}
-	// One id for all who may come to start it.
+	// The same id for everyone who might start it.
 	const id = runId ?? `resume-${ids[0]}`;
 	const apiKeyId = await store.conversations.apiKeyOf(conversationId);
 	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
@@ -80,8 +77,8 @@ export async function decide(
 }
 
 /**
- * Whoever asks for a run does not allow it to itself, unless its key was made for that; to let go of a call harms nobody.
- * What is allowed for good is allowed for everybody: whoever manages the server decides that.
+ * A key can't approve its own runs, unless it was created for that; denying is always allowed. Lasting approvals apply to
+ * everyone, so only the server's admin can give them.
  * @throws AppError `forbidden`
  */
 export function checkMayDecide(by: Asker, { choice }: ApprovalDecision): void {
@@ -95,19 +92,18 @@ export function checkMayDecide(by: Asker, { choice }: ApprovalDecision): void {
 	throw new AppError('forbidden', 'Programs can only allow a call once. To always allow it, use the app.');
 }
 
-// Answers the questions that ended a run, as AG-UI's `resume` has them, and goes on (FEATURES F13, F14).
-
 /**
- * The same run id twice is the same run.
- * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already or others are open,
- * `forbidden` for a key that may not decide so
+ * Answers the questions that ended a run (AG-UI `resume`) and continues it. The same run id is the same run (FEATURES F13,
+ * F14).
+ * @throws AppError `not_found` for an unknown question, `conflict` if it's already decided or others are open, `forbidden` if
+ * the key may not decide this
  */
 export async function resumeRun(parts: Parts, by: Asker, input: RunAgentInput, answers: Answers): Promise<void> {
 	const { threadId: conversationId, runId } = input;
 	await requireOwnConversation(parts, by.apiKeyId, conversationId);
 	const known = await parts.runner.get(runId);
 	if (known?.conversationId === conversationId) return requireDecided(parts, conversationId, answers);
-	// All of them or none.
+	// All or none.
 	for (const decision of answers.values()) checkMayDecide(by, decision);
 	const { runId: _runId, conversationId: _conversationId, ...setup } = toRunSetup(input);
 	const resumed = { ...setup, results: trailingResults(input) };
@@ -120,7 +116,7 @@ export async function resumeRun(parts: Parts, by: Asker, input: RunAgentInput, a
 	}
 }
 
-/** The run is there: whoever comes again with other answers is not to believe that they count. @throws AppError conflict */
+/** The run exists: repeating the request with different answers is a conflict. @throws AppError conflict */
 async function requireDecided({ store }: Parts, conversationId: string, answers: Answers): Promise<void> {
 	const decided = await store.approvals.decisions(conversationId, [...answers.keys()]);
 	for (const [id, { choice, reason }] of answers) {

@@ -1,4 +1,4 @@
-/** A conversation as a file: written a few messages at a time, however long it is, and read again without believing it. */
+/** Export and import of conversations: streams files of any length, and trusts nothing in an imported one. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ConversationSummary } from '../../shared/api.ts';
@@ -37,7 +37,7 @@ const KINDS = {
 	markdown: { extension: 'md', type: 'text/markdown; charset=utf-8' }
 } as const;
 
-/** JSON has every branch, Markdown the one that is shown. @throws AppError not_found */
+/** JSON contains every branch, Markdown only the visible one. @throws AppError not_found */
 export async function exportConversation(parts: Parts, id: string, format: ExportFormat): Promise<ExportedFile> {
 	const conversation = await parts.store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
@@ -89,12 +89,12 @@ function now(): string {
 	return new Date().toISOString();
 }
 
-/** What every system takes as a name, without an ending. */
+/** A file name for any system, without an extension. */
 export function fileNameOf(title: string): string {
 	const name = plainLine(title.toWellFormed())
 		.replaceAll(/[\\/:*?"<>|%]+/g, ' ')
 		.replaceAll(/\s+/g, ' ');
-	// A name may have 255 bytes, and a sign at most four.
+	// At most 255 bytes, with up to four per character.
 	const short = [...name]
 		.slice(0, 60)
 		.join('')
@@ -103,9 +103,7 @@ export function fileNameOf(title: string): string {
 	return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(short) ? `_${short}` : short;
 }
 
-// A message as Markdown, for people: who, what was said, and the steps of an answer as a short list.
-
-/** Ends with a line break. */
+/** A message as Markdown: author, text, and the steps of a reply as a short list. Ends with a line break. */
 export function markdownOf(message: Message): string {
 	const blocks = [`## ${message.role === 'user' ? 'You' : 'Assistant'}`];
 	for (const part of message.parts) {
@@ -124,7 +122,7 @@ function blockOf(part: Part): string {
 			return part.text.trim();
 		case 'tool':
 			return stepOf(part);
-		// Not said to anybody.
+		// Not part of the conversation.
 		case 'reasoning':
 		case 'compaction':
 			return '';
@@ -160,13 +158,13 @@ function endOf({ status, error }: Message): string {
 	return status === 'running' ? '*This reply is still being written.*' : '';
 }
 
-/** In a fence that is longer than any inside. */
+/** Uses a fence longer than any inside. */
 function fenced(text: string): string {
 	const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
 	return `${fence}\n${text.endsWith('\n') ? text.slice(0, -1) : text}\n${fence}`;
 }
 
-/** As code within a line. */
+/** As inline code. */
 function codeOf(text: string): string {
 	const line = oneLine(text);
 	const mark = '`'.repeat(longestRun(line) + 1);
@@ -188,9 +186,7 @@ function indent(text: string): string {
 	return text.replaceAll(/^(?=.)/gm, '  ');
 }
 
-// Makes a conversation of a file that an export wrote, or that somebody made: nothing in it is believed, and nothing is run.
-
-/** The file but for its messages, which are checked one by one: of a bad file not all has to be looked at to refuse it. */
+/** Messages are checked one by one, so that a bad file is refused early. */
 const envelope = conversationFile.omit({ messages: true }).extend({ messages: z.array(z.unknown()) });
 
 interface Imported {
@@ -200,7 +196,7 @@ interface Imported {
 	messages: Message[];
 }
 
-/** A new conversation with the file's title. @throws AppError invalid_input with the place named */
+/** Creates a new conversation from a file. @throws AppError invalid_input naming the place */
 export async function importConversation(store: Store, body: unknown, now = new Date()): Promise<ConversationSummary> {
 	const { title, createdAt, head, messages } = readConversationFile(body, now);
 	const id = randomUUID();
@@ -217,7 +213,7 @@ export async function importConversation(store: Store, body: unknown, now = new 
 	return conversation;
 }
 
-/** Checks everything, and gives the messages ids of their own. @throws AppError invalid_input */
+/** Checks everything and assigns new message ids. @throws AppError invalid_input */
 function readConversationFile(body: unknown, now: Date): Imported {
 	const file = check(envelope, body, []);
 	if (file.messages.length > MAX_FILE_MESSAGES) {
@@ -242,7 +238,7 @@ function readConversationFile(body: unknown, now: Date): Imported {
 	return { title: file.title, createdAt: timeOf(file.createdAt, now), head, messages };
 }
 
-/** What was open when it was exported is nobody's any more: calls that waited or ran are interrupted. */
+/** Running and waiting calls become interrupted. */
 function ended(message: Message): Message {
 	const isOpen = message.status === 'running' || message.status === 'waiting';
 	const status = isOpen ? 'interrupted' : message.status;
@@ -250,7 +246,7 @@ function ended(message: Message): Message {
 	return { ...message, parts, status, retry: null };
 }
 
-/** Before its schema looks at each of them: a million parts would have a million things to say. */
+/** Checked before the schema, which would report an issue for each of a million parts. */
 function requireFewParts(message: unknown, index: number): void {
 	const parts = typeof message === 'object' && message !== null && 'parts' in message ? message.parts : null;
 	if (Array.isArray(parts) && parts.length > MAX_FILE_PARTS) {
@@ -258,7 +254,7 @@ function requireFewParts(message: unknown, index: number): void {
 	}
 }
 
-/** In the form that the server writes; nothing of a file was said later than now. */
+/** Normalised, and not in the future. */
 function timeOf(time: string, now: Date): string {
 	return new Date(Math.min(Date.parse(time), now.getTime())).toISOString();
 }

@@ -1,4 +1,4 @@
-/** The skills of one conversation, for people: pinned by somebody, loaded by the model (FEATURES F7), or offered by a run. */
+/** The skills of a conversation: pinned, loaded by the model (FEATURES F7), or offered by a run. */
 import type { ConversationSkill, ConversationSkillList, RunOffer } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Message } from '../../shared/message.ts';
@@ -25,7 +25,7 @@ interface Parts {
 /** More would fill any model's context. */
 const MAX_PINNED = 50;
 
-/** Of the branch that is shown, the answer under way included. @throws AppError not_found */
+/** For the visible branch, including the reply under way. @throws AppError not_found */
 export async function listConversationSkills(parts: Parts, id: string): Promise<ConversationSkillList> {
 	const { store, skills, modes } = parts;
 	const conversation = await store.conversations.get(id);
@@ -63,8 +63,8 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 }
 
 /**
- * Pins a skill, unpins it (`loaded`), or takes it away from the model altogether (`unloaded`), from its next answer on.
- * @throws AppError `not_found` for a conversation, or a skill to pin, that is not there; `conflict` when too many are pinned
+ * Pins a skill, unpins it (`loaded`), or removes it from the context (`unloaded`), from the next reply on.
+ * @throws AppError `not_found` for the conversation, or for a skill to pin; `conflict` if too many are pinned
  */
 export async function setConversationSkill(
 	parts: Parts,
@@ -95,7 +95,7 @@ export async function setConversationSkill(
 			await conversationSkills.remove(id, name);
 			break;
 		case 'unloaded':
-			// Of a skill that is not there nothing needs to be kept.
+			// A skill that isn't loaded needs no record.
 			if (before.data.some((skill) => skill.name === name)) await set('unloaded');
 			break;
 		default:
@@ -107,7 +107,7 @@ export async function setConversationSkill(
 
 type Loaded = Pick<ConversationSkill, 'name' | 'description' | 'tokens'>;
 
-/** What was loaded and not unloaded since, each once, the first to be loaded first; as its last load says. */
+/** Skills loaded and not unloaded since, in order of their first load, with the data of their last. */
 function loadedIn(messages: readonly Message[], states: readonly ConversationSkillState[]): Loaded[] {
 	const unloaded = new Map(
 		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
@@ -128,9 +128,7 @@ function noConversation(): AppError {
 	return new AppError('not_found', 'Conversation not found.');
 }
 
-// Why a run offered what it did, and what came of it: read from the run's own events (FEATURES F2).
-
-/** As far as the run has come. @throws AppError not_found */
+/** What a run offered, loaded and ran so far, from its events (FEATURES F2). @throws AppError not_found */
 export async function readRunOffer(
 	runner: Pick<Runner, 'get' | 'live' | 'follow'>,
 	runId: string,
@@ -143,31 +141,31 @@ export async function readRunOffer(
 	const read = createReader();
 	for await (const batch of batches) {
 		for (const { data } of batch) {
-			// Nearly all events are pieces of text.
+			// Nearly all events are text deltas.
 			if (data.includes('"skill.')) read.add(JSON.parse(data) as RunEvent);
 		}
 		const last = batch.at(-1)?.seq ?? 0;
-		// One that goes on is followed no further than it had come, but as far as what it offers.
+		// Reads a live run only up to now, but at least until its offer.
 		if (live && last >= Math.max(live.seq, OFFERED_BY)) break;
 	}
 	return { isBuiltIn: run.model === BUILT_IN_MODEL, ...read.result(live !== null) };
 }
 
-/** By this event a run has said what it offers. */
+/** The offer is among the first events up to this one. */
 const OFFERED_BY = 2;
 
 function createReader() {
 	let offer: SkillOffer | null = null;
 	const loaded = new Set<string>();
 	const ran: RunOffer['ran'] = [];
-	/** Those that run, by the id of the call. */
+	/** Running executions by call id. */
 	const open = new Map<string, RunOffer['ran'][number]>();
 	return {
 		add(event: RunEvent): void {
 			if (event.type !== 'CUSTOM') return;
 			switch (event.name) {
 				case 'skill.catalog':
-					// Runs of older versions kept names and descriptions alone.
+					// Older runs stored only names and descriptions.
 					offer = skillOffer.safeParse(event.value).data ?? null;
 					return;
 				case 'skill.loaded':
@@ -192,7 +190,7 @@ function createReader() {
 		result: (isRunning: boolean) => ({
 			offer,
 			loaded: [...loaded],
-			// What a run that is over has not finished was stopped with it.
+			// Executions still running at the end of a run were stopped with it.
 			ran: ran.map((each) => (each.status === 'running' && !isRunning ? { ...each, status: 'error' as const } : each))
 		})
 	};

@@ -1,4 +1,4 @@
-/** Conversations that were deleted: they can be brought back for a while, then they go for good, with their files. */
+/** Deleted conversations: restorable for a while, then deleted permanently with their files. */
 import type { ConversationSummary, DeletedConversation } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../log.ts';
@@ -11,17 +11,17 @@ const KEEP_MS = 10 * 60_000;
 const PURGE_EVERY_MS = 60_000;
 
 export interface ConversationTrash {
-	/** Nothing starts in it any more, then its run is stopped. @throws AppError not_found */
+	/** Blocks new runs, then stops the current one. @throws AppError not_found */
 	remove(id: string): Promise<void>;
-	/** Also one that is not deleted. @throws AppError `not_found` when it is gone for good */
+	/** Also accepts one that isn't deleted. @throws AppError `not_found` if it's gone for good */
 	restore(id: string): Promise<ConversationSummary>;
-	/** Those that can be restored, last deleted first. `total` counts all. */
+	/** Restorable conversations, last deleted first. `total` counts all. */
 	list(page: { page: number; limit: number }): Promise<{ data: DeletedConversation[]; total: number }>;
-	/** One that was deleted goes for good now. @throws AppError `not_found` when it is gone, or was restored */
+	/** Deletes it permanently now. @throws AppError `not_found` if it's gone or was restored */
 	removeForGood(id: string): Promise<void>;
-	/** Removes for good what was deleted ten minutes ago. Never rejects: what fails is logged, and tried again the next time. */
+	/** Permanently deletes conversations deleted ten minutes ago. Never rejects: errors are logged and retried next time. */
 	purge(): Promise<void>;
-	/** Ends the timer, and waits for a purge that is under way. */
+	/** Stops the timer and waits for a purge under way. */
 	close(): Promise<void>;
 }
 
@@ -35,16 +35,16 @@ interface Parts {
 	now?: () => number;
 }
 
-/** Purges at once what an earlier start of the server left, and from then on every minute. */
+/** Purges at once what is left from an earlier start, then every minute. */
 export function openConversationTrash(parts: Parts): ConversationTrash {
 	const { store, runner, workspaces, changes, log, now = Date.now } = parts;
 	const { conversations } = store;
 	let isClosed = false;
 	let purging = Promise.resolve();
-	/** Runs that are being stopped: they still write files. */
+	/** Runs being stopped, which still write files. */
 	const stopping = new Map<string, Promise<unknown>>();
 
-	/** Files go before rows: what fails in between still has the row that says it is to be removed. */
+	/** Files before rows: if it fails in between, the row still says what to delete. */
 	const removeForGood = async (id: string): Promise<void> => {
 		try {
 			await stopping.get(id);
@@ -67,7 +67,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	};
 	const purge = (): Promise<void> => (purging = purging.then(() => (isClosed ? undefined : purgeNow())));
 	const timer = setInterval(() => void purge(), PURGE_EVERY_MS);
-	// It must not keep a process alive that has nothing else to do.
+	// Don't keep an otherwise idle process alive.
 	timer.unref();
 	void purge();
 
@@ -75,7 +75,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 		async remove(id) {
 			const run = await conversations.markDeleted(id, new Date(now()).toISOString());
 			if (!run) throw new AppError('not_found', 'Conversation not found.');
-			// Before its run ends: who hears of that end would read what is gone.
+			// Before the run ends: listeners to that end would read what is gone.
 			changes.announce(id);
 			if (run.activeRunId === null) return;
 			const stop = runner.stop(run.activeRunId);
@@ -97,7 +97,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 					'This chat isn’t in the trash any more. It was restored or deleted permanently.'
 				);
 			}
-			// After a purge that is under way: it may be at the same one.
+			// After a purge under way, which may be deleting the same one.
 			await (purging = purging.then(() => removeForGood(id)));
 		},
 

@@ -1,4 +1,4 @@
-/** A conversation as a whole: its messages, its run under way, its files, and what waits to be sent in it. */
+/** Conversations as a whole: messages, active run, files, and the outbox of queued messages. */
 import { randomUUID, hash } from 'node:crypto';
 import type { z } from 'zod';
 import type { ConversationDetail, conversationPatch, ConversationSummary, MessageList } from '../../shared/api.ts';
@@ -20,20 +20,20 @@ interface Parts {
 	changes: ConversationChanges;
 }
 
-/** Messages that a page gets at once, enough for a tall screen, and those that it gets when somebody looks further up. */
+/** Messages in the first page, enough for a tall screen, and in each earlier one. */
 const FIRST_PAGE = 12;
 const PAGE = 40;
 
-/** The conversation with its live answer as far as it has come. @throws AppError not_found */
+/** The conversation, including the live reply so far. @throws AppError not_found */
 export async function readConversation({ store, runner }: Parts, id: string): Promise<ConversationDetail> {
-	// In this order a message that is sent meanwhile is seen twice rather than not at all.
+	// In this order, a message sent meanwhile appears twice rather than not at all.
 	const queued = await store.queue.list(id);
 	let page = await store.messages.page(id, { limit: FIRST_PAGE });
 	const usage = await store.conversations.usage(id);
 	const choice = await store.runs.choiceOf(id);
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
-	// Memory is ahead of the database: message and cursor are taken together, after the reads.
+	// Memory is ahead of the database: take message and cursor together, after the reads.
 	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
 	// A run that began between the reads is in the second one.
 	if (live && !page.messages.some((message) => message.id === live.message.id)) {
@@ -54,7 +54,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	return { ...conversation, ...choice, ...page, messages, queue, usage, cursor: live.seq };
 }
 
-/** For a page that comes later: its clock may be another, and it has not seen the calls begin. */
+/** For a page opened later: its clock may differ, and it hasn't seen the calls start. */
 function withElapsed({ message, callsBegunAt }: LiveAnswer): Message {
 	const now = performance.now();
 	const parts = message.parts.map((part): Part => {
@@ -65,7 +65,7 @@ function withElapsed({ message, callsBegunAt }: LiveAnswer): Message {
 	return { ...message, parts };
 }
 
-/** What was decided already about calls of which others still wait. */
+/** Adds decisions already made about calls while others are pending. */
 export async function withDecisions(store: Store, id: string, messages: readonly Message[]): Promise<Message[]> {
 	const decisions = await store.approvals.decisions(id, messages.flatMap(waitingIds));
 	if (decisions.size === 0) return [...messages];
@@ -80,13 +80,13 @@ export async function withDecisions(store: Store, id: string, messages: readonly
 	);
 }
 
-/** The messages before one of them. @throws AppError not_found */
+/** The messages before this one. @throws AppError not_found */
 export async function readEarlier({ store }: Parts, id: string, before: string): Promise<MessageList> {
 	await refuseDeleted({ store }, id);
 	return store.messages.page(id, { before, limit: PAGE });
 }
 
-/** What people make of it, renaming included. @throws AppError not_found | conflict when a branch is asked for during a run */
+/** Renames, marks, or switches the branch. @throws AppError not_found | conflict for another branch during a run */
 export async function changeConversation(
 	parts: Parts,
 	id: string,
@@ -103,15 +103,15 @@ export async function changeConversation(
 	return conversation;
 }
 
-/** For what may be there without its conversation, files say. @throws AppError `not_found` for one that was deleted */
+/** For what may exist without its conversation, such as files. @throws AppError `not_found` if it was deleted */
 export async function refuseDeleted({ store }: Pick<Parts, 'store'>, id: string): Promise<void> {
 	if (!(await store.conversations.isDeleted(id))) return;
 	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to continue.' });
 }
 
 /**
- * Puts something into a conversation's workspace; a conversation that the server doesn't know yet is made by it.
- * @throws AppError `not_found` for one that is deleted or that another key began, and as `work`
+ * Puts something into a conversation's workspace and creates the conversation if it doesn't exist.
+ * @throws AppError `not_found` if it's deleted or belongs to another key; also what `work` throws
  */
 export async function putInto<Result>(
 	{ store }: Pick<Parts, 'store'>,
@@ -129,21 +129,21 @@ export async function putInto<Result>(
 	return result;
 }
 
-/** Removes a message and all that follows it. @throws AppError not_found | conflict while a run is under way */
+/** Removes a message and everything after it. @throws AppError not_found | conflict during a run */
 export async function removeMessage(parts: Parts, id: string, messageId: string): Promise<void> {
 	await requireIdle(parts, id);
 	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'Message not found.');
 	parts.changes.announce(id);
 }
 
-/** Shows the branch that a message is in. @throws AppError not_found | conflict while a run is under way */
+/** Switches to a message's branch. @throws AppError not_found | conflict during a run */
 export async function showBranch(parts: Parts, id: string, messageId: string): Promise<void> {
 	await requireIdle(parts, id);
 	if (!(await parts.store.messages.show(id, messageId))) throw new AppError('not_found', 'Message not found.');
 	parts.changes.announce(id);
 }
 
-/** A new conversation with everything up to a message, and a copy of the files. @throws AppError not_found */
+/** Copies everything up to a message, and the files, into a new conversation. @throws AppError not_found */
 export async function forkConversation(
 	{ store, workspaces }: Parts,
 	id: string,
@@ -165,7 +165,7 @@ export async function forkConversation(
 	try {
 		await workspaces.copyAll(id, fork.id);
 	} catch (error) {
-		// Without its files it is no copy.
+		// A copy without its files is useless.
 		await store.conversations.remove(fork.id);
 		throw error;
 	}
@@ -179,21 +179,20 @@ async function requireIdle({ store }: Parts, id: string): Promise<void> {
 	throw new AppError('conflict', 'A reply is being written. Stop it or wait until it’s done.');
 }
 
-// Messages that wait for the end of a run, and how they are sent (F14).
-
+/** Messages queued for the end of a run (F14). */
 export interface Outbox {
-	/** Sends a message when the run that is under way has ended, or at once: then the id of its run is returned. */
+	/** Sends a message after the current run; or at once if none, and returns the id of its run. */
 	enqueue(conversationId: string, message: NewMessage): Promise<string | null>;
 	/**
-	 * Sends a message that waits before all others: a run that is under way ends after the step that it is in. Returns the
-	 * id of its run, null when that starts later. @throws AppError `not_found` when it waits no more
+	 * Sends a queued message before all others, ending the current run after its step. Returns the id of its run, or null if
+	 * that starts later. @throws AppError `not_found` if it's no longer queued
 	 */
 	sendNow(conversationId: string, messageId: string): Promise<string | null>;
 }
 
-/** From here on what waits is sent when a run has ended well. */
+/** Sends queued messages after each successful run. */
 export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces'>): Outbox {
-	/** Sends the first message that waits; null when none does, or a run is under way. */
+	/** Sends the first queued message; null if there is none, or a run is under way. */
 	const sendNext = async (conversationId: string): Promise<string | null> => {
 		const [next] = await store.queue.list(conversationId);
 		if (!next) return null;
@@ -203,7 +202,7 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 			await runner.start({ kind: 'ask', runId, conversationId, message: { id, text, files }, tools: [] });
 			return runId;
 		} catch (error) {
-			// It goes on waiting: the end of that run sends it.
+			// It stays queued: the end of that run sends it.
 			if (error instanceof AppError && error.code === 'conflict') return null;
 			throw error;
 		}
@@ -216,7 +215,7 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 		async enqueue(conversationId, message) {
 			await store.queue.add(conversationId, { ...message, createdAt: new Date().toISOString() });
 			changes.announce(conversationId);
-			// Sent before, and told again by somebody who has not heard of it.
+			// Already sent, and repeated by a client that doesn't know.
 			const runId = runIdOf(conversationId, message.id);
 			if (await runner.get(runId)) return runId;
 			return sendNext(conversationId);
@@ -232,14 +231,14 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 	};
 }
 
-/** One id for all who may come to send it; of another conversation's message with the same id, another. */
+/** The same id for everyone who might send it; unique across conversations. */
 function runIdOf(conversationId: string, messageId: string): string {
 	return `queued-${hash('sha256', `${conversationId}\n${messageId}`).slice(0, 40)}`;
 }
 
-/** After such an end the next message may follow without anybody having looked. */
+/** Whether the next message may follow without anyone having looked. */
 function isGood(last: RunEvent): boolean {
 	if (last.type !== 'RUN_FINISHED' || last.outcome?.type !== 'success') return false;
-	// A program is at work for this answer: what is said next waits for what that brings.
+	// A program is still working on this reply, so the next message waits for its result.
 	return last.result === undefined && !last.outcome.pendingToolCallIds?.length;
 }

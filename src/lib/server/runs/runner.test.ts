@@ -537,7 +537,7 @@ describe('starting', () => {
 
 	test('an upload\u2019s conversation is named after its first message, one with a name keeps it', async () => {
 		await start([text('a'), text('b')]);
-		await rig.store.conversations.create({ id: 'c', title: 'New conversation', createdAt: new Date(0).toISOString() });
+		await rig.store.conversations.create({ id: 'c', title: 'New chat', createdAt: new Date(0).toISOString() });
 		await rig.run('Summarise the sales\nof last year');
 		expect((await rig.store.conversations.get('c'))?.title).toBe('Summarise the sales');
 		await rig.run('Something else');

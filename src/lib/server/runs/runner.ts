@@ -41,7 +41,7 @@ interface ActiveRun {
 type EndListener = (conversationId: string, last: RunEvent) => Promise<void>;
 
 /** Title of an empty conversation. */
-export const UNTITLED = 'New conversation';
+export const UNTITLED = 'New chat';
 
 export class Runner {
 	#options: RunnerOptions;

@@ -118,7 +118,7 @@ function readMetadata(
 	const metadata = Object.create(null) as Record<string, string>;
 	if (data.metadata === undefined || data.metadata === '') return metadata;
 	if (!isObject(data.metadata)) {
-		violate('metadata', 'must map text to text');
+		violate('metadata', 'must be a mapping with text values');
 		return metadata;
 	}
 	for (const [key, value] of Object.entries(data.metadata)) {

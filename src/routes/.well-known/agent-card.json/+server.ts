@@ -4,7 +4,7 @@ import { version as release } from '$app/environment';
 import { AppError } from '$lib/shared/errors.ts';
 import { ownOrigin } from '$lib/server/access/door.ts';
 
-/** How to come in is for everybody; which skills there are is for those who may. */
+/** The card is public; the skills in it are only listed for callers who may read them. */
 export const GET = door('A2A', undefined, async ({ app, request, cookies, locals }) => {
 	const { a2a, config, login } = app;
 	const { headers } = request;

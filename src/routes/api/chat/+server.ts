@@ -38,7 +38,7 @@ export const POST = endpoint({
 			return { threadId, runId };
 		}
 		return eventStream((signal) => {
-			// A run that has ended is not running any more: then there is nothing to stop.
+			// After the run has ended there is nothing to stop.
 			if (cancelOnDisconnect) signal.addEventListener('abort', () => void runner.stop(runId), { once: true });
 			return (async function* () {
 				const batches = await runner.follow(runId, 0, signal);

@@ -12,7 +12,7 @@ export const GET = endpoint({
 	answer: z.looseObject({ openapi: z.string() }).describe('OpenAPI 3.1.'),
 	handler: async ({ url }): Promise<OpenApiDocument> => {
 		const others = Object.entries(ROUTES).map(async ([file, load]) => [file, await load()] as const);
-		// A glob never finds the file that it stands in.
+		// A glob doesn't include its own file.
 		const modules = [['./+server.ts', { GET }] as const, ...(await Promise.all(others))];
 		return createOpenApiDocument(endpointsOf('/api/openapi.json', modules), version, url.origin);
 	}

@@ -2,7 +2,7 @@ import { credentials } from '$lib/shared/api.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { AppError } from '$lib/shared/errors.ts';
 
-/** Whoever sends this need not be anybody. */
+/** Anyone can send this. */
 const MAX_BYTES = 16 * 1024;
 
 export const POST = endpoint({

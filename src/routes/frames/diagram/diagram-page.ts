@@ -1,4 +1,4 @@
-/** The page inside the frame that draws diagrams: a policy that lets only its own script run, and nothing be loaded. */
+/** The page inside the diagram frame. Its policy allows only its own script and loads nothing. */
 import frame from './frame.js?raw';
 
 export function diagramPage(nonce: string): string {
@@ -8,7 +8,7 @@ export function diagramPage(nonce: string): string {
 ${frame}</script></body></html>`;
 }
 
-/** `sandbox` as well as the frame's own: whoever opens the address itself gets no origin either. */
+/** `sandbox` too: opening the address directly gives it no origin either. */
 export function diagramPolicy(nonce: string): string {
 	return [
 		"default-src 'none'",
@@ -23,9 +23,9 @@ export function diagramPolicy(nonce: string): string {
 }
 
 /**
- * HTML without inline event handlers, before anything has parsed it: Chromium (156) holds them against the policy of the
- * page even in the document of a sanitizer. Each `on…` attribute becomes `data-on…`; from every `<` that could begin a tag,
- * as the HTML standard reads one. The function is put into the frame as its own source, so it stands alone.
+ * Turns inline event handlers (`on…`) into `data-on…` before the HTML is parsed, because Chromium (156) applies the page's
+ * policy to them even in a sanitizer's document. Finds tags as the HTML standard does. Its source is put into the frame, so
+ * it must be self-contained.
  */
 export function withoutHandlers(html: string): string {
 	if (!/<[a-z][^]*on/i.test(html)) return html;

@@ -1,12 +1,12 @@
-// Runs inside the frame, whose origin is nobody's: gets mermaid's code and a text from the page, draws it, tells its size.
+// Runs inside the frame, which has an opaque origin: gets Mermaid's code and a text from the page, draws it, reports its size.
 {
 	/** @typedef {{ initialize(options: object): void, render(id: string, text: string): Promise<{ svg: string }> }} Mermaid */
 
 	const nonce = document.currentScript?.nonce ?? '';
-	/** It stands before this in the page. */
+	/** Defined before this script. */
 	const { withoutHandlers } = /** @type {typeof globalThis & { withoutHandlers(html: string): string }} */ (globalThis);
 	const { parseFromString } = DOMParser.prototype;
-	/** Mermaid's sanitizer reads each label with it; handlers are gone by then. @type {typeof parseFromString} */
+	/** Mermaid's sanitizer parses each label with this; the handlers are gone by then. @type {typeof parseFromString} */
 	DOMParser.prototype.parseFromString = function (html, type) {
 		return parseFromString.call(this, withoutHandlers(String(html)), type);
 	};
@@ -18,7 +18,7 @@
 			(error) => parent.postMessage({ type: 'failed', message: String(error?.message ?? error).slice(0, 500) }, '*')
 		);
 	});
-	// A link would lead this frame away; no policy lets it arrive anywhere, and the diagram would be gone.
+	// Links would navigate the frame; the policy blocks them, but the diagram would be lost.
 	addEventListener('click', (event) => event.preventDefault(), true);
 	parent.postMessage({ type: 'ready' }, '*');
 
@@ -37,7 +37,7 @@
 			maxEdges: 400
 		});
 		const { svg } = await mermaid.render('diagram', text);
-		// Nothing of the page can be reached from here, and the policy lets nothing in or out.
+		// The page isn't reachable from here, and the policy lets nothing in or out.
 		document.body.innerHTML = svg;
 		document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
 		const box = document.querySelector('svg')?.getBoundingClientRect();

@@ -3,7 +3,7 @@ import { json } from '@sveltejs/kit';
 import { eventStream, readAnyJson, responseEventFrames, whileConnected } from '$lib/server/http.ts';
 import { collect } from '$lib/server/protocols/responses/responses-api.ts';
 
-/** Files come inside the body, a third larger than they are. */
+/** Files are embedded in the body as base64, which adds a third. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
 export const POST = door('Responses API', 'execute', async (event) => {
@@ -22,7 +22,7 @@ export const POST = door('Responses API', 'execute', async (event) => {
 	return eventStream((signal) => {
 		const leave = () => {
 			gone.abort(signal.reason);
-			// Nobody asks for the next event any more, so what is to be tidied up would wait for ever.
+			// Nobody requests the next event any more, so end the generator to run its cleanup.
 			void events.return(undefined);
 		};
 		signal.addEventListener('abort', leave, { once: true });

@@ -233,13 +233,6 @@ export function bodyOf(skillMd: string): string {
 		.trimEnd();
 }
 
-/** Like an editor: a final line break starts an empty last line. */
-export function countLines(text: string): number {
-	let lines = 1;
-	for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
-	return lines;
-}
-
 /** Start and end of a line, from 1; of the last one if there are fewer. */
 export function rangeOfLine(text: string, line: number): [start: number, end: number] {
 	let start = 0;

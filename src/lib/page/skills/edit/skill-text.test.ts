@@ -1,7 +1,8 @@
+import { countLines } from '../../text/format.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleSummary } from '../../../../../tests/support/sample-skills.ts';
 import { adviseOnDescription, adviseOnName, filesOfTemplate, suggestName, tabOf } from '../skill-tabs.ts';
-import { bodyOf, countLines, type FileNode, interpreterOf, rangeOfLine, treeOf } from './skill-editor.svelte.ts';
+import { bodyOf, type FileNode, interpreterOf, rangeOfLine, treeOf } from './skill-editor.svelte.ts';
 import { filterSkills } from '../../text/fuzzy.ts';
 import { editorPage, skillPage } from '../skill-words.ts';
 

@@ -259,7 +259,7 @@ export function readAllowedTools(
 	const own = 'allowed-tools';
 	if (own in data) {
 		const requested = asText(data[own]);
-		if (requested === undefined) violate(own, 'must be text or a list of texts');
+		if (requested === undefined) violate(own, 'must be text or a list of tool names');
 		return requested || undefined;
 	}
 	if (!withAliases) return undefined;
@@ -271,7 +271,7 @@ export function readAllowedTools(
 				violate(own, `is missing, so “${prefix}${alias}” is used`, { fix: lineOf(own, requested), at: prefix + alias });
 				return requested;
 			}
-			if (requested === undefined && !prefix && alias in map) violate(alias, 'must be text or a list of texts');
+			if (requested === undefined && !prefix && alias in map) violate(alias, 'must be text or a list of tool names');
 		}
 	}
 	return undefined;

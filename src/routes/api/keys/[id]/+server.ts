@@ -15,7 +15,7 @@ export const PATCH = endpoint({
 	}
 });
 
-/** Revokes it: it stays in the list, with what was made with it. */
+/** Revoked keys stay in the list, and so does everything made with them. */
 export const DELETE = endpoint({
 	id: 'revokeApiKey',
 	tag: 'API keys',

@@ -24,7 +24,7 @@ export const DELETE = endpoint({
 	params: { id: '`runId` of the answer.' },
 	answer: null,
 	handler: async ({ app, caller, params }) => {
-		// One that is being stored at this moment is stopped as well: it is known afterwards.
+		// A run that is just being stored can be stopped too: it exists afterwards.
 		if (caller.apiKeyId !== null || !(await app.runner.stop(params.id))) {
 			await requireOwnRun(app, caller.apiKeyId, params.id);
 			await app.runner.stop(params.id);

@@ -44,7 +44,7 @@ export const POST = endpoint({
 		const { apiKeyId } = caller;
 		const asked = apiKeyId === null ? wanted : { ...wanted, apiKeyId };
 		const allow = allowedIn(approve, caller);
-		// Who has gone neither waits for a turn nor needs the script.
+		// If the client disconnects, don't wait for a turn or finish the script.
 		return whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
 	}
 });

@@ -8,7 +8,7 @@ export const POST = endpoint({
 	tag: 'Install',
 	summary: 'Install skills in one step',
 	description: 'From a source, or as one tool made of a schema and a native handler’s name.',
-	// Read as whichever of both it is, so that what is wrong is told of that one.
+	// A union, so that errors refer to the variant that was meant.
 	body: z.union([customSkill, installRequest]),
 	example: { source: { type: 'github', repository: 'anthropics/skills' } },
 	status: 201,

@@ -2,7 +2,7 @@ import { catalogQuery } from '$lib/shared/api.ts';
 import { catalogPage } from '$lib/shared/install.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 
-/** As many as skills.sh gives. */
+/** The limit of skills.sh. */
 const MAX_FOUND = 100;
 
 export const GET = endpoint({

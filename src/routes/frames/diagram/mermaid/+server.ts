@@ -1,6 +1,6 @@
 /**
- * GET /frames/diagram/mermaid: mermaid's own code, as text: the page hands it to the frame, whose origin may load nothing. From the
- * server, because compressing its five megabytes with the other scripts would double the time of a build.
+ * GET /frames/diagram/mermaid: Mermaid's code as text, which the page hands to the frame, since that can't load anything.
+ * Served separately, because compressing five megabytes with the other scripts would double the build time.
  */
 import type { RequestHandler } from './$types';
 

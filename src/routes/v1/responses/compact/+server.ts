@@ -2,7 +2,7 @@ import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
 import { readAnyJson, whileConnected } from '$lib/server/http.ts';
 
-/** Files come inside the body, a third larger than they are. */
+/** Files are embedded in the body as base64, which adds a third. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
 export const POST = door('Responses API', 'execute', async (event) => {

@@ -2,8 +2,8 @@ import { endpoint, OF_CONVERSATION, events } from '$lib/server/endpoint.ts';
 import { eventStream } from '$lib/server/http.ts';
 
 /**
- * Says at once, and whenever something in the conversation has changed, whether it is deleted, no more: whoever hears it
- * reads it again. A deleted one is followed too, for it may be restored.
+ * Sends whether the conversation is deleted, at once and after each change; listeners then read it again. Deleted ones can be
+ * followed too, since they may be restored.
  */
 export const GET = endpoint({
 	id: 'followConversation',
@@ -17,7 +17,7 @@ export const GET = endpoint({
 		return eventStream(async function* (signal) {
 			const changed = changes.follow(id, signal);
 			for (;;) {
-				// Listened for before it is read, so that nothing changes unheard between the two.
+				// Subscribe before reading, so that no change is missed in between.
 				const next = changed.next();
 				const isDeleted = (await store.conversations.get(id)) === null;
 				yield `event: change\ndata: ${JSON.stringify({ isDeleted })}\n\n`;

@@ -15,8 +15,8 @@ export const GET = endpoint({
 		const { runner } = app;
 		const run = await requireOwnRun(app, caller.apiKeyId, params.id);
 		const given = Number(request.headers.get('last-event-id') ?? query.after ?? 0);
-		// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not. Nobody asks on
-		// after the end of a run: a cursor there is of an event that a crash took, whose number the end has now.
+		// An impossible cursor starts over: the fold tolerates repeated events, but not gaps. Nobody continues after the end of
+		// a run, so a cursor there belongs to an event that a crash lost, whose number the end has now.
 		const last = runner.live(params.id)?.seq ?? run.lastSeq - 1;
 		const after = Number.isInteger(given) && given >= 0 && given <= last ? given : 0;
 		return eventStream(async function* (signal) {

@@ -17,7 +17,7 @@ export const GET = endpoint({
 	}
 });
 
-/** Values go in and never come out. */
+/** Values can be set but never read. */
 export const PUT = endpoint({
 	id: 'changeSecrets',
 	tag: 'Skills',

@@ -15,7 +15,7 @@ export const GET = endpoint({
 	}
 });
 
-/** Ends it; what it was asked by hears of it as of any end. */
+/** The caller gets its result as usual. */
 export const DELETE = endpoint({
 	id: 'stopExecution',
 	tag: 'Runs',

@@ -21,7 +21,7 @@ export const PUT = endpoint({
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, request }) => {
 		const id = checkConversationId(params.id);
-		// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
+		// Kit drops the body of a request without a content type; saving an empty file instead would lose data silently.
 		if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
 			throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
 		return putInto(app, { id, apiKeyId: caller.apiKeyId }, () => app.workspaces.write(id, params.path, request.body));
