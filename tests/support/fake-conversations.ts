@@ -81,7 +81,7 @@ export function createFakeConversations(all: ConversationSummary[] = []): FakeCo
 		listDeletedConversations: async ({ page, limit }) => {
 			fail();
 			const deletedAt = new Date().toISOString();
-			const expiresAt = new Date(Date.now() + 600_000).toISOString();
+			const expiresAt = new Date(Date.now() + 30 * 86_400_000).toISOString();
 			const data = fake.deleted.map(({ id, title }) => ({ id, title, deletedAt, expiresAt })).reverse();
 			return { data: data.slice((page - 1) * limit, page * limit), total: data.length, page, limit };
 		},

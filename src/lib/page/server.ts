@@ -123,7 +123,7 @@ export function createClient() {
 			call('GET', '/api/conversations', { query: { ...search, ...(archived && { archived: 'true' }) }, signal }),
 		changeConversation: (id: string, body: ConversationPatch) =>
 			call('PATCH', '/api/conversations/[id]', { params: { id }, body }),
-		/** Can be restored for ten minutes. */
+		/** Can be restored for 30 days. */
 		removeConversation: (id: string) => call('DELETE', '/api/conversations/[id]', { params: { id } }),
 		/** `not_found` once it's deleted for good. */
 		restoreConversation: (id: string) => call('POST', '/api/conversations/trash/[id]', { params: { id } }),

@@ -56,7 +56,7 @@ export class ConversationActions {
 		});
 	}
 
-	/** At once; the server keeps it for ten minutes. */
+	/** At once; the server keeps it for 30 days. */
 	async remove(conversation: ConversationSummary): Promise<void> {
 		const { conversations, toasts } = this.#host;
 		const { id } = conversation;

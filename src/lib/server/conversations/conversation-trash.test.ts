@@ -15,7 +15,7 @@ import { createConversationChanges } from '../runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './conversation-trash.ts';
 import { createWorkspaces, type Workspaces } from '../workspaces.ts';
 
-const MINUTE = 60_000;
+const DAY = 24 * 60 * 60_000;
 const START = Date.UTC(2026, 0, 1, 12);
 
 let root: string;
@@ -73,19 +73,19 @@ describe('a conversation that is deleted', () => {
 		await trash.remove('c');
 		expect(await store.conversations.get('c')).toBeNull();
 		await expect(trash.remove('c')).rejects.toMatchObject({ code: 'not_found' });
-		now += 10 * MINUTE - 1;
+		now += 30 * DAY - 1;
 		await trash.purge();
 		expect(await trash.restore('c')).toEqual(before);
 		expect(await trash.restore('c')).toEqual(before);
 		expect(await hasFiles('c')).toBe(true);
 	});
 
-	test('is gone for good after ten minutes, files and all, and its id is free again', async () => {
+	test('is gone for good after 30 days, files and all, and its id is free again', async () => {
 		await put('later');
 		await trash.remove('c');
-		now += 5 * MINUTE;
+		now += 15 * DAY;
 		await trash.remove('later');
-		now += 5 * MINUTE;
+		now += 15 * DAY;
 		await trash.purge();
 		await expect(trash.restore('c')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 		expect([await hasFiles('c'), await hasFiles('later')]).toEqual([false, true]);
@@ -98,7 +98,7 @@ describe('a conversation that is deleted', () => {
 		const nest = "import os\nfor each in range(50): os.mkdir('d' * 250); os.chdir('d' * 250)";
 		execFileSync('python3', ['-c', nest], { cwd: workspaces.path('c') });
 		await trash.remove('c');
-		now += 10 * MINUTE;
+		now += 30 * DAY;
 		await trash.purge();
 		expect(logged).toEqual([]);
 		expect(existsSync(workspaces.path('c'))).toBe(false);
@@ -108,9 +108,9 @@ describe('a conversation that is deleted', () => {
 	test('goes for good when somebody says so, with what it stands in the list for; not one that was restored meanwhile', async () => {
 		await put('other');
 		await trash.remove('c');
-		now += MINUTE;
+		now += DAY;
 		await trash.remove('other');
-		const times = { deletedAt: new Date(START).toISOString(), expiresAt: new Date(START + 10 * MINUTE).toISOString() };
+		const times = { deletedAt: new Date(START).toISOString(), expiresAt: new Date(START + 30 * DAY).toISOString() };
 		expect(await trash.list({ page: 2, limit: 1 })).toEqual({ data: [{ id: 'c', title: 'c', ...times }], total: 2 });
 		await Promise.all([trash.purge(), trash.removeForGood('c'), trash.restore('other')]);
 		for (const id of ['c', 'other', 'nobody'])
@@ -136,7 +136,7 @@ describe('a conversation that is deleted', () => {
 	test('is removed when the server starts again, if it is old enough then', async () => {
 		await trash.remove('c');
 		await trash.close();
-		now += 11 * MINUTE;
+		now += 31 * DAY;
 		trash = open();
 		// The purge of the start comes before this one.
 		await trash.purge();
@@ -152,7 +152,7 @@ describe('a conversation that is deleted', () => {
 		await put('other');
 		await trash.remove('c');
 		await trash.remove('other');
-		now += 10 * MINUTE;
+		now += 30 * DAY;
 		await trash.purge();
 		expect(logged.filter((line) => line.includes('no space left'))).toHaveLength(2);
 		await expect(trash.restore('c')).rejects.toMatchObject({ code: 'not_found' });
@@ -165,7 +165,7 @@ describe('a conversation that is deleted', () => {
 
 	test('a database that cannot be written is logged, and tried again', async () => {
 		await trash.remove('c');
-		now += 10 * MINUTE;
+		now += 30 * DAY;
 		const { claimDeleted } = store.conversations;
 		store.conversations.claimDeleted = () => Promise.reject(new Error('database is full'));
 		await trash.purge();

@@ -7,7 +7,8 @@ import type { ConversationChanges } from '../runs/conversation-changes.ts';
 import type { Runner } from '../runs/runner.ts';
 import type { Workspaces } from '../workspaces.ts';
 
-const KEEP_MS = 10 * 60_000;
+/** As long as a removed skill. */
+const KEEP_MS = 30 * 24 * 60 * 60_000;
 const PURGE_EVERY_MS = 60_000;
 
 export interface ConversationTrash {
@@ -19,7 +20,7 @@ export interface ConversationTrash {
 	list(page: { page: number; limit: number }): Promise<{ data: DeletedConversation[]; total: number }>;
 	/** Deletes it permanently now. @throws AppError `not_found` if it's gone or was restored */
 	removeForGood(id: string): Promise<void>;
-	/** Permanently deletes conversations deleted ten minutes ago. Never rejects: errors are logged and retried next time. */
+	/** Permanently deletes conversations deleted 30 days ago. Never rejects: errors are logged and retried next time. */
 	purge(): Promise<void>;
 	/** Stops the timer and waits for a purge under way. */
 	close(): Promise<void>;

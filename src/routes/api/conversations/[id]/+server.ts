@@ -27,7 +27,7 @@ export const PATCH = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteConversation',
 	tag: 'Conversations',
-	summary: 'Delete a conversation; it can be restored for 10 minutes',
+	summary: 'Delete a conversation; it can be restored for 30 days',
 	params: OF_CONVERSATION,
 	answer: null,
 	handler: async ({ app, params }) => {
