@@ -275,7 +275,13 @@ describe('data-analysis: the chart', () => {
 		]) {
 			expect(svg).toContain(`>${text}</text>`);
 		}
-		expect(svg).toMatch(/<rect x="0.5" y="0.5" [^>]*fill="#ffffff"/);
+		expect(svg).toMatch(/<rect width="760" height="\d+" fill="#ffffff"/);
+		// Each color has another one on a dark page.
+		const [style = ''] = /@media \(prefers-color-scheme:dark\).*/.exec(svg) ?? [];
+		const colors = new Set(
+			[...svg.matchAll(/ (fill|stroke)="(#\w+)"/g)].map(([, name, color]) => `[${name}="${color}"]`)
+		);
+		expect([...colors].filter((color) => !style.includes(color))).toEqual([]);
 	});
 
 	it('draws bars in proportion', async () => {

@@ -1,4 +1,4 @@
-/** What was found as a horizontal bar chart in SVG, on its own background, so that it is legible on a light and on a dark page. */
+/** What was found as a horizontal bar chart in SVG, on its own background, so that it is legible on every page; on a dark page it is dark. */
 
 import { decimal, grouped, plain, toNumber } from './decimal.mjs';
 import { capitalized } from './report.mjs';
@@ -11,6 +11,14 @@ const [TOP, BOTTOM, RIGHT] = [92, 64, 28];
 const LONGEST_LABEL = 30;
 const [INK, MUTED, GRID, PAPER] = ['#1b2430', '#556270', '#e3e8ee', '#ffffff'];
 const [POSITIVE, NEGATIVE] = ['#2f6fde', '#d0453b'];
+/** In place of each color where its page is dark; a program that reads no styles shows the light ones. */
+const IN_THE_DARK = {
+	...{ [INK]: '#ecebe6', [MUTED]: '#a9a89f', [GRID]: '#383a34', [PAPER]: '#1f201d' },
+	...{ [POSITIVE]: '#6f9ff0', [NEGATIVE]: '#f0837a' }
+};
+const STYLE = Object.entries(IN_THE_DARK)
+	.map(([light, dark]) => `[fill="${light}"]{fill:${dark}}[stroke="${light}"]{stroke:${dark}}`)
+	.join('');
 
 /** `{ title, svg }`. `value` is the index of a number column, or null. */
 export function chartOf(analysis, value, measure, tableName) {
@@ -93,7 +101,8 @@ function barChart({ title, subtitle, valueAxis, labelAxis, bars, places }) {
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="chart-title chart-description" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif">`,
 		`<title id="chart-title">${escaped(title)}</title>`,
 		`<desc id="chart-description">${escaped(`${subtitle}. ${description}`)}</desc>`,
-		`<rect x="0.5" y="0.5" width="${WIDTH - 1}" height="${height - 1}" rx="12" fill="${PAPER}" stroke="${GRID}"/>`,
+		`<style>@media (prefers-color-scheme:dark){${STYLE}}</style>`,
+		`<rect width="${WIDTH}" height="${height}" fill="${PAPER}"/>`,
 		textAt(24, 38, widthOf(title, 20) < WIDTH - 48 ? title : shorten(title, 62), 20, INK, { weight: 650 }),
 		textAt(24, 62, shorten(subtitle, 100), 13, MUTED),
 		...ticks.flatMap((tick) => {
