@@ -51,6 +51,13 @@ test('F14: a call waits in every tab and over a restart; the first answer counts
 	}
 	await expect(page.getByTestId('approval-decision')).toContainText('Answered in another tab');
 	expect(lastRequest(model.requests)).toContain('said: hello two words');
+
+	// Its own page replays the step, as that of any other execution of a chat.
+	await second.goto(`${app.url}/skills/executions`);
+	await second.getByTestId('execution-link').first().click();
+	const step = second.getByTestId('execution-output').getByTestId('step');
+	await expect(step).toHaveAttribute('data-status', 'done');
+	await expect(step).toContainText('said: hello two words');
 });
 
 test('F14: the reason of a refusal is read by the model; nothing runs', async ({ page, app, model }) => {

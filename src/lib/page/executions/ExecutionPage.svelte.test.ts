@@ -63,6 +63,35 @@ describe('E13: the page of an execution', () => {
 		expect(source?.isClosed).toBe(true);
 	});
 
+	test('that had to be allowed replays its step as well, though the run before wrote the call', async () => {
+		const ids = { conversationId: 'c1', runId: 'r2', toolCallId: 't1' };
+		const { screen, sources } = await setup(sampleExecution({ ...ids, output: 'said: oh no' }));
+		const value = { toolCallId: 't1', executionId: 'e1' };
+		const said = (stream: 'stdout' | 'stderr', text: string) => ({ toolCallId: 't1', executionId: 'e1', stream, text });
+		sources[0]?.send([
+			{ type: 'RUN_STARTED', threadId: 'c1', runId: 'r2' },
+			{ type: 'CUSTOM', name: 'tool.decision', value: { toolCallId: 'other', choice: 'once' } },
+			{ type: 'CUSTOM', name: 'tool.decision', value: { toolCallId: 't1', choice: 'once' } },
+			{
+				type: 'CUSTOM',
+				name: 'skill.started',
+				value: { ...value, skill: 'demo', script: 'scripts/x.sh', args: ['it'], sandbox: 's' }
+			},
+			{ type: 'CUSTOM', name: 'skill.output', value: said('stdout', 'said: ') },
+			{ type: 'CUSTOM', name: 'skill.output', value: said('stderr', 'oh no') }
+		]);
+		const step = screen.getByTestId('step');
+		await expect.element(step).toHaveAttribute('data-status', 'running');
+		await expect.element(step).toHaveAttribute('aria-label', 'Running scripts/x.sh');
+		await expect.element(screen.getByTestId('terminal-command')).toHaveTextContent('$ scripts/x.sh it');
+		await expect.element(screen.getByTestId('execution-output')).toMatchTextContent(/said: oh no/);
+		sources[0]?.send([
+			{ type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 't1', content: 'said', role: 'tool' },
+			{ type: 'RUN_FINISHED', threadId: 'c1', runId: 'r2' }
+		]);
+		await expect.element(step).toHaveAttribute('data-status', 'done');
+	});
+
 	test('that failed says so in one plain line, with what to do about it', async () => {
 		const { screen } = await setup(
 			sampleExecution({

@@ -6,6 +6,7 @@ import {
 	type Execution,
 	foldEvent,
 	type Message,
+	type Part,
 	type ToolPart,
 	type ToolStatus
 } from '../../shared/message.ts';
@@ -218,9 +219,11 @@ export class ExecutionWatch {
 			const isFirst = this.value === null;
 			this.value = value;
 			this.error = null;
-			const { runId, toolCallId } = value;
-			if (isFirst && runId !== null && toolCallId !== null) this.replay.open({ runId, toolCallId });
-			else if (isFirst) this.replay.close();
+			const { runId, toolCallId, tool, input } = value;
+			if (isFirst && runId !== null && toolCallId !== null) {
+				const [name, args] = [tool ?? 'use_skill', input ?? ''];
+				this.replay.open(runId, { type: 'tool', id: toolCallId, name, arguments: args, status: 'running' });
+			} else if (isFirst) this.replay.close();
 			if (isUnderWay(value)) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
 		} catch (error) {
 			this.error = asApiError(error);
@@ -258,15 +261,23 @@ export class ExecutionReplay {
 		this.#client = client;
 	}
 
-	/** Follows the run to its end. If its events are gone, there is no step. */
-	open({ runId, toolCallId }: { runId: string; toolCallId: string }): void {
+	/**
+	 * Follows the run to its end. If its events are gone, there is no step. `asked` is the call from the record, because a call
+	 * that needed approval was written by the run before.
+	 */
+	open(runId: string, asked: ToolPart): void {
 		let message: Message = emptyAnswer('replay', runId, '');
 		const source = this.#client.runEvents(runId, 0);
 		this.#source = source;
 		source.onmessage = (received: MessageEvent<string>) => {
 			const event = JSON.parse(received.data) as RunEvent;
+			const isAsked = (part: Part): boolean => part.type === 'tool' && part.id === asked.id;
+			const isBegun = event.type === 'CUSTOM' && (event.name === 'tool.decision' || event.name === 'skill.started');
+			if (isBegun && event.value.toolCallId === asked.id && !message.parts.some(isAsked)) {
+				message = { ...message, parts: [...message.parts, asked] };
+			}
 			message = foldEvent(message, event);
-			const part = message.parts.find((each) => each.type === 'tool' && each.id === toolCallId);
+			const part = message.parts.find(isAsked);
 			if (part?.type === 'tool') {
 				this.part = part;
 				this.isSettled ||= part.status !== 'preparing';
