@@ -160,3 +160,92 @@ writeFileSync('page.html', ${JSON.stringify(PAGE)});
 	await expect.poll(() => sound.evaluate((audio: HTMLAudioElement) => audio.currentTime)).toBe(7);
 	await expectAccessible(page);
 });
+
+/** A chat with these files, which the page has open. */
+async function openChat(page: Page, app: App, files: Record<string, Buffer | string>): Promise<void> {
+	const made = await page.request.post(`${app.url}/api/conversations`, { data: { title: 'Files' } });
+	const { id } = (await made.json()) as { id: string };
+	const headers = { 'content-type': 'application/octet-stream' };
+	for (const [path, data] of Object.entries(files)) {
+		const put = await page.request.put(`${app.url}/api/conversations/${id}/files/${path}`, { data, headers });
+		expect(put.ok()).toBe(true);
+	}
+	await page.goto(`${app.url}/c/${id}`);
+}
+
+test('F5: the panel of files is as wide as somebody wants it, by mouse and by keyboard, and stays so; on a phone it takes the page', async ({
+	page,
+	app
+}) => {
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await openChat(page, app, { 'notes.txt': 'alpha' });
+	await page.getByTestId('files-button').click();
+	const side = page.getByRole('complementary', { name: 'Files' });
+	const handle = page.getByRole('separator', { name: 'Width of the chat' });
+	const widthOf = async () => Math.round((await side.boundingBox())?.width ?? 0);
+	await expect(side).toBeVisible();
+	const preset = await widthOf();
+	const box = await handle.boundingBox();
+	await page.mouse.move((box?.x ?? 0) + 4, 400);
+	await page.mouse.down();
+	await page.mouse.move((box?.x ?? 0) - 96, 400);
+	await page.mouse.up();
+	expect(Math.abs((await widthOf()) - preset - 100)).toBeLessThanOrEqual(2);
+	await handle.focus();
+	await page.keyboard.press('Home');
+	await expect(handle).toHaveAttribute('aria-valuenow', '35');
+	await page.keyboard.press('ArrowRight');
+	await expect(handle).toHaveAttribute('aria-valuenow', '37');
+	const kept = await widthOf();
+	await expectAccessible(page);
+	await page.reload();
+	await page.getByTestId('files-button').click();
+	await expect.poll(widthOf).toBe(kept);
+	await handle.focus();
+	await page.keyboard.press('Enter');
+	await expect.poll(widthOf).toBe(preset);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await expect(page.getByTestId('files-sheet')).toBeVisible();
+	await expect(handle).toHaveCount(0);
+});
+
+test('F5: a text of 50 MB and a table of a million rows open: only their beginning is read, which they say, and the rest can be saved', async ({
+	page,
+	app
+}) => {
+	await page.setViewportSize({ width: 1280, height: 800 });
+	const lines = Buffer.from('a line of a long log file, as programs write them all day long\n'.repeat(800_000));
+	const rows = Array.from({ length: 1_000_000 }, (_, index) => `${index},name ${index},${index * 3}`);
+	await openChat(page, app, {
+		'long.log': lines,
+		'long.md': '# Title\n\n- item *one* `code`\n\n'.repeat(1_600_000),
+		'one-line.txt': 'x'.repeat(50_000_000),
+		'rows.csv': `id,name,amount\n${rows.join('\n')}\n`
+	});
+	const network = await page.context().newCDPSession(page);
+	await network.send('Network.enable');
+	let bytes = 0;
+	network.on('Network.dataReceived', ({ dataLength }) => (bytes += dataLength));
+	await page.getByTestId('files-button').click();
+	for (const [path, said] of [
+		['long.log', 'Preview cut off. Download the file to see the rest.'],
+		['long.md', 'Preview cut off. Download the file to see the rest.'],
+		['one-line.txt', 'Preview cut off. Download the file to see the rest.'],
+		['rows.csv', /Only the first [\d,]{5,7} rows\. Download the file to see the rest\./]
+	] as const) {
+		bytes = 0;
+		await row(page, path).getByRole('button').first().click();
+		await expect(panel(page)).toContainText(said);
+		if (path === 'long.md') {
+			// Not all at once.
+			const items = panel(page).getByRole('listitem');
+			const first = await items.count();
+			expect(first).toBeLessThan(1_500);
+			await panel(page).getByRole('button', { name: 'Show more' }).click();
+			await expect.poll(() => items.count()).toBeGreaterThan(first);
+		}
+		await expect(panel(page).getByRole('link', { name: `Download ${path}` })).toHaveAttribute('download', path);
+		expect(bytes).toBeLessThan(8_000_000);
+		await page.getByTestId('all-files').click();
+	}
+});

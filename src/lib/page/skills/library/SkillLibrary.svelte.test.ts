@@ -9,7 +9,7 @@ import { Library } from './library.svelte.ts';
 import { PaneWidth } from '../../ui/toasts.svelte.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
 import NewSkillForm from '../edit/NewSkillForm.svelte';
-import ResizeHandle from '../edit/ResizeHandle.svelte';
+import ResizeHandle from '../../ui/ResizeHandle.svelte';
 import SkillLibrary from './SkillLibrary.svelte';
 
 beforeEach(() => localStorage.clear());
