@@ -24,6 +24,7 @@ import { createSkillSession, type SessionOptions, type SkillSession } from './ca
 import { createSkillCopies } from './skill-copies.ts';
 import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './find/skill-index.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type SkillRoot, type ToolDefinition } from './types.ts';
+import { isPortableName } from './read/fields.ts';
 import { isBuiltInTool, type IsReserved } from './read/tool-names.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './make/workshop.ts';
@@ -279,8 +280,7 @@ export function defineSkill(definition: SkillDefinition): SkillDefinition {
 	const refuse = (reason: string) => {
 		throw new SkillError('InvalidManifest', `Couldn’t define the skill “${String(name).slice(0, 64)}”: ${reason}.`);
 	};
-	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64)
-		refuse('its name must use a-z, 0-9 and single hyphens');
+	if (!isPortableName(name)) refuse('its name must use a-z, 0-9 and single hyphens');
 	if (valid(version) === null) refuse(`“${version}” isn’t a version such as 1.0.0`);
 	if (description.trim() === '' || description.length > 1024) refuse('its description must have 1 to 1,024 characters');
 	if (schema.input.type !== 'object') refuse('schema.input must be the JSON Schema of an object');

@@ -1,5 +1,6 @@
 /** The files of a new skill, as text; pure (FEATURES D25, E21). */
 import { withoutBlankLines } from '../read/front-matter.ts';
+import { isPortableName } from '../read/fields.ts';
 import { SkillError } from '../types.ts';
 
 /** Marks skills made by `define_tool`: `remove_tool` may remove only these (D26). */
@@ -34,7 +35,7 @@ export function skillNameOf(toolName: string): string {
 
 /** A skill with only instructions. @throws SkillError InvalidArgs for an invalid name or description */
 export function skillFiles({ name, description, body, generator }: NewSkill): SkillFiles {
-	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) {
+	if (!isPortableName(name)) {
 		throw new SkillError(
 			'InvalidArgs',
 			`“${name}” isn’t a valid skill name.`,

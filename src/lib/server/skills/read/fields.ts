@@ -14,6 +14,12 @@ interface ViolationDetails {
 
 const PLAIN = /^[ -~]*$/;
 const PORTABLE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** A name as the standard has it. */
+export function isPortableName(name: string): boolean {
+	return PORTABLE_NAME.test(name) && name.length <= 64;
+}
+
 export const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
 
 /** Characters a name can't have: separators, those forbidden in some systems' folder names, and invisible ones. */

@@ -108,7 +108,9 @@ describe('what is found', () => {
 	test('A24: each folder is named before it is read', async () => {
 		put({ 'root/group/demo/SKILL.md': text('demo'), 'root/group/demo/scripts/a.sh': '' });
 		const folders: string[] = [];
-		await scanRoots([at('root'), at('absent')], (path) => folders.push(path));
+		const follow = (path: string) => folders.push(path) === 0;
+		const pass = { follow, touched: new Set<string>(), moved: new Set<string>(), verifies: true };
+		await createScanner([at('root'), at('absent')]).scan(pass);
 		expect(folders).toEqual(['root', 'root/group', 'root/group/demo', 'root/group/demo/scripts'].map(at));
 	});
 });

@@ -81,16 +81,9 @@ export function createScanner(given: readonly (string | SkillRoot)[], isReserved
 	};
 }
 
-/** Scans once, without a cache. `onFolder` is called just before each folder is read. */
-export async function scanRoots(
-	roots: readonly (string | SkillRoot)[],
-	onFolder: (folder: string) => void = () => undefined
-): Promise<(Skill | BrokenSkill)[]> {
-	const follow = (folder: string): boolean => {
-		onFolder(folder);
-		return false;
-	};
-	return scanAll(labelRoots(roots), { ...UNWATCHED, follow }, null);
+/** Scans once. */
+export function scanRoots(roots: readonly (string | SkillRoot)[]): Promise<(Skill | BrokenSkill)[]> {
+	return createScanner(roots).scan();
 }
 
 interface Memory {
@@ -101,7 +94,7 @@ interface Memory {
 async function scanAll(
 	roots: readonly SkillRoot[],
 	pass: ScanPass,
-	memory: Memory | null,
+	memory: Memory,
 	isReserved?: IsReserved
 ): Promise<(Skill | BrokenSkill)[]> {
 	const pace = createPace();
@@ -114,13 +107,13 @@ async function scanAll(
 			// The root is recalled first.
 			real ??= folder.real;
 			folder.isNew ||= pass.moved.has(folder.path);
-			const known = memory?.known.get(folder.path);
-			if (!memory || !known || folder.isNew || !isCurrent(known, pass)) return undefined;
+			const known = memory.known.get(folder.path);
+			if (!known || folder.isNew || !isCurrent(known, pass)) return undefined;
 			memory.kept.set(folder.path, known);
 			return known.content;
 		};
 		const open = async (folder: Folder, isRoot: boolean): Promise<Skill | BrokenSkill | Subfolders> => {
-			const reading = createReading(pass, memory !== null, pace);
+			const reading = createReading(pass, pace);
 			const entries = await reading.readFolder(folder.path);
 			const file = isRoot ? undefined : skillFileOf(entries, RULES);
 			if (!file) return reading.keep(subfoldersOf(folder.path, entries, RULES), folder.path, memory);
@@ -150,14 +143,14 @@ function isCurrent({ paths, folders, marks }: Known, pass: ScanPass): boolean {
 }
 
 /** Records what is read for one skill, with marks to detect changes. */
-function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void> | undefined) {
+function createReading(pass: ScanPass, pace: () => Promise<void> | undefined) {
 	const folders = { paths: [] as string[], marks: [] as number[] };
 	const files = { paths: [] as string[], marks: [] as number[] };
 	let isWhole = true;
 	let isMarked = true;
 	const note = (path: string, { paths, marks }: typeof folders) => {
 		paths.push(path);
-		if (isKept && isMarked) isMarked = addMark(marks, path);
+		if (isMarked) isMarked = addMark(marks, path);
 	};
 	return {
 		async readFolder(folder: string): Promise<Dirent[]> {
@@ -176,8 +169,8 @@ function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void
 			if (isLink) isWhole = false;
 			else note(path, files);
 		},
-		keep<Content extends Known['content']>(content: Content, folder: string, memory: Memory | null): Content {
-			if (!isWhole || !memory) return content;
+		keep<Content extends Known['content']>(content: Content, folder: string, memory: Memory): Content {
+			if (!isWhole) return content;
 			memory.kept.set(folder, {
 				content,
 				paths: [...folders.paths, ...files.paths],
