@@ -7,7 +7,7 @@ import { createBrowser } from './browser.ts';
 import type { Builtin } from './builtin.ts';
 import { findChromium as findInstalled, type Chromium } from './browser-page.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
-import { createHttpRequest, createSearxngProvider, createWebSearch, type SearchProvider } from './web.ts';
+import { createHttpRequest, createSearxngProvider, createWebSearch } from './web.ts';
 import { createHybridExecutor, type HybridOptions } from './hybrid.ts';
 import { createEvalCode, createExecuteCommand, createSandboxRunner } from './programs.ts';
 import type { Turns } from '../skills/turns.ts';
@@ -41,8 +41,6 @@ export interface BuiltinsOptions {
 	openNetwork(id: string): Promise<NetworkSession>;
 	/** The backend for a container image named by a call. @throws Error if the image isn’t allowed */
 	sandboxOfImage?: (image: string) => Sandbox;
-	/** Default: SKILLS_SEARCH_URL. */
-	searchProvider?: SearchProvider;
 	/** Default: the installed one. */
 	findChromium?: (own: string | null) => Chromium | null | Promise<Chromium | null>;
 	hybrid?: HybridOptions;
@@ -58,8 +56,7 @@ export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
 	const runner = createSandboxRunner({ sandbox, interpreters, limits, network, openNetwork, turns });
 	const files = { hybrid: createHybridExecutor(options.hybrid), runner, maxBytes: settings.maxFileBytes, timeoutMs };
 	const programs = { runner, timeoutMs, maxOutputChars, sandboxOfImage };
-	const configured = searchUrl === null ? null : createSearxngProvider(searchUrl, options.operatorFetch);
-	const provider = options.searchProvider ?? configured;
+	const provider = searchUrl === null ? null : createSearxngProvider(searchUrl, options.operatorFetch);
 	const findChromium = options.findChromium ?? ((own: string | null) => findInstalled(process.env, own));
 	return [
 		createFileRead(files),

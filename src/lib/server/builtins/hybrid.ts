@@ -1,4 +1,5 @@
 /** Runs a call in the server itself or in a sandbox (FEATURES D36). */
+import { unlessAborted } from '../skills/turns.ts';
 import { SkillError } from '../skills/types.ts';
 import type { BuiltinContext, BuiltinOutcome } from './builtin.ts';
 import type { SandboxRunner } from './programs.ts';
@@ -47,7 +48,7 @@ export function createHybridExecutor({
 			const limit = AbortSignal.timeout(maxDirectDurationMs);
 			const either = AbortSignal.any([signal, limit]);
 			try {
-				return await Promise.race([direct(either), rejectWhen(either)]);
+				return await unlessAborted(direct(either), either);
 			} catch (error) {
 				const isTooMuch = (limit.aborted && !signal.aborted) || isMemoryError(error);
 				if (isTooMuch && mode === 'hybrid' && autoUpgrade && isRepeatable && sandboxed) return sandboxed(signal);
@@ -56,14 +57,6 @@ export function createHybridExecutor({
 			}
 		}
 	};
-}
-
-function rejectWhen(signal: AbortSignal): Promise<never> {
-	return new Promise((_, reject) => {
-		const fail = () => reject(signal.reason as Error);
-		if (signal.aborted) fail();
-		else signal.addEventListener('abort', fail, { once: true });
-	});
 }
 
 /** Node’s errors for lack of memory. */

@@ -2,6 +2,8 @@
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { unlessAborted } from '../skills/turns.ts';
 
 /** Address or program of a server, with its secrets. */
 export type Target =
@@ -200,26 +202,9 @@ function innermost(error: Error): Error {
 	return next instanceof Error && next !== error ? innermost(next) : error;
 }
 
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-	let onAbort = () => {};
-	const aborted = new Promise<never>((_, reject) => {
-		onAbort = () => reject(new Error('The attempt was stopped.'));
-		signal.addEventListener('abort', onAbort, { once: true });
-		if (signal.aborted) onAbort();
-	});
-	try {
-		await Promise.race([work, aborted]);
-	} finally {
-		signal.removeEventListener('abort', onAbort);
-	}
-}
-
 /** Waits for it, at most `timeoutMs`, and ignores its errors. */
 async function settled(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)));
-	await Promise.race([work.catch(() => undefined), late]);
-	clearTimeout(timer);
+	await Promise.race([work.catch(() => undefined), delay(timeoutMs, undefined, { ref: false })]);
 }
 
 // `fetch` for an MCP server: only to its own origin, with limited responses (SECURITY, MCP servers).

@@ -9,10 +9,9 @@ import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust } from '../trust/trust.ts';
-import { allowedIn } from './ad-hoc.ts';
+import { allowedIn, type Cases, createCases } from './ad-hoc.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../trust/approval-policy.ts';
 import { createExecutionRecorder } from './executions.ts';
-import { createCases, type Cases } from './skill-cases.ts';
 import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Asker } from '../turns/toolbox.ts';
 

@@ -139,18 +139,19 @@ export function createTurns({
 }
 
 /** @throws the signal's reason if it aborts first */
-async function unlessAborted(happening: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-	if (!signal) return happening;
-	signal.throwIfAborted();
+export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+	if (!signal) return work;
 	let onAbort = () => {};
-	const aborted = new Promise<void>((resolve) => (onAbort = () => resolve()));
+	const aborted = new Promise<never>((_, reject) => (onAbort = () => reject(signal.reason as Error)));
 	signal.addEventListener('abort', onAbort, { once: true });
+	if (signal.aborted) onAbort();
 	try {
-		await Promise.race([happening, aborted]);
+		const result = await Promise.race([work, aborted]);
+		signal.throwIfAborted();
+		return result;
 	} finally {
 		signal.removeEventListener('abort', onAbort);
 	}
-	signal.throwIfAborted();
 }
 
 /** Identifies a caller: an API key across everything it runs, else a conversation or session. */

@@ -1,7 +1,6 @@
 /** API keys (only their hashes), MCP servers, encrypted secrets, logins and settings. */
 import type { Kysely, Selectable } from 'kysely';
-import { z } from 'zod';
-import type { McpServer } from '../../shared/mcp-servers.ts';
+import { type McpServer, mcpServer } from '../../shared/mcp-servers.ts';
 import type { ApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
 import { type ApiKeysTable, type Database, hasEffect } from './schema.ts';
@@ -93,19 +92,7 @@ export interface McpServers {
 	list(): Promise<StoredMcpServer[]>;
 }
 
-const config: z.ZodType<Pick<McpServer, 'transport' | 'approval'>> = z.object({
-	transport: z.discriminatedUnion('type', [
-		z.object({
-			type: z.literal('stdio'),
-			command: z.string(),
-			args: z.array(z.string()),
-			env: z.array(z.string()),
-			cwd: z.string().optional()
-		}),
-		z.object({ type: z.literal('http'), url: z.string(), headers: z.array(z.string()) })
-	]),
-	approval: z.enum(['ask', 'auto'])
-});
+const config = mcpServer.pick({ transport: true, approval: true });
 
 export function createMcpServers(db: Kysely<Database>): McpServers {
 	return {

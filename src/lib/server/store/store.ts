@@ -5,11 +5,10 @@ import { createApprovals, createCompactions, createConversationSkills, createQue
 import { createConversations } from './chat/conversations.ts';
 import { createMessages } from './chat/messages.ts';
 import { createNetworkGrants, createSkillPins, createSkillSettings, createTrustedSkills } from './skills/choices.ts';
-import { createEvalRuns, createSkillCases } from './skills/trials.ts';
+import { createEvalRuns, createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
-import { createSkillExecutions } from './skills/skill-executions.ts';
 import { createSkillInstalls, createSkillTrash } from './skills/installs.ts';
 import { withStorageErrors } from './errors.ts';
 

@@ -17,17 +17,19 @@ import { TooManyCalls } from '../../skills/turns.ts';
 import { SkillError, type SkillEvent } from '../../skills/types.ts';
 import { askFor, ConsentNeeded, requireConsent, type Consent } from './consent.ts';
 import {
+	clientOf,
 	hasScope,
 	lackOf,
+	type McpContext,
+	type McpPeer,
 	ownToolOf,
 	scopeOf,
-	viewFor,
 	skillsEnableInput,
 	skillsExecuteInput,
 	skillsExecutionsInput,
-	skillsListInput
+	skillsListInput,
+	viewFor
 } from './definitions.ts';
-import { clientOf, type McpContext, type McpPeer } from './parts.ts';
 import { findNamed } from './resources.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';

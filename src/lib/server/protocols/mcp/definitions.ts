@@ -8,7 +8,17 @@ import { BUILT_IN_TOOLS } from '../../skills/read/tool-names.ts';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { ToolDefinition } from '../../skills/types.ts';
-import type { McpCaller, McpParts } from './parts.ts';
+import type { Log } from '../../log.ts';
+import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
+import type { ApprovalPolicy } from '../../trust/approval-policy.ts';
+import type { SkillLister } from '../../skill-admin/skill-list.ts';
+import type { StoredSkillModes } from '../../trust/skill-modes.ts';
+import type { SkillRevisions } from '../../skill-admin/skill-counts.ts';
+import type { Asker } from '../../turns/toolbox.ts';
+import type { SkillsProvider } from '../../skills/provider.ts';
+import type { Store } from '../../store/store.ts';
+import type { Questions } from './consent.ts';
+import type { Turns } from '../../skills/turns.ts';
 
 const PAGE = 200;
 const id = z.string().min(1).max(256);
@@ -198,4 +208,39 @@ function readCursor(cursor: string): string {
 	const text = Buffer.from(cursor, 'base64url');
 	if (cursor.length <= 4096 && text.toString('base64url') === cursor) return text.toString();
 	throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This cursor isn’t from this server.');
+}
+
+// Types shared by the MCP server's files (FEATURES E15).
+
+export interface McpParts {
+	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
+	modes: StoredSkillModes;
+	approvals: ApprovalPolicy;
+	adHoc: AdHocParts;
+	lister: Pick<SkillLister, 'list'>;
+	store: Pick<Store, 'skillExecutions'>;
+	revisions: SkillRevisions;
+	log: Log;
+}
+
+/** A program with an API key, or the server's owner. */
+export type McpCaller = Asker;
+
+/** Who sent a request, and in which session. */
+export interface McpPeer {
+	caller: McpCaller;
+	/** Names the executions and, for a caller without a key, the workspace. */
+	sessionId: string;
+}
+
+/** The parts, plus state shared by all connections. */
+export interface McpContext extends McpParts {
+	/** Per client: runs one script of a skill at a time, and limits running and waiting calls. */
+	turns: Turns;
+	questions: Questions;
+}
+
+/** Sessions of one key share its workspace, but don't wait for each other. */
+export function clientOf({ apiKeyId }: Pick<McpCaller, 'apiKeyId'>, sessionId: string): string {
+	return `${apiKeyId ?? ''} ${sessionId}`;
 }

@@ -22,7 +22,18 @@ import { API_SCOPES } from '../../../shared/names.ts';
 import { createQuestions, readConsent } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { createSessions, readMessages, rpcError } from './sessions.ts';
-import type { McpCaller, McpContext, McpParts, McpPeer } from './parts.ts';
+import {
+	type CallerView,
+	listTools,
+	type McpCaller,
+	type McpContext,
+	type McpParts,
+	type McpPeer,
+	outputSchemaOf,
+	pageOf,
+	requireScope,
+	viewFor
+} from './definitions.ts';
 import { isObject } from '../../../shared/json.ts';
 import { type Skill as SkillEntry, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 import { z } from 'zod';
@@ -30,7 +41,6 @@ import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
 import type { Skill } from '../../skills/types.ts';
 import { callTool, reportProgress } from './call-tool.ts';
-import { type CallerView, listTools, outputSchemaOf, pageOf, requireScope, viewFor } from './definitions.ts';
 import {
 	findNamed,
 	listResources,

@@ -12,7 +12,7 @@ import {
 	type Server,
 	WebStandardStreamableHTTPServerTransport
 } from '@modelcontextprotocol/server';
-import type { McpCaller } from './parts.ts';
+import type { McpCaller } from './definitions.ts';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { isObject } from '../../../shared/json.ts';
 import { readText } from '../../read-text.ts';

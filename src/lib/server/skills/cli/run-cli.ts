@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { strictIssues } from '../doctor/mend.ts';
+import { strictIssues } from '../doctor/doctor.ts';
 import { skillFiles } from '../make/templates.ts';
 import { writeFiles } from '../make/workshop.ts';
 import { SkillError } from '../types.ts';

@@ -5,7 +5,7 @@ import { parseSkillFile } from '../parser.ts';
 import { textIssues } from '../read/skill-loader.ts';
 import { fixIdOf } from './fixes.ts';
 import { splitSkill } from './lines.ts';
-import { createMender, mendAll } from './mend.ts';
+import { createMender, mendAll } from './doctor.ts';
 
 /** Catches a loop without an end, not a machine that is busy. */
 const TIME_LIMIT_MS = 60_000;

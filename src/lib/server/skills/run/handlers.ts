@@ -1,5 +1,5 @@
 /** Native handlers: host functions that skills call by name (S1 `registerHandler`; FEATURES D37, D38, E35). */
-import { callerKey, type Turns } from '../turns.ts';
+import { callerKey, type Turns, unlessAborted } from '../turns.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type SkillTool } from '../types.ts';
 import { timeoutOf } from './environment.ts';
 import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
@@ -100,14 +100,11 @@ async function answerOf(
 	const onAbort = () => stop.abort(new SkillError('Cancelled', 'The call was stopped.'));
 	if (signal?.aborted) onAbort();
 	signal?.addEventListener('abort', onAbort, { once: true });
-	const ended = new Promise<never>((_resolve, reject) => {
-		stop.signal.addEventListener('abort', () => reject(stop.signal.reason as SkillError), { once: true });
-	});
 	const { apiKeyId, sessionId } = caller;
 	const own = { apiKeyId, sessionId, cwd, signal: stop.signal };
 	try {
 		stop.signal.throwIfAborted();
-		const value = await Promise.race([handler(args, own), ended]);
+		const value = await unlessAborted(Promise.resolve(handler(args, own)), stop.signal);
 		// Copy as JSON, so that the handler's own objects don't reach records and answers.
 		return JSON.parse(JSON.stringify(value ?? null)) as unknown;
 	} catch (error) {

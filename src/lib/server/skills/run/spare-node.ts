@@ -26,7 +26,6 @@ export interface SpareNodes {
 export interface SpareNodesOptions {
 	idleMs?: number;
 	acknowledgeMs?: number;
-	maxSpares?: number;
 }
 
 interface Spare {
@@ -38,7 +37,7 @@ interface Spare {
 export function createSpareNodes(
 	sandbox: Sandbox,
 	node: string,
-	{ idleMs = IDLE_MS, acknowledgeMs = ACKNOWLEDGE_MS, maxSpares = MAX_SPARES }: SpareNodesOptions = {}
+	{ idleMs = IDLE_MS, acknowledgeMs = ACKNOWLEDGE_MS }: SpareNodesOptions = {}
 ): SpareNodes {
 	/** By `keyOf`; the newest last. */
 	const spares = new Map<string, Spare>();
@@ -62,7 +61,7 @@ export function createSpareNodes(
 		const idle = setTimeout(() => discard(key), idleMs);
 		idle.unref();
 		spares.set(key, { process, idle });
-		for (const oldest of [...spares.keys()].slice(0, -maxSpares)) discard(oldest);
+		for (const oldest of [...spares.keys()].slice(0, -MAX_SPARES)) discard(oldest);
 	};
 	return {
 		warm,

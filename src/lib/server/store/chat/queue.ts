@@ -1,10 +1,11 @@
 /** Stored for a conversation: pinned and unloaded skills (FEATURES F7), queued messages, approvals and summaries. */
 import type { Kysely, Transaction } from 'kysely';
-import { z } from 'zod';
 import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { messageText } from '../../../shared/message.ts';
+import { z } from 'zod';
+import { decision } from '../../../shared/message-schema.ts';
 import { type ConversationSkillsTable, type Database, hasEffect } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
@@ -231,10 +232,8 @@ export interface Approvals {
 	isGranted(grant: Grant): Promise<boolean>;
 }
 
-const decisionBody: z.ZodType<ApprovalDecision> = z.object({
-	choice: z.enum(['once', 'script', 'skill', 'deny']),
-	reason: z.string().optional()
-});
+/** An older version may have written more. */
+const decisionBody = z.object(decision.shape);
 
 export function createApprovals(db: Kysely<Database>): Approvals {
 	return {

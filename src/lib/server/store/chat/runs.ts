@@ -1,9 +1,9 @@
 /** Runs and their numbered events: written in order, without gaps, only while the run is running. */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { z } from 'zod';
 import type { RunState } from '../../../shared/api.ts';
 import { sumUsage, type TokenUsage } from '../../../shared/events.ts';
 import type { Message } from '../../../shared/message.ts';
+import { tokenUsage } from '../../../shared/message-schema.ts';
 import type { Database, RunsTable } from '../schema.ts';
 import { updateMessage } from './messages.ts';
 
@@ -156,16 +156,6 @@ export function readUsage(column: string | null): TokenUsage {
 	const parsed = tokenUsage.safeParse(column === null ? null : JSON.parse(column));
 	return parsed.success ? parsed.data : { inputTokens: 0, outputTokens: 0 };
 }
-
-const figure = z.number().optional();
-const tokenUsage = z.object({
-	inputTokens: z.number(),
-	outputTokens: z.number(),
-	cachedTokens: figure,
-	reasoningTokens: figure,
-	cost: figure,
-	saved: figure
-}) as z.ZodType<TokenUsage>;
 
 /** Throws inside the transaction, which rolls the batch back. */
 function requireSuccession(runId: string, lastSeq: number, events: readonly StoredEvent[]): void {

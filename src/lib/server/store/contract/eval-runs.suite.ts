@@ -1,7 +1,7 @@
 /** Contract tests for runs of evals, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { EvalRun } from '../../../shared/try-out.ts';
-import type { EvalRuns } from '../skills/trials.ts';
+import type { EvalRuns } from '../skills/skill-executions.ts';
 import { at, type Bench } from './fixtures.suite.ts';
 
 const run = (id: string, part: Partial<EvalRun> = {}): EvalRun => ({

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SkillCase } from '../../../shared/try-out.ts';
 import { at, type Bench } from './fixtures.suite.ts';
-import type { SkillCases } from '../skills/trials.ts';
+import type { SkillCases } from '../skills/skill-executions.ts';
 
 const entry = (id: string, part: Partial<SkillCase> = {}): Omit<SkillCase, 'lastRun'> => ({
 	id,

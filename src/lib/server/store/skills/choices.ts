@@ -4,14 +4,15 @@ import { z } from 'zod';
 import { type Database, hasEffect, type SkillSettingsTable } from '../schema.ts';
 
 /** A file or link of a skill at the time it was trusted. */
-export interface TrustedFile {
+const trustedFile = z.object({
 	/** Relative to the skill's folder, with `/`. */
-	path: string;
+	path: z.string(),
 	/** SHA-256 of its bytes (of a link: of its target path), in hex. */
-	sha256: string;
+	sha256: z.string(),
 	/** null if binary, or too long to show. */
-	text: string | null;
-}
+	text: z.string().nullable()
+});
+export type TrustedFile = z.infer<typeof trustedFile>;
 
 /** A trusted version of a skill. */
 export interface TrustedSkill {
@@ -35,10 +36,6 @@ export interface TrustedSkills {
 	/** Removes trust in a version and in files with this digest; default: in all versions. False if there was none. */
 	remove(skillId: string, which?: { version: string; digest: string }): Promise<boolean>;
 }
-
-const files: z.ZodType<TrustedFile[]> = z.array(
-	z.object({ path: z.string(), sha256: z.string(), text: z.string().nullable() })
-);
 
 export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 	return {
@@ -75,7 +72,7 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 				.executeTakeFirst();
 			if (!row) return null;
 			const { digest, trusted_at: trustedAt } = row;
-			return { version: row.version, digest, files: files.parse(JSON.parse(row.files)), trustedAt };
+			return { version: row.version, digest, files: z.array(trustedFile).parse(JSON.parse(row.files)), trustedAt };
 		},
 
 		async put(skillId, { version, digest, files: kept, trustedAt }) {
