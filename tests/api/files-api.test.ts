@@ -42,6 +42,15 @@ async function put(path: string, content: string): Promise<void> {
 	expect(response.status).toBe(201);
 }
 
+test('F5: the list says what a model is shown of a file, if one is named', async () => {
+	await put('a.txt', 'one');
+	const seenAs = async (query: string) => ((await (await get(query)).json()) as { data: ListedFile[] }).data[0]?.seenAs;
+	expect(await seenAs('')).toBe(undefined);
+	const name = { as: 'name', why: 'Scripts and tools can read it.' };
+	expect(await seenAs('?model=acme/seeing')).toEqual(name);
+	expect((await get(`?model=${'x'.repeat(1000)}`)).status).toBe(400);
+});
+
 test('F5: a file is listed with its versions, and each can be read', async () => {
 	for (const content of ['one', 'two', 'three']) {
 		await put('a.txt', content);

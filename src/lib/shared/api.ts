@@ -239,7 +239,8 @@ export const exampleRequest = z.strictObject({ skill: z.string().min(1).max(500)
 export const exampleFiles = z.object({ prompt: z.string(), files: z.array(workspaceFile) });
 
 export const fileListQuery = z.object({
-	format: z.enum(['json', 'zip']).default('json').describe('A list, or a zip with all files.')
+	format: z.enum(['json', 'zip']).default('json').describe('A list, or a zip with all files.'),
+	model: modelId.optional().describe('Adds what this model is shown of each file that is attached.')
 });
 export const fileQuery = z.object({
 	version: z.string().max(64).optional().describe('ID of an earlier content of the file.'),
@@ -258,7 +259,11 @@ const fileVersion = z.object({
 });
 export type FileVersion = z.infer<typeof fileVersion>;
 /** `versions`: the newest first. */
-const listedFile = workspaceFile.extend({ versions: z.array(fileVersion) });
+const listedFile = workspaceFile.extend({
+	versions: z.array(fileVersion),
+	/** Only if a model was named. `name`: it only learns that the file is there. */
+	seenAs: z.object({ as: z.enum(['picture', 'name']), why: z.string() }).optional()
+});
 export type ListedFile = z.infer<typeof listedFile>;
 export const workspaceFileList = z.object({ data: z.array(listedFile) });
 

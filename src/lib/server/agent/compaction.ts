@@ -4,7 +4,7 @@ import { isNote } from './turn-note.ts';
 import type { Model, ModelErrorCode, ModelOptions, ModelRequest, ModelUsage, ResponseItem } from './model.ts';
 
 export interface ItemSize {
-	/** Estimate: characters of the JSON, divided by 4. */
+	/** Estimate: characters of the JSON, divided by 4, and a fixed amount for each picture. */
 	tokens: number;
 	/** Whether it's the result of a call that loaded a skill. */
 	isSkill: boolean;
@@ -47,15 +47,21 @@ const SHARE_AFTER_RESULTS = 0.75;
 /** A summary costs a model call, so it should last for several turns. */
 const SHARE_AFTER_SUMMARY = 0.5;
 
+/** About what a picture of 1,000 × 1,000 pixels takes; servers scale larger ones down. */
+const PICTURE_TOKENS = 1500;
+
 /** Measures each item once. */
 export function createSizeOf(): SizeOf {
 	const sizes = new WeakMap<ResponseItem, ItemSize>();
 	return (item) => {
 		const known = sizes.get(item);
 		if (known) return known;
-		const json = JSON.stringify(isNote(item) ? item.content : item);
+		const json = JSON.stringify(isNote(item) ? item.content : item, (key, value: unknown) =>
+			key === 'image_url' ? '' : value
+		);
+		const pictures = json.split('"type":"input_image"').length - 1;
 		const isSkill = item.type === 'function_call_output' && json.includes('<skill_content');
-		const size = { tokens: Math.ceil(json.length / 4), isSkill };
+		const size = { tokens: Math.ceil(json.length / 4) + pictures * PICTURE_TOKENS, isSkill };
 		sizes.set(item, size);
 		return size;
 	};

@@ -90,6 +90,8 @@ export interface Model {
 	readonly id: string;
 	/** Context length; null if unknown. Never rejects. */
 	contextTokens?(): Promise<number | null>;
+	/** Whether it can see; null if unknown. Never rejects. */
+	takesImages?(): Promise<boolean | null>;
 	/** Ends promptly, with `failed` and code `aborted`, when the signal aborts. */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

@@ -68,10 +68,12 @@ export interface Now {
 	files: readonly { path: string; bytes: number }[];
 	/** Skills that may fit the question, best first. */
 	skills: readonly { name: string; description: string }[];
+	/** Content for the files attached to the message. */
+	attached?: readonly object[];
 }
 
 /** A note of what isn't known yet; null if nothing is new. */
-export function noteOf({ date, files, skills }: Now, known: Known): TurnNote | null {
+export function noteOf({ date, files, skills, attached = [] }: Now, known: Known): TurnNote | null {
 	const day = dayOf(date);
 	const there = new Set(files.map(({ path }) => path));
 	const shown = files.slice(0, MAX_FILES);
@@ -86,7 +88,8 @@ export function noteOf({ date, files, skills }: Now, known: Known): TurnNote | n
 			.map(({ name, description }) => ({ name, description }))
 	};
 	const text = render(told, files.length - shown.length);
-	return text === '' ? null : { type: 'message', role: 'user', content: [{ type: 'input_text', text }], told };
+	const content = [...(text === '' ? [] : [{ type: 'input_text', text }]), ...attached];
+	return content.length === 0 ? null : { type: 'message', role: 'user', content, told };
 }
 
 function render({ date, files = [], skills = [] }: Told, moreFiles: number): string {

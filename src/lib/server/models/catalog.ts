@@ -4,7 +4,15 @@ import { isOpenRouter } from '../../shared/names.ts';
 import { fetchText } from './fetch-text.ts';
 import { askOpenRouter, StatusError } from './openrouter.ts';
 import { parseJson } from '../../shared/json.ts';
-import { contextsOf, readModelList, savingsOf, toModelInfos, toolsOf, type ModelFacts } from './model-list.ts';
+import {
+	contextsOf,
+	imagesOf,
+	readModelList,
+	savingsOf,
+	toModelInfos,
+	toolsOf,
+	type ModelFacts
+} from './model-list.ts';
 
 export interface ModelCatalogOptions {
 	/** `{base}/models`. */
@@ -22,6 +30,8 @@ export interface ModelCatalogOptions {
 export interface ModelCatalog {
 	/** Context length in tokens; null if the server doesn't say or doesn't respond. Never throws. */
 	contextTokens(modelId: string): Promise<number | null>;
+	/** Whether the model takes pictures; null if the server doesn't say or doesn't respond. Never throws. */
+	takesImages(modelId: string): Promise<boolean | null>;
 	/** Whether the model supports tools, from the cached list; null if unknown. Sends no request. */
 	takesTools(modelId: string): boolean | null;
 	/** What a cached input token saves, in USD, from the cached list; null if unknown. Sends no request. */
@@ -35,13 +45,14 @@ export interface ModelCatalog {
 
 /** The list is cached this long. */
 const FRESH_MS = 5 * 60_000;
-/** After a failure, `contextTokens` waits this long before asking again. */
+/** After a failure, `contextTokens` and `takesImages` wait this long before asking again. */
 const RETRY_AFTER_MS = 60_000;
 
 interface Answer {
 	at: number;
 	contexts: ReadonlyMap<string, number>;
 	tools: ReadonlyMap<string, boolean>;
+	images: ReadonlyMap<string, boolean>;
 	savings: ReadonlyMap<string, number>;
 	/** Built on demand: a run needs only the facts above. */
 	models(): Promise<ModelInfo[]>;
@@ -101,12 +112,21 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 		}
 	}
 
+	/** Old or new; null if there is none. Errors are ignored: callers have a default, and the model request itself will report them. */
+	async function anyAnswer(): Promise<Answer | null> {
+		const isHopeless = failure !== null && now() - failure.at < RETRY_AFTER_MS;
+		return answer ?? (isHopeless ? null : request().catch(() => null));
+	}
+
 	return {
 		async contextTokens(modelId) {
-			const isHopeless = failure !== null && now() - failure.at < RETRY_AFTER_MS;
-			// Errors are ignored: callers have a default, and the model request itself will report them.
-			const known = answer ?? (isHopeless ? null : await request().catch(() => null));
+			const known = await anyAnswer();
 			return known ? ofModel(known.contexts, modelId) : null;
+		},
+
+		async takesImages(modelId) {
+			const known = await anyAnswer();
+			return known ? ofModel(known.images, modelId) : null;
 		},
 
 		takesTools: (modelId) => (answer ? ofModel(answer.tools, modelId) : null),
@@ -137,6 +157,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 		at,
 		contexts: contextsOf(facts),
 		tools: toolsOf(facts),
+		images: imagesOf(facts),
 		savings: savingsOf(facts),
 		models: () => (models ??= readWithSdk(url, text, facts).then(toModelInfos))
 	};

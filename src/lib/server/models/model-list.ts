@@ -59,6 +59,11 @@ export function toolsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boole
 	return byId(facts, ({ parameters }) => names(parameters, 'tools'));
 }
 
+/** Whether a model takes pictures, by id, where known. */
+export function imagesOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boolean> {
+	return byId(facts, ({ inputs }) => names(inputs, 'image'));
+}
+
 /** What a cached input token saves, in USD, by id, where known. */
 export function savingsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, number> {
 	return byId(facts, ({ price }) => {

@@ -10,6 +10,7 @@ import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import type { Store } from '../store/store.ts';
 import { createContextBudget, newestSummary } from './context-budget.ts';
 import { instructionsOf } from './instructions.ts';
+import { picturesOf, withPictures } from './pictures.ts';
 import type { RunRequest } from './run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -48,12 +49,14 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 
 async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGenerator<RunEvent> {
 	const { store, workspaces, approvals } = parts;
-	const { request, answer, model, effort, limits } = turn;
+	const { request, answer, effort, limits } = turn;
 	const { runId, conversationId } = request;
 	const { signal } = time;
+	const model = withPictures(turn.model, workspaces, conversationId);
 
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
+	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
 	const questions = stored.flatMap(({ message }) => (message.role === 'user' ? [messageText(message)] : []));
 	const covered = newestSummary(stored, await store.compactions.list(conversationId)).index + 1;
 	const known = knownFrom(stored.slice(covered).flatMap(({ items }) => items ?? []));
@@ -97,7 +100,8 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	});
 	if (!goesOn) {
 		// Recorded before the answer, because later turns must send the same again.
-		const note = noteOf({ date: new Date(), files, skills: told.suggested }, known);
+		const attached = await picturesOf(workspaces, conversationId, question?.files ?? []);
+		const note = noteOf({ date: new Date(), files, skills: told.suggested, attached }, known);
 		if (note) {
 			turn.record([note]);
 			input.push(note);

@@ -25,7 +25,8 @@ export interface ResponsesModelOptions {
 	/** Wait before the first retry, doubled each time. Default 500. */
 	backoffMs?: number;
 	/** A shared list of models; created if absent. */
-	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools' | 'cacheSaving'>;
+	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools' | 'cacheSaving'> &
+		Partial<Pick<ModelCatalog, 'takesImages'>>;
 	/** What is known of the server; shared by its models. */
 	server?: ServerFacts;
 	/** The app's name and URL for OpenRouter's listing. */
@@ -104,7 +105,8 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	}
 
 	const { id } = options;
-	const model = { id, contextTokens: () => catalog.contextTokens(id), stream };
+	const takesImages = async () => (await catalog.takesImages?.(id)) ?? null;
+	const model = { id, contextTokens: () => catalog.contextTokens(id), takesImages, stream };
 	return withTextCalls(model, () => catalog.takesTools(id));
 }
 

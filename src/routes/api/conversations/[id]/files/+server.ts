@@ -3,6 +3,7 @@ import { content, endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { downloadStream } from '$lib/server/http.ts';
+import { withSeenAs } from '$lib/server/turns/pictures.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET = endpoint({
@@ -21,7 +22,12 @@ export const GET = endpoint({
 		const id = checkConversationId(params.id);
 		await requireOwnConversation(app, caller.apiKeyId, id);
 		await refuseDeleted(app, id);
-		if (query.format === 'json') return { data: await app.workspaces.listVersions(id) };
+		if (query.format === 'json') {
+			const data = await app.workspaces.listVersions(id);
+			if (query.model === undefined) return { data };
+			const model = app.models.modelFor({ id: query.model });
+			return { data: await withSeenAs(data, model, { files: app.workspaces, conversationId: id }) };
+		}
 		return downloadStream(await app.workspaces.archive(id), { name: 'files.zip', type: 'application/zip' });
 	}
 });

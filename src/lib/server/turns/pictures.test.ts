@@ -1,0 +1,180 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { status, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { createSizeOf } from '../agent/compaction.ts';
+import { formatOf, withSeenAs } from './pictures.ts';
+
+let rig: RunRig;
+afterEach(() => rig?.close());
+
+const SEEING = { id: 'test/model', architecture: { input_modalities: ['text', 'image'] } };
+const BLIND = { id: 'test/blind', architecture: { input_modalities: ['text'] } };
+
+/** The beginning of a PNG of this size, and as many more bytes. */
+function png(width = 10, height = 10, more = 0): Buffer {
+	const head = Buffer.from('89504e470d0a1a0a0000000d49484452' + '0'.repeat(32), 'hex');
+	head.writeUInt32BE(width, 16);
+	head.writeUInt32BE(height, 20);
+	return Buffer.concat([head, Buffer.alloc(more)]);
+}
+const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
+
+async function start(script: Reply[], options: RigOptions = {}): Promise<void> {
+	rig = await createRunRig(script, { models: [SEEING, BLIND], ...options });
+}
+const upload = (path: string, bytes: Buffer) =>
+	rig.workspaces.write('c', path, new Blob([new Uint8Array(bytes)]).stream());
+const ask = (words: string, ...files: string[]) => rig.run(words, { message: { id: words, text: words, files } });
+const sent = (request: number) => rig.server.requests[request - 1]!.body.input as { content: object[] }[];
+const shown = (request: number) =>
+	sent(request).flatMap(({ content }) => content.filter((part) => 'image_url' in part));
+const told = (request: number) => JSON.stringify(sent(request));
+
+describe('F5: a picture that is attached to a message', () => {
+	test('is shown to a model that can see, at its message, and in later turns with the same bytes, whatever scripts do to the file', async () => {
+		await start([text('A cat.'), text('Still a cat.')]);
+		await upload('cat.png', png());
+		await ask('What is it?', 'cat.png');
+		expect(shown(1)).toEqual([{ type: 'input_image', detail: 'auto', image_url: urlOf(png()) }]);
+		expect(told(1)).toContain('The picture cat.png:');
+		await upload('cat.png', png(20, 20));
+		await ask('And now?');
+		expect(sent(2).slice(0, sent(1).length)).toEqual(sent(1));
+		rig.server.assertDone();
+	});
+
+	test('is a sentence for a model that cannot see, or of which nobody knows; each request goes by its model', async () => {
+		await start([text('One.'), text('Two.'), text('Three.')]);
+		await upload('cat.png', png());
+		const choice = (model: string) => ({ choice: { model } });
+		const message = { id: 'm1', text: 'What is it?', files: ['cat.png'] };
+		await rig.run('', { message, ...choice('test/blind') });
+		await rig.run('Now?', choice('test/model'));
+		await rig.run('And now?', choice('test/unknown'));
+		expect([1, 2, 3].map((request) => shown(request).length)).toEqual([0, 1, 0]);
+		for (const request of [1, 3]) expect(told(request)).toContain('you can’t see pictures. Scripts can read the file.');
+		rig.server.assertDone();
+	});
+
+	test('that the server refuses after all is left out, once and in sight, and the question is answered', async () => {
+		const refusal = status(404, { error: { code: 404, message: 'No endpoints found that support image input' } });
+		await start([refusal, text('I see none.')]);
+		await upload('cat.png', png());
+		const { list } = await ask('What is it?', 'cat.png');
+		expect(shown(1)).toHaveLength(1);
+		expect(shown(2)).toHaveLength(0);
+		expect(told(2)).toContain('refused it');
+		expect(
+			list.flatMap((event) => (event.type === 'CUSTOM' && event.name === 'run.retry' ? [event.value.message] : []))
+		).toEqual(['test/model refused the pictures, so it was asked without them.']);
+		rig.server.assertDone();
+	});
+
+	test('another error of such a request stays an error', async () => {
+		await start([status(400, { error: { code: 400, message: 'Bad temperature' } })]);
+		await upload('cat.png', png());
+		const { list } = await ask('What is it?', 'cat.png');
+		expect(list.at(-1)).toMatchObject({
+			type: 'RUN_ERROR',
+			message: expect.stringContaining('Bad temperature') as string
+		});
+		rig.server.assertDone();
+	});
+
+	test('is known by its bytes: a text with the name of a picture is none, a picture with another name is one; too large ones are named', async () => {
+		await start([text('Well.')]);
+		const files: Record<string, Buffer> = {
+			'fake.png': Buffer.from('hello'),
+			'picture.dat': png(),
+			'wide.png': png(8001, 1),
+			'heavy.png': png(1, 1, 5 * 1024 * 1024),
+			'empty.jpg': Buffer.alloc(0),
+			'none.png': png(0, 0),
+			'notes.txt': Buffer.from('notes')
+		};
+		for (const [path, bytes] of Object.entries(files)) await upload(path, bytes);
+		await ask('What are they?', ...Object.keys(files), 'gone.png');
+		expect(shown(1)).toEqual([{ type: 'input_image', detail: 'auto', image_url: urlOf(png()) }]);
+		for (const said of [
+			'fake.png isn’t shown: it’s no PNG, JPEG, GIF or WebP.',
+			'wide.png isn’t shown: it’s larger than 8000 pixels.',
+			'heavy.png isn’t shown: it’s larger than 5 MB.',
+			'empty.jpg isn’t shown: it’s no PNG',
+			'none.png isn’t shown: it’s damaged.'
+		])
+			expect(told(1)).toContain(said);
+		expect(told(1)).not.toContain('notes.txt isn’t');
+	});
+
+	test('of more than twenty in a conversation the newest are shown, and the others named', async () => {
+		await start([text('Many.'), text('One more.')]);
+		const paths = Array.from({ length: 20 }, (_, index) => `${index}.png`);
+		for (const [index, path] of [...paths, 'last.png'].entries()) await upload(path, png(index + 1));
+		await ask('Look', ...paths);
+		expect(shown(1)).toHaveLength(20);
+		await ask('And this', 'last.png');
+		expect(shown(2)).toHaveLength(20);
+		expect(shown(2).at(-1)).toMatchObject({ image_url: urlOf(png(21)) });
+		expect(told(2)).toContain('It isn’t shown any more');
+	});
+
+	test('is told to people before it is sent: what a model will see of each file, and why', async () => {
+		await start([]);
+		await upload('cat.png', png());
+		await upload('fake.png', Buffer.from('hello'));
+		await upload('notes.txt', Buffer.from('notes'));
+		const seen = async (id: string, canSee: boolean | null) => {
+			const model = { id, takesImages: async () => canSee };
+			const about = { files: rig.workspaces, conversationId: 'c' };
+			const files = await withSeenAs(await rig.workspaces.listVersions('c'), model, about);
+			return files.map(({ path, seenAs }) => [path, seenAs?.as, seenAs?.why]);
+		};
+		expect(await seen('a/b', true)).toEqual([
+			['cat.png', 'picture', 'The model sees it.'],
+			['fake.png', 'name', 'It can’t be shown: it’s no PNG, JPEG, GIF or WebP.'],
+			['notes.txt', 'name', 'Scripts and tools can read it.']
+		]);
+		for (const blind of [false, null])
+			expect((await seen('a/b', blind))[0]).toEqual([
+				'cat.png',
+				'name',
+				'a/b can’t see pictures, as far as is known. Scripts can read it.'
+			]);
+	});
+
+	test('counts for its picture, not for its bytes; bytes are stored once, as a version of the file', async () => {
+		await start([text('A cat.')]);
+		await upload('cat.png', png(10, 10, 100_000));
+		const { list } = await ask('What is it?', 'cat.png');
+		const contexts = list.flatMap((event) =>
+			event.type === 'CUSTOM' && event.name === 'run.context' ? [event.value.messages] : []
+		);
+		expect(contexts[0]).toBeGreaterThan(1500);
+		expect(contexts[0]).toBeLessThan(2500);
+		const stored = await rig.store.messages.listForModel('c');
+		expect(JSON.stringify(stored).length).toBeLessThan(5000);
+		const item = { type: 'message', content: [{ type: 'input_image', image_url: urlOf(png(1, 1, 100_000)) }] };
+		expect(createSizeOf()(item).tokens).toBeLessThan(2000);
+	});
+});
+
+test('F5: pictures of each format tell their size, and a cut one is no reason to fail', () => {
+	const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+	expect(formatOf(png(300, 200))).toEqual({ mediaType: 'image/png', width: 300, height: 200 });
+	expect(formatOf(bytes('474946383961 2c01 c800'))).toEqual({ mediaType: 'image/gif', width: 300, height: 200 });
+	const jpeg = bytes('ffd8 ffe0 0004 0000 ffc2 0011 08 00c8 012c 03 000000');
+	expect(formatOf(jpeg)).toEqual({ mediaType: 'image/jpeg', width: 300, height: 200 });
+	expect(formatOf(jpeg.subarray(0, 8))).toEqual({ mediaType: 'image/jpeg' });
+	expect(formatOf(bytes(`ffd8 ffe0 0000 ${'00'.repeat(40)}`))?.mediaType).toBe('image/jpeg');
+	const webp = (kind: string, rest: string) =>
+		formatOf(Buffer.concat([Buffer.from(`RIFF1234WEBP${kind}`), bytes(rest)]));
+	expect(webp('VP8X', '0a000000 00000000 2b0100 c70000')).toEqual({ mediaType: 'image/webp', width: 300, height: 200 });
+	expect(webp('VP8L', '0a000000 2f 2bc13100 0000000000')).toEqual({ mediaType: 'image/webp', width: 300, height: 200 });
+	expect(webp('VP8 ', '0a000000 000000 9d012a 2c01 c800')).toEqual({
+		mediaType: 'image/webp',
+		width: 300,
+		height: 200
+	});
+	for (const other of ['', '00', '89504e47', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'GIF8', '%PDF-1.7'])
+		expect(formatOf(Buffer.from(other))).toBe(null);
+});
