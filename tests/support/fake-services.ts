@@ -1,6 +1,6 @@
 /** What a session asks of the server besides its client, played in the page. */
-import type { ConversationChange, SessionServices } from '../../src/lib/page/conversation/session-services.ts';
 import type { ConversationSkill } from '../../src/lib/shared/api.ts';
+import type { ConversationChange, SessionServices } from '../../src/lib/page/conversation/message-entry.svelte.ts';
 
 export interface FakeServices extends SessionServices {
 	/** What was changed of conversations, in order. */

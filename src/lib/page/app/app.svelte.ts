@@ -1,7 +1,6 @@
 /** State shared by all pages: the open chat, the chat list, the skills and the server's health. */
 import { createContext } from 'svelte';
 import type { Health } from '../../shared/api.ts';
-import { createSessionServices, type SessionServices } from '../conversation/session-services.ts';
 import { ChatSession } from '../conversation/session.svelte.ts';
 import { Account, type AccountClient } from '../models/account.svelte.ts';
 import { ApiError, asApiError } from '../request.ts';
@@ -14,6 +13,7 @@ import { newId } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import { Toasts } from '../ui/toasts.svelte.ts';
 import { ThemeChoice } from './theme.svelte.ts';
+import { createSessionServices, type SessionServices } from '../conversation/message-entry.svelte.ts';
 
 const NEW_KEY = 'new-conversation';
 /** The chat that just got its first message, until another page is shown: a reload may come before its address. */

@@ -5,7 +5,7 @@ import type { SkillSummary } from '../../shared/skills.ts';
 import { KIND_ORDER, kindOf } from '../skills/skill-words.ts';
 import { newId, timestamp } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
-import type { SessionHost, SessionServices } from './session-services.ts';
+import type { SessionHost, SessionServices } from './message-entry.svelte.ts';
 
 export type SkillExample = SkillSummary & { example: NonNullable<SkillSummary['example']> };
 

@@ -3,8 +3,7 @@ import type { ConversationSummary, MessageList } from '../../shared/api.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { type ApiError, asApiError } from '../request.ts';
 import { newId, timestamp } from '../text/format.ts';
-import { MessageEntry } from './message-entry.svelte.ts';
-import type { SessionHost } from './session-services.ts';
+import { MessageEntry, type SessionHost } from './message-entry.svelte.ts';
 
 export class History {
 	readonly #host: SessionHost;

@@ -10,8 +10,7 @@ import { Draft, type Question } from '../composer/draft.svelte.ts';
 import { ConversationFiles } from '../files/conversation-files.svelte.ts';
 import { History, mergeEntries, placeOfRun } from './history.svelte.ts';
 import { LiveRun, RunStarter } from './live-run.svelte.ts';
-import { MessageEntry, receiveEvents } from './message-entry.svelte.ts';
-import { createSessionServices, type SessionServices } from './session-services.ts';
+import { MessageEntry, receiveEvents, createSessionServices, type SessionServices } from './message-entry.svelte.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';
 
 /** Told about changes that the chat list shows too. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionsFor, creditsPage, splitDetail } from './answer-errors.ts';
+import { actionsFor, creditsPage, splitDetail } from './message-groups.ts';
 
 test.each([
 	['unauthorized', 'settings'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OfferedSkill } from '../../shared/events.ts';
-import { filterRows, formatPoints, whyRows } from './why-skills.ts';
+import { filterRows, formatPoints, whyRows } from './usage.ts';
 
 const offered = (name: string, told: OfferedSkill['told']): OfferedSkill => ({
 	...{ name, description: '', told, tokens: 1, points: 0, signals: [] }

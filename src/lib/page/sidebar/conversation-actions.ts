@@ -1,4 +1,4 @@
-/** What can be done with a conversation from a menu, the palette or by keyboard, and what is said about it. */
+/** Actions on chats, for menus, the palette and the keyboard, and their toasts. */
 import type { ConversationSummary } from '../../shared/api.ts';
 import { asApiError } from '../request.ts';
 import { cleanText } from '../text/clean-text.ts';
@@ -9,22 +9,20 @@ import type { Toasts } from '../ui/toasts.svelte.ts';
 export interface ActionsHost {
 	readonly conversations: Conversations;
 	readonly toasts: Toasts;
-	/** Shows another page. */
 	go: (path: string) => void | Promise<void>;
-	/** The conversation that is shown, if one is. */
+	/** Id of the chat on the page, if any. */
 	readonly shownId: string | null;
-	/** Forgets the open conversation if it is this one. */
+	/** Forgets this chat if it's open. */
 	close: (id: string) => void;
-	/** The open conversation has another title. */
+	/** Called when the open chat got another title. */
 	titled: (id: string, title: string) => void;
 }
 
-/** The title as it is shown. */
 export function shownTitle({ title }: Pick<ConversationSummary, 'title'>): string {
 	return cleanText(title) || 'New chat';
 }
 
-/** Who deletes a chat by mistake may notice late. */
+/** An accidental deletion may be noticed late. */
 const UNDO_MS = 30_000;
 
 export class ConversationActions {
@@ -56,7 +54,7 @@ export class ConversationActions {
 		});
 	}
 
-	/** At once; the server keeps it for 30 days. */
+	/** Without confirmation; the server keeps it for 30 days. */
 	async remove(conversation: ConversationSummary): Promise<void> {
 		const { conversations, toasts } = this.#host;
 		const { id } = conversation;
@@ -75,12 +73,12 @@ export class ConversationActions {
 		});
 	}
 
-	/** False when it failed: a notice says why. */
+	/** Resolves to false on failure, which a toast explains. */
 	restore(id: string): Promise<boolean> {
 		return this.#attempt(() => this.#host.conversations.restore(id));
 	}
 
-	/** Opens what was imported. */
+	/** Opens the imported chat. */
 	async importFile(file: File): Promise<void> {
 		const { conversations, toasts } = this.#host;
 		const notice = toasts.show({ text: `Importing ${cleanText(file.name)}…` });
@@ -93,7 +91,7 @@ export class ConversationActions {
 		toasts.close(notice);
 	}
 
-	/** Address of a file to be saved. */
+	/** Download address. */
 	exportUrl(id: string, format: 'json' | 'markdown'): string {
 		return this.#host.conversations.client.conversationExportUrl(id, format);
 	}
@@ -110,7 +108,7 @@ export class ConversationActions {
 		});
 	}
 
-	/** False when it failed: a notice says why. */
+	/** Resolves to false on failure, which a toast explains. */
 	async #attempt(work: () => Promise<unknown>): Promise<boolean> {
 		try {
 			await work();

@@ -1,4 +1,4 @@
-/** A list of conversations that is read page by page, and changed here before the server has said so. */
+/** A list of chats, read page by page, with changes applied before the server confirms them. */
 import type { ConversationSummary } from '../../shared/api.ts';
 import { type ApiError, asApiError } from '../request.ts';
 import type { Client } from '../server.ts';
@@ -15,7 +15,7 @@ interface Page<Item> {
 
 export class ConversationList<Item extends { id: string } = ConversationSummary> {
 	readonly #read: (page: number, limit: number) => Promise<Page<Item>>;
-	/** Being taken out: what is read meanwhile still has them. */
+	/** Chats being removed, which reads meanwhile still contain. */
 	#leaving: readonly string[] = [];
 	#pages = 1;
 	#reads = 0;
@@ -29,13 +29,13 @@ export class ConversationList<Item extends { id: string } = ConversationSummary>
 		this.#read = read;
 	}
 
-	/** Never rejects: a failure is in `error`, and the list stays as it was. False also when the answer came too late. */
+	/** Never rejects: a failure sets `error`, and the list stays. False also if the answer came too late. */
 	async refresh(): Promise<boolean> {
 		const read = ++this.#reads;
 		let isNew = false;
 		try {
 			const { items, last } = await readPages((page) => this.#read(page, PAGE_SIZE), this.#pages);
-			// A later read has begun, or the list was changed here meanwhile: this answer is old.
+			// Outdated by a later read or a local change.
 			isNew = read === this.#reads;
 			if (isNew) {
 				this.list = items.filter(({ id }) => !this.#leaving.includes(id));
@@ -65,14 +65,14 @@ export class ConversationList<Item extends { id: string } = ConversationSummary>
 		);
 	}
 
-	/** At the top; where it was before it is no more. */
+	/** Adds it at the top and removes it elsewhere. */
 	put(conversation: Item): void {
 		if (!this.find(conversation.id)) this.total++;
 		this.#reads++;
 		this.list = [conversation, ...this.list.filter(({ id }) => id !== conversation.id)];
 	}
 
-	/** Takes it out at once and then does `work`. Rejects as `work` does; it is back in the list then, once that is read. */
+	/** Removes it at once, then does `work`. Rejects like `work`, after the list has been read again. */
 	async takeOut(id: string, work: () => Promise<unknown>): Promise<void> {
 		if (this.find(id)) this.total = Math.max(0, this.total - 1);
 		this.#leaving = [...this.#leaving, id];
@@ -86,14 +86,13 @@ export class ConversationList<Item extends { id: string } = ConversationSummary>
 		}
 	}
 
-	/** What is being read is not wanted any more. */
+	/** Drops the read under way. */
 	dispose(): void {
 		this.#reads++;
 	}
 }
 
-// The search in all conversations while one types: one request at a time, a newer one ends the older.
-
+/** Searches all chats while typing: one request at a time, a newer one cancels the older. */
 const LIMIT = 30;
 
 export class ConversationSearch {
@@ -101,11 +100,11 @@ export class ConversationSearch {
 	readonly #limit: number;
 	#query = $state('');
 	#abort: AbortController | null = null;
-	/** Of the last query that was answered; null before that. */
+	/** The last answered query; null before that. */
 	results = $state.raw<ConversationSummary[] | null>(null);
-	/** All that match, also beyond `results`. */
+	/** Number of all matches, including those beyond `results`. */
 	total = $state(0);
-	/** Looks among those that are archived, in place of those that are not. */
+	/** Searches archived chats only, instead of the others. */
 	isArchived = false;
 	isBusy = $state(false);
 	error = $state.raw<ApiError | null>(null);
@@ -125,7 +124,7 @@ export class ConversationSearch {
 		if (!isSame) void this.search();
 	}
 
-	/** Are results to be shown, or on their way? */
+	/** Whether results are shown or loading. */
 	get isOpen(): boolean {
 		return this.#query.trim() !== '';
 	}
@@ -167,10 +166,8 @@ export class ConversationSearch {
 	}
 }
 
-// Puts the list of conversations under headings: pinned, today, yesterday, … then month by month. Pure.
-
 export interface ConversationGroup {
-	/** Stays the same while the heading means the same. */
+	/** Stable while the heading means the same. */
 	key: string;
 	label: string;
 	items: ConversationSummary[];
@@ -178,15 +175,15 @@ export interface ConversationGroup {
 
 export interface GroupOptions {
 	now: Date;
-	/** IANA name, as of `Intl.DateTimeFormat().resolvedOptions().timeZone`. */
+	/** IANA name, as in `Intl.DateTimeFormat().resolvedOptions().timeZone`. */
 	timeZone: string;
-	/** For the names of months. */
+	/** For month names. */
 	locale?: string;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Keeps the order within a group; the groups stand in the order in which their days come, the newest first. */
+/** Groups under headings: pinned, today, yesterday, … then by month, newest first. Keeps the order within groups. Pure. */
 export function groupConversations(
 	list: readonly ConversationSummary[],
 	{ now, timeZone, locale = 'en' }: GroupOptions
@@ -200,7 +197,7 @@ export function groupConversations(
 		// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 		const day = dayNumber(numbers, new Date(conversation.updatedAt));
 		const age = today - day;
-		// A clock that is ahead of this one made it: it is new all the same.
+		// Created by a clock that is ahead: counts as new.
 		if (age <= 0) return [0, 'today', 'Today'];
 		if (age === 1) return [1, 'yesterday', 'Yesterday'];
 		if (age <= 7) return [2, 'week', 'Previous 7 days'];
@@ -222,21 +219,21 @@ export function groupConversations(
 	return [...found.values()].sort((a, b) => a.rank - b.rank).map(({ key, label, items }) => ({ key, label, items }));
 }
 
-/** Days since 1970 of the calendar on that place's wall: no hour that a clock leaves out or repeats can move it. */
+/** Days since 1970 in local calendar time, unaffected by daylight saving. */
 function dayNumber(numbers: Intl.DateTimeFormat, date: Date): number {
 	return Date.parse(`${numbers.format(date)}T00:00:00Z`) / DAY_MS;
 }
 
-// Is the sidebar seen? On a wide page it stands beside the chat, on a small one it is a drawer over it.
+// Visibility of the sidebar: beside the chat on wide pages, a drawer on small ones.
 
 const KEY = 'sidebar-hidden';
 /** Tailwind's `md`. */
 const WIDE = '(width >= 48rem)';
 
 export class SidebarState {
-	/** On a wide page. */
+	/** On wide pages. */
 	isHidden = $state(readStored('local', KEY) !== null);
-	/** On a small page. */
+	/** On small pages. */
 	isDrawerOpen = $state(false);
 
 	toggle(): void {
@@ -248,12 +245,12 @@ export class SidebarState {
 		writeStored('local', KEY, this.isHidden ? '1' : null);
 	}
 
-	/** Only on a small page. */
+	/** On small pages only. */
 	openDrawer(): void {
 		if (!matchMedia(WIDE).matches) this.isDrawerOpen = true;
 	}
 
-	/** The sidebar is to be seen, for its search say. */
+	/** Shows the sidebar, for its search field. */
 	reveal(): void {
 		if (!matchMedia(WIDE).matches ? !this.isDrawerOpen : this.isHidden) this.toggle();
 	}

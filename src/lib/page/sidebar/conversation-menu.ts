@@ -1,4 +1,4 @@
-/** The menu of a conversation, the same in the list and in the header. */
+/** The menu of a chat, the same in the list and in the header. */
 import Archive from '@lucide/svelte/icons/archive';
 import ArchiveRestore from '@lucide/svelte/icons/archive-restore';
 import Braces from '@lucide/svelte/icons/braces';
@@ -10,14 +10,14 @@ import PinOff from '@lucide/svelte/icons/pin-off';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { ConversationActions } from './conversation-actions.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
-import type { MenuItem } from '../ui/menu-item.ts';
+import type { MenuItem } from '../ui/popups/popup.ts';
 
 export interface ConversationMenuOptions {
-	/** Begins to edit the title. */
+	/** Starts editing the title. */
 	onrename: () => void;
-	/** In place of the action's own deletion, where the focus has to go somewhere. */
+	/** Replaces the default deletion where the focus has to move. */
 	ondelete?: () => void;
-	/** Is it the open one, whose text somebody may want to copy? */
+	/** The chat is open, so its text can be copied. */
 	canCopy?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The conversations of the sidebar: those at hand, those that are archived, and what becomes of their answers. */
+/** The chats of the sidebar: recent, archived and deleted ones, and the state of their replies. */
 import type { ConversationSummary, DeletedConversation } from '../../shared/api.ts';
 import { type ApiError, asApiError, type UploadOptions } from '../request.ts';
 import { ConversationList } from './conversation-list.svelte.ts';
@@ -6,19 +6,18 @@ import type { ConversationPatch, Client } from '../server.ts';
 import { timestamp } from '../text/format.ts';
 import type { SessionListener } from '../conversation/session.svelte.ts';
 
-/** How often the list is read again while a run goes on in a conversation that is not open here. */
+/** Polling interval while a run goes on in a chat that isn't open here. */
 const WATCH_MS = 4_000;
 
 export interface ConversationsHost {
-	/** Is it the one on the page? */
+	/** Whether this chat is on the page. */
 	isShown: (id: string) => boolean;
-	/** A run has ended in a conversation that is not on the page. */
+	/** A run ended in a chat that isn't on the page. */
 	onended: (conversationId: string, runId: string) => void;
-	/** Something was changed here that other tabs show as well. */
+	/** A change here that other tabs show too. */
 	onchange: () => void;
 }
 
-/** What it asks of the server. */
 export type ConversationsClient = Pick<
 	Client,
 	| 'searchConversations'
@@ -35,11 +34,11 @@ export class Conversations implements SessionListener {
 	readonly client: ConversationsClient;
 	readonly active: ConversationList;
 	readonly archived: ConversationList;
-	/** Those that can be restored. */
+	/** Restorable chats. */
 	readonly deleted: ConversationList<DeletedConversation>;
 	readonly #host: ConversationsHost;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Has the archive been looked at? Otherwise it is not read. */
+	/** The archive is only read once it has been opened. */
 	#showsArchive = false;
 	#showsDeleted = false;
 
@@ -51,14 +50,14 @@ export class Conversations implements SessionListener {
 		this.deleted = new ConversationList((page, limit) => client.listDeletedConversations({ page, limit }));
 	}
 
-	// Getters, not $derived: what is derived in a page ends with it.
+	// Getters, not $derived: a derived value ends with the page that created it.
 	get list(): ConversationSummary[] {
 		return this.active.list;
 	}
 	get error(): ApiError | null {
 		return this.active.error;
 	}
-	/** Beside the one on the page. */
+	/** Without the one on the page. */
 	get unreadCount(): number {
 		return this.list.filter(({ id, isUnread }) => isUnread && !this.#host.isShown(id)).length;
 	}
@@ -88,32 +87,32 @@ export class Conversations implements SessionListener {
 		await this.archived.refresh();
 	}
 
-	/** Returns what ends it: nobody looks at them any more. */
+	/** Returns a function that stops following. */
 	openDeleted(): () => void {
 		this.#showsDeleted = true;
 		void this.deleted.refresh();
 		return () => (this.#showsDeleted = false);
 	}
 
-	/** The end of its last answer has been seen here. */
+	/** The end of the last reply has been read here. */
 	seen(id: string): void {
 		this.#change(id, { isUnread: false });
 		this.#host.onchange();
 	}
 
-	/** Rejects with an `ApiError`; the old title is back then. */
+	/** Rejects with an `ApiError` and restores the old title. */
 	rename(id: string, title: string): Promise<void> {
 		return this.#patch(id, { title });
 	}
 
-	/** Rejects with an `ApiError`; it is as before then. */
+	/** Rejects with an `ApiError` and undoes the change. */
 	async pin(id: string, isPinned: boolean): Promise<void> {
 		await this.#patch(id, { isPinned });
-		// Where it stands now the server knows.
+		// Only the server knows its new position.
 		await this.refresh();
 	}
 
-	/** Rejects with an `ApiError`; it is as before then. */
+	/** Rejects with an `ApiError` and undoes the change. */
 	async archive(id: string, isArchived: boolean): Promise<void> {
 		const from = isArchived ? this.active : this.archived;
 		try {
@@ -126,7 +125,7 @@ export class Conversations implements SessionListener {
 		}
 	}
 
-	/** Out of the list at once. Rejects with an `ApiError`; it is back in the list then. */
+	/** Removes it from the list at once. Rejects with an `ApiError`; it's back in the list then. */
 	async remove(id: string): Promise<void> {
 		const list = this.archived.find(id) ? this.archived : this.active;
 		try {
@@ -143,7 +142,7 @@ export class Conversations implements SessionListener {
 		return this.#takeFromTrash(id, () => this.client.restoreConversation(id));
 	}
 
-	/** One that was deleted goes for good. Rejects with an `ApiError`. */
+	/** Deletes a trashed chat for good. Rejects with an `ApiError`. */
 	removeForGood(id: string): Promise<void> {
 		return this.#takeFromTrash(id, () => this.client.deleteTrashedConversation(id));
 	}
@@ -159,7 +158,7 @@ export class Conversations implements SessionListener {
 		}
 	}
 
-	/** A new conversation from a file. Rejects with an `ApiError`. */
+	/** Imports a file as a new chat. */
 	async importFile(file: Blob, options: UploadOptions): Promise<ConversationSummary> {
 		try {
 			const conversation = await this.client.importConversation(file, options);
@@ -187,14 +186,14 @@ export class Conversations implements SessionListener {
 		const started = { ...known, title: known.title || title, updatedAt: now, activeRunId: runId, isWaiting: false };
 		if (known.isArchived || known.isPinned) this.#change(id, started);
 		else this.active.put(started);
-		// Somebody may leave it before it ends.
+		// The page may leave the chat before the run ends.
 		this.#watch();
 		this.#host.onchange();
 	}
 
 	runEnded(id: string): void {
 		const runId = this.find(id)?.activeRunId ?? null;
-		// Whoever has seen it end and leaves at once is told nothing new.
+		// Seen to its end, then left at once: no news.
 		const wasShown = this.#host.isShown(id);
 		this.#change(id, { activeRunId: null });
 		this.#host.onchange();
@@ -218,7 +217,7 @@ export class Conversations implements SessionListener {
 		this.deleted.dispose();
 	}
 
-	/** Shows it at once, and takes it back when the server does not. */
+	/** Applies the change at once, and undoes it if the server refuses. */
 	async #patch(id: string, patch: ConversationPatch & Partial<ConversationSummary>): Promise<void> {
 		const before = this.find(id);
 		this.#change(id, patch);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AnsiScreen, type Block, type Stream } from './ansi.ts';
-import type { AnsiStyle } from './ansi-style.ts';
+import { AnsiScreen, type Block, type Stream, type AnsiStyle } from './ansi.ts';
 
 type Chunk = [Stream, string];
 

@@ -1,10 +1,17 @@
 import { countLines } from '../../text/format.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleSummary } from '../../../../../tests/support/sample-skills.ts';
-import { adviseOnDescription, adviseOnName, filesOfTemplate, suggestName, tabOf } from '../skill-tabs.ts';
 import { bodyOf, type FileNode, interpreterOf, rangeOfLine, treeOf } from './skill-editor.svelte.ts';
 import { filterSkills } from '../../text/fuzzy.ts';
-import { editorPage, skillPage } from '../skill-words.ts';
+import {
+	editorPage,
+	skillPage,
+	adviseOnDescription,
+	adviseOnName,
+	filesOfTemplate,
+	suggestName,
+	tabOf
+} from '../skill-words.ts';
 
 test('a SKILL.md is read without its front matter, whatever its line ends; without one it is all text', () => {
 	expect(bodyOf('---\nname: a\n---\n\n# A\n---\nb\n')).toBe('# A\n---\nb');

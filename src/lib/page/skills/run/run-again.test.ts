@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import { executionOfHash, presetOf, runPage } from './scripts.ts';
-import { tabOf } from '../skill-tabs.ts';
+import { tabOf } from '../skill-words.ts';
 
 const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['lib/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
 

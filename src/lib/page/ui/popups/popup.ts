@@ -1,5 +1,6 @@
 /** What Popup.svelte passes to its content, and how key events stay inside a popup. */
 import { tick } from 'svelte';
+import type { LucideIcon } from '@lucide/svelte';
 
 export interface Opened {
 	id: string;
@@ -59,4 +60,18 @@ export function keepKeys(element: HTMLElement): () => void {
 			layers.delete(element);
 		});
 	};
+}
+
+export interface MenuItem {
+	/** Also its `data-testid`. */
+	id: string;
+	label: string;
+	icon: LucideIcon;
+	isDanger?: boolean;
+	/** A separator comes before it. */
+	isApart?: boolean;
+	/** File to download, instead of `run`. */
+	href?: string;
+	/** Called after the menu has closed and its button has the focus again. */
+	run?: () => void;
 }
