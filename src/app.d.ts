@@ -13,6 +13,10 @@ declare global {
 			/** The page's own code did not come. */
 			isMissingPart?: boolean;
 		}
+		interface PageState {
+			/** Layers over the page that Back closes one by one. */
+			depth?: number;
+		}
 		/** Of the adapter. */
 		interface Platform {
 			req: IncomingMessage;

@@ -55,6 +55,17 @@ async function call(asked: Record<string, unknown>, signal?: AbortSignal) {
 	};
 }
 
+test('F6: a run among the files of a conversation sees them, and needs that conversation', async () => {
+	await put('look.sh', 'cat note.txt');
+	await start();
+	await app.store.conversations.create({ id: 'c1', title: 'Notes', createdAt: new Date().toISOString() });
+	await mkdir(app.workspaces.path('c1'), { recursive: true });
+	await writeFile(join(app.workspaces.path('c1'), 'note.txt'), 'from the chat');
+	expect((await run('look.sh', { conversationId: 'c1' })).result?.stdout).toBe('from the chat');
+	expect((await run('look.sh', { conversationId: '../c1' })).status).toBe(404);
+	expect((await run('look.sh', { conversationId: 'c2' })).status).toBe(404);
+});
+
 test('D8: a script runs from a copy in the data folder, which is recorded by its digest and goes with the server', async () => {
 	await put('where.sh', 'echo "$SKILL_DIR"; cat "$SKILL_DIR/SKILL.md"');
 	await start();

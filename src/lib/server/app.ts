@@ -150,8 +150,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				call: (input, context) => builtins.call(builtin, input, context)
 			};
 		},
-		workspaceOf: (apiKeyId, sessionId) =>
-			workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
+		workspaceOf: (apiKeyId, sessionId, conversationId) =>
+			conversationId === undefined
+				? workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
+				: workspaces.path(conversationId)
 	};
 	const evals = await createEvals({
 		store,

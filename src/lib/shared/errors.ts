@@ -60,3 +60,11 @@ const LOOPBACK = /^(localhost|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}|::1)$/i;
 export function isLoopback(host: string): boolean {
 	return LOOPBACK.test(host.replace(/^\[(.*)\]$/, '$1'));
 }
+
+/** The line of a script’s output that says what went wrong: the last of a Python trace, the one above Node’s. Null without any. */
+export function errorLine(output: string): string | null {
+	const lines = output.split(/[\r\n]+/).filter((line) => /\S/.test(line));
+	const named = lines.findLast((line) => /^(Uncaught )?[\w.$]*(error|exception|panic|fatal)\b[^:]{0,40}: *\S/i.test(line));
+	const plain = lines.findLast((line) => !/^\s|^Node\.js v\d|^[\])}]/.test(line));
+	return (named ?? plain ?? lines.at(-1))?.trim() ?? null;
+}

@@ -101,12 +101,12 @@ describe('E13: the page of an execution', () => {
 		);
 		await expect
 			.element(screen.getByTestId('execution-message'))
-			.toHaveTextContent('The script failed. See its output below.');
+			.toHaveTextContent('said');
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit skill' }))
 			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh');
 		await expect
-			.element(screen.getByRole('link', { name: 'Run again' }))
+			.element(screen.getByRole('link', { name: 'Change input' }))
 			.toHaveAttribute('href', '/skills/installed/demo#run?execution=e1');
 		await expect.element(screen.getByText('Time limit 30 s, Processes 64')).toBeVisible();
 		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();

@@ -2,7 +2,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import type { SkillExecution } from '../../shared/try-out.ts';
+import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../request.ts';
 import ExecutionRow from './ExecutionRow.svelte';
+import RunAgain from './RunAgain.svelte';
 
 const execution: SkillExecution = {
 	...{ id: 'e1', skillId: 'skills/demo', skill: 'demo', version: '1.2.3', tool: null, script: 'scripts/say.sh' },
@@ -77,5 +80,30 @@ describe('E13: an execution', () => {
 		expect(onend).toHaveBeenCalledExactlyOnceWith('e1');
 		await screen.rerender({ execution: running, onend: undefined });
 		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
+	});
+});
+
+test('F6: a run is run again where it stands, as it was, and is allowed there when it asks', async () => {
+	const again = sampleExecution({ id: 'e2', output: 'this time' });
+	const client = {
+		getExecution: vi.fn(() => Promise.resolve(sampleExecution({ argv: ['a b'] }))),
+		runExecution: vi
+			.fn()
+			.mockRejectedValueOnce(
+				new ApiError('forbidden', 'It wants to run.', { details: { error: 'ApprovalRequired', digest: 'd1' } })
+			)
+			.mockResolvedValue({ execution: again })
+	};
+	const screen = await render(RunAgain, { executionId: 'e1', conversationId: 'c1', client });
+	await screen.getByTestId('run-again').click();
+	await expect.element(screen.getByTestId('run-again-error')).toMatchTextContent(/It wants to run\./);
+	await screen.getByTestId('allow-once').click();
+	await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('this time');
+	expect(client.runExecution).toHaveBeenLastCalledWith({
+		skillName: 'installed/demo',
+		script: 'scripts/x.sh',
+		args: ['a b'],
+		conversationId: 'c1',
+		approve: 'd1'
 	});
 });

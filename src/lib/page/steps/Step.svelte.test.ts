@@ -143,7 +143,8 @@ describe('F14: what can be done about a failure', () => {
 			...finished,
 			exitCode: 1,
 			message: 'scripts/count.js ended with exit code 1.',
-			error: 'ExecutionFailed'
+			error: 'ExecutionFailed',
+			executionId: 'e1'
 		}
 	});
 
@@ -162,7 +163,7 @@ describe('F14: what can be done about a failure', () => {
 		await expect
 			.element(body)
 			.toMatchTextContent(
-				/^\s*The script failed\. See its output below\.\s*Ask the model to fix it\s*Edit skill\s*Run again/
+				/^\s*a warning\s*Ask the model to fix it\s*Edit skill\s*Run again/
 			);
 		await expect.element(body).not.toMatchTextContent(/exit code|exit 1|ExecutionFailed|process/);
 		await screen.getByTestId('terminal-details').click();
@@ -178,12 +179,17 @@ describe('F14: what can be done about a failure', () => {
 			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js');
 	});
 
-	test('F6: it can be run again on the page of its skill, as it was run', async () => {
-		const screen = await render(Step, { part: failed, conversationId: 'c' });
-		const link = screen.getByRole('link', { name: 'Run again' });
-		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run');
-		await screen.rerender({ part: { ...failed, execution: { ...finished, exitCode: 1, executionId: 'e1' } } });
-		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run?execution=e1');
+	test('its trace is folded below the line that says what went wrong', async () => {
+		const trace = 'Traceback:\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
+		const output = [{ stream: 'stderr' as const, text: trace }];
+		const screen = await render(Step, {
+			part: { ...failed, execution: { ...failed.execution!, output } },
+			conversationId: 'c'
+		});
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('ValueError: no such shipment');
+		await expect.element(screen.getByTestId('terminal')).not.toBeVisible();
+		await screen.getByText('Full output · 6 lines').click();
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
 	});
 
 	test('a call that was denied needs no help', async () => {

@@ -37,17 +37,36 @@ describe('a line that is written over', () => {
 		expect(show(text)).toBe(shown);
 	});
 
-	test('what both streams write on it is one line, each in its own look', () => {
-		const blocks = screenOf([
-			['stdout', '\x1b[31mcounting '],
-			['stderr', 'careful\n'],
-			['stdout', 'on\n']
+	const said = (...chunks: Chunk[]) =>
+		screenOf(chunks).flatMap(({ runs }) => runs.map(({ text, stream, style }) => [text, stream, style.color]));
+
+	test('a line of one stream is whole, though the other wrote in the middle of it', () => {
+		expect(
+			said(['stdout', '\x1b[31mcounting '], ['stderr', 'careful\n'], ['stdout', 'on\n'], ['stderr', 'again'])
+		).toEqual([
+			['counting on\n', 'stdout', 'red'],
+			['careful\nagain', 'stderr', null]
 		]);
-		expect(blocks.flatMap(({ runs }) => runs.map(({ text, stream, style }) => [text, stream, style.color]))).toEqual([
-			['counting ', 'stdout', 'red'],
-			['careful\n', 'stderr', null],
-			['on\n', 'stdout', 'red']
+	});
+
+	test('a line that is never ended stands where it was begun, each stream on its own', () => {
+		expect(
+			said(['stdout', 'looking up'], ['stderr', 'Traceback\n'], ['stderr', 'Error: no']).map(([text]) => text)
+		).toEqual(['looking up\n', 'Traceback\nError: no']);
+	});
+
+	test('a progress bar stays below what the other stream says meanwhile', () => {
+		expect(said(['stderr', '\r10 %'], ['stdout', 'a\n'], ['stderr', '\r55 %'], ['stdout', 'b\n'])).toEqual([
+			['a\nb\n', 'stdout', null],
+			['55 %', 'stderr', null]
 		]);
+	});
+
+	test('a flood waits for no line of the other stream', () => {
+		const screen = new AnsiScreen();
+		screen.write('stdout', 'name? ');
+		screen.write('stderr', 'line\n'.repeat(5_000));
+		expect(screen.blocks().length).toBeGreaterThan(2);
 	});
 });
 

@@ -48,18 +48,33 @@ interface Cell extends Run {
 	columns: number;
 }
 
+/** A stream’s current line, the part of it that can still be overwritten. */
+interface Line {
+	cells: Cell[];
+	/** Width of all cells. */
+	columns: number;
+	/** Cursor column. */
+	column: number;
+}
+
+/** Limit of output held back while the other stream’s line is open. */
+const MAX_WAITING = 4_000;
+
 /** Plain characters, one column each. */
 const WRITTEN = new RegExp(`[^${HIDDEN_CLASS}\\n\\ud800-\\udfff\\u{10000}-\\u{10ffff}]+`, 'yu');
 
 export class AnsiScreen {
 	#blocks: Block[] = [];
 	#open: Block = { id: 0, runs: [], length: 0, lines: 0, isClosed: false };
-	/** The part of the current line that can still be overwritten. */
-	#cells: Cell[] = [];
-	/** Width of all cells. */
-	#columns = 0;
-	/** Cursor column. */
-	#column = 0;
+	/** One per stream: the two pipes are read in turns, often mid-line. */
+	readonly #lines: Record<Stream, Line> = { stdout: newLine(), stderr: newLine() };
+	/** The stream whose open line began first. */
+	#first: Stream | null = null;
+	/** Complete lines of the other stream since then. */
+	#waiting: Run[] = [];
+	#waitingLength = 0;
+	/** The stream whose last written line has no line break yet. */
+	#unended: Stream | null = null;
 	readonly #readers: Record<Stream, Reader> = { stdout: newReader(), stderr: newReader() };
 
 	/** Never throws. How the text is split into pieces doesn't matter. */
@@ -84,21 +99,29 @@ export class AnsiScreen {
 
 	/** All blocks in order; closed ones keep their identity. */
 	blocks(): Block[] {
-		const runs = [...this.#open.runs];
-		const last = runs.at(-1);
-		if (last) runs[runs.length - 1] = { ...last };
-		let length = this.#open.length;
-		for (const cell of this.#cells) {
-			appendRun(runs, cell);
-			length += cell.text.length;
-		}
-		return length === 0 ? this.#blocks.slice() : [...this.#blocks, { ...this.#open, runs, length }];
+		const shown: Run[] = this.#open.runs.map((run) => ({ ...run }));
+		let unended = this.#unended;
+		let { length } = this.#open;
+		const show = (stream: Stream, runs: readonly Run[]): void => {
+			if (runs.length === 0) return;
+			const added = unended === null || unended === stream ? runs : [breakOf(unended), ...runs];
+			for (const run of added) {
+				appendRun(shown, run);
+				length += run.text.length;
+			}
+			unended = shown.at(-1)?.text.endsWith('\n') ? null : stream;
+		};
+		const first = this.#first ?? 'stdout';
+		show(first, this.#lines[first].cells);
+		show(otherOf(first), this.#waiting);
+		show(otherOf(first), this.#lines[otherOf(first)].cells);
+		return length === 0 ? this.#blocks.slice() : [...this.#blocks, { ...this.#open, runs: shown, length }];
 	}
 
 	#take(stream: Stream, reader: Reader, character: string): void {
 		if (reader.state !== 'text') {
 			const wasString = reader.state === 'string' || reader.state === 'string-escape';
-			this.#continueSequence(reader, character);
+			this.#continueSequence(stream, reader, character);
 			// An unterminated sequence must not swallow the following lines.
 			if (character === '\n' && wasString) this.#control(stream, reader, character);
 			return;
@@ -124,10 +147,12 @@ export class AnsiScreen {
 				this.#endLine(stream, reader.style);
 				break;
 			case '\r':
-				this.#column = 0;
+				// A progress bar: the other stream’s lines go above it.
+				if (this.#first === stream) this.#goOn(stream);
+				this.#lines[stream].column = 0;
 				break;
 			case '\b':
-				this.#column = Math.max(0, this.#column - 1);
+				this.#lines[stream].column = Math.max(0, this.#lines[stream].column - 1);
 				break;
 			case '\u001b':
 				reader.state = 'escape';
@@ -145,7 +170,7 @@ export class AnsiScreen {
 		}
 	}
 
-	#continueSequence(reader: Reader, character: string): void {
+	#continueSequence(stream: Stream, reader: Reader, character: string): void {
 		switch (reader.state) {
 			case 'escape':
 				if (character === '[') reader.parameters = '';
@@ -168,7 +193,7 @@ export class AnsiScreen {
 					if (reader.parameters.length < MAX_PARAMETERS) reader.parameters += character;
 				} else if (/[@-~]/.test(character)) {
 					reader.state = 'text';
-					this.#csi(reader, character);
+					this.#csi(this.#lines[stream], reader, character);
 				} else if (!/[ -/]/.test(character)) reader.state = character === '\u001b' ? 'escape' : 'text';
 				break;
 			case 'string':
@@ -182,45 +207,32 @@ export class AnsiScreen {
 	}
 
 	/** Handles cursor movement and erasing within the line, and styles; ignores everything else. */
-	#csi(reader: Reader, final: string): void {
+	#csi(line: Line, reader: Reader, final: string): void {
 		const count = Math.min(COLUMNS, Number.parseInt(reader.parameters, 10) || 0);
 		switch (final) {
 			case 'm':
 				if (/^[\d;:]*$/.test(reader.parameters)) reader.style = applySgr(reader.style, reader.parameters);
 				break;
 			case 'C':
-				this.#column = Math.min(COLUMNS - 1, this.#column + Math.max(1, count));
+				line.column = Math.min(COLUMNS - 1, line.column + Math.max(1, count));
 				break;
 			case 'D':
-				this.#column = Math.max(0, this.#column - Math.max(1, count));
+				line.column = Math.max(0, line.column - Math.max(1, count));
 				break;
 			case 'G':
-				this.#column = Math.min(COLUMNS - 1, Math.max(0, count - 1));
+				line.column = Math.min(COLUMNS - 1, Math.max(0, count - 1));
 				break;
 			case 'K':
-				this.#erase(count);
+				erase(line, count);
 		}
-	}
-
-	/** Erases in the line: 0 after the cursor, 1 before it, 2 everything. */
-	#erase(what: number): void {
-		if (what === 2) this.#cells = [];
-		else if (what === 0 && this.#column < this.#columns) {
-			this.#split();
-			this.#cells.length = this.#column;
-		} else if (what === 1) {
-			this.#split();
-			const end = Math.min(this.#columns, this.#column + 1);
-			this.#cells.fill({ text: ' ', stream: 'stdout', style: PLAIN, columns: 1 }, 0, end);
-		}
-		this.#columns = what === 2 ? 0 : what === 0 ? Math.min(this.#columns, this.#column) : this.#columns;
 	}
 
 	/** Writes text whose characters take one column each. */
 	#put({ text, stream, style }: Run): void {
+		const line = this.#lines[stream];
 		for (let from = 0; from < text.length;) {
 			// At the end of the line, the usual case, it's written as one piece.
-			const to = this.#column < this.#columns ? from + 1 : Math.min(text.length, from + COLUMNS - this.#column);
+			const to = line.column < line.columns ? from + 1 : Math.min(text.length, from + COLUMNS - line.column);
 			this.#putCell({ text: text.slice(from, to), stream, style, columns: to - from });
 			from = to;
 		}
@@ -234,50 +246,61 @@ export class AnsiScreen {
 	}
 
 	#putCell(cell: Cell): void {
-		if (this.#column < this.#columns) {
-			this.#split();
-			this.#cells[this.#column] = cell;
+		const line = this.#lines[cell.stream];
+		if (line.cells.length === 0) this.#first ??= cell.stream;
+		if (line.column < line.columns) {
+			split(line);
+			line.cells[line.column] = cell;
 		} else {
-			const gap = this.#column - this.#columns;
-			if (gap > 0) this.#cells.push({ text: ' '.repeat(gap), stream: cell.stream, style: PLAIN, columns: gap });
-			this.#cells.push(cell);
-			this.#columns = this.#column + cell.columns;
+			const gap = line.column - line.columns;
+			if (gap > 0) line.cells.push({ text: ' '.repeat(gap), stream: cell.stream, style: PLAIN, columns: gap });
+			line.cells.push(cell);
+			line.columns = line.column + cell.columns;
 		}
-		this.#column += cell.columns;
-		if (this.#column < COLUMNS) return;
-		this.#commitCells();
-		this.#closeIfFull();
-	}
-
-	/** Splits the line into cells of one column. */
-	#split(): void {
-		if (this.#cells.length === this.#columns) return;
-		this.#cells = this.#cells.flatMap((cell) =>
-			cell.columns === 1 ? cell : [...cell.text].map((text) => ({ ...cell, text, columns: 1 }))
-		);
+		line.column += cell.columns;
+		if (line.column >= COLUMNS) this.#add(cell.stream, line.cells.splice(0));
 	}
 
 	#endLine(stream: Stream, style: AnsiStyle): void {
-		this.#commitCells();
-		this.#open.lines++;
-		this.#commit({
-			text: '\n',
-			stream,
-			style: this.#open.runs.at(-1)?.stream === stream ? lookAtEnd(this.#open, style) : style
-		});
+		const { cells } = this.#lines[stream];
+		const isFirst = this.#first === null || this.#first === stream;
+		const last = cells.at(-1) ?? (isFirst ? this.#open.runs : this.#waiting).at(-1);
+		// A line break takes the style before it, so that it doesn't start a new run.
+		const end = { text: '\n', stream, style: last?.stream === stream ? last.style : style };
+		this.#add(stream, [...cells.splice(0), end]);
+		if (isFirst) this.#goOn(stream);
+	}
+
+	/** Writes to the screen, or holds back while the other stream’s earlier line is open. */
+	#add(stream: Stream, runs: readonly Run[]): void {
+		const line = this.#lines[stream];
+		line.columns = line.column = 0;
+		if (this.#first === null || this.#first === stream) return this.#commit(stream, runs);
+		for (const run of runs) {
+			appendRun(this.#waiting, run);
+			this.#waitingLength += run.text.length;
+		}
+		if (this.#waitingLength > MAX_WAITING) this.#goOn(this.#first);
+	}
+
+	/** The line of `stream`, which was first, has ended or is no longer waited for. */
+	#goOn(stream: Stream): void {
+		const other = otherOf(stream);
+		this.#first = this.#lines[other].cells.length > 0 ? other : null;
+		this.#waitingLength = 0;
+		this.#commit(other, this.#waiting.splice(0));
+	}
+
+	#commit(stream: Stream, runs: readonly Run[]): void {
+		if (runs.length === 0) return;
+		const added = this.#unended === null || this.#unended === stream ? runs : [breakOf(this.#unended), ...runs];
+		for (const run of added) {
+			appendRun(this.#open.runs, run);
+			this.#open.length += run.text.length;
+			this.#open.lines += run.text.split('\n').length - 1;
+		}
+		this.#unended = runs.at(-1)?.text.endsWith('\n') ? null : stream;
 		this.#closeIfFull();
-	}
-
-	#commitCells(): void {
-		for (const cell of this.#cells) this.#commit(cell);
-		this.#cells = [];
-		this.#columns = 0;
-		this.#column = 0;
-	}
-
-	#commit(run: Run): void {
-		appendRun(this.#open.runs, run);
-		this.#open.length += run.text.length;
 	}
 
 	#closeIfFull(): void {
@@ -288,9 +311,39 @@ export class AnsiScreen {
 	}
 }
 
-/** A line break takes the style before it, so that it doesn't start a new run. */
-function lookAtEnd({ runs }: Block, style: AnsiStyle): AnsiStyle {
-	return runs.at(-1)?.style ?? style;
+/** Erases in the line: 0 after the cursor, 1 before it, 2 everything. */
+function erase(line: Line, what: number): void {
+	if (what === 2) line.cells = [];
+	else if (what === 0 && line.column < line.columns) {
+		split(line);
+		line.cells.length = line.column;
+	} else if (what === 1) {
+		split(line);
+		const end = Math.min(line.columns, line.column + 1);
+		line.cells.fill({ text: ' ', stream: 'stdout', style: PLAIN, columns: 1 }, 0, end);
+	}
+	line.columns = what === 2 ? 0 : what === 0 ? Math.min(line.columns, line.column) : line.columns;
+}
+
+/** Splits the line into cells of one column. */
+function split(line: Line): void {
+	if (line.cells.length === line.columns) return;
+	line.cells = line.cells.flatMap((cell) =>
+		cell.columns === 1 ? cell : [...cell.text].map((text) => ({ ...cell, text, columns: 1 }))
+	);
+}
+
+function newLine(): Line {
+	return { cells: [], columns: 0, column: 0 };
+}
+
+function otherOf(stream: Stream): Stream {
+	return stream === 'stdout' ? 'stderr' : 'stdout';
+}
+
+/** Separates an unfinished line from the other stream. */
+function breakOf(stream: Stream): Run {
+	return { text: '\n', stream, style: PLAIN };
 }
 
 function appendRun(runs: Run[], { text, stream, style }: Run): void {

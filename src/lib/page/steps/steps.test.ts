@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Execution, ToolPart } from '../../shared/message.ts';
-import { describeStep, printCommand, printProgram, printResult, statusWord } from './steps.ts';
+import { describeStep, problemOf, printCommand, printProgram, printResult, statusWord } from './steps.ts';
 
 const execution: Execution = {
 	skill: 'sums',
@@ -85,6 +85,23 @@ test('the program of a built-in skill is what it was given to run', () => {
 	expect(printProgram(given)).toBe('ls -la | head');
 	expect(printProgram({ ...given, skill: 'sums' })).toMatch(/^execute_command /);
 	expect(printProgram({ ...execution, args: ['a'] })).toBe('scripts/add.py a');
+});
+
+test.each([
+	['Traceback (most recent call last):\n  File "x.py", line 3\nModuleNotFoundError: No module named numpy\n', 'ModuleNotFoundError: No module named numpy'],
+	[
+		'file:///x.mjs:2\nthrow new Error("no")\n^\n\nError: The clock did not answer\n    at ask (x.mjs:2:24)\n\nNode.js v24.21.0\n',
+		'Error: The clock did not answer'
+	],
+	["Error: ENOENT: no such file\n    at open {\n  errno: -2,\n  code: 'ENOENT'\n}\n\nNode.js v24.1.0", 'Error: ENOENT: no such file'],
+	['x.sh: line 3: foo: command not found\n', 'x.sh: line 3: foo: command not found'],
+	['\u001b[31mfatal: not a repository\u001b[0m\n', 'fatal: not a repository'],
+	['  \n\n', 'The script failed without any output.']
+])('what went wrong is the line of %j that says so', (text, line) => {
+	const message = 'x.py ended with exit code 1.';
+	expect(problemOf({ message, tool: undefined, output: [{ stream: 'stderr', text }] })).toBe(line);
+	// Where both streams are one.
+	expect(problemOf({ message, tool: undefined, output: [{ stream: 'stdout', text }] })).toBe(line);
 });
 
 test('the skill comes from what ran, else from the arguments, and never from arguments of other tools', () => {

@@ -1,6 +1,7 @@
 /** Texts for a tool call: label, skill, command, result, decision. Pure. */
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
+import { errorLine } from '../../shared/errors.ts';
 import { mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
@@ -63,6 +64,7 @@ export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string 
 
 const MAX_COMMAND = 4_000;
 const MAX_LABEL = 160;
+const MAX_PROBLEM = 300;
 /** The label's parts are near the start of the JSON. */
 const MAX_PARSED = 65_536;
 
@@ -174,10 +176,11 @@ function oneLine(label: string): string {
 /** The error in plain words, without the exit code. Empty on success. */
 export function problemOf({ message = '', tool, output }: Pick<Execution, 'message' | 'tool' | 'output'>): string {
 	if (!/ ended with exit code -?\d+\.$/.test(message)) return cleanText(message);
-	const what = tool === undefined ? 'The script failed' : 'The tool failed';
-	return output.some(({ text }) => text.trim() !== '')
-		? `${what}. See its output below.`
-		: `${what} without any output.`;
+	const complaints = output.filter(({ stream, text }) => stream === 'stderr' && text.trim() !== '');
+	const said = (complaints.length > 0 ? complaints : output).map(({ text }) => text).join('');
+	const line = errorLine(cleanText(said.slice(-16_384)));
+	if (line !== null) return line.length > MAX_PROBLEM ? `${line.slice(0, MAX_PROBLEM)}…` : line;
+	return `${tool === undefined ? 'The script failed' : 'The tool failed'} without any output.`;
 }
 
 /** The command as typed. */

@@ -1,4 +1,5 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
+import { errorLine } from '../../shared/errors.ts';
 import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
@@ -159,12 +160,14 @@ function reportFailure(call: FinishedCall): string {
 	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed`;
 	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
 	const reason = message ?? (error === type ? '' : error);
+	const hasExited = / ended with exit code \d+\.$/.test(reason ?? '');
+	// The step above has the rest of it, and its exit code.
+	const line = hasExited ? errorLine(errors ?? output ?? '') : null;
 	return [
-		`${what}.`,
-		// The step above has its exit code.
-		/ ended with exit code \d+\.$/.test(reason ?? '') ? '' : reason,
-		output && renderOutput(output),
-		errors && fenced(lastLines(errors)),
+		line === null ? `${what}.` : `${what}: ${inlineCode(line)}`,
+		hasExited ? '' : reason,
+		!hasExited && output && renderOutput(output),
+		!hasExited && errors && fenced(lastLines(errors)),
 		reportFiles(result.files, ''),
 		`**What to do**: ${asText(result.hint) ?? adviceAfter(type)}`
 	]

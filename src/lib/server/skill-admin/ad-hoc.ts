@@ -40,8 +40,8 @@ export interface AdHocParts {
 	isEnabled(): boolean;
 	/** By name or alias. */
 	findBuiltin(name: string): AdHocBuiltin | null;
-	/** The workspace of an API key or a session. */
-	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined): string;
+	/** The workspace of a conversation, an API key or a session. */
+	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined, conversationId?: string): string;
 }
 
 export interface AdHocBuiltin {
@@ -125,10 +125,10 @@ export async function runAdHoc(
 	watch: AdHocWatch
 ): Promise<AdHocResult> {
 	requireEnabled(parts);
-	const { apiKeyId, sessionId } = asked;
+	const { apiKeyId, sessionId, conversationId } = asked;
 	let executionId: string | null = null;
 	const context: AdHocContext = {
-		cwd: parts.workspaceOf(apiKeyId, sessionId),
+		cwd: parts.workspaceOf(apiKeyId, sessionId, conversationId),
 		signal,
 		caller: { apiKeyId, sessionId },
 		onEvent: (event) => {

@@ -25,6 +25,45 @@ export function closePopups(): void {
 	for (const close of opened) close();
 }
 
+// On touch screens, Back closes the top layer: each has a history entry. A layer closed another way leaves its entry,
+// which the next layer reuses and Back skips. Removing it could undo the navigation that closed the layer.
+
+/** Of open layers, topmost last. */
+const closers: (() => void)[] = [];
+/** Depth of the current history entry. */
+let depth = 0;
+let pushEntry: ((depth: number) => void) | null = null;
+
+/** Lets Back call `close` on touch and narrow screens. Returns a function that stops this. */
+export function closeOnBack(close: () => void): () => void {
+	if (!pushEntry || !matchMedia('(width < 48rem), (pointer: coarse)').matches) return () => {};
+	closers.push(close);
+	if (closers.length > depth) pushEntry((depth = closers.length));
+	return () => {
+		const index = closers.indexOf(close);
+		if (index >= 0) closers.splice(index, 1);
+	};
+}
+
+/** Called by the root layout, which has the router. */
+export const backEntries = {
+	start(push: (depth: number) => void): void {
+		pushEntry = push;
+	},
+	/** A navigation: the next entry has no layers. */
+	leave(): void {
+		depth = 0;
+	},
+	/** The current entry changed. */
+	land(at: number): void {
+		const isBack = at === depth - 1;
+		depth = at;
+		if (!isBack) return;
+		if (closers.length > at) closers.pop()?.();
+		else history.back();
+	}
+};
+
 /** Moves the focus to the pending approval, otherwise to the message box, otherwise to the page. */
 export function goOn(): void {
 	const find = (selector: string) => document.querySelector<HTMLElement>(selector);

@@ -2,6 +2,8 @@ import { executionQuery, skillExecutionList, adHocExecution, adHocResult } from 
 import { pageQuery } from '$lib/shared/api.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { whileConnected } from '$lib/server/http.ts';
+import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
+import { AppError } from '$lib/shared/errors.ts';
 import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/skill-admin/ad-hoc.ts';
 import { toFilter } from '$lib/server/skill-admin/executions.ts';
 
@@ -44,7 +46,14 @@ export const POST = endpoint({
 		const { apiKeyId } = caller;
 		const asked = apiKeyId === null ? wanted : { ...wanted, apiKeyId };
 		const allow = allowedIn(approve, caller);
+		const { conversationId } = wanted;
+		if (conversationId !== undefined) {
+			await requireOwnConversation(app, apiKeyId, conversationId);
+			if (!(await app.store.conversations.get(conversationId))) throw new AppError('not_found', 'Conversation not found.');
+		}
 		// If the client disconnects, don't wait for a turn or finish the script.
-		return whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
+		const done = await whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
+		if (conversationId !== undefined) await app.workspaces.keepVersions(conversationId);
+		return done;
 	}
 });
