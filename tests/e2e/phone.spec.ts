@@ -243,3 +243,43 @@ test.describe('UI 8: a finger that rests on a message', () => {
 		await expect(page.getByRole('menu')).toHaveCount(1);
 	});
 });
+
+test('UI 10.7: Back closes what lies over the chat, and then leaves the chat; a link in the sidebar is not undone', async ({
+	page
+}) => {
+	await page.goto('/skills');
+	await page.goto('/');
+	await page
+		.getByTestId('file-input')
+		.setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
+	await expect(page.getByTestId('attachment')).toHaveAttribute('data-state', 'ready');
+	await input(page).fill('hello');
+	await page.getByTestId('send').click();
+	await expect(page.locator('[data-role=assistant][data-status=complete]')).toBeVisible();
+	const { pathname } = new URL(page.url());
+	const sidebar = page.getByTestId('sidebar');
+	await page.getByRole('button', { name: 'Open sidebar' }).click();
+	await expect(sidebar).toBeVisible();
+	await page.goBack();
+	await expect(sidebar).toBeHidden();
+
+	// One over the other goes first.
+	await page.getByTestId('files-button').click();
+	await page.getByTestId('file-row').first().getByRole('button').first().click();
+	await expect(page.getByTestId('all-files')).toBeVisible();
+	await page.goBack();
+	await expect(page.getByTestId('file-row').first()).toBeVisible();
+	await page.goBack();
+	await expect(page.getByTestId('files-panel')).toBeHidden();
+	expect(new URL(page.url()).pathname).toBe(pathname);
+
+	// What was closed by its own button leaves nothing for Back to close.
+	await page.getByRole('button', { name: 'Open sidebar' }).click();
+	await sidebar.getByRole('link', { name: 'Runs' }).click();
+	await page.waitForURL('**/skills/executions');
+	await expect(sidebar).toBeHidden();
+	await page.goBack();
+	await page.waitForURL(`**${pathname}`);
+	await page.goBack();
+	await page.waitForURL((url) => url.pathname !== pathname);
+});

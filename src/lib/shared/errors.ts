@@ -64,7 +64,9 @@ export function isLoopback(host: string): boolean {
 /** The line of a script’s output that says what went wrong: the last of a Python trace, the one above Node’s. Null without any. */
 export function errorLine(output: string): string | null {
 	const lines = output.split(/[\r\n]+/).filter((line) => /\S/.test(line));
-	const named = lines.findLast((line) => /^(Uncaught )?[\w.$]*(error|exception|panic|fatal)\b[^:]{0,40}: *\S/i.test(line));
+	const named = lines.findLast((line) =>
+		/^(Uncaught )?[\w.$]*(error|exception|panic|fatal)\b[^:]{0,40}: *\S/i.test(line)
+	);
 	const plain = lines.findLast((line) => !/^\s|^Node\.js v\d|^[\])}]/.test(line));
 	return (named ?? plain ?? lines.at(-1))?.trim() ?? null;
 }

@@ -99,9 +99,7 @@ describe('E13: the page of an execution', () => {
 				...{ errorMessage: 'scripts/x.sh ended with exit code 1.', limits: { timeoutMs: 30_000, processes: 64 } }
 			})
 		);
-		await expect
-			.element(screen.getByTestId('execution-message'))
-			.toHaveTextContent('said');
+		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('said');
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit skill' }))
 			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh');

@@ -160,11 +160,7 @@ describe('F14: what can be done about a failure', () => {
 	test('it is said in one plain line above what can be done; its codes are details', async () => {
 		const screen = await render(Step, { part: failed, conversationId: 'c', onask: vi.fn() });
 		const body = screen.getByTestId('step-body');
-		await expect
-			.element(body)
-			.toMatchTextContent(
-				/^\s*a warning\s*Ask the model to fix it\s*Edit skill\s*Run again/
-			);
+		await expect.element(body).toMatchTextContent(/^\s*a warning\s*Ask the model to fix it\s*Edit skill\s*Run again/);
 		await expect.element(body).not.toMatchTextContent(/exit code|exit 1|ExecutionFailed|process/);
 		await screen.getByTestId('terminal-details').click();
 		await expect.element(screen.getByText('Exit code 1 · ExecutionFailed · Sandbox: process')).toBeVisible();

@@ -88,12 +88,18 @@ test('the program of a built-in skill is what it was given to run', () => {
 });
 
 test.each([
-	['Traceback (most recent call last):\n  File "x.py", line 3\nModuleNotFoundError: No module named numpy\n', 'ModuleNotFoundError: No module named numpy'],
+	[
+		'Traceback (most recent call last):\n  File "x.py", line 3\nModuleNotFoundError: No module named numpy\n',
+		'ModuleNotFoundError: No module named numpy'
+	],
 	[
 		'file:///x.mjs:2\nthrow new Error("no")\n^\n\nError: The clock did not answer\n    at ask (x.mjs:2:24)\n\nNode.js v24.21.0\n',
 		'Error: The clock did not answer'
 	],
-	["Error: ENOENT: no such file\n    at open {\n  errno: -2,\n  code: 'ENOENT'\n}\n\nNode.js v24.1.0", 'Error: ENOENT: no such file'],
+	[
+		"Error: ENOENT: no such file\n    at open {\n  errno: -2,\n  code: 'ENOENT'\n}\n\nNode.js v24.1.0",
+		'Error: ENOENT: no such file'
+	],
 	['x.sh: line 3: foo: command not found\n', 'x.sh: line 3: foo: command not found'],
 	['\u001b[31mfatal: not a repository\u001b[0m\n', 'fatal: not a repository'],
 	['  \n\n', 'The script failed without any output.']

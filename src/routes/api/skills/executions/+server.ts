@@ -49,7 +49,8 @@ export const POST = endpoint({
 		const { conversationId } = wanted;
 		if (conversationId !== undefined) {
 			await requireOwnConversation(app, apiKeyId, conversationId);
-			if (!(await app.store.conversations.get(conversationId))) throw new AppError('not_found', 'Conversation not found.');
+			if (!(await app.store.conversations.get(conversationId)))
+				throw new AppError('not_found', 'Conversation not found.');
 		}
 		// If the client disconnects, don't wait for a turn or finish the script.
 		const done = await whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
