@@ -1,4 +1,4 @@
-/** What answers: a key is added, tested and removed, somebody signs in, a model is chosen, a server of this machine is used. */
+/** The model connection: add, test and remove a key, sign in, choose a model, use a local server. */
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,13 +14,13 @@ interface Played {
 	openRouter: OpenRouterServer;
 	/** The answers of the same server. */
 	model: ModelServer;
-	/** A model's server as people run one at home. */
+	/** A local model server. */
 	local: Server;
 }
 
 const test = base.extend<object, { played: Played }>({
 	played: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const openRouter = await startOpenRouter();
@@ -69,7 +69,7 @@ function send(response: ServerResponse, status: number, json: unknown): void {
 	response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
 }
 
-/** Lists two models, and answers as the played model does. */
+/** Lists two models and answers like the scripted model. */
 async function startLocal(model: ModelServer): Promise<Server> {
 	const server = createServer((request, response) => {
 		if (request.url === '/v1/models') return send(response, 200, { data: [{ id: 'qwen3:8b' }, { id: 'llama4' }] });
@@ -163,7 +163,7 @@ test('UI 2: one signs in instead of pasting a key; the code is of use once', asy
 	await page.goto(`${app.url}/settings#account`);
 	await page.getByTestId('connect').click();
 	let address = '';
-	// OpenRouter asks its user, and sends the browser back with a code.
+	// OpenRouter asks the user and sends the browser back with a code.
 	await page.route(
 		(url) => url.href.startsWith(`${played.openRouter.origin}/auth?`),
 		async (route) => {

@@ -1,4 +1,4 @@
-/** AG-UI's own client against the built app: its threads on the page, capabilities; both tasks: clients.spec.ts. */
+/** AG-UI's own client against the built app: threads on the page, capabilities. For both tasks, see clients.spec.ts. */
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas';
 import { aguiClient, kindsOf } from '../support/agui-client.ts';
 import { expect, test } from './app.ts';

@@ -4,7 +4,7 @@ import { test as base } from '@playwright/test';
 import { startApp, type App, type AppOptions } from '../support/app-process.ts';
 
 interface Fixtures {
-	/** The running server; every test of a file gets the same one as long as `appOptions` stay the same. */
+	/** The running server, shared by the tests of a file while `appOptions` stay the same. */
 	app: App;
 	/** Set with `test.use({ appOptions: … })`, or from another fixture (a scripted model's address, say). */
 	appOptions: AppOptions;
@@ -18,7 +18,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 	appOptions: [{}, { option: true }],
 
 	appOfFile: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			let current: { key: string; app: App } | undefined;

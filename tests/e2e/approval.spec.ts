@@ -1,4 +1,4 @@
-/** Calls that somebody has to allow (F14): asked once, answered from anywhere, and not lost when the server stops. */
+/** Approvals (F14): asked once, answered from anywhere, and kept when the server stops. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -96,7 +96,7 @@ test('F14: two calls at once are decided one by one, by keyboard', async ({ page
 	await ask(page, 'say both');
 	const cards = page.getByTestId('approval');
 	await expect(cards).toHaveCount(2);
-	// Nothing was being written, so the focus is on a question.
+	// Nobody was typing, so the focus is on the approval.
 	await expect(page.locator('[data-testid=approval]:focus')).toHaveCount(1);
 	await cards.first().focus();
 	await page.keyboard.press('Tab');

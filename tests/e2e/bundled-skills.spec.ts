@@ -1,4 +1,4 @@
-/** Every skill that comes with it, used as its line in the README says, without a key (FEATURES F9, E33). */
+/** Every bundled skill, used as its line in the README says, without a key (FEATURES F9, E33). */
 import { readdir, readFile } from 'node:fs/promises';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './app.ts';

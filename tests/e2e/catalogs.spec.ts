@@ -14,7 +14,7 @@ const skillMd = (name: string) => `---\nname: ${name}\ndescription: Does ${name}
 /** One repository, which both catalogs name, and a site of its own. */
 const test = base.extend<object, { played: { env: Record<string, string>; site: string } }>({
 	played: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const files = Object.fromEntries(

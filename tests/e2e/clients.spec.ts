@@ -1,4 +1,4 @@
-/** Everybody's clients against one built app: each does both tasks, and its user reads the true answers. */
+/** Third-party clients against the built app: each does both tasks and shows its user the right answers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '../..');
 const rows: ReportRow[] = [];
 test.afterAll(() => report('clients', rows));
 
-/** What a client gave to its user. */
+/** The result a client showed its user. */
 interface Answers {
 	counted: string;
 	summary: string;
@@ -56,7 +56,7 @@ test('F13: HttpAgent of AG-UI – words are counted, and sales.csv is summarised
 });
 
 for (const version of ['2026-07-28', '2025-11-25'] as const) {
-	/** Its name is that of its workspace. */
+	/** Also the name of its workspace. */
 	const clientOf = (transport: string): Client => {
 		const mode = version === '2026-07-28' ? { pin: version } : 'legacy';
 		return new Client({ name: `${transport} ${version}`, version: '1.0.0' }, { versionNegotiation: { mode } });
@@ -71,9 +71,9 @@ for (const version of ['2026-07-28', '2025-11-25'] as const) {
 	});
 
 	test(`E15: MCP ${version} over stdio – words are counted, and sales.csv is summarised by region`, async ({ app }) => {
-		// npm and a Node that reads TypeScript: seconds where others work too.
+		// npm and a Node that compiles TypeScript: takes seconds on a busy machine.
 		test.slow();
-		// Without skills of its own, `npm run mcp` can only pass on to the app.
+		// Without its own skills, `npm run mcp` can only forward to the app.
 		const noSkills = await mkdtemp(join(tmpdir(), 'no-skills-'));
 		const { PATH = '', HOME = '' } = process.env;
 		const env = { PATH, HOME, DATA_DIR: app.dataDir, SKILLS_DIRS: noSkills };

@@ -1,4 +1,4 @@
-/** The box one writes in, against the real server: commands, skills and files by name, what is pasted, and what the keys do (F7, UI §5). */
+/** The message box with the real server: commands, skills and files by name, pasting, and keys (F7, UI §5). */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
@@ -11,7 +11,7 @@ const box = (page: Page): Locator => page.getByTestId('composer-input');
 const offers = (page: Page): Locator => page.getByTestId('completion');
 const files = (page: Page): Locator => page.getByTestId('attachment');
 
-/** A skill whose instructions hold this word, and whose script waits for a file of the workspace that never comes. */
+/** A skill whose instructions contain this word and whose script waits for a workspace file that never comes. */
 async function addSkill(page: Page, app: App, name: string, word: string): Promise<void> {
 	await mkdir(join(app.skillsDir, name, 'scripts'), { recursive: true });
 	const skill = `---\nname: ${name}\ndescription: Knows the word of ${name}.\n---\n\nThe word is ${word}.\n`;
@@ -26,7 +26,7 @@ async function finish(page: Page, count: number): Promise<void> {
 	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
 }
 
-/** Pastes into the box, as a browser does it. */
+/** Pastes into the box, like a browser. */
 async function paste(
 	page: Page,
 	what: { text?: string; base64?: string; name?: string; type?: string }
@@ -43,7 +43,7 @@ async function paste(
 }
 
 test('F7: each command of the box does what it says, and nothing of it is sent', async ({ page, app, model }) => {
-	// A long walk.
+	// A long test.
 	test.slow();
 	const held = gate();
 	model.push(text('Done.'), text('Slow ', held));
@@ -96,7 +96,7 @@ test('F7: each command of the box does what it says, and nothing of it is sent',
 	await run('new');
 	await expect(page).toHaveURL(/\/$/);
 	await expect(questions(page)).toHaveCount(0);
-	// Only what there is: a new conversation has no title and no file.
+	// Only what makes sense: a new chat has no title and no files.
 	await box(page).pressSequentially('/exp');
 	await expect(offers(page).filter({ hasText: '/export' })).toHaveCount(0);
 });

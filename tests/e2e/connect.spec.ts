@@ -1,4 +1,4 @@
-/** The page Connect: a key is made, what is shown is copied and works as it stands, and the key is revoked. */
+/** The Connect page: creates a key, copies snippets that work unchanged, and revokes the key. */
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

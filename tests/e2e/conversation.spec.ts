@@ -21,7 +21,7 @@ test('the words of a sentence are counted by a skill, step by step', async ({ pa
 });
 
 test('a dropped sales.csv is summarised by region, with its chart shown and downloadable', async ({ page, app }) => {
-	// A script draws the chart, which takes its time on a machine that does other things as well.
+	// A script draws the chart, which takes a while on a busy machine.
 	test.slow();
 	await page.goto(app.url);
 	const csv = await readFile(new URL('../fixtures/sales.csv', import.meta.url), 'utf8');

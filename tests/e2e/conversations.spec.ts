@@ -102,7 +102,7 @@ test('F14: by keyboard: through the list, renamed in it and in the header, delet
 	app,
 	model
 }) => {
-	// A long walk.
+	// A long test.
 	test.slow();
 	model.push(text('One.'), text('Two.'), text('Three.'));
 	await page.goto(app.url);

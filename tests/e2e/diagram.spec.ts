@@ -4,7 +4,7 @@ import { expect, test as base } from './app.ts';
 
 const test = base.extend<object, { model: ModelServer }>({
 	model: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const model = await startModelServer();

@@ -1,4 +1,4 @@
-/** A web page must not be able to do anything with the app of whoever looks at it: a real second origin in a real browser. */
+/** A foreign web page can't do anything with the visitor's app: a real second origin in a real browser. */
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ function chatInput(text: string): { threadId: string; runId: string; messages: u
 	};
 }
 
-/** A conversation with a picture and a script among its files. */
+/** A chat whose files include a picture and a script. */
 async function fillApp(app: App): Promise<Target> {
 	const conversationId = randomUUID();
 	for (const [name, body] of [
@@ -36,7 +36,7 @@ async function fillApp(app: App): Promise<Target> {
 	return { app: app.url, conversationId, chat: chatInput('How many words are in: a b c') };
 }
 
-/** All that a request could have changed. */
+/** Everything a request could have changed. */
 async function stateOf(app: App): Promise<unknown> {
 	const read = async (path: string): Promise<unknown> => (await fetch(app.url + path)).json();
 	const conversations = (await read('/api/conversations?limit=200')) as { data: { id: string }[] };
@@ -73,7 +73,7 @@ test.describe('SECURITY The server: a page of another origin', () => {
 
 			const outcome = await page.evaluate(attack, { ...target, app: app.url.replace('127.0.0.1', appHost) });
 
-			// A beacon tells nobody what became of it.
+			// A beacon has no result.
 			expect(Object.entries(outcome).filter(([, what]) => what !== 'failed')).toEqual([['beacon', 'sent']]);
 			expect(await page.evaluate('window.attacked')).toBeUndefined();
 			expect(await stateOf(app)).toEqual(before);
@@ -85,7 +85,7 @@ test.describe('SECURITY The server: a page of another origin', () => {
 		const target = await fillApp(app);
 		const page = await browser.newPage();
 		await page.goto(app.url);
-		// Its policy forbids frames and forms even to itself, and workspace files are no scripts.
+		// Its policy forbids frames and forms even from itself, and workspace files can't be scripts.
 		const outcome = await page.evaluate(attack, target);
 		for (const name of ['get', 'getFile', 'getPage', 'postJson', 'image', 'events', 'rename', 'remove'] as const) {
 			expect(outcome[name], name).toMatch(/^read: (2|loaded|open)/);
@@ -127,7 +127,7 @@ test('E19: on an address that others reach, the server refuses to start without 
 	const taken = createServer().listen(0, '0.0.0.0');
 	await once(taken, 'listening');
 	const PORT = String((taken.address() as AddressInfo).port);
-	// Had it tried to listen, it would have told that the port is in use.
+	// If it had tried to listen, it would have reported that the port is in use.
 	await expect(startApp({ env: { HOST: '0.0.0.0', PORT } })).rejects.toThrow(
 		/Couldn’t start the app: HOST is “0\.0\.0\.0”.*ADMIN_TOKEN/
 	);

@@ -1,4 +1,4 @@
-/** The record of executions, running one by hand, and the skills of the server (E10, E13, F6, B6, D27). */
+/** The list of executions, running a script by hand, and built-in skills (E10, E13, F6, B6, D27). */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -19,7 +19,7 @@ const sandboxOf = async (app: App) => (await read<Health>(app, '/api/health')).s
 const rows = (page: Page) => page.getByTestId('execution');
 const row = (page: Page, name: string) => page.locator(`[data-testid=skill-row][data-name=${name}]`);
 
-/** Sends one without the page. */
+/** Starts one over the API. */
 async function execute(app: App, body: unknown) {
 	const headers = { 'content-type': 'application/json' };
 	const answer = await fetch(`${app.url}/api/skills/executions`, {
@@ -33,7 +33,7 @@ async function execute(app: App, body: unknown) {
 	};
 }
 
-/** A skill beside the bundled ones whose script ends only when it is ended. */
+/** An extra skill with a script that runs until it's stopped. */
 async function addSleeper(page: Page, app: App): Promise<void> {
 	const folder = join(app.skillsDir, 'sleeper');
 	await mkdir(join(folder, 'scripts'), { recursive: true });
@@ -100,7 +100,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	const { data } = await read<SkillExecutionList>(app, '/api/skills/executions?skill=count-words');
 	expect(data[0]).toMatchObject({ tool: 'count_words', input: '{"text":"one two three four"}', conversationId: null });
 	expect(data[1]).toMatchObject({ script: 'scripts/count.mjs', argv: ['three short words'] });
-	// All that is run from one page is run in one folder.
+	// Everything run from one page shares a folder.
 	expect(data[0]?.sessionId).toBe(data[1]?.sessionId);
 });
 

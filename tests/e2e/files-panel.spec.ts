@@ -1,4 +1,4 @@
-/** The files of a conversation beside it: listed, looked at, compared, downloaded and used again (FEATURES F5). */
+/** The files panel of a chat: list, view, compare, download and use files again (FEATURES F5). */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -13,7 +13,7 @@ const panel = (page: Page) => page.getByTestId('files-panel');
 const row = (page: Page, path: string) => page.locator(`[data-testid=file-row][data-path="${path}"]`);
 const run = (script: string) => call('use_skill', { skill: 'file-maker', script: `scripts/${script}`, args: [] });
 
-/** A skill whose scripts write these files. */
+/** A skill with scripts that write these files. */
 async function addSkill(page: Page, app: App, scripts: Record<string, string>): Promise<void> {
 	const dir = join(app.skillsDir, 'file-maker');
 	await mkdir(join(dir, 'scripts'), { recursive: true });
@@ -48,7 +48,7 @@ test('F5: files open beside the conversation, have versions that are compared, c
 	await expect(answers(page)).toHaveCount(2);
 	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
 
-	// From the header: the focus goes there, Escape leads back.
+	// From the header: the focus moves there, Escape returns it.
 	await page.getByTestId('files-button').click();
 	await expect(page.getByRole('complementary', { name: 'Files' })).toBeFocused();
 	await expect(row(page, 'notes.txt')).toContainText('2 versions');
@@ -57,7 +57,7 @@ test('F5: files open beside the conversation, have versions that are compared, c
 	await expect(panel(page)).toHaveCount(0);
 	await expect(page.getByTestId('files-button')).toBeFocused();
 
-	// From a file in an answer.
+	// From a file in a reply.
 	const card = page.locator('[data-testid=file-card][data-path="notes.txt"]').last();
 	await card.getByTestId('open-file').click();
 	await expect(panel(page).getByTestId('file-text')).toHaveText('alpha\ngamma');
@@ -75,7 +75,7 @@ test('F5: files open beside the conversation, have versions that are compared, c
 	expect(Object.keys(zip).toSorted()).toEqual(['notes.txt', 'people.csv']);
 	expect(new TextDecoder().decode(zip['notes.txt'])).toBe('alpha\ngamma\n');
 
-	// By mouse from the panel and from an answer, by key from the panel; each file once.
+	// By mouse from the panel and from a reply, by keyboard from the panel; each file once.
 	await row(page, 'people.csv').dragTo(page.getByTestId('composer-input'));
 	await expect(page.getByTestId('attachment')).toHaveCount(1);
 	await card.locator('span').first().dragTo(page.getByTestId('composer-input'));

@@ -1,4 +1,4 @@
-/** The first success: one click on a bare machine, and a skill dropped anywhere (UI 10). */
+/** First success: one click on a bare machine, and dropping a skill anywhere (UI 10). */
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -6,9 +6,9 @@ import type { Page } from '@playwright/test';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from './app.ts';
 
-/** The programs of this machine but for every Python. */
+/** This machine's programs without any Python. */
 const bareTest = test.extend({
-	// Playwright reads the fixtures that this one needs from the pattern: none.
+	// Playwright reads a fixture's dependencies from this pattern: none.
 	// eslint-disable-next-line no-empty-pattern
 	appOptions: async ({}, use) => {
 		const folder = await mkdtemp(join(tmpdir(), 'bare-machine-'));
@@ -27,7 +27,7 @@ const bareTest = test.extend({
 
 const answerOf = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
 
-/** As somebody lets go of a zip file over the page. */
+/** Drops a zip file on the page. */
 async function drop(page: Page, name: string, files: Record<string, string>): Promise<void> {
 	const zip = zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
 	await page.evaluate(
@@ -90,7 +90,7 @@ test('UI 10: on any other page a skill is checked at once, and what is no skill 
 	await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 	await drop(page, 'walrus.zip', WALRUS);
 	await expect(page.locator('[data-testid=staged-skill][data-name=walrus]')).toBeVisible();
-	// On the page that installs, beside its field.
+	// On the install page, beside its field.
 	await page.goto(`${app.url}/skills/install`);
 	await expect(page.getByTestId('drop-skill')).toBeVisible();
 	await drop(page, 'walrus.zip', WALRUS);

@@ -1,4 +1,4 @@
-/** Requests made from the description of the API: for each operation what a careless or a hostile client might send. */
+/** Requests generated from the API description: what a careless or hostile client might send to each operation. */
 
 import {
 	exampleOf,
@@ -8,7 +8,7 @@ import {
 } from '../../src/lib/page/connect/api-description.ts';
 
 export interface FuzzRequest {
-	/** What it tries, with the operation. */
+	/** What it tries, including the operation. */
 	name: string;
 	operation: ListedOperation;
 	/** Path and query. */
@@ -19,7 +19,7 @@ export interface FuzzRequest {
 
 type Schema = Record<string, unknown>;
 
-/** Ids that exist, so that requests come further than to the look-up. */
+/** Existing ids, so that requests get past the lookup. */
 export interface KnownIds {
 	skill: string;
 	conversation: string;
@@ -28,7 +28,7 @@ export interface KnownIds {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MEGABYTE = 'm'.repeat(1024 * 1024);
 
-/** For any field; each means something to some layer below. */
+/** For any field; each has a special meaning for some layer. */
 const TEXTS = [
 	'',
 	' ',
@@ -72,7 +72,7 @@ const VALUES: readonly unknown[] = [
 	{ toString: 1 }
 ];
 
-/** In place of a parameter of a path, as it is written there. */
+/** Replacements for path parameters, already encoded. */
 const SEGMENTS = [
 	'%00',
 	'x%00y',
@@ -93,7 +93,7 @@ const SEGMENTS = [
 	'n'.repeat(3000)
 ];
 
-/** The same description, with an address of ours wherever one may be named: nothing is sent to a host of somebody else. */
+/** The description with our own address wherever one is possible, so that no request leaves the machine. */
 export function withAddresses(description: ApiDescription, addressOf: (field: string) => string): ApiDescription {
 	const replaced = (value: unknown, field: string): unknown => {
 		if (Array.isArray(value)) return value.map((each) => replaced(each, field));
@@ -166,7 +166,7 @@ export function concurrentRequests(description: ApiDescription, known: KnownIds,
 		);
 }
 
-/** What deletes comes last, so that what is deleted has been tried before. */
+/** Deletions come last, after the deleted objects have been tried. */
 function inOrder(description: ApiDescription): ListedOperation[] {
 	const all = operationsByTag(description).flatMap(({ operations }) => operations);
 	return [...all.filter(({ method }) => method !== 'DELETE'), ...all.filter(({ method }) => method === 'DELETE')];
@@ -227,14 +227,14 @@ function variantsOf(schema: Schema): Schema[] {
 	return choices.length > 0 ? choices.flatMap(variantsOf) : [schema];
 }
 
-/** Something for every key, what is not required as well. */
+/** A value for every key, optional ones included. */
 function wholeExample(schema: Schema): unknown {
 	const properties = schema.properties as Record<string, Schema> | undefined;
 	if (!properties) return exampleOf(schema);
 	return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, wholeExample(property)]));
 }
 
-/** Numbers from 0 to before 1, the same for the same seed (mulberry32). */
+/** Numbers in [0, 1), equal for equal seeds (mulberry32). */
 function createRandom(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {

@@ -1,4 +1,4 @@
-/** Every operation of the API, fuzzed from its own description: no request breaks the server or leaves half of anything behind. */
+/** Fuzzes every API operation from its description: no request breaks the server or leaves anything half done. */
 
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -16,14 +16,14 @@ import { concurrentRequests, fuzzRequests, withAddresses, type FuzzRequest } fro
 const AT_ONCE = 16;
 const DUPLICATES = 8;
 const SEED = Number(process.env.FUZZ_SEED ?? 6);
-/** Where nobody listens: what would be fetched is not there. */
+/** An address where nothing listens, so fetches fail. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 const CATALOGS = ['GITHUB_API_URL', 'GITHUB_RAW_URL', 'SKILLSSH_URL', 'SKILLSSH_AUDIT_URL', 'SKILLSMP_URL'];
 
 const test = base.extend<object, { openRouter: OpenRouterServer }>({
 	openRouter: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const server = await startOpenRouter();
@@ -50,7 +50,7 @@ interface Answer {
 	request: FuzzRequest;
 	status: number;
 	type: string;
-	/** Of what is no stream, and not too long. */
+	/** For short answers that aren't streams. */
 	text: string;
 }
 
@@ -62,7 +62,7 @@ async function send(app: App, request: FuzzRequest): Promise<Answer> {
 		...(body === undefined ? {} : { body })
 	});
 	const type = response.headers.get('content-type') ?? '';
-	// These go on for as long as somebody listens.
+	// These continue as long as the client listens.
 	if (type.startsWith('text/event-stream')) await response.body?.cancel();
 	const text = response.bodyUsed || type.startsWith('text/event-stream') ? '' : await response.text();
 	return { request, status: response.status, type, text };
@@ -78,7 +78,7 @@ async function sendAll(app: App, requests: readonly FuzzRequest[]): Promise<Answ
 	return answers;
 }
 
-/** An error as the API has them: JSON with a code and a sentence. */
+/** An API error: JSON with a code and a sentence. */
 function isError({ type, text }: Answer): boolean {
 	if (!type.startsWith('application/json')) return false;
 	const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
@@ -93,7 +93,7 @@ async function read<Body>(app: App, path: string): Promise<Body> {
 	return (await response.json()) as Body;
 }
 
-/** What requests have set is taken back; everything is as the operator has it. */
+/** Resets all settings to the operator's. */
 async function restoreSettings(app: App, before: Settings): Promise<void> {
 	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore } = before;
 	const patch: SettingsPatch = {
@@ -108,9 +108,9 @@ async function restoreSettings(app: App, before: Settings): Promise<void> {
 
 const foldersIn = (path: string): Promise<string[]> => readdir(path).catch(() => []);
 
-/** What is on disk and what the API says are the same, and nothing is half there. */
+/** The disk matches the API, and nothing is half done. */
 async function expectConsistent(app: App, answers: readonly Answer[]): Promise<void> {
-	// What waits for a yes is meant to be there, until nobody wants it.
+	// Staged installs are expected until they're discarded.
 	for (const { request, status, text } of answers) {
 		if (status !== 201 || !/\/(staged|update)$/.test(request.operation.path)) continue;
 		const { id } = JSON.parse(text) as { id: string };
@@ -156,25 +156,25 @@ test('E2–E13, SECURITY Figures: no request made from the API’s description b
 
 	await restoreSettings(app, before);
 
-	// Each got as far as to do what it is for, not only to be refused.
+	// Each operation succeeded at least once.
 	for (const id of ['changeSettings', 'checkModelKey', 'startSignIn', 'listModels', 'findLocalModelServers']) {
 		const statuses = answers.filter(({ request }) => request.operation.operationId === id).map(({ status }) => status);
 		expect(statuses, id).toContain(200);
 	}
-	// Storage and what is switched off have codes of their own; everything else from 500 on is a mistake.
+	// Full storage and disabled features have their own codes; any other 5xx is a bug.
 	expect(answers.filter(({ status }) => status >= 500 && status !== 503).map(brief)).toEqual([]);
 	expect(answers.filter((answer) => answer.status >= 400 && !isError(answer)).map(brief)).toEqual([]);
-	// What is answered is what the description says.
+	// Answers match the description.
 	const isDescribed = ({ request, status }: Answer): boolean => String(status) in request.operation.responses;
 	expect(answers.filter((answer) => !isDescribed(answer)).map(brief)).toEqual([]);
-	// Neither where the app is installed nor how it failed is anybody's business.
+	// Answers reveal neither install paths nor stack traces.
 	expect(answers.filter(({ text }) => /\n\s+at .*:\d+:\d+|node_modules|SQLITE_/.test(text)).map(brief)).toEqual([]);
 	expect(app.logs.filter((line) => /^\s+at |Error:/.test(line))).toEqual([]);
 	expect(app.logs.filter((line) => line.startsWith('Listening on'))).toHaveLength(1);
 	expect(({} as { isAdmin?: true }).isAdmin).toBeUndefined();
 	await expectConsistent(app, answers);
 
-	// No address answers to a method that it does not have, and it says so as it says everything.
+	// Unsupported methods are refused in the same format.
 	for (const [path, methods] of Object.entries(description.paths)) {
 		const method = ['PUT', 'DELETE', 'POST', 'PATCH'].find((each) => !(each.toLowerCase() in methods)) ?? 'PUT';
 		const headers = { 'content-type': 'application/json' };

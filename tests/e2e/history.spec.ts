@@ -1,4 +1,4 @@
-/** What can be done with messages that are there (F14): asked otherwise, answered anew, continued, forked, removed. */
+/** Actions on existing messages (F14): edit, retry, continue, fork, remove. */
 import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
 import { gate, text, type ModelServer } from '../support/model-server.ts';
@@ -36,7 +36,7 @@ test('F14: an edited message is a branch; both stay, and every tab shows the sam
 
 	await questions(page).last().getByTestId('branch-previous').click();
 	for (const tab of [page, second]) await expect(answers(tab).last()).toContainText('Answer to two.');
-	// The buttons have changed places with the message, and the focus with them.
+	// The buttons moved with the message, and so did the focus.
 	await expect(questions(page).last().getByTestId('branch-next')).toBeFocused();
 	await page.reload();
 	await expect(questions(page).last()).toContainText('two');
@@ -116,7 +116,7 @@ test('F14: an answer can be continued in a conversation of its own', async ({ pa
 	await expect(answers(page)).toHaveCount(2);
 });
 
-/** A conversation that does not fit into what a page loads first. */
+/** A chat longer than the first page of messages. */
 async function longConversation(page: Page, app: { url: string }, model: ModelServer): Promise<string> {
 	const threadId = `long-${randomUUID()}`;
 	for (let number = 1; number <= 35; number++) {
@@ -181,7 +181,7 @@ test('F14: whoever scrolls on while earlier messages are fetched stays where the
 	const list = page.getByTestId('messages');
 	await list.evaluate((element) => (element.scrollTop = 0));
 	await asked.opened;
-	// The wheel has not come to its end yet.
+	// Scrolling hasn't finished yet.
 	await list.evaluate((element) => (element.scrollTop = 400));
 	const seen = questions(page).filter({ has: page.getByText(`Question ${38 - shown}`, { exact: true }) });
 	await expect(seen).toBeInViewport();

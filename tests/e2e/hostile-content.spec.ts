@@ -1,4 +1,4 @@
-/** What models, scripts, files and skills say is shown, and does nothing: no code runs, no request leaves the page by itself. */
+/** Content from models, scripts, files and skills is shown but does nothing: no code runs, and no request leaves the page by itself. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -15,7 +15,7 @@ import {
 } from './hostile-content.ts';
 import { ask, expectHarmless, test } from './hostile-watch.ts';
 
-/** Without those that are made of nothing but length. */
+/** Except those that are merely long. */
 const BRIEF_TEXTS = HOSTILE_TEXTS.filter(({ length }) => length < 1500);
 
 const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
@@ -99,7 +99,7 @@ writeFileSync('picture.svg', svg);
 	await page.keyboard.press('Escape');
 	const conversation = page.url();
 
-	// Looked at without our page around it, it can do no more.
+	// Opened outside our page, it can't do more either.
 	const frame = page.getByTestId('file-preview').locator('iframe');
 	await page.goto(new URL((await frame.getAttribute('src')) ?? '', app.url).href);
 	await expect(page.getByRole('heading', { name: 'The page' })).toBeVisible();
@@ -116,7 +116,7 @@ writeFileSync('picture.svg', svg);
 	expect(quiet.seen).toEqual([]);
 });
 
-/** All that can be pressed in a page that is looked at, by somebody who does not know better. */
+/** Everything a careless user could click in a previewed page. */
 async function clickEverything(page: Page): Promise<void> {
 	const address = page.url();
 	const frame = page.getByTestId('file-preview').frameLocator('iframe');
@@ -197,7 +197,7 @@ test('SECURITY What people see: formulas and diagrams lead nowhere, load nothing
 	}
 	await expect(page.locator('[data-testid=diagram][data-phase=drawn]')).not.toHaveCount(0, { timeout: 60_000 });
 	await expectHarmless(page, '[data-testid=messages]');
-	// However large a formula says that it is, it does not cover the page.
+	// No formula covers the page, whatever size it asks for.
 	await expect(page.getByTestId('composer-input')).toBeInViewport();
 	await page.getByTestId('composer-input').click();
 	expect(quiet.seen).toEqual([]);

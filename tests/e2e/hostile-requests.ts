@@ -1,9 +1,9 @@
-/** Requests that mean no good, or that no client of sound mind would send; written byte by byte, for raw connections. */
+/** Hostile or malformed requests, byte by byte, for raw connections. */
 
 export interface HostileRequest {
 	name: string;
 	bytes: Buffer;
-	/** The client ends the connection, because what it has sent may be no whole request. */
+	/** The client closes the connection, since the request may be incomplete. */
 	isCut: boolean;
 }
 
@@ -89,7 +89,7 @@ const PATHS = [
 	'/login?next=%00'
 ];
 
-/** In place of a path: other things that may stand there. */
+/** Replacements for the path. */
 const TARGETS = [
 	'*',
 	'http://evil.example/',
@@ -103,7 +103,7 @@ const TARGETS = [
 
 const LONG = 'x'.repeat(9000);
 
-/** Lines of a head, each sent with a GET of a page, of the API, of a file and of a stream. */
+/** Header lines, each sent with a GET of a page, the API, a file and a stream. */
 const HEADERS = [
 	'cookie: %',
 	'cookie: openrouter-skills-session=%',
@@ -205,7 +205,7 @@ const BODIES: readonly (string | Buffer)[] = [
 
 const CLIENT_HELLO = Buffer.from('16030100a5010000a10303' + 'ab'.repeat(32) + '00', 'hex');
 
-/** What breaks the rules of HTTP itself. */
+/** Violations of HTTP itself. */
 const RAW: readonly (string | Buffer)[] = [
 	'\r\n\r\n\r\n',
 	'GET\r\n\r\n',

@@ -1,17 +1,17 @@
-/** A page that is watched: whatever it does by itself that it should not have done is told at the end of the test. */
+/** Watches a page and reports at the end of the test whatever it did that it shouldn't have. */
 import type { Page } from '@playwright/test';
 import { startModelServer, type ModelServer } from '../support/model-server.ts';
 import { expect, test as base } from './app.ts';
 import { HOSTILE_MODELS } from './hostile-content.ts';
 
 export interface Watch {
-	/** What happened, in order; empty is good. */
+	/** Violations in order; empty is good. */
 	seen: string[];
 }
 
 export const test = base.extend<{ quiet: Watch }, { model: ModelServer }>({
 	model: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const model = await startModelServer([], { models: HOSTILE_MODELS });
@@ -32,9 +32,9 @@ export const test = base.extend<{ quiet: Watch }, { model: ModelServer }>({
 	}
 });
 
-/** What would be danger inside of what a page shows of others' texts. */
+/** Dangerous elements within rendered foreign content. */
 const DANGEROUS =
-	// Frames without an origin are what diagrams are drawn in, and pages looked at; what they show cannot reach the page.
+	// Diagrams and previews use frames with an opaque origin, which can't reach the page.
 	'script, iframe:not([src="/frames/diagram"][sandbox="allow-scripts"], [src$="view=plain"][sandbox=""]), object, embed, form, ' +
 	'link, meta, base, style, video, audio, svg script, foreignObject, [srcdoc], [style*="url("], [formaction], ' +
 	'a[href^="javascript" i], a[href^="data" i], a[href^="vbscript" i], a[href^="file" i], ' +
@@ -47,7 +47,7 @@ async function watchPage(page: Page, url: string): Promise<Watch> {
 		seen.push(`a dialog: ${dialog.message()}`);
 		await dialog.dismiss();
 	});
-	// Here arrives what would really go out: what a policy refuses never gets so far.
+	// Only requests that would really be sent get here; those the policy blocks don't.
 	await page.context().route(
 		(address) => /^(https?|ftp|file):/.test(address.href) && !address.href.startsWith(url),
 		async (route) => {

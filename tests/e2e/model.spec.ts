@@ -1,4 +1,4 @@
-/** The page over a model server that is slow, broken or in the middle of an answer: nothing that was seen is lost. */
+/** The page with a slow or broken model server, or one that stops mid-reply: nothing shown is lost. */
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const KEY = 'sk-or-v1-this-is-a-secret-of-the-server';
 
 const test = base.extend<object, { model: ModelServer }>({
 	model: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const model = await startModelServer();
@@ -28,7 +28,7 @@ const test = base.extend<object, { model: ModelServer }>({
 test.afterEach(({ model }) => model.assertDone());
 
 const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
-/** Of the script that waits: by it the script is found among all processes. */
+/** Marks the waiting script among all processes. */
 const SECONDS = `600.${randomInt(1e6, 1e7)}`;
 
 async function ask(page: Page, question: string): Promise<void> {
@@ -36,7 +36,7 @@ async function ask(page: Page, question: string): Promise<void> {
 	await page.keyboard.press('Enter');
 }
 
-/** A skill whose script shows its environment, says who it is, and then waits. */
+/** A skill with a script that prints its environment and process id, then waits. */
 async function addPatientSkill(page: Page, url: string, skillsDir: string): Promise<void> {
 	await mkdir(join(skillsDir, 'patient/scripts'), { recursive: true });
 	await writeFile(
@@ -49,7 +49,7 @@ async function addPatientSkill(page: Page, url: string, skillsDir: string): Prom
 }
 const waitCall = () => call('use_skill', { skill: 'patient', script: 'wait.sh' });
 
-/** Resolves when the step's live output says that the script waits. */
+/** Resolves when the step's live output shows that the script is waiting. */
 async function isWaiting(page: Page): Promise<void> {
 	await expect(page.getByTestId('terminal-output').last()).toContainText('waiting');
 }

@@ -1,4 +1,4 @@
-/** A web page of somebody else: a real server on another port, and everything that its script tries against the app. */
+/** A foreign web page: a real server on another port, and everything its script tries against the app. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -31,7 +31,7 @@ export interface Target {
 	/** Origin of the app. */
 	app: string;
 	conversationId: string;
-	/** A run that would be started. */
+	/** A run it tries to start. */
 	chat: unknown;
 }
 
@@ -64,7 +64,7 @@ export async function attack({ app, conversationId, chat }: Target): Promise<Rec
 			source.onmessage = () => resolve('read: message');
 			source.onerror = () => resolve('failed');
 		});
-	/** Into a frame, so that the page stays; the app's answer, or the refusal to show it, is waited for. */
+	/** Loads into a frame, so that the page stays, and waits for the app's answer or the refusal to show it. */
 	const submits = (method: string, action: string, enctype: string, fields: Record<string, string>): Promise<string> =>
 		new Promise((resolve) => {
 			const name = `frame-${Math.random()}`;

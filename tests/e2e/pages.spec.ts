@@ -1,4 +1,4 @@
-/** Every page, in both themes, on a wide and on a narrow screen: accessible, nothing beside the screen, nothing refused by the policy, little to load. */
+/** Every page, in both themes, wide and narrow: accessible, no overflow, no policy violations, small download. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Request } from '@playwright/test';
 import { besideScreen } from '../support/beside-screen.ts';
@@ -9,7 +9,7 @@ const LOOKS = [
 	{ theme: 'dark', width: 390, height: 844 }
 ] as const;
 
-/** Pages that need nothing but the bundled skills, and what is there when they are ready. */
+/** Pages that only need the bundled skills, and an element shown when they're ready. */
 const PAGES = [
 	['/', '[data-testid=composer-input]'],
 	['/skills', '[data-testid=skills-page]'],
@@ -34,7 +34,7 @@ for (const [path, ready] of PAGES) {
 		const problems = watch(page);
 		await page.goto(path);
 		for (const { theme, width, height } of LOOKS) {
-			// Without motion the new colours are there at once.
+			// With reduced motion, the new colours apply at once.
 			await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
 			await page.setViewportSize({ width, height });
 			await expect(page.locator(ready).first()).toBeVisible();
@@ -157,7 +157,7 @@ interface LayoutShift {
 	sources: { node: Node | null }[];
 }
 
-/** What has moved since the page began, but for what somebody's press has moved. */
+/** Layout shifts since the page loaded, except after user input. */
 async function expectStill(page: Page): Promise<void> {
 	await page.waitForLoadState('networkidle');
 	const shifts = await page.evaluate(
@@ -167,11 +167,11 @@ async function expectStill(page: Page): Promise<void> {
 	expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(0.02);
 }
 
-/** What the browser complains of: refused scripts and styles, errors, what could not be loaded. */
+/** Browser complaints: blocked scripts and styles, errors, failed loads. */
 function watch(page: Page): string[] {
 	const problems: string[] = [];
 	page.on('console', (message) => {
-		// What a page says that is not there is the server's answer, and is shown.
+		// A 404 is the server's answer, which the page shows.
 		if (message.type() === 'error' && !message.text().includes('404')) problems.push(message.text());
 	});
 	page.on('pageerror', (error) => problems.push(String(error)));

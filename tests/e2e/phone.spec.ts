@@ -1,4 +1,4 @@
-/** On a phone: the app is installed, takes what other apps share, stays above the keyboard, and a finger that rests opens a menu. */
+/** On a phone: install, sharing from other apps, the on-screen keyboard, and long press menus. */
 import type { CDPSession, Locator, Page } from '@playwright/test';
 import { expect, test } from './app.ts';
 import { startOtherSite } from './other-site.ts';
@@ -8,7 +8,7 @@ test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true
 const input = (page: Page) => page.getByTestId('composer-input');
 const attachments = (page: Page) => page.getByTestId('attachment');
 
-/** A page that the service worker looks after. */
+/** A page controlled by the service worker. */
 async function openInstalled(page: Page): Promise<void> {
 	await page.goto('/');
 	await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
@@ -21,11 +21,11 @@ interface Shared {
 	action: string;
 	fields: Record<string, string>;
 	files: Record<string, string>;
-	/** Says nothing of where it comes from. */
+	/** Sends no origin. */
 	isNameless?: boolean;
 }
 
-/** As the system does when somebody shares something; also what a page of another site can do. */
+/** Like the system's share sheet; a foreign page can do the same. */
 async function share(page: Page, shared: Shared): Promise<void> {
 	await page.evaluate(({ action, fields, files, isNameless }) => {
 		const form = document.createElement('form');
@@ -186,7 +186,7 @@ test.describe('UI 8: a finger that rests on a message', () => {
 		await expect(page.locator('[data-role=assistant][data-status=complete]')).toBeVisible();
 	});
 
-	/** Puts a finger on the middle of it, and leaves it there. */
+	/** Long presses the middle of it. */
 	async function press(place: Locator): Promise<{ x: number; y: number }> {
 		await place.scrollIntoViewIfNeeded();
 		const box = await place.boundingBox();

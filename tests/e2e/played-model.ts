@@ -1,4 +1,4 @@
-/** The `model` fixture: the real app asks a model that the test plays, and every request must have had its reply. */
+/** The `model` fixture: the real app asks a scripted model, and every request must get its reply. */
 import type { Locator, Page } from '@playwright/test';
 import { startModelServer, type ModelServer } from '../support/model-server.ts';
 import { test as base } from './app.ts';
@@ -6,13 +6,13 @@ import { test as base } from './app.ts';
 interface Fixtures {
 	/** Environment of the app besides the model's. */
 	appEnv: Record<string, string>;
-	/** Fails the test when a reply is left over. */
+	/** Fails the test if a reply is left over. */
 	allAsked: undefined;
 }
 
 export const test = base.extend<Fixtures, { model: ModelServer }>({
 	model: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const model = await startModelServer();

@@ -1,4 +1,4 @@
-/** Requests of the protocols with something wrong in them, drawn from a seed: equal seeds draw the same faults. */
+/** Protocol requests with random faults; equal seeds give the same faults. */
 import fc from 'fast-check';
 import type { Protocol } from '../support/protocol-answers.ts';
 import type { Template } from './protocol-templates.ts';
@@ -15,7 +15,7 @@ export interface ProtocolRequest {
 
 const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-/** JSON as it stands on the wire: what no program’s values can hold is among it. */
+/** JSON as sent, including what JavaScript values can't represent. */
 const ODD_JSON: readonly string[] = [
 	...['null', 'true', 'false', '0', '-1', '1.5', '[]', '{}', '[null]', '[[]]', '[{}]', '""', '" "'],
 	...['9007199254740993', '-9007199254740993', '1e308', '1e400', '-1e400', '9'.repeat(400), '1e-400', '-0'],
@@ -27,7 +27,7 @@ const ODD_JSON: readonly string[] = [
 	...['"2025-11-25"', '"1.0"', '"http://127.0.0.1:9/"', '"skill://../../etc/passwd"', '"data:;base64,%%%"']
 ];
 
-/** A header that is wrong, sent instead of the right one; an empty value leaves it out. */
+/** A wrong header instead of the right one; an empty value omits it. */
 const ODD_HEADERS: readonly Record<string, string>[] = [
 	{ 'mcp-protocol-version': '1999-01-01' },
 	{ 'mcp-protocol-version': '2099-01-01' },
@@ -68,7 +68,7 @@ const fault = fc.record({
 	cut: fc.nat()
 });
 
-/** As many for each protocol. */
+/** Number of requests per protocol. */
 export function fuzzedRequests(templates: readonly Template[], seed: number, each: number): ProtocolRequest[] {
 	const protocols = [...new Set(templates.map(({ protocol }) => protocol))];
 	return protocols.flatMap((protocol, index) => {
@@ -120,7 +120,7 @@ function bodyOf(
 
 type Holder = Record<string, unknown>;
 
-/** Each key of each object and array in the value, with what holds it. */
+/** Every key of every object and array in the value, with its container. */
 function placesOf(value: unknown): [Holder, string][] {
 	if (typeof value !== 'object' || value === null) return [];
 	return Object.entries(value).flatMap(([key, inner]) => [[value as Holder, key], ...placesOf(inner)]) as [

@@ -1,4 +1,4 @@
-/** The four protocols under fire, against the built app: whatever comes, each answers in its own words, and nothing is left behind. */
+/** Fuzzes the four protocols of the built app: each answers any request in its own format, and nothing is left behind. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,16 +16,16 @@ import { initialize, JSON_TYPE, MCP_TYPES, templates, type Known } from './proto
 const SEED = Number(process.env.FUZZ_SEED ?? 8);
 const REQUESTS_EACH = 120;
 const AT_ONCE = 16;
-/** Nothing that is asked here works for so long. */
+/** No request here takes this long. */
 const ANSWER_MS = 20_000;
-/** Between two storms of the same size. */
+/** Between two bursts of the same size. */
 const MAX_GROWTH_MB = 200;
 const MB = 1024 * 1024;
 const TOKEN = 'the-token-of-the-protocol-fuzz-test';
-/** Of the script that waits: nothing else on the machine has it. */
+/** Marks the waiting script; nothing else on the machine contains it. */
 const WAITS = 'sleep 98765.0808';
 
-// Wrong keys are counted by address: behind a proxy each may come from another.
+// Wrong keys are counted per address; behind a proxy, each can come from another.
 test.use({ appOptions: { env: { ADMIN_TOKEN: TOKEN, TRUST_PROXY: 'true' } } });
 test.setTimeout(90_000);
 
@@ -71,7 +71,7 @@ async function openSession(app: App, key: string, version: string): Promise<Reco
 	return session;
 }
 
-/** One of everything, so that requests find what they name. */
+/** One of each object, so that requests find what they name. */
 async function prepare(app: App, key: string): Promise<Known> {
 	const post = (protocol: Protocol): Promise<Sent> => {
 		const { path, headers, body } = ENTRY[protocol];
@@ -87,7 +87,7 @@ async function prepare(app: App, key: string): Promise<Known> {
 	};
 }
 
-/** Sentences about requests that were not answered as their protocol has it. */
+/** Describes each request that wasn't answered as its protocol requires. */
 async function storm(app: App, key: string, requests: readonly ProtocolRequest[]): Promise<string[]> {
 	const problems: string[] = [];
 	const waiting = [...requests];
@@ -106,7 +106,7 @@ async function storm(app: App, key: string, requests: readonly ProtocolRequest[]
 	return problems;
 }
 
-/** Resident megabytes of the server; null where the machine does not tell. */
+/** Resident memory of the server in megabytes; null if unknown. */
 function memoryOf(app: App): number | null {
 	const path = `/proc/${app.pid()}/status`;
 	if (!existsSync(path)) return null;
@@ -123,7 +123,7 @@ async function answerTo(app: App, key: string, content: object[]): Promise<strin
 	return output.flatMap((item) => (item.type === 'message' ? item.content.map((part) => part.text) : [])).join('');
 }
 
-/** The same process still does what it is for, has told nobody’s secrets, and nothing of before is under way. */
+/** The same process still works, has leaked no secrets, and nothing from before is running. */
 async function expectWell(app: App, key: string): Promise<void> {
 	const say = (text: string) => ({ type: 'input_text', text });
 	const file = {
@@ -307,7 +307,7 @@ test('E18: a wrong key, one that was revoked and one that lacks a scope are refu
 		expect(await post({ ...bearer('ors_wrong'), ...from('10.0.0.1') }), protocol).toBe(401);
 		expect(await post({ ...bearer(revoked.key), ...from('10.0.0.2') }), protocol).toBe(401);
 		expect(await post(bearer(writer.key)), protocol).toBe(403);
-		// Who has guessed too often must wait, and is told so.
+		// Too many guesses: the client is told to wait.
 		const guesses = Array.from({ length: 12 }, () =>
 			post({ ...bearer('ors_wrong'), ...from(`10.0.1.${PROTOCOLS.indexOf(protocol)}`) })
 		);

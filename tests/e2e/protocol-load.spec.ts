@@ -1,4 +1,4 @@
-/** The load of `npm run bench:protocols` in small: ten clients on all protocols, a hundred flows (E15, E16, F12, F13). */
+/** A small version of `npm run bench:protocols`: ten clients on all protocols, a hundred flows (E15, E16, F12, F13). */
 import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import { runLoad } from '../support/protocol-load.ts';
 import { expect, test } from './app.ts';
@@ -18,7 +18,7 @@ test('E15, E16, F12, F13: clients of all protocols at once get true answers, and
 	);
 	const { flows, errors, sessions } = await runLoad({ url: app.url, keys, clients: CLIENTS });
 	expect(errors).toEqual([]);
-	// A load in which nothing was counted would say nothing.
+	// Make sure that something was counted.
 	expect(flows.filter(({ latencies }) => latencies.length === 0).map(({ name }) => name)).toEqual([]);
 
 	const statuses = await Promise.all(

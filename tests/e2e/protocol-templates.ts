@@ -1,4 +1,4 @@
-/** A request of each call of each protocol, as a client of sound mind would send it: what the fuzz test begins with. */
+/** A valid request for each call of each protocol: what the fuzz test starts from. */
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from '../support/protocol-answers.ts';
 
@@ -7,11 +7,11 @@ export interface Template {
 	name: string;
 	path: string;
 	headers: Record<string, string>;
-	/** Made anew for each request, for ids that may be used once. */
+	/** Generated per request, for ids that can be used only once. */
 	body(): Record<string, unknown>;
 }
 
-/** What exists, so that requests come further than to the look-up. */
+/** Existing ids, so that requests get past the lookup. */
 export interface Known {
 	/** Headers of open MCP sessions, of different versions of the protocol. */
 	sessions: readonly Record<string, string>[];

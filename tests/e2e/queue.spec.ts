@@ -1,4 +1,4 @@
-/** Messages that are written while an answer is (F14): they wait where everybody sees them, and none is lost. */
+/** Messages written during a reply (F14): queued in every tab, and none is lost. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, gate, text } from '../support/model-server.ts';

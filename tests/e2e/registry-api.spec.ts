@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const TOKEN = 'a-token-for-the-management-of-skills';
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
-/** As the OmniRoute document has it, but for the host. */
+/** As in the OmniRoute document, except for the host. */
 const EXAMPLE = String.raw`curl -s -w '\n%{http_code}' -X POST HOST/api/skills/install \
   -H "Authorization: Bearer $OMNIROUTE_MGMT_TOKEN" \
   -H "Content-Type: application/json" \
@@ -29,7 +29,7 @@ const EXAMPLE = String.raw`curl -s -w '\n%{http_code}' -X POST HOST/api/skills/i
 
 const test = base.extend<object, { folder: string }>({
 	folder: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const folder = await mkdtemp(join(tmpdir(), 'registry-api-'));
@@ -151,7 +151,7 @@ test('E20, E28: a server that is killed while it installs and removes has whole 
 		});
 	};
 	for (let round = 1; round <= 6; round += 1) {
-		// Each round dies somewhere else in the work: it is killed after as many answers as the round has had.
+		// Each round is killed at another point: after as many answers as its number.
 		let answers = 0;
 		const killed = new AbortController();
 		const work = (async () => {

@@ -1,4 +1,4 @@
-/** The registry from the page: install, look, trust, run, keep as a case, update, go back, remove and undo; repair; switch off. */
+/** Skill management on the page: install, review, trust, run, save a case, update, roll back, remove, undo, repair, turn off. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
@@ -11,10 +11,10 @@ const skillMd = (name: string, version: string, text = 'Run scripts/say.mjs.') =
 	`---\nname: ${name}\ndescription: Says what it is given, word by word.\nmetadata:\n  version: "${version}"\n---\n${text}\n`;
 const sayMjs = (word: string) => `console.log(${JSON.stringify(word)}, process.argv.slice(2).join(' '));\n`;
 
-/** A repository with one skill in a folder; its branch is what the test makes of it. */
+/** A repository with one skill in a folder; the test changes its branch. */
 const test = base.extend<object, { github: PlayedGithub }>({
 	github: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const files = {

@@ -1,4 +1,4 @@
-/** The built app over WebSockets (F12): both tasks, what a connection remembers, compaction, and who gets no connection. */
+/** The built app over WebSockets (F12): both tasks, connection state, compaction, refused connections. */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -143,7 +143,7 @@ test.describe('with ADMIN_TOKEN', () => {
 		const turn = await socket.turn({ input: COUNT_WORDS });
 		expect(textOf(turn.at(-1)?.response)).toMatch(FIVE_WORDS);
 		await socket.close();
-		// A page of our own that is logged in, and nothing else.
+		// Only our own page when logged in.
 		await page.goto(`${app.url}/login`);
 		const opens = () =>
 			page.evaluate(async () => {

@@ -1,4 +1,4 @@
-/** Runs over HTTP as another program sees them: consent by AG-UI's own words, waiting messages, branches, forks. */
+/** Runs over HTTP as another program sees them: AG-UI approvals, queued messages, branches, forks. */
 import { randomUUID } from 'node:crypto';
 import type { ConversationDetail, ConversationSummary } from '../../src/lib/shared/api.ts';
 import type { App } from '../support/app-process.ts';
@@ -13,7 +13,7 @@ interface Event {
 	[key: string]: unknown;
 }
 
-/** An HTTP request with its answer's status and JSON. */
+/** Sends an HTTP request; returns status and JSON. */
 async function http<Body>(
 	app: App,
 	method: string,
@@ -28,7 +28,7 @@ async function http<Body>(
 	return { status: response.status, body: (answer === '' ? null : JSON.parse(answer)) as Body };
 }
 
-/** Starts a run as an AG-UI client does, and reads its events to the end. */
+/** Starts a run like an AG-UI client and reads all its events. */
 async function run(app: App, threadId: string, input: Record<string, unknown>): Promise<Event[]> {
 	const response = await fetch(`${app.url}/api/chat`, {
 		method: 'POST',

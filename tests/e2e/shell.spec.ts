@@ -1,4 +1,4 @@
-/** What is around the chat: the list of conversations, the palette, the theme, the page while the server is away. */
+/** Around the chat: the chat list, the palette, the theme, and the page while the server is away. */
 import type { Page } from '@playwright/test';
 import { expect, test } from './app.ts';
 
@@ -174,6 +174,6 @@ test('while the server is away a page says so, and opens by itself when it is ba
 	});
 	expect(kept).toContain('/offline.html');
 	expect(kept.filter((path) => path.startsWith('/api/'))).toEqual([]);
-	// Pages themselves are always the server's.
+	// Pages always come from the server.
 	expect(kept).not.toContain('/');
 });

@@ -1,4 +1,4 @@
-/** Skills that are made and edited on the page (F1, F8): a template, problems as one types, conflicts, what is not saved, a zip and back. */
+/** Creating and editing skills on the page (F1, F8): templates, live problems, conflicts, unsaved changes, export and import. */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
@@ -81,7 +81,7 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await expect(code(page)).toHaveValue(/Say hello\./);
 	await expect(page.getByTestId('restored-note')).toHaveCount(0);
 
-	// Whoever goes elsewhere is asked, and finds it again.
+	// Leaving asks first, and the changes are still there afterwards.
 	await code(page).fill(skillMd('unsaved-one', 'Say goodbye.'));
 	await page.getByTestId('settings-link').click();
 	await expect(page.getByTestId('leave-dialog')).toBeVisible();
@@ -98,7 +98,7 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await expect(page.getByTestId('save-file')).toBeDisabled();
 });
 
-/** At once, as editors save: nobody reads half of it. */
+/** Replaces the file atomically, as editors do. */
 async function replaceFile(file: string, text: string): Promise<void> {
 	await writeFile(`${file}.part`, text);
 	await rename(`${file}.part`, file);

@@ -41,7 +41,7 @@ test('started from another folder, it has its own pages and skills, and a path i
 		await app.stop();
 		await rm(join(root, data), { recursive: true, force: true });
 	}
-	// Nothing was made where it was started.
+	// Nothing was created in the current folder.
 	expect(await readdir(elsewhere)).toEqual([]);
 	await rm(elsewhere, { recursive: true });
 });

@@ -1,4 +1,4 @@
-/** What is seen of an answer besides its text: steps in every state, their output and files, why these skills, figures, errors (UI §4, §7). */
+/** What a reply shows besides its text: steps in every state, output, files, skill details, usage, errors (UI §4, §7). */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
@@ -17,10 +17,10 @@ import {
 import { expect } from './app.ts';
 import { answers, ask, questions, test as base } from './played-model.ts';
 
-/** A model's server with two models to choose from. */
+/** A model server with two models. */
 const test = base.extend<object, { model: ModelServer }>({
 	model: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// Playwright reads a fixture's dependencies from this pattern: none.
 		// eslint-disable-next-line no-empty-pattern
 		async ({}, use) => {
 			const model = await startModelServer([], { models: [{ id: 'test/model' }, { id: 'test/other' }] });
@@ -31,7 +31,7 @@ const test = base.extend<object, { model: ModelServer }>({
 	]
 });
 
-// Of 20 KB, which are kept unless told otherwise, nothing is left out on the page.
+// The page shows all of 20 KB, the default limit.
 test.use({ appEnv: { SKILLS_MAX_OUTPUT_BYTES: '100000' } });
 
 const step = (page: Page, tool: string): Locator => page.locator(`[data-testid=step][data-tool=${tool}]`);
@@ -51,7 +51,7 @@ async function addSkill(page: Page, app: App, name: string, scripts: Record<stri
 	await page.goto(app.url);
 }
 
-/** The frames of one call whose arguments stop in the middle until the gate is open. */
+/** The frames of a call whose arguments pause midway until the gate opens. */
 function slowCall(name: string, args: object, held: ReturnType<typeof gate>, at: number) {
 	const json = JSON.stringify(args);
 	const item = { type: 'function_call', id: 'slow', call_id: 'slow', name, arguments: '' };
@@ -81,7 +81,7 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	app,
 	model
 }) => {
-	// A long walk, with scripts on the way.
+	// A long test that runs scripts.
 	test.slow();
 	await addSkill(page, app, 'walrus-keeper', {
 		'feed.sh': [
@@ -138,7 +138,7 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(questions(page)).toHaveCount(1);
 	await page.getByTestId('composer-input').fill('');
 
-	// What was loaded is told; its text is for the model.
+	// Shows what was loaded, without the text for the model.
 	await page.getByTestId('step-fold').click();
 	const loading = step(page, 'load_skill');
 	await expect(page.getByTestId('step')).toHaveCount(3);
@@ -284,7 +284,7 @@ test('UI 7: an answer that fails offers what helps against this failure', async 
 	await expect(error.getByTestId('error-detail')).toContainText('No: 401');
 	await fail(402);
 	await expect(error).toContainText('insufficient_credits');
-	// A server of one's own sells no credits.
+	// A local server sells no credits.
 	await expect(error.getByTestId('add-credits')).toHaveCount(0);
 	await fail(404);
 	await expect(error).toContainText('model_not_found');
@@ -350,7 +350,7 @@ test.describe('on a touch screen', () => {
 	test('UI: a link in an answer says which host it leads to', async ({ page, app, model }) => {
 		await page.goto(app.url);
 		model.push(text('See [the docs](https://example.com/a).'));
-		// Enter makes a new line there.
+		// Enter inserts a line break there.
 		await page.getByTestId('composer-input').fill('where');
 		await page.getByTestId('send').tap();
 		const link = answers(page).getByRole('link');

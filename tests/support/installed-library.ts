@@ -1,4 +1,4 @@
-/** The library as others get it: built, packed, installed into an empty folder, run by the oldest Node at hand. */
+/** The library as users get it: built, packed, installed into an empty folder, run by the oldest available Node. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ const run = promisify(execFile);
 export interface InstalledLibrary {
 	/** Folder with node_modules and a copy of skills/. */
 	readonly dir: string;
-	/** Version of the Node that programs run on, without the `v`. */
+	/** Version of the Node that runs programs, without the `v`. */
 	readonly nodeVersion: string;
-	/** Runs an ES module in the folder. @throws when it exits with another code than 0 */
+	/** Runs an ES module in the folder. @throws if the exit code isn't 0 */
 	runModule(source: string): Promise<{ stdout: string; stderr: string }>;
 	/** Runs a command in the folder, with that Node first in the PATH. */
 	runCommand(
@@ -72,7 +72,7 @@ export function environmentOf(node: { path: string }): Record<string, string> {
 	return { ...Object.fromEntries(inherited), PATH: [dirname(node.path), process.env.PATH].join(delimiter) };
 }
 
-/** Of those in the PATH and the one that runs this, the oldest that the package supports. */
+/** The oldest supported Node among those in PATH and the current one. */
 export async function oldestNode(): Promise<{ path: string; version: string }> {
 	const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
 	let oldest = { path: process.execPath, version: process.versions.node };

@@ -7,30 +7,30 @@ interface Layer {
 	imports: string[];
 	/** May it import `$app`, `$env` and `@sveltejs/kit`? */
 	kit?: true;
-	/** The only packages it may import; without it any. */
+	/** The only packages it may import; any if absent. */
 	packages?: string[];
 }
 
 const SHARED = 'lib/shared/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
-/** Walks, copies and removes what scripts write into: needs nothing else, so that each part may use it. */
+/** Walks, copies and removes folders that scripts write to; has no dependencies, so any part may use it. */
 const FOREIGN_FOLDERS = 'lib/server/foreign-folders.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
-/** Pure: narrowing of JSON that anybody may have sent. */
+/** Pure: narrows untrusted JSON. */
 const JSON_VALUES = 'lib/shared/json.ts';
-/** Pure: what a schema has to say, in plain words. */
+/** Pure: schema issues in plain words. */
 const PLAIN_ISSUES = 'lib/shared/plain-issues.ts';
-/** What a workspace may hold: of uploads and of the server's own skills. */
+/** Limits of a workspace, for uploads and built-in skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
 const VERSIONS = 'lib/server/workspace-versions.ts';
 const ZIP = 'lib/server/zip.ts';
-/** Pure: the one table of characters that are not seen. */
+/** Pure: the table of hidden characters. */
 const CHARACTERS = 'lib/shared/characters.ts';
-/** The interface alone. */
+/** The interface only. */
 const SANDBOX = 'lib/server/sandbox/sandbox.ts';
-/** Pure: what an execution says leaves it in more places than its streams. */
+/** Pure: redacts output, which leaves an execution in more places than its streams. */
 const REDACT = 'lib/server/sandbox/output/redact.ts';
 
 const SKILLS = 'lib/server/skills/';
@@ -40,7 +40,7 @@ const TRUST = 'lib/server/trust/';
 const TURNS = 'lib/server/turns/';
 const NETWORK = 'lib/server/network/';
 
-/** The first entry that a file's path starts with is its layer. */
+/** A file belongs to the first layer whose path it starts with. */
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
@@ -122,7 +122,7 @@ const LAYERS: Layer[] = [
 			'lib/server/skill-admin/'
 		]
 	},
-	// A whole server, without its pages.
+	// The whole server, without pages.
 	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
 	{
@@ -156,7 +156,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
 
-	// The types of what endpoints take and answer; nothing of a route reaches the page.
+	// Types of endpoints only; no code of a route reaches the page.
 	{ path: 'lib/page/', imports: [SHARED, 'routes/endpoints.ts'] },
 	{ path: 'params/', imports: [], kit: true },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
@@ -166,9 +166,9 @@ const LAYERS: Layer[] = [
 	{ path: 'app.d.ts', imports: ['lib/'], kit: true }
 ];
 
-/** Files that make a concrete part, and who outside their own folder may import them besides `app.ts`. */
+/** Files that create a concrete part, and what may import them besides `app.ts` and their own folder. */
 export const CONCRETE_PARTS: Record<string, string[]> = {
-	// The library works alone, so it brings a backend of its own.
+	// The library works on its own, so it includes a backend.
 	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-skills.ts'],
 	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-skills.ts'],
 	'lib/server/sandbox/container.ts': ['lib/server/open-skills.ts'],

@@ -1,4 +1,4 @@
-/** Real HTTP servers that play OpenAI, Anthropic and Gemini: they refuse what the vendor refuses, and record the traffic. */
+/** Real HTTP servers that act as OpenAI, Anthropic and Gemini: they refuse what the vendor refuses and record the traffic. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { streamed } from './vendor-streams.ts';
@@ -20,10 +20,10 @@ export interface WireRequest {
 }
 
 export interface VendorServer {
-	/** Without the version that some clients add themselves. */
+	/** Without the version, which some clients add themselves. */
 	readonly url: string;
 	readonly requests: WireRequest[];
-	/** What the vendor would not have taken. */
+	/** What the vendor would have refused. */
 	readonly violations: string[];
 	/** The system prompt, tools' names and results of a request, from 0; from the end when it is negative. */
 	seen(index: number): { system: string; tools: string[]; results: string[]; choice: unknown };
@@ -44,7 +44,7 @@ const KEY_HEADER: Record<Vendor, string> = {
 	gemini: 'x-goog-api-key'
 };
 
-/** Answers with the replies in their order; a request too many is refused. */
+/** Sends the replies in order and refuses further requests. */
 export async function startVendorServer(vendor: Vendor, script: VendorReply[]): Promise<VendorServer> {
 	const replies = [...script];
 	const requests: WireRequest[] = [];
@@ -111,7 +111,7 @@ export async function startVendorServer(vendor: Vendor, script: VendorReply[]): 
 }
 
 function send(response: ServerResponse, status: number, body: Json): void {
-	// `x-should-retry` is what the vendors themselves send to their clients.
+	// The vendors send `x-should-retry` to their clients.
 	response.writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' });
 	response.end(JSON.stringify(body));
 }
@@ -248,7 +248,7 @@ function resultsIn(vendor: Vendor, body: Json): { id: string; text: string }[] {
 	}
 }
 
-/** Every call of a turn must be answered before the next turn, all at once where the vendor asks for that. */
+/** Every call of a turn must be answered before the next turn, all at once if the vendor requires it. */
 function turnProblems(vendor: Vendor, body: Json): string[] {
 	const asked = callsIn(vendor, body).sort();
 	const answered = resultsIn(vendor, body)

@@ -1,4 +1,4 @@
-/** Git's own names for files, folders and commits: SHA-1 over what git would store. */
+/** Git object ids of files, folders and commits: SHA-1 of what git would store. */
 import { createHash } from 'node:crypto';
 
 export type PlayedEntry =
@@ -22,7 +22,7 @@ export interface GitEntry {
 export interface GitSnapshot {
 	commit: string;
 	tree: string;
-	/** Of every folder, by its SHA-1: what lies directly in it. */
+	/** Direct entries of every folder, by its SHA-1. */
 	folders: Map<string, GitEntry[]>;
 	blobs: Map<string, Buffer>;
 	files: Map<string, Buffer>;
@@ -32,7 +32,7 @@ function gitSha(type: 'blob' | 'tree' | 'commit', content: Uint8Array): string {
 	return createHash('sha1').update(`${type} ${content.byteLength}\0`).update(content).digest('hex');
 }
 
-/** What a commit of these files is. */
+/** The commit of these files. */
 export function snapshotOf(files: PlayedFiles): GitSnapshot {
 	const snapshot: GitSnapshot = { commit: '', tree: '', folders: new Map(), blobs: new Map(), files: new Map() };
 	snapshot.tree = addFolder(Object.entries(files), '', snapshot);
@@ -40,7 +40,7 @@ export function snapshotOf(files: PlayedFiles): GitSnapshot {
 	return snapshot;
 }
 
-/** All that lies in a folder and below it, in the order of a recursive listing. */
+/** Everything in a folder and below, in the order of a recursive listing. */
 export function entriesBelow(snapshot: GitSnapshot, sha: string, before = ''): GitEntry[] {
 	return (snapshot.folders.get(sha) ?? []).flatMap((entry) => {
 		const path = before + entry.path;

@@ -1,9 +1,9 @@
-/** skills.sh, SkillsMP and a site with `/.well-known/agent-skills`, as their documents say that they answer. */
+/** skills.sh, SkillsMP and a site with `/.well-known/agent-skills`, answering as documented. */
 import { createHash } from 'node:crypto';
 import { json, notFound, startPlayedServer, type PlayedReply, type PlayedServer } from './played-server.ts';
 
 export interface SkillsshEntry {
-	/** `owner/repo/skillId`, unless given. */
+	/** Default: `owner/repo/skillId`. */
 	id?: string;
 	skillId: string;
 	name: string;
@@ -13,7 +13,7 @@ export interface SkillsshEntry {
 
 export interface PlayedSkillssh extends PlayedServer {
 	skills: SkillsshEntry[];
-	/** By `owner/repo/slug`: text of each file. */
+	/** File texts by `owner/repo/slug`. */
 	downloads: Record<string, Record<string, string>>;
 	/** By `owner/repo`, then slug: as the audit has it, such as `{ ath: { risk: 'safe' }, socket: { alerts: 2 } }`. */
 	audits: Record<string, Record<string, Record<string, { risk?: string; alerts?: number }>>>;
@@ -66,7 +66,7 @@ export interface SkillsmpEntry {
 
 export interface PlayedSkillsmp extends PlayedServer {
 	skills: SkillsmpEntry[];
-	/** The key that it takes. */
+	/** The accepted key. */
 	key: string;
 }
 
@@ -106,7 +106,7 @@ export interface PlayedWellKnown extends PlayedServer {
 	skills: Record<string, WellKnownSkill> | null;
 	/** Of version 0.1.0: the files of each skill, by name; null: no such index. */
 	legacy: Record<string, Record<string, string>> | null;
-	/** What the index of version 0.2.0 says instead. */
+	/** Replaces the index of version 0.2.0. */
 	index: unknown;
 }
 

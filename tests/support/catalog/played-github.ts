@@ -1,4 +1,4 @@
-/** GitHub as far as skills are fetched from it: its REST API (commits, trees, blobs, refs) and its raw files. */
+/** The parts of GitHub used to fetch skills: its REST API (commits, trees, blobs, refs) and raw files. */
 import { entriesBelow, snapshotOf, type GitEntry, type GitSnapshot, type PlayedFiles } from './git-objects.ts';
 import { json, notFound, startPlayedServer, type PlayedRequest, type PlayedReply } from './played-server.ts';
 import type { PlayedServer } from './played-server.ts';
@@ -8,31 +8,31 @@ export interface PlayedRepository {
 	/** Files of each branch, by path. */
 	branches: Record<string, PlayedFiles>;
 	tags?: Record<string, PlayedFiles>;
-	/** Answers 404 to whoever has not this token. */
+	/** Answers 404 without this token. */
 	token?: string;
-	/** `owner/repo` that it is called now. */
+	/** Its new `owner/repo`. */
 	movedTo?: string;
 }
 
 export interface PlayedGithub {
-	/** The API and the raw files, on hosts of their own. */
+	/** The API and the raw files, on separate hosts. */
 	api: PlayedServer;
 	raw: PlayedServer;
 	apiUrl: string;
 	rawUrl: string;
 	/** For `config.catalog.hosts`. */
 	hosts: string[];
-	/** By `owner/repo`; may be changed while it runs: the next request sees it, and old commits stay readable. */
+	/** By `owner/repo`; can be changed while it runs. Old commits stay readable. */
 	repos: Record<string, PlayedRepository>;
-	/** Recursive listings say `truncated` and hold this many entries; null: all. */
+	/** Recursive listings are `truncated` to this many entries; null: all. */
 	listAtMost: number | null;
-	/** Paths whose raw bytes come out changed. */
+	/** Paths whose raw bytes are altered. */
 	corrupt: Set<string>;
-	/** What a listing holds besides what there is: for names that git would refuse. */
+	/** Extra entries in listings, for names git would refuse. */
 	extraEntries: GitEntry[];
-	/** Commit SHA-1 of a branch or tag now. */
+	/** Current commit SHA-1 of a branch or tag. */
 	commitOf(repository: string, ref?: string): string;
-	/** Tree SHA-1 of a folder (the top without one) on a branch now. */
+	/** Current tree SHA-1 of a folder (default: the root) on a branch. */
 	treeOf(repository: string, path?: string, ref?: string): string;
 	close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startGithub(given: { repos: Record<string, PlayedRepositor
 			const location = `${api.url}/repos/${repo.movedTo}${rest && `/${rest}`}${request.url.search}`;
 			return { status: 301, headers: { location }, body: { message: 'Moved Permanently', url: location } };
 		}
-		// A listing names commits, so that all branches must be known.
+		// Listings are addressed by commit, so all branches must be known.
 		for (const files of [...Object.values(repo.branches), ...Object.values(repo.tags ?? {})]) remember(files);
 		if (rest === '') return json({ full_name: name, default_branch: repo.defaultBranch, private: !!repo.token });
 		const [, kind, argument = ''] = /^(commits|git\/trees|git\/blobs|git\/matching-refs)\/(.+)$/.exec(rest) ?? [];

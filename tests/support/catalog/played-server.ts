@@ -1,11 +1,11 @@
-/** A real HTTP server on loopback that answers as it is told, and remembers what it was asked. */
+/** A real HTTP server on loopback with scripted answers; records requests. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface PlayedRequest {
 	method: string;
-	/** With its query, as it was sent. */
+	/** Including the query, as sent. */
 	path: string;
 	url: URL;
 	headers: IncomingHttpHeaders;
@@ -14,24 +14,24 @@ export interface PlayedRequest {
 export interface PlayedReply {
 	status?: number;
 	headers?: Record<string, string>;
-	/** Text, bytes, or a value that is sent as JSON. */
+	/** Text, bytes, or a value to send as JSON. */
 	body?: unknown;
-	/** This many zero bytes instead of a body. */
+	/** Sends this many zero bytes instead of a body. */
 	zeros?: number;
 }
 
-/** `hang`: nothing is answered until the server is closed. */
+/** `hang`: no answer until the server closes. */
 export type PlayedAnswer = PlayedReply | 'hang';
 
 export interface PlayedServer {
-	/** Without a slash at its end. */
+	/** Without a trailing slash. */
 	url: string;
-	/** `127.0.0.1:port`, as `config.catalog.hosts` has it. */
+	/** `127.0.0.1:port`, as in `config.catalog.hosts`. */
 	host: string;
 	requests: PlayedRequest[];
-	/** What it answers instead, where it answers anything; may be changed at any time. */
+	/** Overrides answers if it returns one; can be changed at any time. */
 	intercept: ((request: PlayedRequest) => PlayedAnswer | undefined) | null;
-	/** Resolves when this path (a beginning of it) has been asked for. */
+	/** Resolves when a path with this prefix has been requested. */
 	asked(path: string): Promise<PlayedRequest>;
 	close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ function send(outgoing: ServerResponse, { status = 200, headers = {}, body, zero
 	outgoing.end(isRaw ? body : body === undefined ? '' : JSON.stringify(body));
 }
 
-/** As fast as they are taken, so that whoever stops reading is not sent the rest. */
+/** With backpressure, so that a client that stops reading doesn't get the rest. */
 function sendZeros(outgoing: ServerResponse, left: number): void {
 	while (left > 0) {
 		const size = Math.min(left, 65_536);
