@@ -11,6 +11,7 @@ import { addChat } from './migrations/005-chat.ts';
 import { addProtocols } from './migrations/006-protocols.ts';
 import { addRunTasks } from './migrations/007-run-tasks.ts';
 import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
+import { renameUntitled } from './migrations/009-untitled.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -22,7 +23,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'005_chat': { up: addChat },
 	'006_protocols': { up: addProtocols },
 	'007_run_tasks': { up: addRunTasks },
-	'008_early_databases': { up: mendEarlyDatabases }
+	'008_early_databases': { up: mendEarlyDatabases },
+	'009_untitled': { up: renameUntitled }
 };
 
 /**

@@ -21,6 +21,7 @@ const LANDED: Record<string, string> = {
 	'006-protocols.ts': 'b9aaa5502c7f82ca3ebe04593b14ddc8bb0f213815db15679b07794c7ab64981',
 	'007-run-tasks.ts': 'e6683d641bf73d4d0d0a9dc1e9056f943ad7c3f0d54108cdb768017a0bafa781',
 	'008-early-databases.ts': 'cc9ba248ff6b2f531dbabef4c1dd7a60c9cf71f2de1c78bf6ee49d88e77875b3',
+	'009-untitled.ts': '4fade4e63cefcdeb590347639c335db64194909f0d58964f262dd030c6a475d5',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
@@ -95,6 +96,18 @@ describe('F14: a database of every version that was released opens', () => {
 		const fresh = join(root, 'fresh.sqlite');
 		await (await openSqliteStore(fresh)).close();
 		expect(schemaOf(path)).toEqual(schemaOf(fresh));
+	});
+
+	test('a chat without a title has the name of one now, by which its first message still names it', async () => {
+		const path = join(root, 'app.sqlite');
+		writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, '008.sqlite.gz'))));
+		const database = new DatabaseSync(path);
+		database.exec("update conversations set title = 'New conversation', folded_title = 'new conversation'");
+		database.close();
+		const store = await openSqliteStore(path);
+		const { data } = await store.conversations.list({ page: 1, limit: 10, query: 'new chat' });
+		expect(data.map(({ title }) => title)).toContain('New chat');
+		await store.close();
 	});
 
 	test('there is one of each migration but the newest, which the next one needs', () => {
