@@ -10,12 +10,19 @@ import {
 	sampleStagedSkill
 } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
-import type { StagedInstall } from '../../shared/install.ts';
+import type { StagedInstall, StagedSkill } from '../../shared/install.ts';
+import type { SkillFinding } from '../../shared/skills.ts';
 import ReviewPage from './ReviewPage.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
 const sameVersion = { skillId: 'installed/demo', version: '1.0.0', isSameVersion: true, isSameOrigin: false };
 const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
+
+const RISK: SkillFinding = {
+	...{ severity: 'danger', kind: 'pipe-to-shell', message: 'Runs what it downloads.' },
+	...{ file: 'scripts/x.sh', line: 1, excerpt: 'curl x | sh' }
+};
+const withScript = (more: Partial<StagedSkill> = {}) => sampleStagedSkill({ scripts: ['scripts/x.sh'], ...more });
 
 async function setup(staged: StagedInstall = sampleStaged()) {
 	const client = createFakeRegistry();
@@ -37,12 +44,7 @@ describe('E20: what was fetched, before it is installed', () => {
 						origin: sampleOrigin({ provider: 'github', url: 'javascript:alert(1)', commit: 'abcdef0123456789' }),
 						files: [{ path: 'scripts/x.sh', bytes: 5, text: '<b>x</b>' }],
 						scripts: ['scripts/x.sh'],
-						findings: [
-							{
-								...{ severity: 'danger', kind: 'pipe-to-shell', message: 'Runs what it downloads.' },
-								...{ file: 'scripts/x.sh', line: 1, excerpt: 'curl x | sh' }
-							}
-						],
+						findings: [RISK],
 						audit: [{ by: 'Socket', risk: 'low' }]
 					})
 				]
@@ -60,57 +62,57 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(skill.element().querySelector('a')).toBeNull();
 	});
 
-	test('lands switched off and everybody’s unless said otherwise; afterwards it leads to the page of that version', async () => {
-		const { screen, client, oninstalled } = await setup();
+	test('lands switched on and everybody’s, asking before each script; then it is tried in a chat', async () => {
+		const { screen, client, oninstalled } = await setup(sampleStaged({ skills: [withScript()] }));
 		await screen.getByTestId('confirm-install').click();
 		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', {
-			...{ paths: ['demo'], conflict: 'fail', apiKeyId: 'system', enabled: false }
+			...{ paths: ['demo'], conflict: 'fail', apiKeyId: 'system', enabled: true }
 		});
+		expect(client.changeSkill).not.toHaveBeenCalled();
 		await expect
 			.element(screen.getByTestId('installed-link'))
 			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
-		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^Installed\. Turn it on/);
+		await expect
+			.element(screen.getByTestId('install-result'))
+			.toMatchTextContent(/^demo is on\..*Scripts ask each time/s);
+		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('try-installed')).toHaveClass('primary');
 		expect(oninstalled).toHaveBeenCalledOnce();
 	});
 
-	test('F4: is trusted and turned on in one step, then tried; what is refused is said', async () => {
-		const { screen, client } = await setup();
-		await screen.getByTestId('confirm-install').click();
-		await expect.element(screen.getByTestId('try-installed')).not.toBeInTheDocument();
-		client.changeSkill.mockRejectedValueOnce(new ApiError('conflict', 'The files have changed since you looked.'));
-		await screen.getByTestId('trust-installed').click();
-		await expect.element(screen.getByTestId('trust-error')).toMatchTextContent(/have changed since/);
+	test('F4: is installed and trusted in one step as it was looked at; what is refused is said, and it asks', async () => {
+		const { screen, client } = await setup(sampleStaged({ skills: [withScript()] }));
+		await expect.element(screen.getByTestId('install-and-trust')).not.toHaveClass('primary');
 		client.changeSkill.mockResolvedValueOnce(sampleDetail());
-		await screen.getByTestId('trust-installed').click();
+		await screen.getByTestId('install-and-trust').click();
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
-			...{ enabled: true, trust: { digest: sampleInstalled().digest, isTrusted: true } }
+			trust: { digest: sampleInstalled().digest, isTrusted: true }
 		});
-		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
-		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^demo is on\./);
+		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/Trusted/);
+		await screen.unmount();
+		const second = await setup(sampleStaged({ skills: [withScript()] }));
+		second.client.changeSkill.mockRejectedValueOnce(new ApiError('conflict', 'The files have changed.'));
+		await second.screen.getByTestId('install-and-trust').click();
+		await expect.element(second.screen.getByTestId('trust-error')).toMatchTextContent(/have changed/);
+		await expect.element(second.screen.getByTestId('install-result')).toMatchTextContent(/Scripts ask each time/);
 	});
 
-	test('F4: is turned on without trust, to be asked for each run', async () => {
-		const { screen, client } = await setup();
+	test('F4: one with risks cannot be trusted along the way, is not ticked beside others, and says them to the end', async () => {
+		const risky = withScript({ path: 'risky', name: 'risky', digest: 'c'.repeat(64), findings: [RISK] });
+		const { screen, client } = await setup(sampleStaged({ skills: [withScript(), risky] }));
+		await expect.element(screen.getByRole('checkbox', { name: 'Install demo' })).toBeChecked();
+		await expect.element(screen.getByRole('checkbox', { name: 'Install risky' })).not.toBeChecked();
+		await expect.element(screen.getByTestId('risk-count')).toHaveTextContent('1 risk');
+		await expect.element(screen.getByTestId('install-and-trust')).toBeVisible();
+		await screen.getByRole('checkbox', { name: 'Install risky' }).click();
+		await expect.element(screen.getByTestId('install-and-trust')).not.toBeInTheDocument();
+		const installed = sampleInstalled({ name: 'risky', skillId: 'installed/risky', digest: risky.digest });
+		client.confirmStaged.mockResolvedValue({ installed: [sampleInstalled(), { ...installed, id: 'i2' }], skipped: [] });
 		await screen.getByTestId('confirm-install').click();
-		client.changeSkill.mockResolvedValueOnce(sampleDetail({ mode: 'auto' }));
-		await screen.getByRole('button', { name: 'Turn on, ask each time' }).click();
-		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo@1.0.0', { enabled: true });
-		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^demo is on\./);
-		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
-		await expect.element(screen.getByTestId('trust-installed')).not.toBeInTheDocument();
-	});
-
-	test('says how long it is kept, in words', async () => {
-		vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
-		try {
-			const { screen } = await setup(sampleStaged({ expiresAt: '2026-01-01T00:58:40.000Z' }));
-			await expect.element(screen.getByTestId('staged-summary')).toMatchTextContent(/Kept for 59 min\./);
-			await screen.unmount();
-			const later = await setup(sampleStaged({ expiresAt: '2026-01-01T01:00:00.000Z' }));
-			await expect.element(later.screen.getByTestId('staged-summary')).toMatchTextContent(/Kept for 1 hour\./);
-		} finally {
-			vi.useRealTimers();
-		}
+		await expect.element(screen.getByTestId('installed-risks')).toHaveTextContent('1 risk');
+		await expect
+			.element(screen.getByTestId('installed-risks'))
+			.toHaveAttribute('href', '/skills/installed/risky%401.0.0#trust');
 	});
 
 	test('shows what its tools take before anybody trusts them', async () => {
@@ -143,17 +145,19 @@ describe('E20: what was fetched, before it is installed', () => {
 				]
 			})
 		);
-		await expect.element(screen.getByTestId('staged-summary')).toMatchTextContent(/2 of 3 skills can be installed/);
+		await expect.element(screen.getByTestId('staged-summary')).toMatchTextContent(/2 of 3 skills chosen/);
 		await expect.element(screen.getByRole('checkbox', { name: 'Install torn' })).toBeDisabled();
 		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/Is missing/);
 		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
 		await screen.getByText('Options').click();
-		await screen.getByTestId('enable-at-once').click();
+		await screen.getByTestId('stays-off').click();
 		await screen.getByLabelText('Owner').fill(' key-7 ');
 		await screen.getByTestId('confirm-install').click();
 		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', {
-			...{ paths: ['other'], conflict: 'fail', apiKeyId: 'key-7', enabled: true }
+			...{ paths: ['other'], conflict: 'fail', apiKeyId: 'key-7', enabled: false }
 		});
+		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^Installed\. Turn it on/);
+		await expect.element(screen.getByTestId('try-installed')).not.toBeInTheDocument();
 	});
 
 	test('with nothing chosen cannot be installed', async () => {
@@ -178,13 +182,13 @@ describe('E20: what was fetched, before it is installed', () => {
 	test('that came beside another one meanwhile asks then, and keeps what was said before', async () => {
 		const { screen, client } = await setup();
 		await screen.getByText('Options').click();
-		await screen.getByTestId('enable-at-once').click();
+		await screen.getByTestId('stays-off').click();
 		client.confirmStaged.mockRejectedValueOnce(new ApiError('conflict', '“demo” 1.0.0 is already installed.'));
 		await screen.getByTestId('confirm-install').click();
 		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/is already installed/);
 		await screen.getByTestId('conflict-rename').click();
 		await screen.getByTestId('confirm-install').click();
-		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ conflict: 'rename', enabled: true });
+		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ conflict: 'rename', enabled: false });
 	});
 
 	test('is discarded, also when it is gone already', async () => {

@@ -63,13 +63,8 @@ describe('F4: the page of a skill', () => {
 	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
-		await expect.element(screen.getByText(/Its scripts ask before each run/)).toBeVisible();
-		await expect
-			.element(screen.getByTestId('verdict'))
-			.toHaveTextContent('Security check: 1 risk: runs what it downloads.');
-		// With a risk, looking comes first.
-		await expect.element(screen.getByTestId('look-at-findings')).toHaveClass('primary');
-		await expect.element(screen.getByTestId('give-trust')).not.toHaveClass('primary');
+		await expect.element(screen.getByText(/Scripts ask before each run/)).toBeVisible();
+		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk: runs what it downloads');
 		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Security 1');
 		await screen.getByTestId('look-at-findings').click();
 		await expect.element(screen.getByTestId('finding').first()).toBeVisible();
@@ -83,16 +78,22 @@ describe('F4: the page of a skill', () => {
 		await expect.element(screen.getByText(/too large or not text/)).toBeVisible();
 	});
 
-	test('trusts the files that were looked at', async () => {
+	test('trusts the files that were looked at: with risks only after a dialog that names them', async () => {
 		const { screen, client, onchange } = await setup();
 		client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
 		await screen.getByTestId('give-trust').click();
+		await expect.element(page.getByTestId('risks-to-trust')).toHaveTextContent('Runs what it downloads (scripts/x.sh)');
+		expect(client.changeSkill).not.toHaveBeenCalled();
+		await page.getByTestId('confirm-delete').click();
 		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo@1.0.0', {
 			trust: { digest: SAMPLE_DIGEST, isTrusted: true }
 		});
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
 		expect(onchange).toHaveBeenCalledOnce();
-		await screen.getByTestId('withdraw-trust').click();
+		// What was found is still there.
+		await expect.element(screen.getByTestId('look-at-findings')).toBeVisible();
+		await screen.getByTestId('trust-menu').click();
+		await page.getByTestId('withdraw-trust').click();
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
 			trust: { digest: SAMPLE_DIGEST, isTrusted: false }
 		});
@@ -103,6 +104,7 @@ describe('F4: the page of a skill', () => {
 		client.changeSkill.mockRejectedValue(new ApiError('conflict', 'The files have changed since you looked.'));
 		client.getSkill.mockResolvedValue(detailOf({ digest: 'b'.repeat(64) }));
 		await screen.getByTestId('give-trust').click();
+		await page.getByTestId('confirm-delete').click();
 		await expect.element(screen.getByTestId('skill-change-error')).toMatchTextContent(/changed since you looked/);
 		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('b'.repeat(64))).toBeVisible();
@@ -179,11 +181,14 @@ describe('F4: the page of a skill', () => {
 	});
 });
 
-test('F4: a skill that is trusted for where it lies says so, and offers no trust to withdraw', async () => {
-	const { screen } = await setup(detailOf({ trust: 'trusted', isTrustedByPlace: true }));
+test('F4: a skill that is trusted for where it lies says so, and can be asked about each time', async () => {
+	const { screen, client } = await setup(detailOf({ trust: 'trusted', isTrustedByPlace: true }));
 	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/in one of your skills folders/);
-	await expect.element(screen.getByTestId('withdraw-trust')).not.toBeInTheDocument();
 	await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
+	client.changeSkill.mockResolvedValue(detailOf());
+	await screen.getByTestId('trust-menu').click();
+	await page.getByTestId('withdraw-trust').click();
+	await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 });
 
 test('F6: scripts can be run here once the files are trusted, not before', async () => {
@@ -192,6 +197,7 @@ test('F6: scripts can be run here once the files are trusted, not before', async
 	await expect.element(screen.getByTestId('run-form')).not.toBeInTheDocument();
 	client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
 	await screen.getByTestId('give-trust').click();
+	await page.getByTestId('confirm-delete').click();
 	await expect.element(screen.getByTestId('run-form')).toBeVisible();
 	await expect.element(screen.getByTestId('run-later')).not.toBeInTheDocument();
 });

@@ -18,9 +18,9 @@ export const TRUST_WORDS: Record<TrustState, string> = {
 
 export const TRUST_MEANING: Record<TrustState, string> = {
 	builtin: 'Part of this server.',
-	trusted: 'Its scripts can run without asking.',
-	changed: 'Its files changed after you trusted it. Scripts ask before each run until you review the changes.',
-	untrusted: 'Its scripts ask before each run until you trust it.'
+	trusted: 'Scripts run without asking.',
+	changed: 'Its files changed after you trusted it. Scripts ask again.',
+	untrusted: 'Scripts ask before each run.'
 };
 
 export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
@@ -28,6 +28,10 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 	warning: 'Worth a look',
 	info: 'Good to know'
 };
+
+/** How many serious ones there are. */
+export const risksOf = (findings: readonly SkillFinding[]): number =>
+	findings.filter(({ severity }) => severity === 'danger').length;
 
 /** The security check in one line. */
 export function verdictOf(findings: readonly SkillFinding[]): string {
@@ -63,6 +67,9 @@ export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'na
 		? `Scripts run ${where}. They can’t read other files${isolation.network ? ', and reach only hosts you allow' : ', but can use the network'}.`
 		: `Scripts run ${where} and can read files on this computer.`;
 }
+
+/** What a skill has that doesn't say which one it is: nothing worth showing. */
+export const isFirstVersion = (version: string): boolean => version === '1.0.0';
 
 /** Follow "from". */
 export const PROVIDER_WORDS: Record<SkillProvider, string> = {

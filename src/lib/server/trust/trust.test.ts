@@ -161,12 +161,17 @@ describe('F4: what is trusted by its place', () => {
 		expect(await trustOf().judge(skill)).toMatchObject({ state: 'untrusted' });
 	});
 
-	test('trust in it cannot be withdrawn, and the answer says what can be done', async () => {
-		const skill = put(localRoot(), 'demo');
-		await expect(trustOf().revoke(skill)).rejects.toMatchObject({
-			code: 'conflict',
-			hint: expect.stringContaining('SKILLS_TRUST_LOCAL=ask')
-		});
+	test('one of them asks each time once somebody wants that, until it is trusted again', async () => {
+		const [skill, other] = [put(localRoot(), 'demo'), put(localRoot(), 'other')];
+		await trustNow(trustOf({ trustsLocal: false }), skill);
+		const trust = trustOf();
+		await trust.revoke(skill);
+		expect(await trust.judge(skill)).toMatchObject({ state: 'untrusted', digest: expect.any(String) });
+		expect(await trust.review(skill)).toMatchObject({ trust: 'untrusted', isTrustedByPlace: false });
+		expect(await trust.statesOf([skill, other])).toEqual(['untrusted', 'trusted']);
+		await trustNow(trust, skill);
+		put(localRoot(), 'demo', { 'SKILL.md': '# Another' });
+		expect(await trust.judge(skill)).toMatchObject({ state: 'trusted' });
 	});
 });
 

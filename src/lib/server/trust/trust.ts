@@ -19,6 +19,8 @@ const MAX_TEXT = 256 * 1024;
 const MAX_TEXTS = 2 * 1024 * 1024;
 const MAX_CACHED = 1000;
 const SLICE_MS = 4;
+/** Stored in place of a digest: someone wants to be asked, though the skill's location is trusted. */
+const ASK = '';
 
 export type TrustSubject = Pick<Skill, 'source' | 'name' | 'root' | 'dir'> & { version?: string };
 
@@ -44,7 +46,7 @@ export interface Trust {
 	 * @throws AppError `conflict` if they changed, `too_large` if they can't be checked completely
 	 */
 	trust(skill: TrustSubject, digest: string, now: string): Promise<void>;
-	/** @throws AppError `conflict` for a skill that is trusted by its location */
+	/** Asks each time from now on, even for a skill in a trusted location. */
 	revoke(skill: TrustSubject): Promise<void>;
 }
 
@@ -73,7 +75,7 @@ export function createTrust(options: TrustOptions): Trust {
 	 * Skills the operator put there, who could change this server too. Compares real paths, so that links and overlaps
 	 * don't count.
 	 */
-	const areTrustedByPlace = async (skills: readonly TrustSubject[]): Promise<boolean[]> => {
+	const areInTrustedPlace = async (skills: readonly TrustSubject[]): Promise<boolean[]> => {
 		const isLocal = skills.map(({ root }) => trustsLocal && local.has(resolve(root)));
 		if (!isLocal.includes(true)) return isLocal;
 		const [notHere, project, ...found] = await Promise.all([installed, projectDir ?? '', ...local].map(real));
@@ -87,11 +89,13 @@ export function createTrust(options: TrustOptions): Trust {
 			})
 		);
 	};
+	const isInTrustedPlace = async (skill: TrustSubject): Promise<boolean> =>
+		(await areInTrustedPlace([skill]))[0] === true;
 	const isTrustedByPlace = async (skill: TrustSubject): Promise<boolean> =>
-		(await areTrustedByPlace([skill]))[0] === true;
+		(await isInTrustedPlace(skill)) && !(await trustedSkills.digestsOf(skillIdOf(skill))).includes(ASK);
 	/** Trust is in files, of any version that somebody has checked. */
 	const stateFor = (digest: string | null, trusted: readonly string[]): TrustState => {
-		if (trusted.length === 0) return 'untrusted';
+		if (trusted.every((each) => each === ASK)) return 'untrusted';
 		return digest !== null && trusted.includes(digest) ? 'trusted' : 'changed';
 	};
 	/** The cached digest, as long as nothing in the folder looks newer. */
@@ -119,15 +123,14 @@ export function createTrust(options: TrustOptions): Trust {
 
 		async statesOf(skills) {
 			const states: TrustState[] = [];
-			let digests: Map<string, string[]> | null = null;
-			const byPlace = await areTrustedByPlace(skills);
+			const digests = await trustedSkills.digests();
+			const inPlace = await areInTrustedPlace(skills);
 			for (const [index, skill] of skills.entries()) {
-				if (byPlace[index]) {
+				const trusted = digests.get(skillIdOf(skill));
+				if (inPlace[index] && !trusted?.includes(ASK)) {
 					states.push('trusted');
 					continue;
 				}
-				digests ??= await trustedSkills.digests();
-				const trusted = digests.get(skillIdOf(skill));
 				states.push(trusted ? stateFor(await digestForList(skill.dir), trusted) : 'untrusted');
 			}
 			return states;
@@ -154,7 +157,10 @@ export function createTrust(options: TrustOptions): Trust {
 		},
 
 		async trust(skill, digest, now) {
-			if (await isTrustedByPlace(skill)) return;
+			if (await isInTrustedPlace(skill)) {
+				await trustedSkills.remove(skillIdOf(skill), { version: ASK, digest: ASK });
+				return;
+			}
 			const content = await readFolder(skill.dir);
 			if (content.digest === null) {
 				throw new AppError('too_large', content.problem ?? 'Couldn’t read the folder.', {
@@ -171,10 +177,11 @@ export function createTrust(options: TrustOptions): Trust {
 		},
 
 		async revoke(skill) {
-			if (await isTrustedByPlace(skill)) {
-				throw new AppError('conflict', `“${skill.name}” is in one of your skill folders, so it’s already trusted.`, {
-					hint: 'Set SKILLS_TRUST_LOCAL=ask to be asked about such skills too, or turn the skill off.'
-				});
+			if (await isInTrustedPlace(skill)) {
+				await trustedSkills.remove(skillIdOf(skill));
+				const mark = { version: ASK, digest: ASK, files: [], trustedAt: new Date().toISOString() };
+				await trustedSkills.put(skillIdOf(skill), mark);
+				return;
 			}
 			const { digest } = await readFolder(skill.dir);
 			await trustedSkills.remove(skillIdOf(skill), { version: skill.version ?? '', digest: digest ?? '' });
