@@ -130,7 +130,7 @@ export function errorFromBody(status: number, text: string): ApiError {
 /** The digest to send as `approve` to allow this once; null if it can't be allowed. */
 export function digestToAllow({ details }: { details?: unknown }): string | null {
 	const { error, digest } = (details ?? {}) as { error?: unknown; digest?: unknown };
-	const canBeAllowed = error === 'ApprovalRequired' || error === 'MissingSecret';
+	const canBeAllowed = error === 'ApprovalRequired' || error === 'MissingSecret' || error === 'NotTrusted';
 	return canBeAllowed && typeof digest === 'string' ? digest : null;
 }
 

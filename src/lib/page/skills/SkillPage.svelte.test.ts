@@ -191,15 +191,14 @@ test('F4: a skill that is trusted for where it lies says so, and can be asked ab
 	await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 });
 
-test('F6: scripts can be run here once the files are trusted, not before', async () => {
+test('F6: a script of a skill that nobody trusts runs here when it is allowed this once', async () => {
 	const { screen, client } = await setup(detailOf(), '#run');
-	await expect.element(screen.getByTestId('run-later')).toBeVisible();
-	await expect.element(screen.getByTestId('run-form')).not.toBeInTheDocument();
-	client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
-	await screen.getByTestId('give-trust').click();
-	await page.getByTestId('confirm-delete').click();
-	await expect.element(screen.getByTestId('run-form')).toBeVisible();
-	await expect.element(screen.getByTestId('run-later')).not.toBeInTheDocument();
+	const refused = { details: { error: 'NotTrusted', digest: 'd1' } };
+	client.runExecution.mockRejectedValueOnce(new ApiError('forbidden', 'You haven’t trusted this skill yet.', refused));
+	await screen.getByTestId('run-button').click();
+	await expect.element(screen.getByTestId('run-question')).toMatchTextContent(/haven’t trusted this skill/);
+	await screen.getByTestId('allow-once').click();
+	expect(client.runExecution).toHaveBeenLastCalledWith(expect.objectContaining({ approve: 'd1' }));
 });
 
 test('D27: a skill of the server says what it is, why it cannot be used and its mode, and has no empty sections', async () => {

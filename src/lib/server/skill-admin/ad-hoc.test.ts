@@ -373,16 +373,21 @@ describe('C16: what somebody would be asked about', () => {
 	});
 
 	test.each(['ask', 'auto'] as const)(
-		'E30: a skill that nobody trusts runs for nobody, with SKILLS_APPROVAL=%s',
+		'E30: a skill that nobody trusts runs for no key, and once for the owner who allows these files, with SKILLS_APPROVAL=%s',
 		async (approvals) => {
 			mode = approvals;
 			const body = { skillName: 'stranger', script: 'scripts/say.sh' };
-			for (const asker of [MANAGER, PLAIN_KEY, APPROVING_KEY]) {
+			for (const asker of [PLAIN_KEY, APPROVING_KEY]) {
 				const refused = await refusal(body, asker);
 				expect(refused).toMatchObject({ code: 'forbidden', details: { error: 'NotTrusted' } });
 				await refusal({ ...body, approve: digestIn(refused) }, asker);
 			}
 			expect(await count()).toBe(0);
+			const approve = digestIn(await refusal(body, MANAGER));
+			await refusal({ ...body, approve: 'other files' }, MANAGER);
+			await run({ ...body, approve });
+			await refusal(body, MANAGER);
+			expect(await count()).toBe(1);
 		}
 	);
 

@@ -101,17 +101,17 @@ interface AdHocWatch {
 
 /**
  * For requests without a user to ask: allows what the key may run unasked, and what the operator approved by digest in
- * the request itself. Never allows a skill that hasn’t been reviewed.
+ * the request itself. Only the owner can allow a skill that nobody trusts, and only this once.
  */
 export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch['allow'] {
 	return (question) => {
 		const { reason, digest, trust } = question;
 		if (runsUnasked(asker, question)) return;
-		if (trust === undefined && mayAnswer(asker) && approve === digest) return;
-		const canAllow = trust === undefined && asker.apiKeyId === null;
+		const isOwner = asker.apiKeyId === null;
+		if (approve === digest && (isOwner || (trust === undefined && mayAnswer(asker)))) return;
 		const hint = `To allow it this once, send the request again with "approve": "${digest}".`;
 		throw new AppError('forbidden', reason, {
-			hint: canAllow ? hint : hintFor(question, asker),
+			hint: isOwner ? hint : hintFor(question, asker),
 			details: { error: typeOf(question), digest }
 		});
 	};

@@ -32,6 +32,7 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 			sampleDetail({ files: [...files].map(([path, text]) => ({ path, bytes: text.length, text })) })
 		),
 		createSkill: vi.fn(),
+		changeSkill: vi.fn(async () => sampleDetail()),
 		readFile: vi.fn(async (_id: string, path: string) => fileOf(path)),
 		writeFile: vi.fn(async (_id: string, { path, text, digest }: SkillFileWrite) => {
 			const before = files.get(path);
@@ -152,6 +153,33 @@ describe('F1: the editor of a skill', () => {
 		await page.getByTestId('confirm-delete').click();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		await expect.element(code).toHaveValue('one\ntwo\n');
+	});
+
+	test('F16: evals begin as an example that is there once it is saved', async () => {
+		const { screen, client, code } = await setup(server(), 'evals/evals.json');
+		expect(JSON.parse((code.element() as HTMLTextAreaElement).value)).toMatchObject({ evals: [{}] });
+		expect(client.files.has('evals/evals.json')).toBe(false);
+		await screen.getByTestId('save-file').click();
+		await expect.poll(() => client.files.get('evals/evals.json')).toContain('"evals"');
+	});
+
+	test('F4: a change that scripts ask about again is trusted where it was made; with risks it is looked at first', async () => {
+		const client = server();
+		const changed = sampleDetail({ trust: 'changed', findings: [] });
+		client.getSkill.mockResolvedValueOnce(changed).mockResolvedValueOnce(sampleDetail({ trust: 'trusted' }));
+		const { screen, code } = await setup(client);
+		await expect.element(screen.getByTestId('asks-again')).toMatchTextContent(/Scripts ask again/);
+		await screen.getByTestId('trust-change').click();
+		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('demo', {
+			trust: { digest: changed.digest, isTrusted: true }
+		});
+		await expect.element(screen.getByTestId('asks-again')).not.toBeInTheDocument();
+		const risk = { severity: 'danger', kind: 'x', message: 'Bad.', file: 'a', line: 1, excerpt: '' } as const;
+		client.getSkill.mockResolvedValue(sampleDetail({ trust: 'changed', findings: [risk] }));
+		await code.fill('other');
+		await screen.getByTestId('save-file').click();
+		await expect.element(screen.getByTestId('asks-again').getByRole('link')).toHaveTextContent('Review changes');
+		await expect.element(screen.getByTestId('trust-change')).not.toBeInTheDocument();
 	});
 
 	test('Tab indents, and after Escape leaves', async () => {

@@ -52,10 +52,20 @@ export class SkillEditor {
 			this.text = kept ?? asShown(file.text);
 			this.#checkSoon(0);
 		} catch (error) {
-			if (asked === this.#asked) this.error = asApiError(error);
+			if (asked !== this.#asked) return;
+			this.error = asApiError(error);
+			if (path === EVALS_FILE && this.error.code === 'not_found') this.#begin(EVALS);
 		} finally {
 			if (asked === this.#asked) this.isLoading = false;
 		}
+	}
+
+	/** A file that is not there yet: it is once it is saved. */
+	#begin(text: string): void {
+		const { path, id: skill } = this;
+		this.error = null;
+		this.file = { path, skill, text: '', bytes: 0, digest: '', isExecutable: false, isWritable: true };
+		this.text = readStored('local', this.#key()) ?? text;
 	}
 
 	type(text: string): void {
@@ -171,6 +181,18 @@ export class SkillEditor {
 		return `skill-draft:${this.id}:${this.path}`;
 	}
 }
+
+const EVALS_FILE = 'evals/evals.json';
+const EVALS = `{
+	"evals": [
+		{
+			"prompt": "What somebody would ask",
+			"expected_output": "What a good answer says",
+			"expectations": ["contains: a word that must be in it"]
+		}
+	]
+}
+`;
 
 /** With the line endings of a text area. */
 function asShown(text: string): string {

@@ -42,14 +42,14 @@ const done = runOf({
 async function setup(evals: Partial<Evals>) {
 	const client = createFakeRegistry();
 	client.getEvals.mockResolvedValue({ cases, problem: null, runs: [], ...evals });
-	const screen = await render(SkillEvals, { client, skillId: 'installed/demo' });
+	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', editor: '/skills/edit/demo' });
 	return { screen, client };
 }
 
 describe('F16: the evals of a skill', () => {
 	test('that there are none of, or that cannot be read, say so and offer no run', async () => {
 		const none = await setup({ cases: [] });
-		await expect.element(none.screen.getByTestId('no-evals')).toMatchTextContent(/evals\/evals\.json/);
+		await expect.element(none.screen.getByTestId('edit-evals')).toHaveAttribute('href', '/skills/edit/demo');
 		await expect.element(none.screen.getByTestId('start-evals')).not.toBeInTheDocument();
 		await none.screen.unmount();
 		const torn = await setup({ cases: [], problem: 'evals.json is no JSON, line 3.' });

@@ -40,7 +40,7 @@ describe('F6: running by hand', () => {
 			'lib/deep/part.sh',
 			'add (tool)'
 		]);
-		await screen.getByLabelText('Arguments, one per line').click();
+		await screen.getByLabelText('Arguments').click();
 		await userEvent.keyboard('two words{Enter}{Enter}7{Enter}');
 		await userEvent.tab();
 		await userEvent.keyboard('{Enter}');

@@ -18,10 +18,10 @@ const runOf = (isPassed: boolean, failures: string[] = []): CaseRun => ({
 	execution: sampleExecution()
 });
 
-async function setup(cases: SkillCase[], canRun = true) {
+async function setup(cases: SkillCase[]) {
 	const client = createFakeRegistry();
 	client.listCases.mockResolvedValue(cases);
-	const screen = await render(SkillCases, { client, skillId: 'installed/demo', canRun });
+	const screen = await render(SkillCases, { client, skillId: 'installed/demo' });
 	return { screen, client };
 }
 
@@ -79,10 +79,8 @@ describe('F6: the cases of a skill', () => {
 		await expect.element(screen.getByTestId('case-run-error')).toMatchTextContent(/switched off/);
 	});
 
-	test('are removed one by one; without trust they are only looked at', async () => {
-		const { screen, client } = await setup([caseOf('a')], false);
-		await expect.element(screen.getByRole('button', { name: 'Run Case a' })).toBeDisabled();
-		await expect.element(screen.getByTestId('run-all-cases')).toBeDisabled();
+	test('are removed one by one', async () => {
+		const { screen, client } = await setup([caseOf('a')]);
 		client.listCases.mockResolvedValue([]);
 		await screen.getByRole('button', { name: 'Remove Case a' }).click();
 		await expect.element(screen.getByTestId('no-cases')).toBeVisible();
@@ -92,7 +90,7 @@ describe('F6: the cases of a skill', () => {
 	test('that cannot be read can be asked for again', async () => {
 		const client = createFakeRegistry();
 		client.listCases.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
-		const screen = await render(SkillCases, { client, skillId: 'installed/demo', canRun: true });
+		const screen = await render(SkillCases, { client, skillId: 'installed/demo' });
 		await screen.getByRole('button', { name: 'Try again' }).click();
 		await expect.element(screen.getByTestId('no-cases')).toBeVisible();
 	});

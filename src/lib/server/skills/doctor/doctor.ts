@@ -6,7 +6,7 @@ import { readEntries, skillFileOf } from '../read/folder-walk.ts';
 import { readSafely, readSkillText } from '../read/safe-read.ts';
 import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
 import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { NOT_STANDARD, parseSkill, SPEC_KEYS } from '../parser.ts';
 import { estimateTokens } from '../prompt.ts';
 import { readFrontMatter } from '../read/front-matter.ts';
@@ -222,13 +222,26 @@ export function checkText(text: string, dir: string): TextCheck {
 	const read = readLeniently(text, path);
 	const mend = createMender(text, folder);
 	const fixes: Record<string, string> = {};
-	const issues = withoutRepeats([...textIssues(text, path), ...read.issues]).map((issue) => {
+	const issues = withoutRepeats([...textIssues(text, path), ...read.issues, ...missingScripts(text, folder)]).map((issue) => {
 		const after = mend(issue);
 		const fixId = after === null ? null : fixIdOf(issue);
 		if (fixId !== null && after !== null) fixes[fixId] = after;
 		return { ...issue, fixId };
 	});
 	return { ...read, issues, fixes };
+}
+
+/** Scripts that the text names and its folder doesn't have. */
+function missingScripts(text: string, folder: string): SkillIssue[] {
+	if (!existsSync(folder)) return [];
+	const named = new Map(
+		[...text.matchAll(/(?<![\w./-])scripts\/[\w./-]*\w\.\w+/g)].map(({ 0: path, index }) => [path, index])
+	);
+	return [...named].flatMap(([path, index]): SkillIssue[] => {
+		if (existsSync(join(folder, path))) return [];
+		const line = text.slice(0, index).split('\n').length;
+		return [{ field: '_', severity: 'warning', message: `Names ${path}, which isn’t among its files.`, line }];
+	});
 }
 
 function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'issues'> & { issues: SkillIssue[] } {
