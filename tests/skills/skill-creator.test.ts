@@ -21,7 +21,7 @@ describe('skill-creator', () => {
 	it('makes a folder with a SKILL.md and says what to do next', async () => {
 		const { stdout, stderr, exitCode, cwd } = await create('invoice-reader', '--description', 'Reads invoices.');
 		expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-		expect(stdout).toContain('then copy the folder into skills/');
+		expect(stdout).toContain('then install it');
 		expect(await readdir(cwd)).toEqual(['invoice-reader']);
 		expect(await readdir(join(cwd, 'invoice-reader'))).toEqual(['SKILL.md']);
 		expect(await frontMatter(cwd, 'invoice-reader')).toEqual({

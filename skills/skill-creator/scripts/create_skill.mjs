@@ -39,7 +39,7 @@ function main(args) {
 	create(folder, files, options.into);
 	console.log(`Created the skill ${name} in ${folder}:\n`);
 	for (const path of Object.keys(files).sort()) console.log(`  ${name}/${path}`);
-	console.log(`\nNext: fill in ${folder}/SKILL.md, then copy the folder into skills/.`);
+	console.log(`\nNext: fill in ${folder}/SKILL.md, then install it.`);
 }
 
 function readOptions(args) {

@@ -28,6 +28,20 @@ async function preview(path: string, content: string) {
 afterEach(() => vi.restoreAllMocks());
 
 describe('F14: a file that a script made', () => {
+	test('E20: a SKILL.md in a folder leads to its review, and shows its front matter as a table', async () => {
+		const screen = await preview(
+			'out/haiku/SKILL.md',
+			'---\nname: haiku\ndescription: "Writes: haiku"\n---\n# Haiku\n'
+		);
+		const href = '/skills/install?chat=c&folder=out%2Fhaiku';
+		await expect.element(screen.getByTestId('install-from-chat')).toHaveAttribute('href', href);
+		await expect.element(screen.getByRole('definition').nth(1)).toHaveTextContent('Writes: haiku');
+		await expect.element(screen.getByRole('heading')).toHaveTextContent('Haiku');
+		await screen.unmount();
+		const alone = await show('SKILL.md', 3);
+		await expect.element(alone.getByTestId('install-from-chat')).not.toBeInTheDocument();
+	});
+
 	test('as a table has a head, counts its rows, and is sorted by a click', async () => {
 		const screen = await preview('a.csv', 'name,count\nb,10\na,9\n"c, d",100\n');
 		await expect.element(screen.getByText('3 rows')).toBeVisible();

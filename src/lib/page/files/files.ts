@@ -127,6 +127,12 @@ export function fileUrl(conversationId: string, path: string, version?: string):
 	return `/api/conversations/${encodeURIComponent(conversationId)}/files/${segments}${query}`;
 }
 
+/** Where a chat's folder with this SKILL.md is reviewed and installed; null for other files, and without a folder. */
+export function installUrl(conversationId: string, path: string): string | null {
+	const folder = /^(.+)\/SKILL\.md$/.exec(path)?.[1];
+	return folder === undefined ? null : `/skills/install?${new URLSearchParams({ chat: conversationId, folder })}`;
+}
+
 /** Address for viewing a file in a frame, with or without its scripts. */
 export function viewUrl(url: string, view: 'plain' | 'scripts'): string {
 	return `${url}${url.includes('?') ? '&' : '?'}view=${view}`;
@@ -164,6 +170,19 @@ export function uniqueNames(names: string[], taken: Iterable<string>): string[] 
 function splitExtension(name: string): [stem: string, extension: string] {
 	const dot = name.lastIndexOf('.');
 	return dot > 0 && name.length - dot <= 12 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+}
+
+/** The top keys of a Markdown file's front matter, and the text below it. */
+export function splitFrontMatter(text: string): { fields: [key: string, value: string][]; body: string } {
+	const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+	const fields: [string, string][] = [];
+	for (const line of found?.[1]?.split(/\r?\n/) ?? []) {
+		const [, key, value = ''] = /^([\w-]+):\s*(.*)$/.exec(line) ?? [];
+		const last = fields.at(-1);
+		if (key !== undefined) fields.push([key, value.replace(/^(["'])(.*)\1$/, '$2')]);
+		else if (last) last[1] = `${last[1]} ${line.trim()}`.trim();
+	}
+	return fields.length === 0 ? { fields, body: text } : { fields, body: text.slice(found?.[0].length) };
 }
 
 export interface FileStart {

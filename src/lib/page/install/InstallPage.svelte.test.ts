@@ -4,15 +4,16 @@ import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { sampleStaged } from '../../../../tests/support/sample-skills.ts';
 import { ApiError, type UploadOptions } from '../request.ts';
+import type { ListedFile } from '../../shared/api.ts';
 import type { CatalogSkill } from '../../shared/install.ts';
 import InstallPage from './InstallPage.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
-async function setup() {
-	const client = createFakeRegistry();
+async function setup(fromChat?: { id: string; folder: string }) {
+	const client = { ...createFakeRegistry(), listFiles: vi.fn(async (): Promise<ListedFile[]> => []) };
 	client.stage.mockResolvedValue(sampleStaged({ id: 's7' }));
 	const onstaged = vi.fn();
-	const screen = await render(InstallPage, { client, onstaged });
+	const screen = await render(InstallPage, { client, onstaged, fromChat });
 	const choose = (testid: string, files: File[]) => {
 		const input = screen.getByTestId(testid).element() as HTMLInputElement;
 		const data = new DataTransfer();
@@ -25,6 +26,24 @@ async function setup() {
 const fileOf = (name: string, type = ''): File => new File(['x'], name, { type });
 
 describe('E20: uploads', () => {
+	test('a folder of a chat is sent as it lies there, without its neighbours; one that is gone says so', async () => {
+		const { screen, onstaged } = await setup({ id: 'c1', folder: 'out/haiku' });
+		await expect.element(screen.getByTestId('staging-error')).toMatchTextContent(/no longer in the chat/);
+		await screen.unmount();
+		const listed = (path: string) => ({ path, bytes: 1, modifiedAt: '', versions: [] });
+		const client = createFakeRegistry();
+		client.stageFolder.mockResolvedValue(sampleStaged({ id: 's9' }));
+		const listFiles = async () => ['out/haiku/SKILL.md', 'out/haiku/a b/x.sh', 'out/haiku-2/y'].map(listed);
+		const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('x'));
+		await render(InstallPage, {
+			...{ client: { ...client, listFiles }, onstaged, fromChat: { id: 'c1', folder: 'out/haiku' } }
+		});
+		await eventually(() => expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 's9' })));
+		expect(client.stageFolder.mock.calls[0]?.[0].map(({ path }) => path)).toEqual(['haiku/SKILL.md', 'haiku/a b/x.sh']);
+		expect(fetched.mock.calls.map(([url]) => url)).toContain('/api/conversations/c1/files/out/haiku/a%20b/x.sh');
+		fetched.mockRestore();
+	});
+
 	test('a zip is sent with its progress, and can be cancelled', async () => {
 		const { screen, client, onstaged, choose } = await setup();
 		let options: UploadOptions | undefined;

@@ -2,10 +2,11 @@
 import type { InstallSource, StagedInstall } from '../../shared/install.ts';
 import { ApiError, type UploadOptions } from '../request.ts';
 import { isArchive, skillFiles } from '../composer/attachment.svelte.ts';
+import { fileName, fileUrl, openFile } from '../files/files.ts';
 import type { FolderFile, Client } from '../server.ts';
 import { Task } from '../ui/reading.svelte.ts';
 
-export type StagingClient = Pick<Client, 'stage' | 'stageZip' | 'stageFolder'>;
+export type StagingClient = Pick<Client, 'stage' | 'stageZip' | 'stageFolder' | 'listFiles'>;
 
 export class Staging {
 	readonly task = new Task();
@@ -45,6 +46,23 @@ export class Staging {
 			if (first) return this.#client.stageFolder(kept, options);
 			const hint = 'Choose the folder that has a SKILL.md in it.';
 			return Promise.reject(new ApiError('invalid_input', 'There are no files in it.', { hint }));
+		});
+	}
+
+	/** A folder that somebody's chat has among its files. */
+	fromChat(conversationId: string, folder: string): Promise<void> {
+		const name = folder.slice(folder.lastIndexOf('/') + 1);
+		return this.#run(name, null, async (options) => {
+			const listed = await this.#client.listFiles(conversationId);
+			const files: FolderFile[] = [];
+			for (const { path } of listed.filter((file) => file.path.startsWith(`${folder}/`))) {
+				const response = await openFile(fileUrl(conversationId, path));
+				const file = new File([await response.blob()], fileName(path));
+				files.push({ path: name + path.slice(folder.length), file });
+				options.signal?.throwIfAborted();
+			}
+			if (files.length > 0) return this.#client.stageFolder(files, options);
+			throw new ApiError('not_found', 'These files are no longer in the chat.');
 		});
 	}
 

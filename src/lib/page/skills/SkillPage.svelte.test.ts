@@ -64,7 +64,7 @@ describe('F4: the page of a skill', () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 		await expect.element(screen.getByText(/Scripts ask before each run/)).toBeVisible();
-		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk: runs what it downloads');
+		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk');
 		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Security 1');
 		await screen.getByTestId('look-at-findings').click();
 		await expect.element(screen.getByTestId('finding').first()).toBeVisible();

@@ -33,13 +33,15 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 export const risksOf = (findings: readonly SkillFinding[]): number =>
 	findings.filter(({ severity }) => severity === 'danger').length;
 
+export const countRisks = (count: number): string => (count === 1 ? '1 risk' : `${count} risks`);
+
 /** The security check in one line. */
 export function verdictOf(findings: readonly SkillFinding[]): string {
 	const risks = findings.filter(({ severity }) => severity === 'danger');
 	if (risks.length === 0) return findings.length === 0 ? 'No risks found' : 'No serious risks found';
 	const [first] = risks;
 	const what = first ? first.message.replace(/\.$/, '') : '';
-	return `${risks.length} ${risks.length === 1 ? 'risk' : 'risks'}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
+	return `${countRisks(risks.length)}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
 }
 
 /** Address of a skill's page; the slash in `source/name` stays. */
