@@ -21,7 +21,6 @@ const files = readSources();
 /** Who may ask what time of day it is, and why a clock that can be set is the right one. */
 const WALL_CLOCK: Record<string, string> = {
 	'lib/page/composer/draft.svelte.ts': 'stamps drafts, which outlive the page, to drop the oldest',
-	'lib/page/install/ReviewPage.svelte': 'how long it is until a stored time, in words',
 	'lib/page/messages/AnswerError.svelte': 'the wait is counted from a stored stamp, and is never longer than was said',
 	'lib/page/sidebar/DeletedChats.svelte': 'how long ago and how long until stored times, in words',
 	'lib/server/access/caller.ts': 'stored stamps of a key',

@@ -192,7 +192,7 @@ describe('E23, E26: catalogs', () => {
 });
 
 test('E20: an address names the source that is shown first', async () => {
-	const client = createFakeRegistry();
+	const client = { ...createFakeRegistry(), listFiles: vi.fn() };
 	const screen = await render(InstallPage, { client, onstaged: vi.fn(), hash: '#github' });
 	await expect.element(screen.getByTestId('source-github')).toHaveAttribute('aria-pressed', 'true');
 	await screen.getByTestId('source-text').click();
