@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
 import { createFakeClient } from '../../../../../tests/support/fake-client.ts';
@@ -55,6 +55,7 @@ describe('E17: the list of skills', () => {
 	});
 
 	test('B6: chooses when a skill is offered; what is refused is taken back and said', async () => {
+		await page.viewport(1280, 800);
 		const { screen, changeSkill, listSkills } = await setup();
 		const mode = screen.getByTestId('row-mode');
 		await mode.selectOptions('off');

@@ -222,12 +222,14 @@ export function checkText(text: string, dir: string): TextCheck {
 	const read = readLeniently(text, path);
 	const mend = createMender(text, folder);
 	const fixes: Record<string, string> = {};
-	const issues = withoutRepeats([...textIssues(text, path), ...read.issues, ...missingScripts(text, folder)]).map((issue) => {
-		const after = mend(issue);
-		const fixId = after === null ? null : fixIdOf(issue);
-		if (fixId !== null && after !== null) fixes[fixId] = after;
-		return { ...issue, fixId };
-	});
+	const issues = withoutRepeats([...textIssues(text, path), ...read.issues, ...missingScripts(text, folder)]).map(
+		(issue) => {
+			const after = mend(issue);
+			const fixId = after === null ? null : fixIdOf(issue);
+			if (fixId !== null && after !== null) fixes[fixId] = after;
+			return { ...issue, fixId };
+		}
+	);
 	return { ...read, issues, fixes };
 }
 
