@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
-import { diagnoseSkill, fixSkill, type DiagnosisParts } from './skill-diagnosis.ts';
+import { checkSkillText, diagnoseSkill, fixSkill, type DiagnosisParts } from './skill-diagnosis.ts';
 
 let folder: string;
 let root: string;
@@ -33,6 +33,17 @@ async function put(name: string, text: string): Promise<void> {
 	await writeFile(join(root, name, 'SKILL.md'), text);
 }
 const read = (path: string) => readFile(join(folder, path), 'utf8');
+
+test('F1: a script that the instructions name and nobody has is a problem, with its line', async () => {
+	await mkdir(join(root, 'good/scripts'));
+	await writeFile(join(root, 'good/scripts/here.sh'), '');
+	const text =
+		'---\nname: good\ndescription: x\n---\nRun scripts/here.sh, then `scripts/gone.py`. Not old/scripts/a.sh.\n';
+	const { issues } = checkSkillText(parts, 'good', text);
+	expect(issues).toEqual([
+		expect.objectContaining({ severity: 'warning', line: 5, message: expect.stringContaining('scripts/gone.py') })
+	]);
+});
 
 describe('F1: the diagnosis of a skill of the library', () => {
 	test.each([
