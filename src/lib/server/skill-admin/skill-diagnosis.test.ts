@@ -39,7 +39,7 @@ test('F1: a script that the instructions name and nobody has is a problem, with 
 	await writeFile(join(root, 'good/scripts/here.sh'), '');
 	const text =
 		'---\nname: good\ndescription: x\n---\nRun scripts/here.sh, then `scripts/gone.py`. Not old/scripts/a.sh.\n';
-	const { issues } = checkSkillText(parts, 'good', text);
+	const { issues } = checkSkillText({ ...parts, builtins: { builtins: [] } }, 'good', text);
 	expect(issues).toEqual([
 		expect.objectContaining({ severity: 'warning', line: 5, message: expect.stringContaining('scripts/gone.py') })
 	]);
