@@ -26,7 +26,7 @@ export const GET = endpoint({
 const APPROVE =
 	'What needs approval is refused with 403 and `details: {error, digest}`. To allow it once, send the same body with ' +
 	'`approve` set to that digest; only the server’s admin can. An API key needs the scope `approve` instead. ' +
-	'Untrusted skills never run.';
+	'For a skill that isn’t trusted, only the admin can.';
 
 export const POST = endpoint({
 	id: 'execute',
