@@ -120,5 +120,5 @@ test('F14: who writes something else does not make the call', async ({ page, app
 	model.push(text('Something else, then.'));
 	await ask(page, 'leave it');
 	await expect(answers(page).last()).toContainText('Something else, then.');
-	await expect(page.getByTestId('approval-decision')).toHaveText('Nobody answered, so it didn’t run.');
+	await expect(page.getByTestId('approval-decision')).toHaveText('You went on without answering, so it didn’t run.');
 });

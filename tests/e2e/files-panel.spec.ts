@@ -146,7 +146,7 @@ writeFileSync('page.html', ${JSON.stringify(PAGE)});
 	const root = panel(page).frameLocator('iframe').locator(':root');
 	await expect(root).toContainText('Made');
 	expect(await root.getAttribute('data-origin')).toBe(null);
-	await panel(page).getByRole('button', { name: 'Run scripts' }).click();
+	await panel(page).getByRole('button', { name: 'Allow scripts in this file' }).click();
 	await expect(root).toHaveAttribute('data-fetch', 'refused');
 	await expect(root).toHaveAttribute('data-origin', 'null');
 	await expect(root).toHaveAttribute('data-parent', 'refused');

@@ -77,6 +77,8 @@ describe('F14: a file that a script made', () => {
 
 	test('as a page is in a frame that may do nothing', async () => {
 		const screen = await preview('a.html', '<p>x</p>');
+		await expect.element(screen.getByText('Shown without network access.')).toBeVisible();
+		expect(screen.getByRole('button', { name: 'Allow scripts in this file' }).elements()).toEqual([]);
 		const frame = screen.getByTitle('Preview of a.html, without its scripts');
 		await expect.element(frame).toHaveAttribute('sandbox', '');
 		await expect.element(frame).toHaveAttribute('src', '/api/conversations/c/files/a.html?v=v&view=plain');
@@ -86,13 +88,13 @@ describe('F14: a file that a script made', () => {
 
 	test('as a page or a drawing runs its scripts when somebody asks for it, in a frame without origin', async () => {
 		for (const path of ['a.html', 'a.svg']) {
-			serve('<p>x</p>');
+			serve('<p onclick="x()">x</p>');
 			const screen = await render(FilePreview, {
 				...{ url: '/x', path, bytes: 8, kind: path === 'a.svg' ? ('drawing' as const) : ('page' as const) }
 			});
 			await expect.element(screen.getByText('Shown without scripts or network access.')).toBeVisible();
 			await expect.element(screen.getByTitle(`Preview of ${path}, with its scripts`)).not.toBeInTheDocument();
-			await screen.getByRole('button', { name: 'Run scripts' }).click();
+			await screen.getByRole('button', { name: 'Allow scripts in this file' }).click();
 			const frame = screen.getByTitle(`Preview of ${path}, with its scripts`);
 			await expect.element(frame).toHaveAttribute('sandbox', 'allow-scripts');
 			await expect.element(frame).toHaveAttribute('src', '/x?view=scripts');

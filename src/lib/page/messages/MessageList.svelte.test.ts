@@ -89,16 +89,17 @@ describe('a conversation', () => {
 	});
 
 	test.each([
-		[900, 'beside the text'],
-		[390, 'above the message box']
-	])('at %i pixels the ways to its end stand %s, and cover no message', async (width) => {
+		[900, 'beside the text', 32],
+		[390, 'over its end, without a band', 44]
+	])('at %i pixels the ways to its end stand %s, %i pixels large', async (width, _place, size) => {
 		const viewport = await show(20, width);
 		viewport.scrollTop -= 1000;
 		await expect.element(page.getByTestId('scroll-bottom')).toBeVisible();
 		const ways = page.getByTestId('scroll-ways').element().getBoundingClientRect();
 		const text = viewport.firstElementChild!.getBoundingClientRect();
-		const seen = viewport.getBoundingClientRect();
-		expect(ways.left >= text.right || ways.top >= seen.bottom).toBe(true);
+		expect(page.getByTestId('scroll-bottom').element().getBoundingClientRect().height).toBe(size);
+		expect(viewport.getBoundingClientRect().bottom).toBe(BOX.height);
+		if (width === 900) expect(ways.left).toBeGreaterThanOrEqual(text.right);
 		expect(ways.right).toBeLessThanOrEqual(width);
 		expect(ways.bottom).toBeLessThanOrEqual(BOX.height);
 	});

@@ -122,7 +122,7 @@ export const SHORTCUTS = [
 		group: 'composer',
 		keys: [['/']]
 	},
-	{ id: 'skills', label: 'Add skill', group: 'composer', keys: [['$']] },
+	{ id: 'skills', label: 'Use a skill', group: 'composer', keys: [['$']] },
 	{ id: 'files', label: 'Add file from this chat', group: 'composer', keys: [['@']] }
 ] as const satisfies readonly Shortcut[];
 

@@ -376,7 +376,7 @@ describe('F14: a call that has to be allowed', () => {
 		const screen = await render(Step, { part: part({ status: 'cancelled', approval }), conversationId: 'c' });
 		await expect
 			.element(screen.getByTestId('approval-decision'))
-			.toHaveTextContent('Nobody answered, so it didn’t run.');
+			.toHaveTextContent('You went on without answering, so it didn’t run.');
 	});
 });
 
