@@ -99,12 +99,15 @@ test('F14: two calls at once are decided one by one, by keyboard', async ({ page
 	// Nobody was typing, so the focus is on the approval.
 	await expect(page.locator('[data-testid=approval]:focus')).toHaveCount(1);
 	await cards.first().focus();
+	// “Show script”, then the buttons.
+	await page.keyboard.press('Tab');
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');
 	await expect(page.getByTestId('approval-decision')).toContainText('waiting for your other answers');
 	await expect(cards).toHaveCount(1);
 	model.push(text('Said both.'));
 	await cards.first().focus();
+	await page.keyboard.press('Tab');
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');
 	await expect(answers(page)).toContainText('Said both.');
