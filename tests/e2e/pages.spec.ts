@@ -20,7 +20,7 @@ const PAGES = [
 	['/skills/scores', '[data-testid=scores-page]'],
 	['/skills/updates', '[data-testid=updates-page]'],
 	['/skills/executions', '[data-testid=executions-page]'],
-	['/settings', '[data-testid=settings-page] [data-testid=base-url]'],
+	['/settings', '[data-testid=settings-page] [data-testid=connection]'],
 	['/connect', '[data-testid=connect-page] [data-testid=snippet-claude-code]'],
 	['/account/callback', '[data-testid=sign-in-error]'],
 	['/docs/api', '[data-testid=api-page] [data-testid=operation]'],

@@ -19,7 +19,7 @@ test('the first page opens with its title and without an error in the console', 
 
 	await page.goto('/');
 
-	await expect(page).toHaveTitle('openrouter-skills');
+	await expect(page).toHaveTitle('OpenRouter Skills');
 	await page.waitForLoadState('networkidle');
 	expect(problems).toEqual([]);
 });

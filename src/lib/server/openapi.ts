@@ -47,7 +47,7 @@ export function endpointsOf(
 const DESCRIPTION =
 	'Send an API key as `Authorization: Bearer ors_…`, and a program sees only what it made itself. ' +
 	'The ADMIN_TOKEN of a server works the same way and may do everything, as may a browser that has logged in. ' +
-	'A *run* is one start of a script or tool. What the model does for one message is an *answer*; AG-UI calls that a run, ' +
+	'A “run” is one start of a script or tool. What the model does for one message is an “answer”; AG-UI calls that a run, ' +
 	'so its ID is a `runId` and its path is `/api/runs`. ' +
 	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; if a field is wrong, `message` starts with its name. ' +
 	'Bodies are JSON of at most 10 MB and 100 levels; unknown fields are refused.';
@@ -92,7 +92,7 @@ export function createOpenApiDocument(endpoints: readonly Placed[], version: str
 	}
 	return {
 		openapi: '3.1.0',
-		info: { title: 'openrouter-skills', version, description: DESCRIPTION },
+		info: { title: 'OpenRouter Skills', version, description: DESCRIPTION },
 		servers: [{ url }],
 		tags: TAGS.map((name) => ({ name })),
 		security: [{ token: [] }, { session: [] }, {}],

@@ -47,7 +47,7 @@ describe('an answer that ends where nobody looks', () => {
 		await expect.poll(notices).toEqual(['“Plans” is ready']);
 		await app.conversations.refresh();
 		expect(notices()).toEqual(['“Plans” is ready']);
-		expect(app.pageTitle('Notes')).toBe('(1) Notes · openrouter-skills');
+		expect(app.pageTitle('Notes')).toBe('(1) Notes · OpenRouter Skills');
 		await app.toasts.list[0]?.action?.run();
 		expect(visited).toEqual(['/c/a']);
 	});

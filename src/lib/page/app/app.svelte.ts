@@ -253,9 +253,9 @@ function titleMark({ isWaiting, isRunning, unreadCount }: TabState): string {
 	return isRunning ? '… ' : '';
 }
 
-/** `(2) Plans · openrouter-skills`; an empty name is omitted. */
+/** `(2) Plans · OpenRouter Skills`; an empty name is omitted. */
 export function pageTitle(name: string, state: TabState): string {
-	return `${titleMark(state)}${name === '' ? '' : `${name} · `}openrouter-skills`;
+	return `${titleMark(state)}${name === '' ? '' : `${name} · `}OpenRouter Skills`;
 }
 
 export const [getApp, setApp] = createContext<ChatApp>();

@@ -139,6 +139,15 @@ describe('before the first message', () => {
 		await expect.element(again.screen.getByTestId('demo-banner')).not.toBeInTheDocument();
 	});
 
+	test('a model whose last test failed is said, with the way to the connection', async () => {
+		app.health = health(false);
+		app.account.works = false;
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('demo-banner')).toMatchTextContent(/^The model server isn’t responding/);
+		app.account.works = true;
+		await expect.element(screen.getByTestId('demo-banner')).not.toBeInTheDocument();
+	});
+
 	test('the menu of models leads to the same dialog, and back', async () => {
 		app.health = health(true);
 		const { screen } = await setup();

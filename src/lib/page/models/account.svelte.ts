@@ -41,13 +41,29 @@ export class Account {
 		return settings;
 	}
 
-	/** Tests this key, or the saved one, without storing it. Rejects with an `ApiError`. */
+	/** Tests this connection, or the saved one; saves nothing. Rejects with an `ApiError`. */
 	async check(given: { apiKey?: string; baseUrl?: string }): Promise<KeyStatus> {
-		const isInUse = given.apiKey === undefined;
+		const { apiKey, baseUrl } = given;
+		const isInUse = apiKey === undefined && (baseUrl ?? this.#baseUrl) === this.#baseUrl;
 		if (isInUse) this.works = false;
 		const status = await this.#client.checkKey(given);
 		if (isInUse) this.works = status.isValid;
 		return status;
+	}
+
+	/** Saves a connection that was tested. A server that lacks the default model answers with its first. Rejects with an `ApiError`. */
+	async connect({ apiKey, baseUrl }: { apiKey?: string; baseUrl: string }, works: boolean): Promise<void> {
+		const isMoved = baseUrl !== this.#baseUrl;
+		const { model } = await this.change({
+			...(isMoved && { modelBaseUrl: baseUrl, model: null }),
+			...(apiKey !== undefined && { modelApiKey: apiKey })
+		});
+		if (isMoved && works && !model.canSignIn) {
+			const { data } = await this.#client.listModels();
+			const [first] = data;
+			if (first && !data.some(({ id }) => id === model.id)) await this.change({ model: first.id });
+		}
+		this.works = works;
 	}
 
 	/** Address for signing in; it comes back to `returnTo`. Rejects with an `ApiError`. */
@@ -58,6 +74,10 @@ export class Account {
 	/** Rejects with an `ApiError`. */
 	async completeSignIn(code: string, state: string): Promise<void> {
 		this.#changed(await this.#client.completeSignIn({ code, state }));
+	}
+
+	get #baseUrl(): string | undefined {
+		return this.settings.value?.model.baseUrl;
 	}
 
 	#changed(settings: Settings): void {

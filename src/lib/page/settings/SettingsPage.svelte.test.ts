@@ -19,13 +19,15 @@ async function setup(
 	const account = new Account(client, () => changes++);
 	const onshortcuts = vi.fn();
 	const screen = await render(SettingsPage, { account, theme: new ThemeChoice(), login: false, onshortcuts });
-	await expect.element(screen.getByTestId('base-url')).toBeEnabled();
+	await expect.element(screen.getByTestId('connect')).toBeEnabled();
 	const connect = async (): Promise<void> => {
 		await screen.getByTestId('connect').click();
 		await expect.element(screen.getByTestId('connect-model')).toBeVisible();
 	};
 	return { screen, client, account, connect, onshortcuts, changes: () => changes };
 }
+
+const NO_FACTS = { label: null, limit: null, remaining: null, used: null, credits: null, models: null };
 
 describe('E11: the master switch', () => {
 	test('is saved at once; a change that is refused is taken back and says why', async () => {
@@ -131,17 +133,54 @@ describe('UI 10: each setting by itself', () => {
 });
 
 describe('F11: the server of the model', () => {
-	test('is any address; another one says that the key goes, and what is no address is refused here', async () => {
-		const { screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+	test('is any address, tested before it is saved; it answers with its first model', async () => {
+		const model = modelSettingsOf({ keyFrom: 'settings' });
+		const { screen, client, connect, account } = await setup(settingsOf({ model }));
+		const moved = modelSettingsOf({ baseUrl: 'http://127.0.0.1:11434/v1', canSignIn: false });
+		client.changeSettings.mockResolvedValue(settingsOf({ model: moved }));
+		client.listModels.mockResolvedValue({
+			...{ data: [modelOf('qwen3'), modelOf('llama4')], baseUrl: moved.baseUrl, problem: null }
+		});
+		await connect();
+		await screen.getByRole('tab', { name: 'My own server' }).click();
 		const field = screen.getByTestId('base-url');
 		await field.fill('ftp://example.org');
-		await expect.element(screen.getByTestId('save-base-url')).toBeDisabled();
+		await expect.element(screen.getByTestId('panel-own').getByTestId('connect-now')).toBeDisabled();
+		await expect.element(field).toHaveAttribute('aria-invalid', 'true');
 		await field.fill('http://user:pass@127.0.0.1/v1');
-		await expect.element(screen.getByTestId('save-base-url')).toBeDisabled();
+		await expect.element(screen.getByTestId('panel-own').getByTestId('connect-now')).toBeDisabled();
 		await field.fill('http://127.0.0.1:11434/v1/');
 		await expect.element(screen.getByTestId('base-url-warning')).toBeVisible();
-		await screen.getByTestId('save-base-url').click();
-		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelBaseUrl: 'http://127.0.0.1:11434/v1' });
+		client.checkKey.mockResolvedValue({ ...NO_FACTS, isValid: true, message: 'It works: 2 models.' });
+		await screen.getByTestId('panel-own').getByTestId('connect-now').click();
+		await expect.element(screen.getByTestId('key-status')).toMatchTextContent(/It works/);
+		expect(client.checkKey).toHaveBeenCalledExactlyOnceWith({ baseUrl: 'http://127.0.0.1:11434/v1' });
+		expect(client.changeSettings.mock.calls).toEqual([
+			[{ modelBaseUrl: 'http://127.0.0.1:11434/v1', model: null }],
+			[{ model: 'qwen3' }]
+		]);
+		expect(account.works).toBe(true);
+	});
+
+	test('that does not answer is saved only when somebody insists, and then is not called connected', async () => {
+		const { screen, client, connect, account } = await setup();
+		await connect();
+		await screen.getByRole('tab', { name: 'My own server' }).click();
+		await screen.getByTestId('base-url').fill('http://127.0.0.1:9/v1');
+		const moved = modelSettingsOf({ baseUrl: 'http://127.0.0.1:9/v1', canSignIn: false });
+		client.changeSettings.mockResolvedValue(settingsOf({ model: moved }));
+		client.checkKey.mockResolvedValue({ ...NO_FACTS, isValid: false, message: 'Couldn’t connect to 127.0.0.1:9.' });
+		await screen.getByTestId('panel-own').getByTestId('connect-now').click();
+		await expect.element(screen.getByTestId('key-status')).toMatchTextContent(/Couldn’t connect/);
+		expect(client.changeSettings).not.toHaveBeenCalled();
+		await screen.getByTestId('save-anyway').click();
+		await expect.element(screen.getByTestId('connect-model')).not.toBeInTheDocument();
+		expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({
+			modelBaseUrl: 'http://127.0.0.1:9/v1',
+			model: null
+		});
+		expect(account.works).toBe(false);
+		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Last test of 127.0.0.1:9 failed');
 	});
 
 	test('goes back to the operator’s', async () => {
@@ -158,6 +197,7 @@ describe('F11: the server of the model', () => {
 			])
 		);
 		await connect();
+		await screen.getByRole('tab', { name: 'My own server' }).click();
 		await screen.getByTestId('local-server').click();
 		expect(client.changeSettings).toHaveBeenLastCalledWith({
 			modelBaseUrl: 'http://127.0.0.1:11434/v1',
@@ -178,50 +218,49 @@ describe('UI 2: the key', () => {
 		const { connect, screen, client } = await setup();
 		await connect();
 		client.checkKey.mockResolvedValue(STATUS);
-		await expect.element(screen.getByTestId('test-key')).toBeDisabled();
+		client.changeSettings.mockResolvedValue(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+		await expect.element(screen.getByTestId('connect-now')).toBeDisabled();
 		await screen.getByTestId('model-key').fill(KEY);
-		await screen.getByTestId('test-key').click();
-		expect(client.checkKey).toHaveBeenLastCalledWith({ apiKey: KEY, baseUrl: 'https://openrouter.ai/api/v1' });
+		await screen.getByTestId('connect-now').click();
 		await expect.element(screen.getByTestId('key-facts')).toMatchTextContent(/laptop.*\$40\.00 left/);
-		expect(client.changeSettings).not.toHaveBeenCalled();
-		await screen.getByTestId('save-model-key').click();
-		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelApiKey: KEY });
-		await expect.element(screen.getByTestId('model-key')).toHaveValue('');
+		expect(client.checkKey).toHaveBeenCalledExactlyOnceWith({ apiKey: KEY, baseUrl: 'https://openrouter.ai/api/v1' });
+		expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ modelApiKey: KEY });
+		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Connected to openrouter.ai');
+		expect(document.body.innerHTML).not.toContain(KEY);
+		await screen.getByTestId('connected').click();
+		await expect.element(screen.getByTestId('connect-model')).not.toBeInTheDocument();
 	});
 
-	test('that is saved and does not work is not called connected', async () => {
-		const { connect, screen, client } = await setup();
+	test('that is saved is tested again without being typed', async () => {
+		const { connect, screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
 		await connect();
-		client.changeSettings.mockResolvedValue(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
-		client.checkKey.mockRejectedValue(new ApiError('unreachable', 'openrouter.ai can’t be reached.'));
-		await screen.getByTestId('model-key').fill(KEY);
-		await screen.getByTestId('save-model-key').click();
+		client.checkKey.mockRejectedValueOnce(new ApiError('unreachable', 'openrouter.ai can’t be reached.'));
+		await screen.getByTestId('connect-now').click();
 		await expect.element(screen.getByTestId('key-error')).toMatchTextContent(/can’t be reached/);
 		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Last test of openrouter.ai failed');
+		expect(screen.getByTestId('save-anyway').elements()).toHaveLength(0);
 		client.checkKey.mockResolvedValue(STATUS);
-		await screen.getByTestId('test-key').click();
+		await screen.getByTestId('connect-now').click();
 		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Connected to openrouter.ai');
+		expect(client.changeSettings).not.toHaveBeenCalled();
 	});
 
 	test('that does not work says so and stays typed', async () => {
 		const { connect, screen, client } = await setup();
 		await connect();
-		client.checkKey.mockResolvedValue({
-			...{ isValid: false, message: 'OpenRouter does not know this key.', label: null, limit: null },
-			...{ remaining: null, used: null, credits: null, models: null }
-		});
+		client.checkKey.mockResolvedValue({ ...NO_FACTS, isValid: false, message: 'OpenRouter does not know this key.' });
 		await screen.getByTestId('model-key').fill(KEY);
-		await screen.getByTestId('test-key').click();
+		await screen.getByTestId('connect-now').click();
 		await expect.element(screen.getByTestId('key-status')).toMatchTextContent(/does not know this key/);
 		await expect.element(screen.getByTestId('model-key')).toHaveValue(KEY);
+		expect(client.changeSettings).not.toHaveBeenCalled();
 	});
 
 	test('with characters that no header carries is refused here', async () => {
 		const { connect, screen } = await setup();
 		await connect();
 		await screen.getByTestId('model-key').fill('sk or ümlaut');
-		await expect.element(screen.getByTestId('save-model-key')).toBeDisabled();
-		await expect.element(screen.getByTestId('test-key')).toBeDisabled();
+		await expect.element(screen.getByTestId('connect-now')).toBeDisabled();
 	});
 
 	test('is removed', async () => {
@@ -301,12 +340,10 @@ test('B16: the limits of a reply are checked here, and each is saved in the unit
 		.toEqual([[{ maxSteps: 25 }], [{ maxCostUsd: 0.5 }], [{ maxDurationMs: 600_000 }], [{ scriptTimeoutMs: 45_000 }]]);
 });
 
-test('F11: an address and limits that somebody types stay while another setting is saved', async () => {
+test('B16: limits that somebody types stay while another setting is saved', async () => {
 	const { screen } = await setup();
-	await screen.getByTestId('base-url').fill('http://127.0.0.1:11434/v1');
 	await screen.getByTestId('max-steps').fill('700');
 	await screen.getByTestId('skills-provider').selectOptions('github');
 	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved');
-	await expect.element(screen.getByTestId('base-url')).toHaveValue('http://127.0.0.1:11434/v1');
 	await expect.element(screen.getByTestId('max-steps')).toHaveValue('700');
 });

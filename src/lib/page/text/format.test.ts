@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatCost, formatDuration, formatTokens } from './format.ts';
+import { formatBytes, formatCost, formatDuration, formatTime, formatTokens } from './format.ts';
 
 test.each([
 	[0, '0.00 s'],
@@ -39,4 +39,11 @@ test.each([
 	[1_048_576, '1,049k']
 ])('%d tokens read %s', (count, text) => {
 	expect(formatTokens(count)).toBe(text);
+});
+
+test('a time names its year only where it is another, and no seconds', () => {
+	const now = new Date();
+	const thisYear = String(now.getFullYear());
+	expect(formatTime(now.toISOString())).not.toContain(thisYear);
+	expect(formatTime(new Date(2001, 10, 23, 13, 27, 42).toISOString())).toMatch(/2001.*27(?!.*42)/);
 });

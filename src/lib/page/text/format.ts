@@ -45,7 +45,9 @@ export function formatCost(dollars: number): string {
 
 /** Date and time to the minute, in the reader's locale. */
 export function formatTime(at: string): string {
-	return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+	const date = new Date(at);
+	const year = date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
+	return date.toLocaleString([], { month: 'short', day: 'numeric', year, hour: 'numeric', minute: '2-digit' });
 }
 
 /** Like an editor: a final line break starts an empty last line. */
