@@ -132,6 +132,10 @@ test('F11: a model is chosen for a conversation, kept over a reload, and another
 	await expect(answers(page)).toHaveCount(2);
 	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
 	expect(played.model.requests.at(-1)?.body).toMatchObject({ model: 'acme/small' });
+	const address = page.url();
+	await page.getByTestId('settings-link').click();
+	await page.getByRole('link', { name: 'Back to the chat' }).click();
+	await expect(page).toHaveURL(address);
 });
 
 test('F11: a server of this machine answers when it is chosen, and the key does not go to it', async ({
