@@ -199,7 +199,7 @@ test('a deleted conversation is listed until it is restored or deleted for good;
 	expect((await deleted()).data.map(({ title }) => title)).toEqual(['Gone', 'Kept']);
 	const [last] = (await deleted('page=2&limit=1')).data;
 	expect(last).toMatchObject({ id: kept });
-	expect(Date.parse(last?.expiresAt ?? '') - Date.parse(last?.deletedAt ?? '')).toBe(600_000);
+	expect(Date.parse(last?.expiresAt ?? '') - Date.parse(last?.deletedAt ?? '')).toBe(30 * 86_400_000);
 	expect((await ask(trash.GET, { query: 'limit=0' })).status).toBe(400);
 
 	expect((await ask(restore.DELETE, { params: { id: gone } })).status).toBe(204);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The program behind `npx openrouter-skills`: starts the app, or runs one command. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,6 +30,8 @@ const OPTIONS = {
 	version: { type: 'boolean', short: 'v', default: false },
 	help: { type: 'boolean', short: 'h', default: false }
 } as const;
+/** The server uses `node:sqlite` and runs on Node 24 or newer. */
+const NEEDED = 24;
 /** Exit code for wrong usage. */
 const MISUSED = 2;
 
@@ -120,9 +122,6 @@ interface Manifest {
 	optionalDependencies?: Record<string, string>;
 }
 
-/** The server uses `node:sqlite` and runs on Node 24 or newer. */
-const NEEDED = 24;
-
 /**
  * Returns false if this Node can run the app. Otherwise runs the same command with the Node that npm installed with the
  * package, forwards signals, and resolves with true when it has exited.
@@ -133,7 +132,9 @@ async function runOnNewerNode(root: string): Promise<boolean> {
 	if (Number.parseInt(version) >= NEEDED) return false;
 	const advice = `Install Node ${NEEDED} or newer, or install this package without --omit=optional: then it brings its own.`;
 	const node = findOwnNode(root);
-	if (!node) throw new Error(`Node ${version} is too old. ${advice}`);
+	// A Node that would start itself again would never end.
+	if (!node || realpathSync(node) === realpathSync(process.execPath))
+		throw new Error(`Node ${version} is too old. ${advice}`);
 	// If this process is killed, it can't forward anything: the child notices by itself.
 	const end = pathToFileURL(join(root, 'scripts/end-with-npm.js')).href;
 	const child = spawn(node, ['--import', end, ...process.argv.slice(1)], { stdio: 'inherit' });

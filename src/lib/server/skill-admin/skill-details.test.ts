@@ -202,11 +202,13 @@ describe('D27: the skills of this server', () => {
 	});
 });
 
-test('F4: says which skills are trusted for where they lie, which cannot be withdrawn', async () => {
+test('F4: says which skills are trusted for where they lie; that is withdrawn and given back', async () => {
 	const plain = await describeSkill(parts, 'plain');
 	expect(plain).toMatchObject({ trust: 'trusted', isTrustedByPlace: true });
-	const withdrawn = changeSkill(parts, 'plain', { trust: { digest: plain.digest, isTrusted: false } }, NOW);
-	await expect(withdrawn).rejects.toMatchObject({ code: 'conflict' });
+	const change = (isTrusted: boolean) =>
+		changeSkill(parts, 'plain', { trust: { digest: plain.digest, isTrusted } }, NOW);
+	expect(await change(false)).toMatchObject({ trust: 'untrusted', isTrustedByPlace: false });
+	expect(await change(true)).toMatchObject({ trust: 'trusted', isTrustedByPlace: true });
 	const { digest } = await describeSkill(parts, 'net');
 	const patch = { trust: { digest, isTrusted: true } };
 	expect(await changeSkill(parts, 'net', patch, NOW)).toMatchObject({ trust: 'trusted', isTrustedByPlace: false });
