@@ -15,6 +15,15 @@ test('F9: what only comes near the work of a skill is asked about, and nothing r
 	expect(judged.filter(({ verdict }) => verdict !== 'right')).toEqual([]);
 });
 
+test(
+	'F9: a misreading that could run something wrong runs nothing: units, ranges, limits, negations, two wishes, other nouns',
+	options,
+	async () => {
+		const judged = await judgeTable('traps.json');
+		expect(judged.filter(({ verdict }) => verdict === 'wrong')).toEqual([]);
+	}
+);
+
 // The goal is 65 % and none, over both tables. It is not reached: these are the figures when they were last looked at, and a
 // message that failed would show what nobody is to read.
 test(
@@ -23,6 +32,6 @@ test(
 	async () => {
 		const { right, asked, wrong } = countVerdicts(await judgeTable('held-apart.json'));
 		expect(right / (right + asked + wrong)).toBeGreaterThan(0.4);
-		expect(wrong).toBeLessThanOrEqual(9);
+		expect(wrong).toBeLessThanOrEqual(6);
 	}
 );

@@ -41,6 +41,7 @@ export interface Judged {
 export const TABLES = {
 	'table.json': ['skills'],
 	'near-misses.json': ['skills'],
+	'traps.json': ['skills-traps'],
 	'held-apart.json': ['skills', 'skills-held-apart']
 } as const;
 export type TableName = keyof typeof TABLES;
@@ -184,7 +185,7 @@ export function countVerdicts(judged: readonly Judged[]): Record<Verdict, number
 	return { right: count('right'), asked: count('asked'), wrong: count('wrong') };
 }
 
-/** Three figures for each table; near misses only guard. */
+/** Three figures for each table; near misses and traps only guard. */
 export async function benchPhrasings(): Promise<Row[]> {
 	const row = (name: string, judged: readonly Judged[]): Row => {
 		const { right, asked, wrong } = countVerdicts(judged);

@@ -76,7 +76,7 @@ describe('the phrasings of the built-in responder', () => {
 		expect(all.filter(({ right, command }) => typeof right === 'string' && command)).toEqual([]);
 	});
 
-	test.each(['skills', 'skills-held-apart'])('the validator finds no error in %s', async (name) => {
+	test.each(['skills', 'skills-held-apart', 'skills-traps'])('the validator finds no error in %s', async (name) => {
 		expect(await runCli(['validate', join(folder, name)])).toMatchObject({
 			exitCode: 0,
 			stdout: expect.stringContaining(' 0 errors') as string

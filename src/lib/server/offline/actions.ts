@@ -30,11 +30,13 @@ export interface Action {
 	subject: ReadonlySet<string>;
 	/** Words that the skill writes in code marks: how a value is to be spelled. */
 	literals: ReadonlySet<string>;
+	/** Stems of what the skill shows a number of: `3 to 10 words`. */
+	counted: ReadonlySet<string>;
 	isTool: boolean;
 	call(values: Values): PlannedCall;
 }
 
-type OwnAction = Omit<Action, 'subject' | 'literals'>;
+type OwnAction = Omit<Action, 'subject' | 'literals' | 'counted'>;
 
 export interface Command {
 	/** Path from the skill's folder. */
@@ -59,7 +61,9 @@ export function actionsOf(skill: LoadedSkill, description: string, tools: readon
 		return named(`${skill.name}__${name}`.slice(0, 64)) ?? named(name) ?? [];
 	});
 	const subject = new Set([...tokenizeName(skill.name), ...tokenize(description)]);
-	const about = { subject, literals: literalWords(skill.body) };
+	const shown = skill.body.slice(0, 50_000).matchAll(/\b\d[\d.]{0,9} (\p{L}{2,30})/gu);
+	const counted = new Set([...shown].map(([, word = '']) => stem(word.toLowerCase())));
+	const about = { subject, literals: literalWords(skill.body), counted };
 	const notes = readNotes(skill.body);
 	const commands = tools.some(({ name }) => name === USE_SKILL) ? findCommands(skill, notes) : [];
 	return [
@@ -99,6 +103,7 @@ export function toolAction({ name, description = '', parameters }: FunctionTool)
 		prose: new Set(tokenize(description)),
 		subject: new Set(),
 		literals: new Set(),
+		counted: new Set(),
 		isTool: true,
 		call: (values) => {
 			const given = properties.flatMap(({ slot, type, isNeeded }): [string, unknown][] => {
@@ -337,15 +342,21 @@ function shownGroup({ isOptional, arguments: list }: Group): string {
 	return isOptional ? `[${text}]` : text;
 }
 
-/** A skill that speaks so answers a question for a number, and a command that is called so does. */
+/** What answers a question for a number says so, or shows what there is; what answers one for yes or no says that, too. */
 const COUNTING = 'count number total many much often sum amount statistics stats calculate compute'
 	.split(' ')
 	.map(stem);
 const SHOWING = 'list ls show status report summary find search get check'.split(' ').map(stem);
+const CHECKING = 'whether check rate rates test verify validate valid compare contrast readable strong enough status if'
+	.split(' ')
+	.map(stem);
 
-/** Whether running the action answers a question for an amount: it counts, or shows what there is. */
-export function saysAmounts({ own, prose, subject }: Action): boolean {
+export function answersAmounts({ own, prose, subject }: Action): boolean {
 	return (
 		[own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word))
 	);
+}
+
+export function answersChecks({ own, prose, subject }: Action): boolean {
+	return [own, prose, subject].some((set) => CHECKING.some((word) => set.has(word)));
 }

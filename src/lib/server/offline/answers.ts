@@ -4,8 +4,16 @@ import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
-import type { Ask } from './plan.ts';
+import type { Action } from './actions.ts';
 import { type Slot, slotWords, wantedExtensions } from './slots.ts';
+
+/** What is asked before anything runs. */
+export type Ask =
+	| { about: 'value'; action: Action; slot: Slot }
+	/** Something was said that would not be used. */
+	| { about: 'left'; action: Action; left: string[] }
+	| { about: 'action'; actions: Action[] }
+	| { about: 'skill'; skills: string[] };
 
 /** Closes each question; by it the next message is known to be the answer. */
 export const ASKED = '*Nothing has run yet.*';
@@ -29,40 +37,41 @@ export function askText(ask: Ask): string {
 		return said('Which of these do you want?', list(forms), 'Reply with its number.');
 	}
 	const form = inlineCode(ask.action.form);
-	if (ask.about === 'value') {
-		const sure = ask.guess === null ? '' : ` Is it “${ask.guess.slice(0, 100)}”?`;
-		return said(`${questionFor(ask.slot)}${sure}`, form);
-	}
+	if (ask.about === 'value') return said(questionFor(ask.slot), form);
 	const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
 	const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
 	return said(question, form, 'Tell me which part of the command it is, or reply “ignore it”.');
 }
 
-function questionFor({ name, flag, choices, kind, ...slot }: Slot): string {
+const WHAT: Partial<Record<Slot['kind'], string>> = {
+	url: 'web address',
+	email: 'email address',
+	text: 'text',
+	number: 'number',
+	time: 'time'
+};
+
+function questionFor(slot: Slot): string {
+	const { name, flag, choices, kind } = slot;
 	const words = slotWords(flag ?? name).join(' ');
 	// The name of a value that is called by what it is, or by one letter, tells nothing more.
 	const isPlain = words.length < 2 || /^(text|string|value|number|file|input|path|url|date|output)$/.test(words);
 	const purpose = isPlain || words === kind ? '' : ` for **${words}**`;
+	const [extension] = wantedExtensions(slot);
 	if (choices.length > 0) {
-		const shown = choices.slice(0, 20).map(inlineCode);
-		const last = shown.length > 1 ? ` or ${shown.pop()}` : '';
-		return `Which ${name.includes('|') ? 'one' : `**${words}**`}: ${shown.join(', ')}${last}?`;
+		const shown = choices
+			.slice(0, 20)
+			.map(inlineCode)
+			.join(', ')
+			.replace(/, (?=[^,]*$)/, ' or ');
+		return `Which ${name.includes('|') ? 'one' : `**${words}**`}: ${shown}?`;
 	}
-	const [extension] = wantedExtensions({ name, flag, choices, kind, ...slot });
 	if (kind === 'file')
 		return `Which ${extension === undefined ? '' : `.${extension} `}file should I use${purpose}? Attach it or type its name.`;
 	if (kind === 'output') return `What should I call the new file${purpose}?`;
 	if (kind === 'date') return `Which date should I use${purpose}? Type it like 2025-03-31.`;
-	const what = /^(text|number|time)$/.test(kind)
-		? kind
-		: kind === 'url'
-			? 'web address'
-			: kind === 'email'
-				? 'email address'
-				: '';
-	return what === '' && purpose === ''
-		? 'What value should I use?'
-		: `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
+	const what = WHAT[kind] ?? (purpose === '' ? 'value' : '');
+	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
 /** For a message that fits nothing. */

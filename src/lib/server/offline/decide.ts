@@ -2,12 +2,12 @@
 import { builtinNameOf } from '../../shared/names.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { ASKED, askText, instructionsText, offerText, reportText } from './answers.ts';
+import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
+import { type Ask, ASKED, askText, instructionsText, offerText, reportText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
-import { framing, mentions, type Message, readMessage } from './message.ts';
-import { type Plan, planActions, settle, type Settled, SETTLED_NOTHING } from './plan.ts';
-import { extensionOf } from './slots.ts';
+import { fillAction, type Filled, isAlike, isShaped, RESTRICTING } from './fill.ts';
+import { filesIn, framing, isFiller, type Message, readMessage, type Word } from './message.ts';
+import { extensionOf, type Slot } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
@@ -17,7 +17,7 @@ const SKILL_TOOLS = new Set([LOAD_SKILL, USE_SKILL, 'list_skills', 'search_skill
 const MAX_COMPARED = 3;
 const NEAR = 0.35;
 /** From this share on two skills fit as well as each other. */
-const ALIKE = 0.85;
+const ALIKE = 0.65;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -35,6 +35,37 @@ interface Choice {
 }
 
 type Step = { kind: 'load' | 'outline'; skill: string } | Plan;
+
+type Plan =
+	| { kind: 'call'; call: PlannedCall; strange: number }
+	| { kind: 'ask'; ask: Ask; points: number }
+	/** There is nothing to run. */
+	| { kind: 'nothing' };
+
+/** What answers to earlier questions have settled. */
+interface Settled {
+	/** By the action's label and the slot's name. */
+	values: ReadonlyMap<string, string[]>;
+	/** Label or form of the action, or name of the skill. */
+	chosen: ReadonlySet<string>;
+	/** Left over on purpose; '' for all. */
+	ignored: ReadonlySet<string>;
+}
+
+interface Candidate {
+	action: Action;
+	filled: Filled;
+	/** How many words of its own name were said. */
+	named: number;
+	points: number;
+	isComplete: boolean;
+}
+
+/** By so many points the better one must lead. */
+const LEAD = 2;
+const MAX_OFFERED = 7;
+
+const SETTLED_NOTHING: Settled = { values: new Map(), chosen: new Set(), ignored: new Set() };
 
 export function decide(request: ModelRequest): Decision {
 	const history = readHistory(request);
@@ -74,11 +105,11 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 /** From a message on, each one after it being the answer to what was asked; `other` where one is not. */
 function follow(scene: Scene, start: number): Step | null | 'other' {
 	const { turns, workspace } = scene.history;
-	const files = (text: string) => mentions(readMessage(text, { attached: [], earlier: [], workspace }));
+	const files = (text: string) => filesIn(readMessage(text, { attached: [], earlier: [], workspace }));
 	const earlier = turns
 		.slice(0, start)
 		.toReversed()
-		.flatMap(({ text, attached }) => [...attached, ...files(text).map(({ value }) => value)]);
+		.flatMap(({ text, attached }) => [...attached, ...files(text)]);
 	const [first, ...answers] = turns.slice(start);
 	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
 	let settled = SETTLED_NOTHING;
@@ -134,8 +165,10 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 	// Of equals the caller's own tool is meant: it was sent along with this very request.
 	const offers = [...tools.map((tool) => ({ ...tool, tool })), ...skills.map((skill) => ({ ...skill, tool: null }))];
 	const index = createSkillIndex(offers);
-	const extensions = [...message.attached, ...mentions(message).map(({ value }) => value)].map(extensionOf);
-	const forms = message.typed.map(({ form, value }) => (form === 'code' ? (value.split(/\W/, 1)[0] ?? '') : form));
+	const extensions = [...message.attached, ...filesIn(message)].map(extensionOf);
+	const forms = message.pieces.flatMap(({ form, value }) =>
+		form === 'code' ? (value.split(/\W/, 1)[0] ?? '') : /^(date|time|url|email)$/.test(form) ? form : []
+	);
 	const asked = framing(message).map(({ text }) => text);
 	for (const query of [
 		[...asked, ...extensions, ...forms],
@@ -150,4 +183,158 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
 	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
 	return certain(begun ?? (isFollowUp ? skills.find(({ name }) => name === previousSkill)?.name : undefined));
+}
+
+// Of the actions of one skill the one that is meant, with its values.
+
+function keyOf(action: Action, slot: Slot): string {
+	return `${action.label} ${slot.flag ?? slot.name}`;
+}
+
+function planActions(given: readonly Action[], message: Message, settled: Settled): Plan {
+	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
+	const actions = wanted.length > 0 ? wanted : given;
+	const said = withoutAddress(message, actions);
+	const rated = actions.map((action) => rate(action, said, settled, actions));
+	const textsOf = ({ filled }: Candidate) => JSON.stringify([...filled.values.values()]);
+	const tools = rated.filter(({ action, isComplete }) => action.isTool && isComplete).map(textsOf);
+	// Of a tool and a script that take the same, the tool.
+	const candidates = rated
+		.filter((each) => each.action.isTool || !each.isComplete || !tools.includes(textsOf(each)))
+		.sort((a, b) => b.points - a.points);
+	const best = candidates.find(({ isComplete }) => isComplete);
+	if (!best) return candidates.length > 0 ? ask(candidates) : { kind: 'nothing' };
+	const { action, filled, points } = best;
+	const others = wanted.length > 0 ? [] : candidates.filter((each) => each !== best);
+	const more = (each: Candidate) => onlyIn(each, best, said) - onlyIn(best, each, said);
+	// What is called by its name and lacks something is asked about, rather than that another is run by chance.
+	const rivals = others.filter(
+		(each) => !each.isComplete && each.filled.left.length === 0 && each.named >= Math.max(1, best.named)
+	);
+	const clear = rivals.filter((each) => more(each) > 0);
+	if (rivals.length > 0) return ask(clear.length > 0 ? clear : [...rivals, best]);
+	const call = action.call(filled.values);
+	const alike = others.filter((each) => {
+		const isTie = points - each.points < LEAD && each.action.call(each.filled.values).arguments !== call.arguments;
+		const isMeant =
+			each.filled.left.length === 0 && onlyIn(each, best, said) > 0 && each.action.isTool === action.isTool;
+		return (each.isComplete && isTie) || isMeant;
+	});
+	if (alike.length === 0) return { kind: 'call', call, strange: filled.strange };
+	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...alike]) }, points };
+}
+
+function offered(candidates: readonly Candidate[]): Action[] {
+	return candidates.map(({ action }) => action).slice(0, MAX_OFFERED);
+}
+
+function ask(candidates: readonly Candidate[]): Plan {
+	const [{ action, filled, points }] = candidates as [Candidate];
+	const actions = offered(candidates.filter((each) => points - each.points < LEAD / 2));
+	const [slot] = filled.missing;
+	if (new Set(actions.map(({ form }) => form)).size > 1)
+		return { kind: 'ask', ask: { about: 'action', actions }, points };
+	if (slot) return { kind: 'ask', ask: { about: 'value', action, slot }, points };
+	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
+}
+
+function rate(action: Action, message: Message, settled: Settled, all: readonly Action[]): Candidate {
+	const { own, prose, slots } = action;
+	const given = new Map(
+		slots.flatMap((slot): [Slot, string[]][] => {
+			const texts = settled.values.get(keyOf(action, slot));
+			return texts ? [[slot, texts]] : [];
+		})
+	);
+	const filled = fillAction(action, message, given);
+	const told = [...given.values()].flat();
+	const isLeft = (piece: string) => !settled.ignored.has(piece) && !told.some((text) => text.includes(piece));
+	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
+	// What all are called says nothing of one.
+	const isCommon = (word: string) => all.length > 1 && all.every((each) => each.own.has(word));
+	const stems = framing(message).map((word) => word.stem);
+	const named = [...own].filter((word) => !isCommon(word) && stems.some((said) => isAlike(said, word))).length;
+	const about = [...prose].filter((word) => !own.has(word) && stems.includes(word)).length;
+	return {
+		action,
+		filled: { ...filled, left },
+		named,
+		points: 3 * named + about - 3 * left.length - filled.missing.length,
+		isComplete: filled.missing.length === 0 && left.length === 0
+	};
+}
+
+/** How far the words that were said speak of one action, and not of the other: its name more than what is told of it. */
+function onlyIn(one: Candidate, other: Candidate, message: Message): number {
+	const knows = ({ action: { own, prose, slots } }: Candidate, { stem }: Word) =>
+		[...own].some((each) => isAlike(each, stem))
+			? 2
+			: Number(
+					[...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each))) ||
+						slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem))
+				);
+	const words = framing(message).filter((word) => !isFiller(word) && knows(other, word) === 0);
+	return words.reduce((sum, word) => sum + knows(one, word), 0);
+}
+
+/** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
+function withoutAddress(message: Message, actions: readonly Action[]): Message {
+	const { payload, words } = message;
+	const said = framing(message);
+	const first = payload && words.find((word) => word.start >= payload.start && !word.isQuoted);
+	const isCommand =
+		first && actions.some(({ own }) => own.has(first.stem) && said.every(({ stem }) => stem !== first.stem));
+	const isAbout = ({ own, subject, prose }: Action) =>
+		said.some((word) => !isFiller(word) && [own, subject, prose].some((set) => set.has(word.stem)));
+	return isCommand || !actions.some(isAbout) ? { ...message, payload: null } : message;
+}
+
+// Answers to what was asked.
+
+/** What the answer settles; null where it is no answer, but a request of its own. */
+function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
+	const choosing = (name: string) => ({ ...settled, chosen: new Set([...settled.chosen, name]) });
+	if (asked.about === 'skill' || asked.about === 'action') {
+		const name = pick(asked.about === 'skill' ? asked.skills : asked.actions.map(({ form }) => form), answer);
+		return name === null ? null : choosing(name);
+	}
+	const { action } = asked;
+	const { text, words } = answer;
+	const left = asked.about === 'left' ? asked.left : [];
+	const letsGo =
+		/^(yes|ok|okay|go|run|ahead|ignore|without|skip|drop|none|nothing|nevermind|mind|leave|away|out|forget|anyway)$/;
+	const isLetGo = words.length > 0 && words.every((word) => letsGo.test(word.lower) || isFiller(word, true));
+	const next = choosing(action.label);
+	if (left.length > 0 && isLetGo) return { ...next, ignored: new Set(['']) };
+	const open = action.slots.filter((slot) => !settled.values.has(keyOf(action, slot)));
+	const named = open.filter(({ flag, labels }) =>
+		words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
+	);
+	const slot = asked.about === 'value' ? asked.slot : named.length === 1 ? named[0] : undefined;
+	if (!slot) return null;
+	const wanted = { ...slot, isRequired: true };
+	const read = fillAction({ ...action, slots: [wanted] }, answer, new Map());
+	let texts = read.values.get(wanted);
+	if (texts && read.left.length > 0) return null;
+	const isSaid = words.some((word) => !isFiller(word)) && !words.some(({ lower }) => RESTRICTING.test(lower));
+	const isWhole = isSaid && !text.endsWith('?') && words.length <= (slot.kind === 'text' ? Infinity : 4);
+	if (!texts && left.length > 0) texts = left.slice(0, 1);
+	else if (!texts && isWhole && slot.choices.length === 0 && /^(text|name)$/.test(slot.kind) && isShaped(slot, text))
+		texts = [text.replace(/^["“'](.+)["”']$/s, '$1')];
+	if (!texts) return null;
+	const ignored = new Set([...settled.ignored, ...(left.length > 0 ? texts : [])]);
+	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };
+}
+
+/** By its number, or by the words that only one of them has. */
+function pick(names: readonly string[], answer: Message): string | null {
+	const number = /^\W*(\d)\W*$/.exec(answer.text)?.[1];
+	if (number !== undefined) return names[Number(number) - 1] ?? null;
+	const wordsIn = (name: string) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+	const hits = names.map((name) => answer.words.filter(({ lower }) => wordsIn(name).includes(lower)).length);
+	const most = Math.max(...hits);
+	const at = hits.indexOf(most);
+	const name = names[at] ?? '';
+	const isAll = answer.words.every((word) => isFiller(word) || wordsIn(name).includes(word.lower));
+	return most > 0 && hits.lastIndexOf(most) === at && isAll ? name : null;
 }

@@ -151,7 +151,6 @@ export interface ShapedText {
 
 /** As everywhere in demo mode, four characters are about a token. */
 const CHARACTERS_A_TOKEN = 4;
-const MAX_SHAPE_DEPTH = 12;
 
 export function shapeText(text: string, options: ModelOptions = {}): ShapedText {
 	const format = asObject(asObject(options.text).format);
@@ -164,14 +163,11 @@ export function shapeText(text: string, options: ModelOptions = {}): ShapedText 
 }
 
 /** A value that the schema allows; a figure is the one that the text tells beside the property's name. */
-function valueFor(
-	given: unknown,
-	told: { text: string; root: JsonObject },
-	key = '',
-	depth = MAX_SHAPE_DEPTH
-): unknown {
+function valueFor(given: unknown, told: { text: string; root: JsonObject }, key = '', depth = 12): unknown {
 	const { text, root } = told;
-	const schema = resolve(asObject(given), root);
+	const path = asText(asObject(given).$ref)?.match(/^#\/?(.*)$/)?.[1];
+	const keys = path === undefined || path === '' ? [] : path.split('/').map((name) => name.replaceAll('~1', '/'));
+	const schema = path === undefined ? asObject(given) : keys.reduce((value, name) => asObject(value[name]), root);
 	const [branch] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(asArray);
 	const choices = 'const' in schema ? [schema.const] : asArray(schema.enum);
 	if (depth <= 0) return null;
@@ -179,39 +175,19 @@ function valueFor(
 	if (branch !== undefined) return valueFor(branch, told, key, depth - 1);
 	const properties = asObject(schema.properties);
 	const type = [schema.type].flat().find((each) => each !== 'null') ?? (schema.properties ? 'object' : 'string');
-	const number = type === 'number' || type === 'integer' ? numberBeside(key, text) : null;
-	switch (type) {
-		case 'object': {
-			const keys = Array.isArray(schema.required) ? schema.required.map(String) : Object.keys(properties);
-			return Object.fromEntries(keys.map((name) => [name, valueFor(properties[name], told, name, depth - 1)]));
-		}
-		case 'array': {
-			const length = Math.min(asNumber(schema.minItems) ?? 0, 10);
-			return Array.from({ length }, () => valueFor(schema.items, told, '', depth - 1));
-		}
-		case 'number':
-			return number ?? asNumber(schema.minimum) ?? 0;
-		case 'integer':
-			return Math.trunc(number ?? asNumber(schema.minimum) ?? 0);
-		case 'boolean':
-			return false;
-		case 'null':
-			return null;
-		default:
-			return text.slice(0, asNumber(schema.maxLength) ?? undefined);
+	if (type === 'null' || type === 'boolean') return type === 'null' ? null : false;
+	if (type === 'array') {
+		const length = Math.min(asNumber(schema.minItems) ?? 0, 10);
+		return Array.from({ length }, () => valueFor(schema.items, told, '', depth - 1));
 	}
-}
-
-function numberBeside(key: string, text: string): number | null {
+	if (type === 'object') {
+		const names = Array.isArray(schema.required) ? schema.required.map(String) : Object.keys(properties);
+		return Object.fromEntries(names.map((name) => [name, valueFor(properties[name], told, name, depth - 1)]));
+	}
+	if (type !== 'number' && type !== 'integer') return text.slice(0, asNumber(schema.maxLength) ?? undefined);
 	const label = key.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' ');
 	const at = label === '' ? -1 : text.toLowerCase().indexOf(label);
-	const figure = at < 0 ? null : /^[^\p{L}\d]{1,12}?(-?\d+(?:\.\d+)?)/u.exec(text.slice(at + label.length));
-	return figure && Number(figure[1]);
-}
-
-/** Follows one reference inside the document. */
-function resolve(schema: JsonObject, root: JsonObject): JsonObject {
-	const path = asText(schema.$ref)?.match(/^#\/(.+)$/)?.[1];
-	if (path === undefined) return schema.$ref === '#' ? root : schema;
-	return path.split('/').reduce<JsonObject>((value, key) => asObject(value[key.replaceAll('~1', '/')]), root);
+	const figure = at < 0 ? null : /^[^\p{L}\d]{1,12}?(-?\d+(?:\.\d+)?)/u.exec(text.slice(at + label.length))?.[1];
+	const number = figure ? Number(figure) : (asNumber(schema.minimum) ?? 0);
+	return type === 'integer' ? Math.trunc(number) : number;
 }

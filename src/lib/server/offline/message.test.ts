@@ -21,13 +21,19 @@ test.each([
 });
 
 test('quoted pieces of all sorts are found, apostrophes are none', () => {
-	const { quotes } = read(`don't "a b" 'it's c' “d” «e» \`f\` rock'n'roll`);
-	expect(quotes.map(({ value }) => value)).toEqual(['a b', "it's c", 'd', 'e', 'f']);
+	const { pieces } = read(`don't "a b" 'it's c' “d” «e» \`f\` rock'n'roll`);
+	expect(pieces.flatMap(({ form, value }) => (form === 'quote' ? value : []))).toEqual([
+		'a b',
+		"it's c",
+		'd',
+		'e',
+		'f'
+	]);
 });
 
 test('numbers are read with their units, thousands, products and small words', () => {
-	const { numbers } = read('5-day $1,500 20% 800x600 three -2.5 3d8 v2 2024-01-31, 95 000 at 3,8 % and 1.200 €');
-	expect(numbers.map(({ value, unit }) => `${value}${unit}`)).toEqual([
+	const { pieces } = read('5-day $1,500 20% 800x600 three -2.5 3d8 v2 2024-01-31, 95 000 at 3,8 % and 1.200 €');
+	expect(pieces.flatMap(({ form, value, unit }) => (form === 'number' ? `${value}${unit}` : []))).toEqual([
 		'5day',
 		'1500$',
 		'20%',

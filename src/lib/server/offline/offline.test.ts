@@ -345,14 +345,6 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['echo', 'echo json "he said 5\' 2\\"" count 3', 'echo.js', '{"text": "he said 5\' 2\\\\", "count": 3}'],
 		['copy', 'ship dist to out', 'scripts/ship.sh', 'dist', 'out'],
 		['copy', 'ship the folder ./build to /srv/www, clean', 'scripts/ship.sh', './build', '/srv/www', '--clean'],
-		[
-			'chat',
-			'Send the message "Hello team" to #general in our chat on Discord',
-			'chat.mjs',
-			'send',
-			'Hello team',
-			'--channel=#general'
-		],
 		['chat', 'list the channels of the chat server', 'chat.mjs', 'channels', 'list'],
 		['chat', 'send "Hello team" to #general in the chat', 'chat.mjs', 'send', 'Hello team', '--channel=#general']
 	])('%s: %s', async (skill, message, ...call) => {
@@ -386,7 +378,8 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['unit-tests', 'run the unit tests on Windows', '“Windows”'],
 		['todo', 'list my overdue tasks in todo', '“overdue”'],
 		['password-generator', 'generate a password without symbols', '“without”'],
-		['hasher', 'md5 checksum of a.txt and b.txt', '“b.txt”']
+		['hasher', 'md5 checksum of a.txt and b.txt', '“b.txt”'],
+		['chat', 'Send the message "Hello team" to #general in our chat on Discord', '“Discord”']
 	])('%s: %s – it asks, with the form of the command, and runs nothing', async (skill, message, question) => {
 		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
 		expect(calls).toEqual([]);

@@ -83,9 +83,15 @@ export function readNotes(markdown: string): Notes {
 		// `**list** shows …` tells of a sub-command.
 		const bold =
 			/^[\s*+-]{0,6}(?:\d+\. )?\*\*([a-z][\w-]*):?\*\*/.exec(line)?.[1] ??
-			/^#{1,6} `?([a-z][\w-]*)`?(?= [—–:-] )/.exec(line)?.[1];
+			/^#{1,6} `?([a-z][\w-]*)`?(?= [—–:-] )/.exec(line)?.[1] ??
+			/^[\s*+-]{0,6}([A-Z][A-Z_]{2,30})(?= (?:is|are|can be)\b|:)/.exec(line)?.[1];
 		const inCode = codeSpans(line.replaceAll('\\|', '|'));
-		const spans = bold !== undefined ? [bold] : inCode.length > 0 ? inCode : [USAGE.exec(line)?.[1] ?? ''];
+		const spans =
+			bold !== undefined
+				? [bold, ...(/^[A-Z]/.test(bold) ? inCode : [])]
+				: inCode.length > 0
+					? inCode
+					: [USAGE.exec(line)?.[1] ?? ''];
 		const text = line.replace(/^[\s|*+-]+/, '').slice(0, MAX_CONTEXT);
 		// Does the line begin with code? Then it is about that.
 		const isFirst = bold !== undefined || /^[\s|*+\d.-]*`/.test(line);

@@ -62,8 +62,8 @@ const KINDS: [SlotKind, string][] = [
 	['name', 'column columns id key name unit']
 ];
 const KIND_BY_WORD = new Map(KINDS.flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind] as const)));
-const SOURCE = new Set('source src from origin old before a first left base start min'.split(' '));
-const TARGET = new Set('target dest destination to into new after b second right end max'.split(' '));
+const SOURCE = new Set('source src from origin old before a first left base start min since'.split(' '));
+const TARGET = new Set('target dest destination to into new after b second right end max until'.split(' '));
 const VAGUE = new Set(
 	'a b n k x y s q the of in by for at on with per into as number name id value text string file path input arg argument type to from'.split(
 		' '
