@@ -127,7 +127,9 @@ export function reportText(calls: readonly FinishedCall[]): string {
 		const text = reportCall(call);
 		return calls.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
 	});
-	const ran = calls.filter(({ name }) => name !== LOAD_SKILL).map((call) => inlineCode(shownCall(call)));
+	const ran = calls
+		.filter((call) => call.name !== LOAD_SKILL && !wasDenied(call))
+		.map((call) => inlineCode(shownCall(call)));
 	return [...reports, ...(ran.length > 0 ? [`Ran ${ran.join(', then ')}`] : [])].join('\n\n');
 }
 
@@ -161,11 +163,16 @@ function reportCall(call: FinishedCall): string {
 	return [printed || nothing, cut, reportFiles(files, printed ?? '')].filter((part) => part !== '').join('\n\n');
 }
 
+function wasDenied({ output }: FinishedCall): boolean {
+	return asText(asObject(parseJson(output)).error) === 'ApprovalDenied';
+}
+
 function reportFailure(call: FinishedCall): string {
 	const result = asObject(parseJson(call.output));
 	const [error, message] = [asText(result.error), asText(result.message)];
 	const type = asText(result.type) ?? (message === undefined ? undefined : error);
 	const name = inlineCode(nameOf(call));
+	if (wasDenied(call)) return `You didn’t allow ${name}, so it didn’t run. Ask again to run it.`;
 	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed`;
 	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
 	const reason = message ?? (error === type ? '' : error);
@@ -187,7 +194,6 @@ function reportFailure(call: FinishedCall): string {
 function adviceAfter(type: string | undefined): string {
 	if (type === 'ExecutionTimeout')
 		return 'Ask again with less to work on, or raise the time limit of scripts in Settings → Limits.';
-	if (type === 'ApprovalDenied') return 'Nothing ran. Ask again and allow it if you want it to run.';
 	if (type === 'ExecutionFailed') return 'Fix the script with **Edit skill** in the step above, then ask again.';
 	return 'Fix what the message says and ask again.';
 }

@@ -5,7 +5,9 @@ import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { type Ask, ASKED, askText, instructionsText, offerText, reportText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
-import { fillAction, type Filled, isAlike, isShaped, RESTRICTING } from './fill.ts';
+import { RESTRICTING } from './account.ts';
+import { fillAction, type Filled, isShaped } from './fill.ts';
+import { isAlike } from './filling.ts';
 import { filesIn, framing, isFiller, type Message, readMessage, type Word } from './message.ts';
 import { extensionOf, type Slot } from './slots.ts';
 
@@ -18,6 +20,8 @@ const MAX_COMPARED = 3;
 const NEAR = 0.35;
 /** From this share on two skills fit as well as each other. */
 const ALIKE = 0.65;
+/** A pinned skill that fits at all is meant before one that fits better by up to so much. */
+const PINNED = 5;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -175,8 +179,9 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 		[message.text, ...extensions]
 	]) {
 		const ranked = index.rank(query.join(' '), MAX_COMPARED).map(({ skill: { name, tool }, score }) => {
-			return { name, tool, points: score };
+			return { name, tool, points: history.pinned.has(name) ? PINNED * score : score };
 		});
+		ranked.sort((a, b) => b.points - a.points);
 		if (ranked.length > 0) return ranked.filter(({ points }) => points >= NEAR * (ranked[0]?.points ?? 0));
 	}
 	// What was begun is gone on with, also where it is in no list.
@@ -321,6 +326,8 @@ function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	if (!texts && left.length > 0) texts = left.slice(0, 1);
 	else if (!texts && isWhole && slot.choices.length === 0 && /^(text|name)$/.test(slot.kind) && isShaped(slot, text))
 		texts = [text.replace(/^["“'](.+)["”']$/s, '$1')];
+	// Asked for a number, a bare one is it, however unlikely.
+	else if (!texts && slot.kind === 'number' && /^[+-]?\d+(\.\d+)?$/.test(text)) texts = [text];
 	if (!texts) return null;
 	const ignored = new Set([...settled.ignored, ...(left.length > 0 ? texts : [])]);
 	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };

@@ -40,6 +40,8 @@ export interface History {
 	turns: Turn[];
 	/** Calls since the last message that have an output, in order; without those that were stopped, once it goes on. */
 	calls: FinishedCall[];
+	/** Names of the skills whose instructions stand in the prompt. */
+	pinned: ReadonlySet<string>;
 	/** By name; loading one again replaces it. */
 	loaded: Map<string, LoadedSkill>;
 	/** The skill that was used last in the turns before. */
@@ -69,6 +71,7 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 	const history: History = {
 		turns: [],
 		calls: [],
+		pinned: new Set(pinned.map(({ name }) => name)),
 		loaded: new Map(pinned.map((skill) => [skill.name, skill])),
 		previousSkill: null,
 		skills: readCatalog(prompt, tools, known.skills),

@@ -226,6 +226,9 @@ function clock(hour = '', minute = '', half?: string): string {
 	return `${String(hours).padStart(2, '0')}:${minute}`;
 }
 
+/** What may stand after `5 in` where it is inches. */
+const AFTER_INCHES = /^(in|into|to|as|is|equals?|by|and|or|wide|long|tall|high|deep|thick|of|->|→|=)$/;
+
 /** The number in a word, with its unit; the span that `90 days after` is; the unit that is written to the number. */
 function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const word = words[index] as Word;
@@ -254,7 +257,11 @@ function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const [next, way] = last.endsClause || last.hasComma ? [] : rest;
 	const isThousand = ending === 'k' && !/^(in|to|as)$/.test(next?.lower ?? '');
 	const own = sign.replace('#', '') || (isThousand ? '' : ending.toLowerCase());
-	const said = own === '' && next && (isUnit(next.lower) || SIGNS.has(next.lower)) ? next.lower : own;
+	// `2026 in Roman numerals` has no inches.
+	const isIn = next?.lower === 'in' && !next.endsClause && !next.hasComma;
+	const isUnitNext =
+		next && (isUnit(next.lower) || SIGNS.has(next.lower)) && !(isIn && way && !AFTER_INCHES.test(way.lower));
+	const said = own === '' && isUnitNext ? next.lower : own;
 	const unit = SIGNS.get(said) ?? said;
 	const isSign = unit === '%' && own === '' && next !== undefined;
 	const text = digits === undefined ? String(spelled) : decimal(isTwo ? digits + second.text : digits, unit);

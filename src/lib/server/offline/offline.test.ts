@@ -403,6 +403,35 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		]);
 	});
 
+	test('a number is taken for a number, also where it looks like a year or like inches; an answer stands for what was said before', async () => {
+		const skills: Record<string, TestSkill> = {
+			'prime-factors': {
+				description: 'Splits a number into its prime factors.',
+				body: 'Run `scripts/factors.mjs <number>`.',
+				files: ['scripts/factors.mjs']
+			},
+			'dice-roller': {
+				description: 'Rolls dice and adds them up.',
+				body: 'Run `scripts/roll.mjs <count> <sides>`.',
+				files: ['scripts/roll.mjs']
+			},
+			marbles: {
+				description: 'Draws marbles out of bags.',
+				body: 'Run `scripts/draw.mjs <count> <bags>`.',
+				files: ['scripts/draw.mjs']
+			}
+		};
+		const called = async (...messages: string[]) => (await talk({ skills }, ...messages)).calls;
+		const factors = [['scripts/factors.mjs', '1980']];
+		expect(await called('prime factors of 1980')).toEqual(factors);
+		expect(await called('split 1980 in prime factors')).toEqual(factors);
+		expect(await called('run scripts/factors.mjs 1980')).toEqual(factors);
+		expect(await called('prime factors', '1980')).toEqual(factors);
+		expect(await called('roll 3 dice', '3')).toEqual([]);
+		expect(await called('roll 3 dice', '3', '6')).toEqual([['scripts/roll.mjs', '3', '6']]);
+		expect(await called('draw 4 marbles', '4')).toEqual([['scripts/draw.mjs', '4', '4']]);
+	});
+
 	test('what is no answer is a request of its own', async () => {
 		const skills = { slugify: SKILLS.slugify!, weather: SKILLS.weather! };
 		const { calls } = await talk({ skills }, 'make a slug', 'What is the weather and forecast in Rome?');
@@ -544,6 +573,15 @@ describe('F9: skills with tools', () => {
 		});
 	});
 
+	test('F7: of two skills that do the same the pinned one is meant', async () => {
+		const tally = { ...SKILLS['count-words']!, description: 'Counts the words of a text.', tools: [] };
+		const instructions = `${instructionsFor({ skills: { ...SKILLS, tally } })}\n\n${contentOf('tally', tally)}`;
+		const input: ResponseItem[] = [{ type: 'message', role: 'user', content: 'count the words: a b c' }];
+		const tools = [functionTool('load_skill', 'Load', { skill: {} }), functionTool('use_skill', 'Run', { skill: {} })];
+		const [item] = itemsOf(await collect(request({ instructions, input, tools })));
+		expect(JSON.parse(String(item?.arguments))).toMatchObject({ skill: 'tally', args: ['a b c'] });
+	});
+
 	test('D18: a tool that answers with the instructions is called once', async () => {
 		const stub = { description: 'Brew tea.', body: '# Tea', tools: [functionTool('brew_tea', 'Brew tea', {})] };
 		const input: ResponseItem[] = [
@@ -653,6 +691,17 @@ describe('F9: several steps', () => {
 		expect(texts[0]).toContain('`scripts/ship.sh` failed.');
 		expect(texts[0]).toContain('refused: top-level folder');
 		expect(texts[0]).toContain('Name another target.');
+	});
+
+	test('what was not allowed did not run, and is not said to have', async () => {
+		const answer = () => ({
+			ok: false,
+			error: 'ApprovalDenied',
+			message: 'The user didn’t allow this call.',
+			hint: 'Ask.'
+		});
+		const { texts } = await talk({ skills, answer }, 'ship dist to out');
+		expect(texts[0]).toBe('You didn’t allow `scripts/ship.sh`, so it didn’t run. Ask again to run it.');
 	});
 
 	test('a question about a state does not change it', async () => {
