@@ -1,5 +1,5 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
-import { errorLine } from '../../shared/errors.ts';
+import { errorLine, SHORT_MESSAGE } from '../../shared/errors.ts';
 import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
@@ -178,9 +178,12 @@ function reportFailure(call: FinishedCall): string {
 	const reason = message ?? (error === type ? '' : error);
 	const hasExited = / ended with exit code \d+\.$/.test(reason ?? '');
 	// The step above has the rest of it, and its exit code.
-	const line = hasExited ? errorLine(errors ?? output ?? '') : null;
+	const said = hasExited ? (errors ?? output ?? '') : '';
+	const line = errorLine(said);
+	const isShort = said.split('\n').length <= SHORT_MESSAGE;
 	return [
-		line === null ? `${what}.` : `${what}: ${inlineCode(line)}`,
+		line === null || isShort ? `${what}.` : `${what}: ${inlineCode(line)}`,
+		line !== null && isShort && fenced(said),
 		hasExited ? '' : reason,
 		!hasExited && output && renderOutput(output),
 		!hasExited && errors && fenced(lastLines(errors)),

@@ -98,6 +98,9 @@ test('a failed script is told by name, the line that says why, and what to do', 
 	expect(text).toMatch(/^`scripts\/run\.py` failed: `line 39`\n/);
 	expect(text).not.toMatch(/exit code|ExecutionFailed|line 38/);
 	expect(text).toContain('**What to do**: Fix the script with **Edit skill** in the step above');
+	const failure = { ok: false, exitCode: 1, error: 'ExecutionFailed', message: 'x ended with exit code 1.' };
+	const short = report(scriptCall({ ...failure, stderr: 'Nothing was sent: no token.\nWould have sent: hello' }));
+	expect(short).toContain('failed.\n\n```text\nNothing was sent: no token.\nWould have sent: hello\n```');
 });
 
 test('a failed tool and a skill that cannot be loaded give their reason and hint', () => {
