@@ -61,19 +61,12 @@ export function isLoopback(host: string): boolean {
 	return LOOPBACK.test(host.replace(/^\[(.*)\]$/, '$1'));
 }
 
-/** So many lines are a message rather than a log. */
-export const SHORT_MESSAGE = 5;
-
-/**
- * The line of a script’s output that says what went wrong: the last of a Python trace, the one above Node’s,
- * the first of a short message. Null without any.
- */
+/** The line of a script’s output that says what went wrong: the last of a Python trace, the one above Node’s. Null without any. */
 export function errorLine(output: string): string | null {
 	const lines = output.split(/[\r\n]+/).filter((line) => /\S/.test(line));
 	const named = lines.findLast((line) =>
 		/^(Uncaught )?[\w.$]*(error|exception|panic|fatal)\b[^:]{0,40}: *\S/i.test(line)
 	);
-	const isPlain = (line: string) => !/^\s|^Node\.js v\d|^[\])}]/.test(line);
-	const plain = lines.length <= SHORT_MESSAGE && lines.every(isPlain) ? lines[0] : lines.findLast(isPlain);
+	const plain = lines.findLast((line) => !/^\s|^Node\.js v\d|^[\])}]/.test(line));
 	return (named ?? plain ?? lines.at(-1))?.trim() ?? null;
 }

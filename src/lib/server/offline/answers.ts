@@ -1,5 +1,5 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
-import { errorLine, SHORT_MESSAGE } from '../../shared/errors.ts';
+import { errorLine } from '../../shared/errors.ts';
 import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
@@ -20,6 +20,8 @@ export const ASKED = '*Nothing has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
+/** So many lines of a failed script are a message, and are shown whole. */
+const SHORT_MESSAGE = 5;
 const MAX_SHOWN_CALL = 300;
 
 /** One question, and the form of the command. */
