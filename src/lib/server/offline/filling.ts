@@ -40,7 +40,7 @@ export interface Filling {
 	isAnswered: boolean;
 }
 
-export const setOf = (words: string) => new Set(words.split(' '));
+const setOf = (words: string) => new Set(words.split(' '));
 export const stemsOf = (words: string) => new Set(words.split(' ').map(stem));
 const SMALL = setOf('is are was were be of = at by with for the a an about my our this that set to');
 export const PREPOSITIONS = setOf(
@@ -107,7 +107,7 @@ export function isAlike(a: string, b: string): boolean {
 }
 
 /** Does the skill speak of it? `e-mail` is known where `mail` is. */
-export function isNamed({ lower, stem: whole }: Word, { label, own, prose, subject }: Action): boolean {
+function isNamed({ lower, stem: whole }: Word, { label, own, prose, subject }: Action): boolean {
 	const parts = [whole, stem(lower.replaceAll('-', '')), ...lower.split('-').map(stem)];
 	const isIn = (part: string) => prose.has(part) || subject.has(part) || [...own].some((each) => isAlike(each, part));
 	return lower === label || parts.some(isIn);
