@@ -18,7 +18,7 @@ const PAGES = [
 	['/skills/install', '[data-testid=install-page]'],
 	['/skills/trash', '[data-testid=trash-page]'],
 	['/skills/scores', '[data-testid=scores-page]'],
-	['/skills/updates', '[data-testid=updates-page]'],
+	['/skills/updates', '[data-testid=updates-page] [data-testid=check-updates]:enabled'],
 	['/skills/executions', '[data-testid=executions-page]'],
 	['/settings', '[data-testid=settings-page] [data-testid=connection]'],
 	['/connect', '[data-testid=connect-page] [data-testid=snippet-claude-code]'],
@@ -179,6 +179,14 @@ function watch(page: Page): string[] {
 }
 
 async function expectAccessible(page: Page): Promise<void> {
+	// A new size is drawn in the next frame, and the sidebar of a narrow page leaves with a transition.
+	const moving = () =>
+		page.evaluate(async () => {
+			await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+			const running = document.getAnimations().filter(({ playState }) => playState === 'running');
+			return running.filter(({ timeline }) => timeline === document.timeline).length;
+		});
+	await expect.poll(moving).toBe(0);
 	const { violations } = await new AxeBuilder({ page }).analyze();
 	const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n  ')}`);
 	expect(found).toEqual([]);
