@@ -38,7 +38,7 @@ function main(args) {
 	const folder = join(options.into, name);
 	create(folder, files, options.into);
 	console.log(`Created the skill ${name} in ${folder}:\n`);
-	for (const path of Object.keys(files).sort()) console.log(`  ${name}/${path}`);
+	for (const path of Object.keys(files).sort()) console.log(`- \`${name}/${path}\``);
 	console.log(`\nNext: fill in ${folder}/SKILL.md, then install it.`);
 }
 

@@ -98,7 +98,7 @@ describe('F14: a database of every version that was released opens', () => {
 		expect(schemaOf(path)).toEqual(schemaOf(fresh));
 	});
 
-	test('a chat without a title has the name of one now, by which its first message still names it', async () => {
+	test('an untitled chat is renamed, so that its first message still names it', async () => {
 		const path = join(root, 'app.sqlite');
 		writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, '008.sqlite.gz'))));
 		const database = new DatabaseSync(path);

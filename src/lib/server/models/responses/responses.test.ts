@@ -583,7 +583,7 @@ describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
 		server.assertDone();
 	});
 
-	test('any other refusal is told as it is, after one request', async () => {
+	test('any other error is shown unchanged, after one request', async () => {
 		const refusal = script.status(400, { error: { code: 400, message: 'The prompt is not allowed' } });
 		const { server, options } = await openrouter('anthropic/claude-sonnet-5', [refusal]);
 		expect(failureOf(await ask(createResponsesModel(options))).error.message).toContain('The prompt is not allowed');

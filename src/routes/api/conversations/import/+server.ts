@@ -13,7 +13,7 @@ export const POST = endpoint({
 	status: 201,
 	answer: conversationSummary.describe('The new conversation.'),
 	handler: async ({ app, request }) => {
-		const problem = 'This isn’t a conversation file. Choose a file that was exported as JSON.';
+		const problem = 'This isn’t an exported chat. Choose a file that was exported as JSON.';
 		const body = await readAnyJson(request, { maxBytes: MAX_FILE_BYTES, problem });
 		return importConversation(app.store, body);
 	}
