@@ -174,16 +174,10 @@ export class AnsiScreen {
 		switch (reader.state) {
 			case 'escape':
 				if (character === '[') reader.parameters = '';
-				reader.state =
-					character === '['
-						? 'csi'
-						: /[\]PX^_]/.test(character)
-							? 'string'
-							: /[ -/]/.test(character)
-								? 'intermediate'
-								: character === '\u001b'
-									? 'escape'
-									: 'text';
+				if (character === '[') reader.state = 'csi';
+				else if (/[\]PX^_]/.test(character)) reader.state = 'string';
+				else if (/[ -/]/.test(character)) reader.state = 'intermediate';
+				else if (character !== '\u001b') reader.state = 'text';
 				break;
 			case 'intermediate':
 				if (!/[ -/]/.test(character)) reader.state = character === '\u001b' ? 'escape' : 'text';
@@ -366,20 +360,9 @@ function newReader(): Reader {
 const ANSI_COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
 type AnsiColor = (typeof ANSI_COLORS)[number];
 
-export interface AnsiStyle {
-	color: AnsiColor | null;
-	ground: AnsiColor | null;
-	isBold: boolean;
-	isDim: boolean;
-	isItalic: boolean;
-	isUnderlined: boolean;
-	isStruck: boolean;
-	isInverse: boolean;
-}
-
-const PLAIN: AnsiStyle = {
-	color: null,
-	ground: null,
+const PLAIN = {
+	color: null as AnsiColor | null,
+	ground: null as AnsiColor | null,
 	isBold: false,
 	isDim: false,
 	isItalic: false,
@@ -387,6 +370,7 @@ const PLAIN: AnsiStyle = {
 	isStruck: false,
 	isInverse: false
 };
+export type AnsiStyle = Readonly<typeof PLAIN>;
 
 /** The style after `ESC [ parameters m`. Hidden text stays visible. */
 function applySgr(style: AnsiStyle, parameters: string): AnsiStyle {
