@@ -22,6 +22,7 @@ const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
 	['read', 'GET', '/api/conversations/[id]/files/[...path]'],
 	['execute', 'PUT', '/api/conversations/[id]/files/[...path]'],
 	['execute', 'DELETE', '/api/conversations/[id]/files/[...path]'],
+	['execute', 'POST', '/api/conversations/[id]/files/[...path]'],
 	['read', 'GET', '/v1/models'],
 	['read', 'GET', '/v1/models/[...id]'],
 	['execute', 'POST', '/v1/responses'],

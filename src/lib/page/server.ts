@@ -105,6 +105,11 @@ export function createClient() {
 				{ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' },
 				options
 			),
+		/** Can be restored for an hour. */
+		deleteFile: (id: string, path: string) =>
+			call('DELETE', '/api/conversations/[id]/files/[...path]', { params: { id, path } }),
+		restoreFile: (id: string, path: string) =>
+			call('POST', '/api/conversations/[id]/files/[...path]', { params: { id, path } }),
 		/** Copies the files of a skill's example into the workspace. */
 		putExample: (id: string, skill: string) =>
 			call('POST', '/api/conversations/[id]/example', { params: { id }, body: { skill } }),

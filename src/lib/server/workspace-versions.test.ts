@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLog } from './log.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 import { createWorkspaces, type Workspaces } from './workspaces.ts';
@@ -12,8 +12,12 @@ let workspaces: Workspaces;
 beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), 'versions-'));
 	workspaces = createWorkspaces(root);
+	vi.useFakeTimers({ toFake: ['Date'] });
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
+afterEach(async () => {
+	vi.useRealTimers();
+	await rm(root, { recursive: true, force: true });
+});
 
 const put = (path: string, content: string) => workspaces.write('c1', path, new Response(content).body);
 const kept = async () => readdir(join(root, 'file-versions', 'c1'));
@@ -55,9 +59,41 @@ describe('F5: versions of a file', () => {
 		const [old] = (await workspaces.listVersions('c1'))[0]?.versions ?? [];
 		await put('a.txt', 'three');
 		expect(await content('a.txt', old?.id)).toBe('one');
+	});
+
+	test('of a deleted file come back with it for an hour, also after a run; then they are gone', async () => {
+		await rewrite('a.txt', ['one', 'two']);
+		await put('a.txt', 'three');
 		await workspaces.remove('c1', 'a.txt');
-		await expect(content('a.txt', old?.id)).rejects.toMatchObject({ code: 'not_found' });
+		expect(await workspaces.listVersions('c1')).toEqual([]);
+		await workspaces.keepVersions('c1');
+		expect(await workspaces.restore('c1', 'a.txt')).toMatchObject({ path: 'a.txt', bytes: 5 });
+		expect(await contents('a.txt')).toEqual(['three', 'two', 'one']);
+		await workspaces.remove('c1', 'a.txt');
+		vi.setSystemTime(Date.now() + 60 * 60_000);
+		await expect(workspaces.restore('c1', 'a.txt')).rejects.toMatchObject({ code: 'not_found' });
+		await workspaces.keepVersions('c1');
 		expect(await kept()).toEqual(['index.json']);
+	});
+
+	test('a file that is there again, or was never deleted, is not replaced by a deleted one', async () => {
+		await put('a.txt', 'old');
+		await workspaces.remove('c1', 'a.txt');
+		await put('a.txt', 'new');
+		await expect(workspaces.restore('c1', 'a.txt')).rejects.toMatchObject({ code: 'conflict' });
+		await workspaces.keepVersions('c1');
+		expect(await content('a.txt')).toBe('new');
+		await unlink(join(workspaces.path('c1'), 'a.txt'));
+		await expect(workspaces.restore('c1', 'a.txt')).rejects.toMatchObject({ code: 'not_found' });
+		await expect(workspaces.restore('c1', '../a.txt')).rejects.toMatchObject({ code: 'invalid_input' });
+	});
+
+	test('a file is deleted also where nothing can be kept', async () => {
+		await writeFile(join(root, 'file-versions'), 'no folder');
+		await put('a.txt', 'one');
+		await workspaces.remove('c1', 'a.txt');
+		expect(await workspaces.list('c1')).toEqual([]);
+		await expect(workspaces.restore('c1', 'a.txt')).rejects.toThrow();
 	});
 
 	test('of a file that a script has deleted are forgotten the next time', async () => {

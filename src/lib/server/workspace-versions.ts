@@ -11,6 +11,8 @@ import { removeFolder } from './foreign-folders.ts';
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
 /** Of one file. */
 const MAX_VERSIONS = 20;
+/** A deleted file can be restored this long. */
+const DELETED_MS = 60 * 60_000;
 const INDEX = 'index.json';
 const CHUNK_BYTES = 256 * 1024;
 
@@ -19,7 +21,9 @@ const version = z.object({
 	bytes: z.number(),
 	modifiedAt: z.string(),
 	/** Of the file as it was when it was looked at: one that is still the same is not read again. */
-	stamp: z.string()
+	stamp: z.string(),
+	/** Only of the newest: the file was deleted with this in it, and may come back. */
+	deletedAt: z.string().optional()
 });
 const index = z.array(z.tuple([z.string(), z.array(version)]));
 type Version = z.infer<typeof version>;
@@ -44,7 +48,10 @@ export interface WorkspaceVersions {
 	list(name: string, files: readonly Pick<CurrentFile, 'path' | 'facts'>[]): Promise<Map<string, FileVersion[]>>;
 	/** null for what is not kept. */
 	read(name: string, path: string, id: string): Promise<{ file: FileHandle; bytes: number } | null>;
-	remove(name: string, path: string): Promise<void>;
+	/** Keeps a file of any size that is about to be deleted, with its versions, for an hour. */
+	keepDeleted(name: string, file: CurrentFile): Promise<void>;
+	/** What a deleted file had in it; null if it's no longer kept, or wasn't deleted. */
+	readDeleted(name: string, path: string): Promise<{ file: FileHandle; bytes: number } | null>;
 	removeAll(name: string): Promise<void>;
 }
 
@@ -69,6 +76,7 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 				if (files.length === 0 && before.size === 0) return;
 				await mkdir(dir, { recursive: true });
 				const after: Versions = new Map();
+				for (const [path, known] of before) if (mayComeBack(known)) after.set(path, known);
 				for (const file of files) {
 					const known = before.get(file.path) ?? [];
 					const kept = await keepFile(dir, file, known);
@@ -90,25 +98,51 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 				const file = version && (await open(join(dir, version.id)).catch(ignoreMissing));
 				return version && file ? { file, bytes: version.bytes } : null;
 			}),
-		remove: (name, path) =>
+		keepDeleted: (name, file) =>
 			inTurn(name, async (dir) => {
 				const kept = await readIndex(dir);
-				if (kept.delete(path)) await writeIndex(dir, kept);
+				await mkdir(dir, { recursive: true });
+				const versions = await keepFile(dir, file, kept.get(file.path) ?? [], Infinity);
+				const newest = versions.at(-1);
+				if (!newest) return;
+				kept.set(file.path, [...versions.slice(0, -1), { ...newest, deletedAt: new Date().toISOString() }]);
+				fit(kept, maxBytes);
+				await writeIndex(dir, kept);
+			}),
+		readDeleted: (name, path) =>
+			inTurn(name, async (dir) => {
+				const known = (await readIndex(dir)).get(path) ?? [];
+				const newest = mayComeBack(known) ? known.at(-1) : undefined;
+				const file = newest && (await open(join(dir, newest.id)).catch(ignoreMissing));
+				return newest && file ? { file, bytes: newest.bytes } : null;
 			}),
 		removeAll: (name) => inTurn(name, removeFolder)
 	};
 }
 
-async function keepFile(dir: string, { facts, open: openIt }: CurrentFile, known: Version[]): Promise<Version[]> {
-	const newest = known.at(-1);
+/** The known versions, the last of which is what the file has in it, unless it's larger than `maxBytes`. */
+async function keepFile(
+	dir: string,
+	{ facts, open: openIt }: CurrentFile,
+	known: Version[],
+	maxBytes = MAX_FILE_BYTES
+): Promise<Version[]> {
+	// One that was deleted is there again.
+	const earlier = known.map(({ deletedAt: _, ...version }) => version);
+	const newest = earlier.at(-1);
 	const stamp = stampOf(facts);
-	if (newest?.stamp === stamp || facts.size > MAX_FILE_BYTES) return known;
+	if (newest?.stamp === stamp || facts.size > maxBytes) return earlier;
 	const file = await openIt();
-	if (!file) return known;
-	const { id, bytes } = await copy(dir, file).finally(() => file.close());
+	if (!file) return earlier;
+	const { id, bytes } = await copy(dir, file, maxBytes).finally(() => file.close());
 	const version = { id, bytes, modifiedAt: facts.mtime.toISOString(), stamp };
 	// Written again, with the same in it.
-	return newest?.id === id ? [...known.slice(0, -1), { ...newest, stamp }] : [...known, version];
+	return newest?.id === id ? [...earlier.slice(0, -1), { ...newest, stamp }] : [...earlier, version];
+}
+
+function mayComeBack(known: readonly Version[]): boolean {
+	const { deletedAt } = known.at(-1) ?? {};
+	return deletedAt !== undefined && Date.now() - Date.parse(deletedAt) < DELETED_MS;
 }
 
 function stampOf({ size, mtimeMs, ino }: Stats): string {
@@ -116,7 +150,7 @@ function stampOf({ size, mtimeMs, ino }: Stats): string {
 }
 
 /** Under the name of its digest, whole or not at all. */
-async function copy(dir: string, file: FileHandle): Promise<{ id: string; bytes: number }> {
+async function copy(dir: string, file: FileHandle, maxBytes: number): Promise<{ id: string; bytes: number }> {
 	const staging = join(dir, `.${randomUUID()}`);
 	try {
 		const target = await open(staging, 'wx', 0o600);
@@ -125,8 +159,8 @@ async function copy(dir: string, file: FileHandle): Promise<{ id: string; bytes:
 		try {
 			const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
 			// It may grow meanwhile.
-			while (bytes < MAX_FILE_BYTES) {
-				const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, MAX_FILE_BYTES - bytes), bytes);
+			while (bytes < maxBytes) {
+				const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, maxBytes - bytes), bytes);
 				if (bytesRead === 0) break;
 				const chunk = buffer.subarray(0, bytesRead);
 				hash.update(chunk);

@@ -36,8 +36,10 @@ export interface Workspaces {
 	read(conversationId: string, path: string, version?: string): Promise<{ file: FileHandle; bytes: number }>;
 	/** A zip with all listed files, streamed. Files deleted meanwhile are left out. @throws AppError too_large */
 	archive(conversationId: string): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>>;
-	/** Also removes its versions. */
+	/** Deletes a file, which `restore` brings back for an hour with its versions, unless it couldn't be kept (logged). */
 	remove(conversationId: string, path: string): Promise<void>;
+	/** @throws AppError `conflict` if there is a file again, `not_found` if it's no longer kept; also what `write` throws */
+	restore(conversationId: string, path: string): Promise<WorkspaceFile>;
 	removeAll(conversationId: string): Promise<void>;
 	/** Copies all files except links. Leaves nothing after an error. @throws AppError `too_large`, `storage_full` */
 	copyAll(conversationId: string, toConversationId: string): Promise<void>;
@@ -65,6 +67,51 @@ export function createWorkspaces(
 		}
 		return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 	};
+	const keepVersions = async (conversationId: string): Promise<void> => {
+		try {
+			const root = rootOf(conversationId);
+			const files = await walk(conversationId);
+			const opened = (path: string) => openInside(root, path).then(({ file }) => file, ignoreGone);
+			await versions.keep(
+				workspaceName(conversationId),
+				files.map((file) => ({ ...file, open: () => opened(file.path) }))
+			);
+		} catch (error) {
+			log?.error({ conversationId, error: String(error) }, 'couldn’t keep versions of files');
+		}
+	};
+	const write = async (
+		conversationId: string,
+		path: string,
+		body: ReadableStream<Uint8Array> | null,
+		maxBytes = MAX_UPLOAD_BYTES
+	): Promise<WorkspaceFile> => {
+		const root = rootOf(conversationId);
+		const folder = await holdFolder(root, path, { make: true }).catch((error: NodeJS.ErrnoException) => {
+			throw error.code === 'ENOENT' ? deletedMeanwhile(error) : error;
+		});
+		const staging = join(root, `${UPLOADING}${randomUUID()}`);
+		const upload = await rooms.enter(root);
+		try {
+			await upload.place(folder.target, 'replace');
+			const bytes = await writeStream(staging, body, { folder, take: upload.take, maxBytes });
+			await rename(staging, folder.target);
+			upload.keep();
+			return { path, bytes, modifiedAt: new Date().toISOString() };
+		} catch (error) {
+			await rm(staging, { force: true });
+			const code = (error as NodeJS.ErrnoException).code;
+			if (code === 'ENOSPC') throw diskFull(error);
+			if (code === 'EISDIR' || code === 'ENOTEMPTY') {
+				throw new AppError('conflict', 'A folder already has this name.', { cause: error });
+			}
+			if (code === 'ENOENT') throw deletedMeanwhile(error);
+			throw error;
+		} finally {
+			upload.leave();
+			await folder.close();
+		}
+	};
 	return {
 		path: rootOf,
 		list: async (conversationId) => (await walk(conversationId)).map(asListed),
@@ -73,46 +120,8 @@ export function createWorkspaces(
 			const kept = await versions.list(workspaceName(conversationId), files);
 			return files.map((file) => ({ ...asListed(file), versions: kept.get(file.path) ?? [] }));
 		},
-		async keepVersions(conversationId) {
-			try {
-				const root = rootOf(conversationId);
-				const files = await walk(conversationId);
-				const opened = (path: string) => openInside(root, path).then(({ file }) => file, ignoreGone);
-				await versions.keep(
-					workspaceName(conversationId),
-					files.map((file) => ({ ...file, open: () => opened(file.path) }))
-				);
-			} catch (error) {
-				log?.error({ conversationId, error: String(error) }, 'couldn’t keep versions of files');
-			}
-		},
-		async write(conversationId, path, body) {
-			const root = rootOf(conversationId);
-			const folder = await holdFolder(root, path, { make: true }).catch((error: NodeJS.ErrnoException) => {
-				throw error.code === 'ENOENT' ? deletedMeanwhile(error) : error;
-			});
-			const staging = join(root, `${UPLOADING}${randomUUID()}`);
-			const upload = await rooms.enter(root);
-			try {
-				await upload.place(folder.target, 'replace');
-				const bytes = await writeStream(staging, body, { folder, take: upload.take });
-				await rename(staging, folder.target);
-				upload.keep();
-				return { path, bytes, modifiedAt: new Date().toISOString() };
-			} catch (error) {
-				await rm(staging, { force: true });
-				const code = (error as NodeJS.ErrnoException).code;
-				if (code === 'ENOSPC') throw diskFull(error);
-				if (code === 'EISDIR' || code === 'ENOTEMPTY') {
-					throw new AppError('conflict', 'A folder already has this name.', { cause: error });
-				}
-				if (code === 'ENOENT') throw deletedMeanwhile(error);
-				throw error;
-			} finally {
-				upload.leave();
-				await folder.close();
-			}
-		},
+		keepVersions,
+		write: (conversationId, path, body) => write(conversationId, path, body),
 		async read(conversationId, path, version) {
 			if (version === undefined) return openInside(rootOf(conversationId), path);
 			const kept = await versions.read(workspaceName(conversationId), path, version);
@@ -138,7 +147,14 @@ export function createWorkspaces(
 		},
 		async remove(conversationId, path) {
 			const { file } = await openInside(rootOf(conversationId), path);
-			await file.close();
+			// A full disk must not keep a file from being deleted.
+			await file
+				.stat()
+				.then((facts) =>
+					versions.keepDeleted(workspaceName(conversationId), { path, facts, open: async () => file })
+				)
+				.catch((error: unknown) => log?.error({ conversationId, error: String(error) }, 'couldn’t keep a deleted file'))
+				.finally(() => file.close());
 			try {
 				const folder = await holdFolder(rootOf(conversationId), path);
 				await unlink(folder.target).finally(() => folder.close());
@@ -146,7 +162,18 @@ export function createWorkspaces(
 				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 				throw new AppError('not_found', 'Someone else just deleted this file.', { cause: error });
 			}
-			await versions.remove(workspaceName(conversationId), path);
+		},
+		async restore(conversationId, path) {
+			const there = await openInside(rootOf(conversationId), path).catch(ignoreGone);
+			await there?.file.close();
+			if (there) throw new AppError('conflict', 'There is a file with this name again.');
+			const kept = await versions.readDeleted(workspaceName(conversationId), path);
+			if (!kept) throw new AppError('not_found', 'This file can’t be restored: it’s no longer kept.');
+			const body = kept.file.readableWebStream() as ReadableStream<Uint8Array>;
+			const restored = await write(conversationId, path, body, Infinity).finally(() => kept.file.close());
+			// Otherwise what it has in it would be listed as an earlier content.
+			await keepVersions(conversationId);
+			return restored;
 		},
 		async removeAll(conversationId) {
 			await removeFolder(rootOf(conversationId));
@@ -221,7 +248,7 @@ function deletedMeanwhile(cause: unknown): AppError {
 async function writeStream(
 	path: string,
 	body: ReadableStream<Uint8Array> | null,
-	{ folder, take }: { folder: HeldFolder; take(bytes: number): void }
+	{ folder, take, maxBytes }: { folder: HeldFolder; take(bytes: number): void; maxBytes: number }
 ): Promise<number> {
 	const file = await open(path, 'wx');
 	let bytes = 0;
@@ -230,7 +257,7 @@ async function writeStream(
 		// Cancelling the body would close the connection before the answer.
 		for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
 			bytes += chunk.length;
-			if (bytes > MAX_UPLOAD_BYTES) {
+			if (bytes > maxBytes) {
 				throw new AppError('too_large', 'The limit per file is 200 MB.', { hint: 'Split the file or compress it.' });
 			}
 			take(chunk.length);

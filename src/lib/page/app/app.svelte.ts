@@ -87,6 +87,7 @@ export class ChatApp {
 		const unwatchTheme = this.theme.watch();
 		void this.conversations.refresh().then(() => this.#findNew());
 		void this.refreshHealth();
+		void this.account.recheck();
 		void this.library.refresh();
 		return () => {
 			document.removeEventListener('visibilitychange', look);

@@ -1,6 +1,7 @@
 /** Files that were chosen, dropped or pasted, and adding them to the next message. */
 import type { ChatSession } from '../conversation/session.svelte.ts';
 import type { FolderFile } from '../server.ts';
+import type { Attachment } from './chat-attachment.svelte.ts';
 
 /** Never part of a skill, and often large. */
 const LEFT_OUT = /(^|\/)(\.git|node_modules|__pycache__|\.DS_Store)(\/|$)/;
@@ -91,12 +92,12 @@ export function pastedFrom(data: Pick<DataTransfer, 'files' | 'getData' | 'types
 	return text.length >= LONG_PASTE ? { longText: text } : null;
 }
 
-/** Removes the last attachment, or else the last skill waiting to be pinned. Returns its name, or null if there was none. */
-export function removeLastPill(session: ChatSession): string | null {
+/** Removes and returns the last attachment, or else the name of the last skill waiting to be pinned; null if there was none. */
+export function removeLastPill(session: ChatSession): Attachment | string | null {
 	const attachment = session.draft.attachments.at(-1);
 	if (attachment) {
 		session.draft.remove(attachment);
-		return attachment.path;
+		return attachment;
 	}
 	const pin = session.skills.pins.at(-1);
 	if (pin === undefined) return null;

@@ -164,3 +164,23 @@ test('of many files three are sent at once, and one that is removed meanwhile ne
 	client.uploads[0]?.finish();
 	await eventually(() => expect(paths()).toEqual(['a', 'b', 'c', 'e']));
 });
+
+test('what was removed is put back as it was: uploaded, or uploaded again', async () => {
+	const client = createFakeClient();
+	const draft = new Draft('c', client);
+	draft.attach([{ path: 'a.txt', file: new File(['a'], 'a.txt') }], []);
+	const [attachment] = draft.attachments;
+	if (!attachment) throw new Error('nothing was attached');
+	draft.remove(attachment);
+	draft.putBack(attachment);
+	draft.putBack(attachment);
+	expect(draft.attachments).toEqual([attachment]);
+	expect(client.uploads.map(({ path }) => path)).toEqual(['a.txt', 'a.txt']);
+	client.uploads[1]?.finish();
+	await eventually(() => expect(attachment.state).toBe('ready'));
+	draft.remove(attachment);
+	expect(hasDraft('c')).toBe(false);
+	draft.putBack(attachment);
+	expect(new Draft('c', client).attachments.map(({ path }) => path)).toEqual(['a.txt']);
+	expect(client.uploads).toHaveLength(2);
+});

@@ -146,6 +146,16 @@ export class Draft {
 		this.save();
 	}
 
+	/** Takes `remove` back. */
+	putBack(attachment: Attachment): void {
+		if (this.attachments.some(({ path }) => path === attachment.path)) return;
+		this.#sentAs = null;
+		this.attachments = [...this.attachments, attachment];
+		this.save();
+		if (attachment.state === 'uploading') void this.upload(attachment);
+		else if (attachment.state === 'held' && !this.#held.includes(attachment)) this.#held.push(attachment);
+	}
+
 	/** Empties the box. The stored copy stays until `save`, because the message hasn't arrived yet. */
 	take(): Question {
 		const question = { text: this.#text.trim(), attachments: this.attachments };

@@ -148,6 +148,21 @@ describe('before the first message', () => {
 		await expect.element(screen.getByTestId('demo-banner')).not.toBeInTheDocument();
 	});
 
+	test('a failed test of the model is remembered at a reload, until one succeeds', async () => {
+		app.account.works = false;
+		const account = createFakeAccount();
+		const again = () => new ChatApp(client, account, { conversations: createFakeConversations() });
+		app = again();
+		app.health = health(false);
+		const { screen } = await setup();
+		await app.account.recheck();
+		await expect.element(screen.getByTestId('demo-banner')).toMatchTextContent(/^The model server isn’t responding/);
+		account.checkKey.mockResolvedValueOnce({ isValid: true } as never);
+		await app.account.recheck();
+		await expect.element(screen.getByTestId('demo-banner')).not.toBeInTheDocument();
+		expect(again().account.works).toBeNull();
+	});
+
 	test('the menu of models leads to the same dialog, and back', async () => {
 		app.health = health(true);
 		const { screen } = await setup();
@@ -232,6 +247,52 @@ describe('F7: commands', () => {
 	});
 });
 
+describe('a file', () => {
+	const FILE = { path: 'a.txt', bytes: 1, modifiedAt: '2026-01-01T00:00:00.000Z', versions: [] };
+	const undo = () => app.toasts.list.at(-1)?.action?.run();
+
+	test('removed from the message comes back by “Undo”, by its button and by Backspace', async () => {
+		session.draft.mention('a.txt', 1);
+		const { screen, input } = await setup();
+		await screen.getByRole('button', { name: 'Remove a.txt' }).click();
+		await expect.element(input).toHaveFocus();
+		expect(app.toasts.list.map(({ text }) => text)).toEqual(['Removed “a.txt” from your message']);
+		await undo();
+		await expect.element(screen.getByTestId('attachment')).toMatchTextContent(/a\.txt/);
+		await input.click();
+		await userEvent.keyboard('{Backspace}');
+		await expect.element(screen.getByTestId('attachment')).not.toBeInTheDocument();
+		await undo();
+		await expect.element(screen.getByTestId('attachment')).toBeVisible();
+	});
+
+	test('deleted from the chat leaves the message, too, and comes back by “Undo”', async () => {
+		const calls: string[] = [];
+		let files = [FILE];
+		client.listFiles = async () => files;
+		client.deleteFile = async (_id, path) => {
+			calls.push(`delete ${path}`);
+			files = [];
+		};
+		client.restoreFile = async (_id, path) => {
+			calls.push(`restore ${path}`);
+			files = [FILE];
+			return FILE;
+		};
+		session.draft.mention('a.txt', 1);
+		await app.actions.removeFile(session, 'a.txt');
+		expect([session.files.list, session.draft.attachments]).toEqual([[], []]);
+		expect(app.toasts.list.map(({ text }) => text)).toEqual(['Deleted “a.txt”']);
+		await undo();
+		expect([session.files.list, session.draft.attachments.map(({ path }) => path)]).toEqual([[FILE], ['a.txt']]);
+		expect(calls).toEqual(['delete a.txt', 'restore a.txt']);
+		client.deleteFile = () => Promise.reject(new ApiError('unreachable', 'Can’t reach the server.'));
+		await app.actions.removeFile(session, 'a.txt');
+		expect(session.draft.attachments).toHaveLength(1);
+		expect(app.toasts.list.at(-1)).toMatchObject({ isError: true, text: 'Can’t reach the server.' });
+	});
+});
+
 describe('Escape', () => {
 	const RUNNING: RunEvent[] = [
 		{ type: 'RUN_STARTED', threadId: 'c', runId: 'r' },
@@ -261,6 +322,19 @@ describe('Escape', () => {
 		await userEvent.keyboard('{Escape}');
 		expect(client.stopped).toHaveLength(1);
 		await expect.element(input).toHaveValue('the next thing');
+	});
+
+	test('on the edge of the files closes them, and the answer goes on', async () => {
+		await page.viewport(1280, 800);
+		const { screen, input } = await start();
+		session.files.open();
+		const edge = screen.getByRole('separator', { name: 'Width of the chat' });
+		await expect.element(edge).toBeVisible();
+		await edge.element().focus();
+		await userEvent.keyboard('{Escape}');
+		await expect.element(edge).not.toBeInTheDocument();
+		expect(client.stopped).toEqual([]);
+		await expect.element(input).toHaveFocus();
 	});
 
 	test('asks once more while a script runs', async () => {

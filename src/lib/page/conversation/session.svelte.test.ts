@@ -311,6 +311,18 @@ describe('F14: two tabs agree', () => {
 		expect(told).toEqual([`changed ${ID}`, `changed ${ID}`]);
 	});
 
+	test('one that was deleted before says so, and is read when it is restored', async () => {
+		const read = client.getConversation;
+		client.getConversation = () =>
+			Promise.reject(new ApiError('not_found', 'This conversation was deleted.', { details: { isDeleted: true } }));
+		await session.load();
+		expect([session.phase, session.isDeleted, session.canSend]).toEqual(['failed', true, false]);
+		client.getConversation = read;
+		storedConversation([asked], null, 0);
+		session.setDeleted(false);
+		await expect.poll(() => session.phase).toBe('ready');
+	});
+
 	test('a new title is told to those who list it', async () => {
 		storedConversation([asked], null, 0);
 		await session.load();

@@ -47,7 +47,7 @@ export class ChatSession {
 	/** Why the last message wasn't sent or the run not stopped. */
 	actionError = $state.raw<ApiError | null>(null);
 	isSending = $state(false);
-	/** Deleted while open: no requests until it is restored. */
+	/** Deleted before or while it's open: no requests until it is restored. */
 	isDeleted = $state(false);
 	/** A change is under way; no other action on messages meanwhile. */
 	isChanging = $state(false);
@@ -125,6 +125,7 @@ export class ChatSession {
 		} catch (error) {
 			this.loadError = asApiError(error);
 			this.phase = 'failed';
+			this.isDeleted = (this.loadError.details as { isDeleted?: boolean } | null | undefined)?.isDeleted === true;
 		}
 	}
 
@@ -139,7 +140,7 @@ export class ChatSession {
 			if (isDeleted) this.#readMark.show(false);
 			this.#listener.changed?.(this.id);
 		}
-		if (!isDeleted) void this.refresh();
+		if (!isDeleted) void (this.phase === 'failed' ? this.load() : this.refresh());
 	}
 
 	/**

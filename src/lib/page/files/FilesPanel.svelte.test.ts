@@ -17,6 +17,7 @@ const [ONE, TWO] = ['1'.repeat(64), '2'.repeat(64)];
 let client: FakeClient;
 let session: ChatSession;
 let used: string[];
+const onremove = vi.fn(async (_path: string) => {});
 
 beforeEach(() => {
 	localStorage.clear();
@@ -44,7 +45,7 @@ function serve(contents: Record<string, string>): void {
 async function open(files: ListedFile[]) {
 	client.listFiles = async () => files;
 	const onclose = vi.fn<() => void>();
-	const screen = await render(FilesPanel, { session, onuse: (path) => used.push(path), onclose });
+	const screen = await render(FilesPanel, { session, onuse: (path) => used.push(path), onremove, onclose });
 	if (files.length > 0) await expect.element(screen.getByTestId('file-row').first()).toBeVisible();
 	return { screen, onclose };
 }
@@ -72,7 +73,7 @@ describe('F5: the files of a conversation', () => {
 		client.listFiles = async () => {
 			throw new ApiError('unreachable', 'The server cannot be reached.');
 		};
-		const screen = await render(FilesPanel, { session, onuse: () => {}, onclose: () => {} });
+		const screen = await render(FilesPanel, { session, onuse: () => {}, onremove, onclose: () => {} });
 		await expect.element(screen.getByRole('alert')).toHaveTextContent('The server cannot be reached.');
 	});
 
@@ -94,6 +95,23 @@ describe('F5: the files of a conversation', () => {
 		await screen.getByRole('button', { name: /^a\.txt/ }).click();
 		await screen.getByRole('button', { name: 'Use in next message' }).click();
 		expect(used).toEqual(['a.txt', 'a.txt']);
+	});
+
+	test('are deleted one at a time; the focus goes to what took the place', async () => {
+		serve({ '': 'x' });
+		const { screen } = await open([file('a.txt', 2), file('b.txt', 1)]);
+		onremove.mockImplementationOnce(async () => {
+			client.listFiles = async () => [file('b.txt', 1)];
+			await session.files.refresh();
+		});
+		await screen.getByRole('button', { name: /^a\.txt/ }).click();
+		await screen.getByRole('button', { name: 'Delete a.txt' }).click();
+		await expect.element(screen.getByRole('button', { name: /^b\.txt/ })).toHaveFocus();
+		expect(onremove).toHaveBeenCalledExactlyOnceWith('a.txt');
+		// One that could not be deleted stays.
+		await screen.getByRole('button', { name: /^b\.txt/ }).click();
+		await screen.getByRole('button', { name: 'Delete b.txt' }).click();
+		await expect.element(screen.getByTestId('file-text')).toBeVisible();
 	});
 
 	test('show what is hidden in their names', async () => {

@@ -2,7 +2,10 @@
 import type { KeyStatus, LocalServer, ModelList } from '../../shared/models.ts';
 import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Client } from '../server.ts';
+import { readStored, writeStored } from '../ui/clipboard.ts';
 import { Reading } from '../ui/reading.svelte.ts';
+
+const FAILING = 'model-connection-failed';
 
 export type AccountClient = Pick<
 	Client,
@@ -15,8 +18,7 @@ export class Account {
 	readonly settings: Reading<Settings>;
 	readonly models: Reading<ModelList>;
 	readonly local: Reading<LocalServer[]>;
-	/** Result of the last test of the connection in use; null if untested since it changed. */
-	works = $state<boolean | null>(null);
+	#works = $state<boolean | null>(readStored('local', FAILING) === null ? null : false);
 
 	/** `onchange`: called when the model connection has changed. */
 	constructor(client: AccountClient, onchange: () => void) {
@@ -25,6 +27,21 @@ export class Account {
 		this.settings = new Reading(() => client.getSettings());
 		this.models = new Reading(() => client.listModels());
 		this.local = new Reading(() => client.findLocalServers());
+	}
+
+	/** Result of the last test of the connection in use; null if untested since it changed. A failure outlives the page. */
+	get works(): boolean | null {
+		return this.#works;
+	}
+	set works(works: boolean | null) {
+		this.#works = works;
+		writeStored('local', FAILING, works === false ? 'yes' : null);
+	}
+
+	/** Tests a connection again that failed before this page. */
+	async recheck(): Promise<void> {
+		// The banner stays after an error.
+		if (this.works === false) await this.check({}).catch(() => undefined);
 	}
 
 	/** Loads what hasn't been loaded. */

@@ -1,5 +1,9 @@
 /** Actions on chats, for menus, the palette and the keyboard, and their toasts. */
+import { markHidden } from '../../shared/characters.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
+import type { Attachment } from '../composer/chat-attachment.svelte.ts';
+import type { ChatSession } from '../conversation/session.svelte.ts';
+import { fileName } from '../files/files.ts';
 import { asApiError } from '../request.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { copyText } from '../ui/clipboard.ts';
@@ -56,7 +60,7 @@ export class ConversationActions {
 
 	/** Without confirmation; the server keeps it for 30 days. */
 	async remove(conversation: ConversationSummary): Promise<void> {
-		const { conversations, toasts } = this.#host;
+		const { conversations } = this.#host;
 		const { id } = conversation;
 		const wasShown = this.#host.shownId === id;
 		const removal = this.#attempt(() => conversations.remove(id));
@@ -66,16 +70,37 @@ export class ConversationActions {
 		const restore = async (): Promise<void> => {
 			if ((await this.restore(id)) && wasShown) await this.#host.go(`/c/${id}`);
 		};
-		toasts.show({
-			text: `Deleted “${shownTitle(conversation)}”`,
-			action: { label: 'Undo', run: restore },
-			ms: UNDO_MS
-		});
+		this.#offerUndo(`Deleted “${shownTitle(conversation)}”`, restore);
 	}
 
 	/** Resolves to false on failure, which a toast explains. */
 	restore(id: string): Promise<boolean> {
 		return this.#attempt(() => this.#host.conversations.restore(id));
+	}
+
+	/** Deletes a workspace file without confirmation; the server keeps it for an hour. */
+	async removeFile({ id, client, draft, files }: ChatSession, path: string): Promise<void> {
+		const isDeleted = await this.#attempt(() => client.deleteFile(id, path));
+		await files.refresh();
+		if (!isDeleted) return;
+		const attached = draft.attachments.find((attachment) => attachment.path === path);
+		if (attached) draft.remove(attached);
+		const restore = async (): Promise<void> => {
+			if ((await this.#attempt(() => client.restoreFile(id, path))) && attached) draft.putBack(attached);
+			await files.refresh();
+		};
+		this.#offerUndo(`Deleted “${markHidden(fileName(path))}”`, restore);
+	}
+
+	/** Called when an attachment was removed from the message. */
+	detached({ draft }: ChatSession, attachment: Attachment): void {
+		this.#offerUndo(`Removed “${markHidden(fileName(attachment.path))}” from your message`, () =>
+			draft.putBack(attachment)
+		);
+	}
+
+	#offerUndo(text: string, run: () => void | Promise<void>): void {
+		this.#host.toasts.show({ text, action: { label: 'Undo', run }, ms: UNDO_MS });
 	}
 
 	/** Opens the imported chat. */

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { waitingIds } from '../trust/approval-policy.ts';
 import { requireOwnConversation, type ConversationChanges } from '../runs/conversation-changes.ts';
 import type { LiveAnswer } from '../runs/run-log.ts';
-import { type Runner, UNTITLED } from '../runs/runner.ts';
+import type { Runner } from '../runs/runner.ts';
 import type { Workspaces } from '../workspaces.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import type { NewMessage } from '../turns/run-request.ts';
@@ -32,7 +32,10 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	const usage = await store.conversations.usage(id);
 	const choice = await store.runs.choiceOf(id);
 	const conversation = await store.conversations.get(id);
-	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
+	if (!conversation) {
+		await refuseDeleted({ store }, id);
+		throw new AppError('not_found', 'Conversation not found.');
+	}
 	// Memory is ahead of the database: take message and cursor together, after the reads.
 	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
 	// A run that began between the reads is in the second one.
@@ -106,7 +109,8 @@ export async function changeConversation(
 /** For what may exist without its conversation, such as files. @throws AppError `not_found` if it was deleted */
 export async function refuseDeleted({ store }: Pick<Parts, 'store'>, id: string): Promise<void> {
 	if (!(await store.conversations.isDeleted(id))) return;
-	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to continue.' });
+	const details = { isDeleted: true };
+	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to continue.', details });
 }
 
 /**
@@ -124,7 +128,8 @@ export async function putInto<Result>(
 	const result = await work();
 	if (isNew) {
 		const createdAt = new Date().toISOString();
-		await store.conversations.create({ id, title: UNTITLED, createdAt, apiKeyId: apiKeyId ?? undefined });
+		// Without a title, it isn't listed before its first message.
+		await store.conversations.create({ id, title: '', createdAt, apiKeyId: apiKeyId ?? undefined });
 	}
 	return result;
 }

@@ -1,5 +1,5 @@
 /** Conversations: the list and its search, titles, marks, and deletion. */
-import type { Kysely } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import { sql, type UpdateObject } from 'kysely';
 import type { ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -47,7 +47,7 @@ export interface Conversations {
 	get(id: string): Promise<ConversationSummary | null>;
 	/** Total usage of its runs, in every branch; null if unknown. */
 	usage(id: string): Promise<TokenUsage | null>;
-	/** Pinned first (newest pin first), then by last update. `total` counts all matches. */
+	/** Pinned first (newest pin first), then by last update, without those that have neither a title nor a message: a file was put there, and nothing sent. `total` counts all matches. */
 	list(query: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }>;
 	/** False if not found, like `touch`, `change` and `restore`. */
 	rename(id: string, title: string, updatedAt: string): Promise<boolean>;
@@ -136,6 +136,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			const [rows, { total }] = await Promise.all([
 				summaries()
 					.where('conversations.archived_at', archived, null)
+					.where(isBegun)
 					.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
 					// The databases sort nulls differently.
 					.orderBy(sql`coalesce(conversations.pinned_at, '')`, 'desc')
@@ -149,6 +150,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 					.select(({ fn }) => fn.countAll().as('total'))
 					.where('deleted_at', 'is', null)
 					.where('archived_at', archived, null)
+					.where(isBegun)
 					.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
 					.executeTakeFirstOrThrow()
 			]);
@@ -223,6 +225,10 @@ export function createConversations(db: Kysely<Database>): Conversations {
 
 		remove: (id) => hasEffect(db.deleteFrom('conversations').where('id', '=', id))
 	};
+}
+
+function isBegun({ eb, or }: ExpressionBuilder<Database, 'conversations'>) {
+	return or([eb('conversations.title', '!=', ''), eb('conversations.head_id', 'is not', null)]);
 }
 
 export async function isDeleted(db: Kysely<Database>, id: string): Promise<boolean> {

@@ -94,7 +94,7 @@ export function createRuns(db: Kysely<Database>): Runs {
 export interface RunStart {
 	/** `task`: digest of the request. */
 	run: { id: string; model: string; bootId: string; task: string };
-	/** Created if needed. An existing conversation keeps its title, unless that is `placeholder`. */
+	/** Created if needed. An existing conversation keeps its title, unless that is `placeholder` or empty. */
 	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
 	/** Stored for the conversation's next runs. */
@@ -173,7 +173,7 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 			.updateTable('conversations')
 			.set(titleColumns(conversation.title))
 			.where('id', '=', conversation.id)
-			.where('title', '=', conversation.placeholder)
+			.where('title', 'in', [conversation.placeholder, ''])
 			.execute();
 	}
 

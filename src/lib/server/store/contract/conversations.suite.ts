@@ -44,6 +44,16 @@ export function testConversations(bench: () => Bench): void {
 			]);
 		});
 
+		test('one without a title is listed once it has a message', async () => {
+			await store.conversations.create({ id: 'c1', title: '', createdAt: at(1) });
+			expect(await store.conversations.list({ page: 1, limit: 10 })).toEqual({ data: [], total: 0 });
+			expect(await store.conversations.get('c1')).toMatchObject({ title: '' });
+			const start = startOf('r1');
+			await store.runs.start({ ...start, conversation: { ...start.conversation, title: 'Plans', placeholder: 'New' } });
+			const { data, total } = await store.conversations.list({ page: 1, limit: 10 });
+			expect([data.map(({ title }) => title), total]).toEqual([['Plans'], 1]);
+		});
+
 		test('pages follow each other without a gap or a repeat, even where the times are equal', async () => {
 			const ids = ['a', 'b', 'c', 'd', 'e'];
 			for (const id of ids) await store.conversations.create({ id, title: id, createdAt: at(1) });

@@ -50,7 +50,7 @@ export const GET = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteFile',
 	tag: 'Files',
-	summary: 'Delete a file',
+	summary: 'Delete a file; it can be restored for an hour',
 	scope: 'execute',
 	params: OF_FILE,
 	answer: null,
@@ -60,5 +60,21 @@ export const DELETE = endpoint({
 		await requireOwnConversation(app, caller.apiKeyId, id);
 		await refuseDeleted(app, id);
 		await app.workspaces.remove(id, params.path);
+	}
+});
+
+export const POST = endpoint({
+	id: 'restoreFile',
+	tag: 'Files',
+	summary: 'Restore a deleted file, with its versions',
+	scope: 'execute',
+	params: OF_FILE,
+	answer: workspaceFile.describe('The restored file.'),
+	errors: ['conflict'],
+	handler: async ({ app, caller, params }) => {
+		const id = checkConversationId(params.id);
+		await requireOwnConversation(app, caller.apiKeyId, id);
+		await refuseDeleted(app, id);
+		return app.workspaces.restore(id, params.path);
 	}
 });
