@@ -33,7 +33,8 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/server/conversations/conversation-trash.ts': 'deleted conversations are kept until a stored time, over restarts',
 	'lib/server/skills/read/safe-read.ts': 'compared with what the file system stamps',
 	'lib/server/skills/run/execution.ts': 'compared with what the file system stamps',
-	'lib/server/trust/folder.ts': 'compared with what the file system stamps'
+	'lib/server/trust/folder.ts': 'compared with what the file system stamps',
+	'lib/server/workspace-versions.ts': 'deleted files are kept until a stored time, over restarts'
 };
 
 describe('src/', () => {

@@ -150,9 +150,7 @@ export function createWorkspaces(
 			// A full disk must not keep a file from being deleted.
 			await file
 				.stat()
-				.then((facts) =>
-					versions.keepDeleted(workspaceName(conversationId), { path, facts, open: async () => file })
-				)
+				.then((facts) => versions.keepDeleted(workspaceName(conversationId), { path, facts, open: async () => file }))
 				.catch((error: unknown) => log?.error({ conversationId, error: String(error) }, 'couldn’t keep a deleted file'))
 				.finally(() => file.close());
 			try {
