@@ -28,7 +28,7 @@ export interface RigOptions {
 	skills?: Record<string, string>;
 	limits?: Partial<AgentLimits>;
 	/** What the settings say of the model; may be changed while the rig is there. */
-	set?: { model?: string; effort?: ReasoningEffort | null };
+	set?: { model?: string; effort?: ReasoningEffort | null; instructions?: string };
 	approvals?: ApprovalMode;
 	/** `ask`: the skills must be looked at first. */
 	trustLocal?: 'trust' | 'ask';
@@ -105,6 +105,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				...{ maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000 },
 				...options.limits
 			}),
+			instructions: () => options.set?.instructions ?? '',
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log: createLog((line) => logged.push(line))

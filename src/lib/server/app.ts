@@ -122,7 +122,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			]),
 		contextTokens: config.contextTokens
 	};
-	const runner = new Runner({ ...turns, changes });
+	const runner = new Runner({ ...turns, changes, instructions: () => settings.current().instructions });
 	const responses = createResponsesApi({
 		...turns,
 		models,

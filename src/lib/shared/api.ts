@@ -1,7 +1,7 @@
 /** REST contracts of conversations, runs and files. Requests refuse unknown keys, except in AG-UI’s own objects. Times are ISO 8601. */
 import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
-import { modelId, reasoningEffort } from './models.ts';
+import { customInstructions, modelId, reasoningEffort } from './models.ts';
 
 /** Ids chosen by clients, also used as folder names. Two are addresses beside those of conversations. */
 export const conversationId = z
@@ -69,6 +69,15 @@ export const toolMessage = z.looseObject({
 
 export const conversationCreate = z.strictObject({ title: z.string().trim().min(1).max(200).optional() });
 
+/** What a chat chooses instead of the settings. null: the settings' value; left out: no change. */
+const chatChoices = z.object({
+	model: modelId.nullable().optional(),
+	effort: reasoningEffort.nullable().optional(),
+	/** The user's, for the model; empty like null. */
+	instructions: customInstructions.nullable().optional()
+});
+export type ChatChoices = z.infer<typeof chatChoices>;
+
 export const conversationPatch = z
 	.strictObject({
 		title: z.string().trim().min(1).max(200).optional(),
@@ -78,9 +87,8 @@ export const conversationPatch = z
 		isArchived: z.boolean().optional(),
 		/** The user has seen the last answer. */
 		isUnread: z.literal(false).optional(),
-		/** For the next answers; null for the default in the settings. */
-		model: modelId.nullable().optional(),
-		effort: reasoningEffort.nullable().optional()
+		/** For the next answers. */
+		...chatChoices.shape
 	})
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
 
@@ -141,7 +149,8 @@ export const conversationDetail = conversationSummary.extend({
 	cursor: z.number(),
 	/** Chosen for this conversation; null for the default in the settings. */
 	model: z.string().nullable(),
-	effort: reasoningEffort.nullable()
+	effort: reasoningEffort.nullable(),
+	instructions: z.string().optional()
 });
 export type ConversationDetail = z.infer<typeof conversationDetail>;
 
@@ -194,9 +203,8 @@ export const forwardedProps = z.looseObject({
 	continue: conversationId.optional(),
 	/** Adds the new message after this one, in a new branch; null for the beginning. */
 	after: conversationId.nullable().optional(),
-	/** Model from now on in this conversation; null for the default in the settings. */
-	model: modelId.nullable().optional(),
-	effort: reasoningEffort.nullable().optional(),
+	/** From now on in this conversation. */
+	...chatChoices.shape,
 	/** Names of skills to pin first (F7). */
 	pins: z.array(z.string().min(1).max(256)).max(20).optional(),
 	/** Adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT to the stream (F13). */

@@ -269,7 +269,9 @@ export const skillOffer = z.object({
 	/** Number of candidates. */
 	total: z.number(),
 	/** Estimated tokens of all skills in the prompt, including instructions that are always there. */
-	tokens: z.number()
+	tokens: z.number(),
+	/** The user's own instructions, as the model got them, if there are any. */
+	custom: z.object({ allChats: z.string(), thisChat: z.string() }).optional()
 });
 export type SkillOffer = z.infer<typeof skillOffer>;
 

@@ -12,6 +12,13 @@ export const modelId = z
 
 export const reasoningEffort = z.enum(REASONING_EFFORTS);
 
+export const MAX_INSTRUCTIONS = 8000;
+/** What the user tells the model in every chat, or in one. */
+export const customInstructions = z
+	.string()
+	.trim()
+	.max(MAX_INSTRUCTIONS, `must be at most ${MAX_INSTRUCTIONS.toLocaleString('en')} characters`);
+
 /** A model of the server; null for unknown facts. */
 export const modelInfo = z.object({
 	id: z.string(),

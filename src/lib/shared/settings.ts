@@ -1,6 +1,6 @@
 /** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). Times are ISO 8601. */
 import { z } from 'zod';
-import { modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
+import { customInstructions, modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
 import { API_SCOPES } from './names.ts';
 
 /** The active catalog, whose install endpoint is enabled (E1). */
@@ -23,6 +23,8 @@ export const settingsPatch = z
 		model: modelId.nullable().optional(),
 		/** null leaves it to the model. */
 		effort: reasoningEffort.nullable().optional(),
+		/** For all chats. */
+		instructions: customInstructions.nullable().optional(),
 		/** Per reply: model calls, USD, milliseconds. */
 		maxSteps: z.number().int().min(1).max(100).nullable().optional(),
 		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
@@ -56,6 +58,8 @@ export const settings = z.object({
 	hasSkillsmpApiKey: z.boolean(),
 	autoMaxSkills: z.number(),
 	autoMinScore: z.number(),
+	/** The user’s, for all chats; empty for none. */
+	instructions: z.string(),
 	model: modelSettings,
 	/** Per reply; `maxCostUsd` null for no limit. */
 	limits: z.object({

@@ -181,11 +181,13 @@ export interface CommandHost {
 	session: ChatSession;
 	/** Opens the model picker. */
 	pickModel?: (() => void) | undefined;
+	/** Opens the chat's instructions. */
+	instruct?: (() => void) | undefined;
 	rename: () => void;
 }
 
 /** The slash commands that make sense in this chat right now. */
-export function composerCommands({ app, session, pickModel, rename }: CommandHost): ComposerCommand[] {
+export function composerCommands({ app, session, pickModel, instruct, rename }: CommandHost): ComposerCommand[] {
 	const save = (format: 'json' | 'markdown') => () => saveFile(app.actions.exportUrl(session.id, format));
 	const stored: ComposerCommand[] = [
 		{ name: 'rename', description: 'Rename this chat', run: rename },
@@ -196,6 +198,7 @@ export function composerCommands({ app, session, pickModel, rename }: CommandHos
 		...(session.isRunning ? [{ name: 'stop', description: 'Stop the answer', run: () => void session.stop() }] : []),
 		{ name: 'new', description: 'Start a new chat', run: () => void app.go('/') },
 		...(pickModel ? [{ name: 'model', description: 'Choose a model', run: pickModel }] : []),
+		...(instruct ? [{ name: 'instructions', description: 'Give this chat instructions', run: instruct }] : []),
 		{ name: 'skills', description: 'Browse skills', run: () => void app.go('/skills') },
 		...(session.phase === 'ready' ? stored : []),
 		{ name: 'clear', description: 'Clear your message', run: () => clear(app, session) },

@@ -234,13 +234,13 @@ describe('F7: commands', () => {
 				.elements()
 				.map((row) => row.textContent?.trim().split(' ')[0]);
 		await input.fill('/');
-		expect(names().slice(0, 5)).toEqual(['/new', '/model', '/skills', '/clear', '/help']);
+		expect(names().slice(0, 6)).toEqual(['/new', '/model', '/instructions', '/skills', '/clear', '/help']);
 		await input.fill('hello');
 		await userEvent.keyboard('{Enter}');
 		await expect.element(screen.getByTestId('stop')).toBeVisible();
 		await input.fill('/');
-		expect(names().slice(0, 8)).toEqual([
-			...['/stop', '/new', '/model', '/skills', '/rename', '/export', '/export-json', '/clear']
+		expect(names().slice(0, 9)).toEqual([
+			...['/stop', '/new', '/model', '/instructions', '/skills', '/rename', '/export', '/export-json', '/clear']
 		]);
 		await command('/stop');
 		expect(client.stopped).toEqual([client.started[0]?.runId]);
@@ -394,4 +394,42 @@ describe('what waits for the reader, and what went wrong', () => {
 			await expect.element(input).toHaveFocus();
 		}
 	);
+});
+
+test('instructions of a new chat are kept over a reload, go with its first message, and are taken from no other chat', async () => {
+	const { screen, input } = await setup();
+	await screen.getByTestId('add').click();
+	await page.getByRole('menuitem', { name: 'Chat instructions' }).click();
+	const field = page.getByTestId('instructions');
+	await field.fill('x'.repeat(8001));
+	await expect.element(page.getByTestId('save-instructions')).toBeDisabled();
+	await expect.element(page.getByTestId('instructions-problem')).toMatchTextContent(/At most 8,000 .* 8,001/);
+	await field.fill('Answer in verse.');
+	await page.getByTestId('save-instructions').click();
+	await expect.element(screen.getByTestId('open-instructions')).toBeVisible();
+	const reloaded = (id: string) => new ChatSession(id, client, app.conversations, createFakeServices());
+	expect(reloaded('c').choices.instructions).toBe('Answer in verse.');
+	expect(reloaded('d').choices.instructions).toBe('');
+	await input.fill('hello');
+	await userEvent.keyboard('{Enter}');
+	await expect.poll(() => client.started[0]?.forwardedProps).toEqual({ instructions: 'Answer in verse.' });
+});
+
+test('instructions that the server refuses stay in the dialog, which says why', async () => {
+	const services = createFakeServices();
+	session = new ChatSession('c', client, app.conversations, services);
+	services.changeFailures.push(new ApiError('unavailable', 'The database is busy.'));
+	session.phase = 'ready';
+	await setup();
+	await page.getByTestId('add').click();
+	await page.getByRole('menuitem', { name: 'Chat instructions' }).click();
+	await page.getByTestId('instructions').fill('Answer in verse.');
+	await page.getByTestId('save-instructions').click();
+	await expect
+		.element(page.getByTestId('instructions-problem'))
+		.toMatchTextContent(/Couldn’t save\. The database is busy/);
+	await expect.element(page.getByTestId('instructions')).toHaveValue('Answer in verse.');
+	await page.getByTestId('save-instructions').click();
+	await expect.element(page.getByTestId('chat-instructions')).not.toBeInTheDocument();
+	expect(services.changes).toEqual([{ instructions: 'Answer in verse.' }, { instructions: 'Answer in verse.' }]);
 });

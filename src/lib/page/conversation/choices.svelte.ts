@@ -1,5 +1,5 @@
 /** Messages queued for the end of a run (F14), stored on the server so all tabs show the same; model choice and examples. */
-import type { QueuedMessage } from '../../shared/api.ts';
+import type { ChatChoices, QueuedMessage } from '../../shared/api.ts';
 import { isReasoningEffort, type ReasoningEffort } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import { KIND_ORDER, kindOf } from '../skills/skill-words.ts';
@@ -94,21 +94,20 @@ export interface ChoiceHost {
 	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-interface Choice {
-	model?: string | null;
-	effort?: ReasoningEffort | null;
-}
-
 const MODEL_KEY = 'new-model';
 const EFFORT_KEY = 'new-effort';
+/** With the id of the new chat, so that the next one starts without. */
+const INSTRUCTIONS_KEY = 'new-instructions';
 
-/** Model and effort of a chat. */
+/** Model, effort and instructions of a chat. */
 export class Choices {
 	readonly #host: ChoiceHost;
 	readonly #save: SessionServices['change'];
 	/** Null: the default in the settings. */
 	model = $state<string | null>(null);
 	effort = $state<ReasoningEffort | null>(null);
+	/** For this chat only; empty for none. */
+	instructions = $state('');
 
 	/** A new chat starts with the choices made for the previous new one. */
 	constructor(host: ChoiceHost, save: SessionServices['change']) {
@@ -117,36 +116,53 @@ export class Choices {
 		this.model = readStored('local', MODEL_KEY);
 		const effort = readStored('local', EFFORT_KEY);
 		this.effort = isReasoningEffort(effort) ? effort : null;
+		const stored = readStored('session', INSTRUCTIONS_KEY) ?? '';
+		this.instructions = stored.startsWith(`${host.id}\n`) ? stored.slice(host.id.length + 1) : '';
 	}
 
 	/** For the next replies; null for the default. Resolves to false if saving failed; see `actionError` of the session. */
 	async pickModel(model: string | null): Promise<boolean> {
 		this.model = model;
-		return this.#keep(MODEL_KEY, model, { model });
+		if (this.#isNew) writeStored('local', MODEL_KEY, model);
+		return this.#keep({ model });
 	}
 
 	async pickEffort(effort: ReasoningEffort | null): Promise<boolean> {
 		this.effort = effort;
-		return this.#keep(EFFORT_KEY, effort, { effort });
+		if (this.#isNew) writeStored('local', EFFORT_KEY, effort);
+		return this.#keep({ effort });
 	}
 
-	show({ model, effort }: Choice): void {
+	async setInstructions(text: string): Promise<boolean> {
+		const isSaved = await this.#keep({ instructions: text });
+		if (!isSaved) return false;
+		this.instructions = text;
+		if (this.#isNew) writeStored('session', INSTRUCTIONS_KEY, text === '' ? null : `${this.#host.id}\n${text}`);
+		return true;
+	}
+
+	show({ model, effort, instructions }: ChatChoices): void {
 		this.model = model ?? null;
 		this.effort = effort ?? null;
+		this.instructions = instructions ?? '';
 	}
 
 	/** For the first message of a new chat. */
-	get props(): Choice {
+	get props(): ChatChoices {
 		return {
 			...(this.model === null ? {} : { model: this.model }),
-			...(this.effort === null ? {} : { effort: this.effort })
+			...(this.effort === null ? {} : { effort: this.effort }),
+			...(this.instructions === '' ? {} : { instructions: this.instructions })
 		};
 	}
 
-	async #keep(key: string, value: string | null, patch: Choice): Promise<boolean> {
-		if (this.#host.phase !== 'new') return this.#host.attempt(() => this.#save(this.#host.id, patch));
-		writeStored('local', key, value);
-		return true;
+	get #isNew(): boolean {
+		return this.#host.phase === 'new';
+	}
+
+	/** A new chat sends its choices with its first message. */
+	async #keep(patch: ChatChoices): Promise<boolean> {
+		return this.#isNew || this.#host.attempt(() => this.#save(this.#host.id, patch));
 	}
 }
 

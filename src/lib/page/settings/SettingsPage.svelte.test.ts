@@ -50,6 +50,20 @@ describe('E11: the master switch', () => {
 	});
 });
 
+test('custom instructions are saved when the field is left; too long ones are not, and it says how many there are', async () => {
+	const { screen, client } = await setup(settingsOf({ instructions: 'Be brief.' }));
+	const field = screen.getByTestId('custom-instructions');
+	await expect.element(field).toHaveValue('Be brief.');
+	await field.fill('x'.repeat(8001));
+	await userEvent.tab();
+	await expect.element(screen.getByTestId('settings-error')).toMatchTextContent(/at most 8,000 .* 8,001/);
+	expect(client.changeSettings).not.toHaveBeenCalled();
+	await field.fill('Be kind.');
+	await userEvent.tab();
+	expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ instructions: 'Be kind.' });
+	await expect.element(screen.getByTestId('settings-error')).not.toBeInTheDocument();
+});
+
 describe('E1: the catalogs', () => {
 	test('the active one is chosen; one that is refused is not shown as chosen', async () => {
 		const { screen, client } = await setup();

@@ -68,7 +68,7 @@ function valuesOf({
 	limits,
 	...rest
 }: Settings): Partial<Record<SettingName, string | number | boolean | null>> {
-	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore } = rest;
+	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, instructions } = rest;
 	const ofSkills = { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore };
-	return { ...ofSkills, ...limits, model: model.id, modelBaseUrl: model.baseUrl, effort: model.effort };
+	return { ...ofSkills, instructions, ...limits, model: model.id, modelBaseUrl: model.baseUrl, effort: model.effort };
 }

@@ -4,6 +4,7 @@ import ArchiveRestore from '@lucide/svelte/icons/archive-restore';
 import Braces from '@lucide/svelte/icons/braces';
 import Copy from '@lucide/svelte/icons/copy';
 import FileText from '@lucide/svelte/icons/file-text';
+import NotebookPen from '@lucide/svelte/icons/notebook-pen';
 import Pencil from '@lucide/svelte/icons/pencil';
 import Pin from '@lucide/svelte/icons/pin';
 import PinOff from '@lucide/svelte/icons/pin-off';
@@ -17,6 +18,8 @@ export interface ConversationMenuOptions {
 	onrename: () => void;
 	/** Replaces the default deletion where the focus has to move. */
 	ondelete?: () => void;
+	/** Opens the chat's instructions, if it is open. */
+	oninstruct?: (() => void) | undefined;
 	/** The chat is open, so its text can be copied. */
 	canCopy?: boolean;
 }
@@ -24,12 +27,15 @@ export interface ConversationMenuOptions {
 export function conversationMenu(
 	conversation: ConversationSummary,
 	actions: ConversationActions,
-	{ onrename, ondelete, canCopy = false }: ConversationMenuOptions
+	{ onrename, oninstruct, ondelete, canCopy = false }: ConversationMenuOptions
 ): MenuItem[] {
 	const { id, isPinned, isArchived } = conversation;
 	const copy = { id: 'conversation-copy', label: 'Copy as Markdown', icon: Copy };
 	return [
 		{ id: 'conversation-rename', label: 'Rename', icon: Pencil, run: onrename },
+		...(oninstruct
+			? [{ id: 'conversation-instructions', label: 'Instructions', icon: NotebookPen, run: oninstruct }]
+			: []),
 		{
 			id: 'conversation-pin',
 			label: isPinned ? 'Unpin' : 'Pin',

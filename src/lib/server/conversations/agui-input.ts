@@ -48,7 +48,8 @@ export function toRunRequest(input: RunAgentInput): RunRequest {
 
 /** Options every run takes from the input. @throws AppError invalid_input | too_large */
 export function toRunSetup(input: RunAgentInput): RunSetup {
-	const { skills, model, effort, pins } = toProps(input);
+	const { skills, model, effort, instructions: own, pins } = toProps(input);
+	const choice = { model, effort, instructions: own };
 	const instructions = spokenInstructions(input);
 	return {
 		runId: input.runId,
@@ -56,7 +57,7 @@ export function toRunSetup(input: RunAgentInput): RunSetup {
 		tools: toTools(input.tools),
 		instructions: instructions || undefined,
 		policy: skills ? toPolicy(skills) : undefined,
-		...(model === undefined && effort === undefined ? {} : { choice: { model, effort } }),
+		...(Object.values(choice).every((value) => value === undefined) ? {} : { choice }),
 		...(pins ? { pins } : {})
 	};
 }

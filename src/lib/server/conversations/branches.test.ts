@@ -146,7 +146,9 @@ describe('F14: a long conversation', () => {
 		await start([say, text('One.'), text('Two.'), text('Forked.')]);
 		await rig.run('first');
 		await rig.run('second');
+		await rig.store.conversations.change('c', { model: 'm/y', instructions: 'Be brief.' }, new Date().toISOString());
 		const fork = await forkConversation(rig, 'c', (await rig.answer('run-1')).id);
+		expect(await readConversation(rig, fork.id)).toMatchObject({ model: 'm/y', instructions: 'Be brief.' });
 		expect((await readConversation(rig, fork.id)).messages.map(textOf)).toEqual(['first', 'One.']);
 		expect((await rig.workspaces.list(fork.id)).map(({ path }) => path)).toEqual(['made-x.txt']);
 		await rig.run('third', { conversationId: fork.id });

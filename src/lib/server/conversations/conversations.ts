@@ -167,6 +167,7 @@ export async function forkConversation(
 	});
 	await store.messages.copy(id, messageId, fork.id);
 	await store.conversationSkills.copy(id, fork.id);
+	await store.conversations.change(fork.id, await store.runs.choiceOf(id), fork.createdAt);
 	try {
 		await workspaces.copyAll(id, fork.id);
 	} catch (error) {

@@ -4,6 +4,7 @@ import { call, gate, status, text, type Reply } from '../../../../tests/support/
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { runAgentInput } from '../../shared/api.ts';
 import { toRunRequest } from './agui-input.ts';
+import { readRunOffer } from './conversation-skills.ts';
 
 let rig: RunRig;
 afterEach(() => rig?.close());
@@ -54,6 +55,48 @@ test('F11: another answer and more of an answer take a choice as well', async ()
 		['acme/large', undefined],
 		['acme/large', 'minimal']
 	]);
+});
+
+/** The instructions of each request. */
+const told = () => rig.server.requests.map(({ body }) => String(body.instructions));
+
+test('custom instructions for all chats and for this one stand at the end, in this order, and count from the next turn', async () => {
+	const set: NonNullable<RigOptions['set']> = { instructions: 'Be brief.' };
+	const held = gate();
+	await start(
+		[[text(held, 'First'), call('load_skill', { skill: 'demo' })], text('Yes.'), text('Two.'), text('Three.')],
+		{
+			set
+		}
+	);
+	const { runId } = await rig.ask('one', { choice: { instructions: 'Answer in verse.' } });
+	await rig.server.received(1);
+	set.instructions = 'Be long.';
+	await rig.store.conversations.change('c', { instructions: 'Answer in prose.' }, new Date().toISOString());
+	held.open();
+	await rig.events(runId);
+	await rig.run('two');
+	await rig.run('three', { choice: { instructions: '' } });
+	const [first = '', same, second = '', third = ''] = told();
+	expect(first).toMatch(/for all chats\n\nBe brief\.\n\n## [^\n]*for this chat\n\nAnswer in verse\.$/);
+	expect(same).toBe(first);
+	expect(second).toMatch(/Be long\.\n\n## [^\n]*\n\nAnswer in prose\.$/);
+	expect(third).toMatch(/Be long\.$/);
+	// Whatever more chats have in common stands before, so a server can reuse its cache of that.
+	const before = (all: string) => all.slice(0, all.indexOf('## Instructions from the user'));
+	expect([before(second), before(third)]).toEqual([before(first), before(first)]);
+	expect(await rig.store.runs.choiceOf('c')).toEqual({ model: null, effort: null });
+	expect((await readRunOffer(rig.runner, runId, AbortSignal.timeout(10_000))).offer?.custom).toEqual({
+		allChats: 'Be brief.',
+		thisChat: 'Answer in verse.'
+	});
+});
+
+test('the owner’s instructions for all chats are not told to a program with a key; those of its chat are', async () => {
+	await start([text('Yes.')], { set: { instructions: 'I am Anna.' } });
+	await rig.run('one', { apiKeyId: 'key_a', choice: { instructions: 'Be kind.' } });
+	expect(told()[0]).not.toContain('Anna');
+	expect(told()[0]).toMatch(/for this chat\n\nBe kind\.$/);
 });
 
 test('F11: nothing is sent of effort where nobody has said any', async () => {
@@ -121,7 +164,14 @@ test('F11, F7: choice and pins are read from forwardedProps; what is not said st
 	expect(requestOf({ retry: 'q', effort: 'low' })).toMatchObject({ kind: 'retry', choice: { effort: 'low' } });
 	expect(requestOf({})).not.toHaveProperty('choice');
 	expect(requestOf({})).not.toHaveProperty('pins');
-	for (const wrong of [{ model: 'a b' }, { model: '' }, { effort: 'hard' }, { pins: 'demo' }, { pins: [''] }]) {
+	for (const wrong of [
+		{ model: 'a b' },
+		{ model: '' },
+		{ effort: 'hard' },
+		{ pins: 'demo' },
+		{ pins: [''] },
+		{ instructions: 'x'.repeat(8001) }
+	]) {
 		expect(() => requestOf(wrong)).toThrow('forwardedProps');
 	}
 });

@@ -13,6 +13,7 @@ import type { ConversationChanges } from './conversation-changes.ts';
 import { endOrphan, EventWriter, INTERRUPTED } from './event-writer.ts';
 import { EVENT_PAGE, RunLog, type LiveAnswer } from './run-log.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
+import type { CustomInstructions } from '../turns/instructions.ts';
 import { runTurn, type TurnParts } from '../turns/turn.ts';
 
 export interface RunnerOptions extends TurnParts {
@@ -20,6 +21,8 @@ export interface RunnerOptions extends TurnParts {
 	models: ModelSource;
 	/** Current limits, for a new run. */
 	limits(): AgentLimits;
+	/** The user's instructions for all chats; none by default. */
+	instructions?(): string;
 	changes: ConversationChanges;
 	log: Log;
 }
@@ -27,6 +30,7 @@ export interface RunnerOptions extends TurnParts {
 interface Responder {
 	model: Model;
 	effort: ReasoningEffort | null;
+	custom: CustomInstructions;
 }
 
 interface ActiveRun {
@@ -157,12 +161,18 @@ export class Runner {
 	}
 
 	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. */
-	async #responderFor({ conversationId, ...request }: RunRequest): Promise<Responder> {
-		const { store, models } = this.#options;
+	async #responderFor({ conversationId, apiKeyId, choice = {} }: RunRequest): Promise<Responder> {
+		const { store, models, instructions } = this.#options;
 		const kept = await store.runs.choiceOf(conversationId);
 		// null resets to the settings.
-		const { model: id = kept.model, effort = kept.effort } = request.choice ?? {};
-		return { model: models.modelFor({ id }), effort: effort ?? models.effort() };
+		const { model: id = kept.model, effort = kept.effort, instructions: own = kept.instructions } = choice;
+		// A program with a key isn't told what the owner has written about themselves.
+		const allChats = apiKeyId === undefined ? (instructions?.() ?? '') : '';
+		return {
+			model: models.modelFor({ id }),
+			effort: effort ?? models.effort(),
+			custom: { allChats, thisChat: own ?? '' }
+		};
 	}
 
 	async #store(request: RunRequest, model: Model): Promise<RunStartResult> {

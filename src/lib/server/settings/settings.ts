@@ -63,6 +63,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		hasSkillsmpApiKey: (storedKey ?? defaults.skillsmpApiKey) !== null,
 		autoMaxSkills: chosen.autoMaxSkills ?? defaults.autoMaxSkills,
 		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore,
+		instructions: chosen.instructions ?? '',
 		model: modelSettingsOf(chosen, modelKey, defaults.model),
 		limits: {
 			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,

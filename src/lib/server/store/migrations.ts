@@ -12,6 +12,7 @@ import { addProtocols } from './migrations/006-protocols.ts';
 import { addRunTasks } from './migrations/007-run-tasks.ts';
 import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
 import { renameUntitled } from './migrations/009-untitled.ts';
+import { addChoices } from './migrations/010-choices.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -24,7 +25,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'006_protocols': { up: addProtocols },
 	'007_run_tasks': { up: addRunTasks },
 	'008_early_databases': { up: mendEarlyDatabases },
-	'009_untitled': { up: renameUntitled }
+	'009_untitled': { up: renameUntitled },
+	'010_choices': { up: addChoices }
 };
 
 /**

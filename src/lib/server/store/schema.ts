@@ -23,6 +23,8 @@ interface ConversationsTable {
 	model: Generated<string | null>;
 	/** A ReasoningEffort; null: the default from the settings. */
 	effort: Generated<string | null>;
+	/** JSON of a ChatChoices without model and effort; null: nothing else is chosen. */
+	choices: Generated<string | null>;
 	/** The key of the program that created it; null for the app. */
 	api_key_id: Generated<string | null>;
 }

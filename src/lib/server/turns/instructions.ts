@@ -65,19 +65,28 @@ const TOO_LONG = 'There was no room for the instructions of these skills. Call l
 export const CATALOG_TOKENS = 2000;
 export const NAMES_TOKENS = 500;
 
+/** The user's own instructions; each may be empty. */
+export interface CustomInstructions {
+	allChats: string;
+	thisChat: string;
+}
+
 /**
- * `catalog` from `renderCatalog`, `always` from `renderAlways`, `said` from the caller; each may be empty. Whatever can
- * change between two turns belongs in the turn's note: a prompt cache ends at the first difference.
+ * `catalog` from `renderCatalog`, `always` from `renderAlways`, `said` from the caller; each may be empty. What is the same
+ * in more chats stands first. Whatever can change between two turns belongs in the turn's note: a prompt cache ends at the
+ * first difference.
  */
 export function instructionsOf(
 	catalog: string,
-	{ always = '', said = '' }: { always?: string; said?: string | undefined } = {}
+	{ always = '', custom, said = '' }: { always?: string; custom?: CustomInstructions; said?: string | undefined } = {}
 ): string {
 	return [
 		'You are a helpful assistant. Use the skills below when they fit the request. Answer in the user’s language.',
 		catalog,
 		always,
 		'## Working directory\n\nScripts run in this conversation’s working directory; give them files by their relative names. A <context> block after a message comes from the app, not from the user: it lists the files there and what else has changed.',
+		custom?.allChats && `## Instructions from the user, for all chats\n\n${custom.allChats}`,
+		custom?.thisChat && `## Instructions from the user, for this chat\n\n${custom.thisChat}`,
 		said
 	]
 		.filter(Boolean)

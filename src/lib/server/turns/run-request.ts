@@ -1,7 +1,8 @@
 /** The request for a run. */
 import { hash } from 'node:crypto';
 import type { FunctionTool } from '../agent/model.ts';
-import type { CallResult, ModelChoice } from '../store/chat/store-runs.ts';
+import type { ChatChoices } from '../../shared/api.ts';
+import type { CallResult } from '../store/chat/store-runs.ts';
 
 export type RunRequest = {
 	/** Idempotency key. */
@@ -15,8 +16,8 @@ export type RunRequest = {
 	instructions?: string;
 	/** Default: all skills. */
 	policy?: SkillPolicy;
-	/** Model for this and later runs of the conversation; default: the conversation's choice. */
-	choice?: ModelChoice;
+	/** For this and later runs of the conversation; default: the conversation's choices. */
+	choice?: ChatChoices;
 	/** Names of skills to pin in the conversation first (FEATURES F7). */
 	pins?: readonly string[];
 } & RunTask;

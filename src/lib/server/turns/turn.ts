@@ -9,7 +9,7 @@ import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import type { Store } from '../store/store.ts';
 import { createContextBudget, newestSummary } from './context-budget.ts';
-import { instructionsOf } from './instructions.ts';
+import { type CustomInstructions, instructionsOf } from './instructions.ts';
 import { picturesOf, withPictures } from './pictures.ts';
 import type { RunRequest } from './run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
@@ -28,6 +28,7 @@ export interface Turn {
 	model: Model;
 	/** Reasoning effort; null: the model's default. */
 	effort: ReasoningEffort | null;
+	custom: CustomInstructions;
 	limits: AgentLimits;
 	signal: AbortSignal;
 	isAskedToYield(): boolean;
@@ -49,7 +50,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 
 async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGenerator<RunEvent> {
 	const { store, workspaces, approvals } = parts;
-	const { request, answer, effort, limits } = turn;
+	const { request, answer, effort, custom, limits } = turn;
 	const { runId, conversationId } = request;
 	const { signal } = time;
 	const model = withPictures(turn.model, workspaces, conversationId);
@@ -71,13 +72,14 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		states: await store.conversationSkills.list(conversationId)
 	});
 	const { told } = offer;
-	yield { type: 'CUSTOM', name: 'skill.catalog', value: told.offer };
+	const isCustom = custom.allChats !== '' || custom.thisChat !== '';
+	yield { type: 'CUSTOM', name: 'skill.catalog', value: isCustom ? { ...told.offer, custom } : told.offer };
 
 	const { catalog, always } = told;
 	const history = told.historyOf(stored);
 	const { instructions: said } = request;
 	const [files] = await Promise.all([workspaces.list(conversationId), workspaces.keepVersions(conversationId)]);
-	const instructions = instructionsOf(catalog, { always, said });
+	const instructions = instructionsOf(catalog, { always, custom, said });
 	const budget = createContextBudget({
 		model,
 		contextTokens: parts.contextTokens,

@@ -1,10 +1,11 @@
 /** Conversations: the list and its search, titles, marks, and deletion. */
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import { sql, type UpdateObject } from 'kysely';
-import type { ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
+import { z } from 'zod';
+import type { ChatChoices, ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
-import type { ReasoningEffort } from '../../../shared/names.ts';
+import { isReasoningEffort } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { readUsage } from './runs.ts';
 import { type Database, hasEffect } from '../schema.ts';
@@ -21,13 +22,10 @@ export interface ConversationQuery {
 }
 
 /** Fields left out don't change. None of them changes `updated_at`. */
-export interface ConversationMarks {
+export interface ConversationMarks extends ChatChoices {
 	isPinned?: boolean | undefined;
 	isArchived?: boolean | undefined;
 	isUnread?: boolean | undefined;
-	/** null: the default from the settings. */
-	model?: string | null | undefined;
-	effort?: ReasoningEffort | null | undefined;
 }
 
 /** A deleted conversation, until its files are being removed. */
@@ -163,16 +161,19 @@ export function createConversations(db: Kysely<Database>): Conversations {
 
 		touch: (id, updatedAt) => update(db, id, { updated_at: updatedAt }),
 
-		change: (id, { isPinned, isArchived, isUnread, model, effort }, now) => {
+		change: (id, { isPinned, isArchived, isUnread, ...choices }, now) => {
 			// Kysely leaves out columns that are undefined.
 			const since = (column: 'pinned_at' | 'archived_at', is: boolean | undefined) =>
 				is ? sql<string>`coalesce(${sql.ref(column)}, ${now})` : is === undefined ? undefined : null;
-			return update(db, id, {
+			const marks = {
 				pinned_at: since('pinned_at', isPinned),
 				archived_at: since('archived_at', isArchived),
-				is_unread: isUnread === undefined ? undefined : Number(isUnread),
-				model,
-				effort
+				is_unread: isUnread === undefined ? undefined : Number(isUnread)
+			};
+			return db.transaction().execute(async (transaction) => {
+				if (!(await update(transaction, id, marks))) return false;
+				await keepChoices(transaction, id, choices);
+				return true;
 			});
 		},
 
@@ -239,6 +240,42 @@ export async function isDeleted(db: Kysely<Database>, id: string): Promise<boole
 /** The id of a deleted conversation stays taken. */
 export function wasDeleted(): AppError {
 	return new AppError('conflict', 'This conversation was deleted. Restore it to continue, or start a new one.');
+}
+
+/** What a conversation has chosen. Others than model and effort are left out if not chosen. */
+export type KeptChoices = Required<Pick<ChatChoices, 'model' | 'effort'>> & z.infer<typeof keptChoices>;
+
+/** The column `choices`. A value of a newer version counts as not chosen. */
+const keptChoices = z.object({ instructions: z.string().optional().catch(undefined) });
+
+export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<KeptChoices> {
+	const row = await db
+		.selectFrom('conversations')
+		.select(['model', 'effort', 'choices'])
+		.where('id', '=', conversationId)
+		.executeTakeFirst();
+	// A value of a newer version counts as not chosen.
+	const effort = row?.effort;
+	const others = keptChoices.safeParse(JSON.parse(row?.choices ?? '{}')).data;
+	return { model: row?.model ?? null, effort: isReasoningEffort(effort) ? effort : null, ...others };
+}
+
+/** The conversation's row must be locked by an earlier statement. */
+export async function keepChoices(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	{ model, effort, ...others }: ChatChoices
+): Promise<void> {
+	const changed = Object.entries(others).filter(([, value]) => value !== undefined);
+	if (model === undefined && effort === undefined && changed.length === 0) return;
+	const kept = changed.length === 0 ? undefined : await choiceOf(transaction, conversationId);
+	const { model: _model, effort: _effort, ...before } = kept ?? {};
+	const after = Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(
+		([, value]) => value !== null && value !== ''
+	);
+	const choices = after.length === 0 ? null : JSON.stringify(Object.fromEntries(after));
+	const columns = { model, effort, choices: kept ? choices : undefined };
+	await transaction.updateTable('conversations').set(columns).where('id', '=', conversationId).execute();
 }
 
 /** A title as shown, and as searched. */

@@ -1,7 +1,8 @@
 /** Runs and their event logs: at most one running run per conversation, and each run ends once. */
 import type { Kysely, Transaction } from 'kysely';
+import type { ChatChoices } from '../../../shared/api.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
-import { isDeleted, titleColumns, wasDeleted } from './conversations.ts';
+import { choiceOf, isDeleted, keepChoices, type KeptChoices, titleColumns, wasDeleted } from './conversations.ts';
 import {
 	createRunEventWriter,
 	type EventRange,
@@ -16,7 +17,6 @@ import {
 import type { Database } from '../schema.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { endMessage, handedCalls, type Message, type Part } from '../../../shared/message.ts';
-import { isReasoningEffort, type ReasoningEffort } from '../../../shared/names.ts';
 import { appendItems, findMessage, headOf, insertMessages, setHead, updateMessage } from './messages.ts';
 import { pinSkills } from './queue.ts';
 
@@ -35,8 +35,8 @@ export interface RunFinish {
 export interface Runs {
 	/** Runs in one transaction. Idempotent for the same run. */
 	start(start: RunStart): Promise<RunStartResult>;
-	/** The conversation's model settings; nulls if not chosen or not found. */
-	choiceOf(conversationId: string): Promise<Required<ModelChoice>>;
+	/** What the conversation has chosen; nulls, or left out, if not chosen or not found. */
+	choiceOf(conversationId: string): Promise<KeptChoices>;
 	/** null if not found or its conversation is deleted. */
 	get(id: string): Promise<RunRecord | null>;
 	/**
@@ -98,17 +98,11 @@ export interface RunStart {
 	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
 	/** Stored for the conversation's next runs. */
-	choice?: ModelChoice;
+	choice?: ChatChoices;
 	/** Names of skills to pin in the conversation. */
 	pins?: readonly string[];
 	/** ISO 8601: start of the run, and last update of the conversation. */
 	now: string;
-}
-
-/** A conversation's model settings. undefined: no change; null: the default from the settings. */
-export interface ModelChoice {
-	model?: string | null;
-	effort?: ReasoningEffort | null;
 }
 
 /** Where a run writes. */
@@ -210,30 +204,9 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 		const message = `The run ${run.id} was started and deleted elsewhere at the same time. Try again.`;
 		throw new AppError('unavailable', message);
 	}
-	await keepChoice(transaction, conversation.id, start.choice ?? {});
+	await keepChoices(transaction, conversation.id, start.choice ?? {});
 	await pinSkills(transaction, conversation.id, start.pins ?? [], now);
 	return { outcome: 'started', run: { ...inserted }, answer };
-}
-
-/** The conversation's model settings; nulls if not found. */
-async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<Required<ModelChoice>> {
-	const row = await db
-		.selectFrom('conversations')
-		.select(['model', 'effort'])
-		.where('id', '=', conversationId)
-		.executeTakeFirst();
-	// A value of a newer version counts as not chosen.
-	const effort = row?.effort;
-	return { model: row?.model ?? null, effort: isReasoningEffort(effort) ? effort : null };
-}
-
-async function keepChoice(
-	transaction: Transaction<Database>,
-	conversationId: string,
-	{ model, effort }: ModelChoice
-): Promise<void> {
-	if (model === undefined && effort === undefined) return;
-	await transaction.updateTable('conversations').set({ model, effort }).where('id', '=', conversationId).execute();
 }
 
 /** Stores the message that the run writes, as running. */

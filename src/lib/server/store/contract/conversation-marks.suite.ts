@@ -1,8 +1,11 @@
 /** Contract tests for pinned, archived, unread and deleted conversations, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench, events, question, startOf } from './fixtures.suite.ts';
+import type { ConversationMarks } from '../chat/conversations.ts';
 import type { RunFinish } from '../chat/store-runs.ts';
 import type { Store } from '../store.ts';
+
+const NONE = { model: null, effort: null };
 
 export function testConversationMarks(bench: () => Bench): void {
 	describe('what people make of conversations', () => {
@@ -43,6 +46,18 @@ export function testConversationMarks(bench: () => Bench): void {
 			expect(await store.conversations.change('a', {}, at(31))).toBe(true);
 			expect(await store.conversations.change('nobody', {}, at(31))).toBe(false);
 			expect(await store.conversations.change('nobody', { isPinned: true }, at(31))).toBe(false);
+		});
+
+		test('instructions of a chat are kept beside its model, and are gone with null or nothing', async () => {
+			const choose = async (choices: ConversationMarks) => {
+				await store.conversations.change('a', choices, at(30));
+				return store.runs.choiceOf('a');
+			};
+			expect(await choose({ instructions: 'Be “brief”.' })).toEqual({ ...NONE, instructions: 'Be “brief”.' });
+			expect(await choose({ model: 'm/y' })).toEqual({ ...NONE, model: 'm/y', instructions: 'Be “brief”.' });
+			expect(await choose({ instructions: '' })).toEqual({ ...NONE, model: 'm/y' });
+			await bench().db.updateTable('conversations').set({ choices: '{"instructions":7,"newer":[1]}' }).execute();
+			expect(await choose({ model: null })).toEqual(NONE);
 		});
 
 		test.each([
