@@ -137,7 +137,30 @@ describe('data-analysis: groups', () => {
 		expect(value).toMatchObject({ exitCode: 2 });
 		expect(value.stderr).toContain('The column "product" does not hold numbers. These do: units, revenue.');
 		expect(await analyzeSales('--group-by', 'region', '--period', 'month')).toMatchObject({ exitCode: 2 });
-		expect(await analyzeSales('--period', 'month')).toMatchObject({ exitCode: 2 });
+		const without = await analyze('name,revenue\nA,1\n', '--period', 'month');
+		expect(without).toMatchObject({
+			exitCode: 2,
+			stderr: expect.stringContaining('No column of data.csv holds dates.')
+		});
+		const two = await analyze('sent,due,revenue\n2025-01-01,2025-02-01,1\n', '--period', 'month');
+		expect(two).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Name one of these: sent, due.') });
+	});
+
+	it.each([
+		['names of months', 'month,revenue\nJanuary,10\nFebruary,30.5\n', 'February', 'January'],
+		['months', 'Month,revenue\n2025-01,10\n2025-02,30.5\n', '2025-02', '2025-01'],
+		['days', 'date,revenue\n2025-01-15,4\n2025-01-31,6\n2025-02-15,30.5\n', '2025-02', '2025-01']
+	])('groups %s by month without being told the column, and says which is highest and lowest', async (...given) => {
+		const [, content, most, least] = given;
+		const { stdout, exitCode } = await analyze(content, '--period', 'month', '--value', 'revenue');
+		expect(exitCode).toBe(0);
+		expect(stdout).toContain(`Highest revenue: **${most}** (30.5). Lowest: **${least}** (10).`);
+	});
+
+	it('says the total of a column that nothing is grouped by, before the chart', async () => {
+		const { stdout } = await analyzeSales('--value', 'revenue');
+		expect(stdout).toContain('Total revenue: **13273.05** (23 values; mean 577.09, lowest');
+		expect(stdout.indexOf('Total revenue')).toBeLessThan(stdout.indexOf('Chart:'));
 	});
 
 	it('puts rows without a key into a group of their own and shows no sum where there is no value', async () => {

@@ -64,6 +64,35 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	return parts.join('\n\n');
 }
 
+/** The groups with the largest and the smallest number, in words; '' where all are the same or there's nothing to compare. */
+export function extremes({ groups, columns }, value, measure) {
+	if (value === null) return '';
+	const { name, places } = columns[value];
+	const found = groups.ordered(value, measure).flatMap(({ label, sums }) => {
+		const size = sums[value].measure(measure);
+		return size ? [{ label, size }] : [];
+	});
+	const [low, high] = found.reduce(
+		([least, most], { size }) => [!least || compare(size, least) < 0 ? size : least, !most || compare(size, most) > 0 ? size : most],
+		[]
+	);
+	if (!low || compare(low, high) === 0) return '';
+	const what = measure === 'sum' ? cell(name) : `${measure} of ${cell(name)}`;
+	const those = (size) => {
+		const labels = found.filter((group) => compare(group.size, size) === 0).map(({ label }) => `**${cell(label)}**`);
+		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
+		return `${labels.slice(0, 3).join(', ')}${rest} (${plain(size, measure === 'mean' ? places : undefined)})`;
+	};
+	return `Highest ${what}: ${those(high)}. Lowest: ${those(low)}.`;
+}
+
+/** A column in words. */
+export function totals({ name, numbers, places }) {
+	const count = `${numbers.count} ${numbers.count === 1 ? 'value' : 'values'}`;
+	const [mean, min, max] = [plain(numbers.measure('mean'), places), plain(numbers.min), plain(numbers.max)];
+	return `Total ${cell(name)}: **${plain(numbers.sum)}** (${count}; mean ${mean}, lowest ${min}, highest ${max}).`;
+}
+
 function section(heading, headers, rows, total) {
 	const shown = [...rows.slice(0, MOST_ROWS), ['**All**', ...total]];
 	const table = markdownTable(headers, shown, headers.map((_, index) => index > 0));

@@ -8,7 +8,7 @@ import { analyze } from '../lib/analysis.mjs';
 import { chartOf } from '../lib/chart.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnReport, groupReport, numberReport } from '../lib/report.mjs';
+import { columnReport, extremes, groupReport, numberReport, totals } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure NAME] [--period NAME]
@@ -41,7 +41,6 @@ function main(args) {
 	const { groupBy, period } = readPeriod(options, table, notes);
 	const by = groupColumns(groupBy, table, notes);
 	const wanted = options.value ? columnIndex(options.value, table, notes) : null;
-	if (period && by.length === 0) throw new UsageError('--period needs --group-by with a column of dates.');
 	const chartPath = checkedChartPath(options, table, by, period);
 	const analysis = analyze(table, by, period);
 	const { columns, groups, rows } = analysis;
@@ -58,8 +57,11 @@ function main(args) {
 	const value = wanted ?? likelyValue(columns, numbers);
 	if (groups && rows > 0) {
 		const shown = options.details || value === null ? numbers : [value];
+		const headline = extremes(analysis, value, options.measure);
+		if (headline) console.log(`${headline}\n`);
 		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
 	}
+	if (!groups && value !== null && rows > 0) console.log(`${totals(columns[value])}\n`);
 	if (rows > 0) {
 		const { title, svg } = chartOf(analysis, value, options.measure, table.name);
 		writeChart(chartPath, svg);
@@ -67,7 +69,7 @@ function main(args) {
 	} else notes.push("There's a header but not a single row of data, so there's no chart.");
 	const counts = `${countOf(rows, 'row')}, ${countOf(columns.length, 'column')}`;
 	console.log(`**${table.name}**: ${counts}, divided by ${table.delimiterName}, ${table.encodingName}.\n`);
-	// Whoever asked for groups has them above.
+	// The groups stand above.
 	if (options.details || !groups) {
 		const statistics = numberReport(columns);
 		console.log(columnReport(columns) + (statistics && `\n\n${statistics}`));
@@ -124,11 +126,20 @@ function checkChoice(option, value, choices) {
 	throw new UsageError(`${option} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, not "${value}".`);
 }
 
-/** `--group-by month` means the months of the dates, where there is one column of dates and none called month. */
+/**
+ * `--group-by month` and `--period month` mean a column of that name, else the months of the only column of dates.
+ * @returns what to group by, and the period if its cells are dates
+ */
 function readPeriod({ groupBy, period }, table, notes) {
-	const word = period ? undefined : groupBy[0]?.toLowerCase();
-	if (!PERIODS.includes(word) || table.dates.length !== 1 || table.columns.map(simplify).includes(word))
-		return { groupBy, period };
+	const word = groupBy[0]?.toLowerCase() ?? period;
+	if (!PERIODS.includes(word) || (period && word !== period)) return { groupBy, period };
+	const named = table.columns.find((name) => simplify(name) === word);
+	if (named !== undefined) return { groupBy: [named], period: table.dates.includes(named) ? period : undefined };
+	if (table.dates.length !== 1) {
+		if (!period) return { groupBy, period };
+		const which = table.dates.length > 1 ? `Name one of these: ${table.dates.join(', ')}.` : `No column of ${table.name} holds dates.`;
+		throw new UsageError(`--period needs --group-by with a column of dates. ${which}`);
+	}
 	notes.push(`There is no column "${word}"; the dates in "${table.dates[0]}" were grouped by ${word}.`);
 	return { groupBy: table.dates, period: word };
 }
