@@ -4,6 +4,14 @@ import type { Gate } from './gate.ts';
 export interface TextOutput {
 	kind: 'text' | 'reasoning';
 	chunks: (string | Gate)[];
+	/** Of the text, each said when it's complete, and in its item. */
+	annotations?: object[];
+}
+
+/** An item that the server's own tools make: begun, then done. */
+export interface ItemOutput {
+	kind: 'item';
+	item: { type: string } & Record<string, unknown>;
 }
 
 export interface CallOutput {
@@ -15,7 +23,7 @@ export interface CallOutput {
 	callId?: string;
 }
 
-export type Output = TextOutput | CallOutput;
+export type Output = TextOutput | CallOutput | ItemOutput;
 
 type Frame = { type: string } & Record<string, unknown>;
 
@@ -37,9 +45,11 @@ export function* responseFrames(
 	const items: unknown[] = [];
 	for (const [index, output] of outputs.entries()) {
 		const item =
-			output.kind === 'call'
-				? yield* callFrames({ ...output, callId: output.callId ?? nextId('call') }, index, nextId('fc'), frame)
-				: yield* textFrames(output, index, nextId(output.kind === 'text' ? 'msg' : 'rs'), frame);
+			output.kind === 'item'
+				? yield* itemFrames(output.item, index, frame)
+				: output.kind === 'call'
+					? yield* callFrames({ ...output, callId: output.callId ?? nextId('call') }, index, nextId('fc'), frame)
+					: yield* textFrames(output, index, nextId(output.kind === 'text' ? 'msg' : 'rs'), frame);
 		items.push(item);
 	}
 	const status = ending.incomplete === undefined ? 'completed' : 'incomplete';
@@ -84,11 +94,20 @@ function* textFrames(
 		else yield frame(`${name}.delta`, { ...place, delta: chunk });
 		if (typeof chunk === 'string') whole += chunk;
 	}
+	const { annotations = [] } = output;
+	for (const [annotation_index, annotation] of annotations.entries())
+		yield frame('output_text.annotation.added', { ...place, annotation_index, annotation });
 	yield frame(`${name}.done`, { ...place, text: whole });
 	const item = isReasoning
 		? { ...base, content: [{ type: 'reasoning_text', text: whole }], signature: `signed-${id}` }
-		: { ...base, status: 'completed', content: [{ type: 'output_text', text: whole, annotations: [] }] };
+		: { ...base, status: 'completed', content: [{ type: 'output_text', text: whole, annotations }] };
 	yield frame('output_item.done', { output_index: index, item });
+	return item;
+}
+
+function* itemFrames(item: ItemOutput['item'], output_index: number, frame: MakeFrame): Generator<Frame, unknown> {
+	yield frame('output_item.added', { output_index, item: { type: item.type, id: item.id, status: 'in_progress' } });
+	yield frame('output_item.done', { output_index, item });
 	return item;
 }
 

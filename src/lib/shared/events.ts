@@ -4,6 +4,7 @@
  *
  *   run    = RUN_STARTED, CUSTOM skill.catalog, step*, (RUN_FINISHED | RUN_ERROR)
  *   step   = STEP_STARTED, (reasoning | text | call | CUSTOM run.retry)*, STEP_FINISHED, tool*
+ *            (a text's CUSTOM text.citation may come later in its step)
  *   call   = TOOL_CALL_START, TOOL_CALL_ARGS*, TOOL_CALL_END
  *   tool   = CUSTOM tool.approval, then either the run's end or CUSTOM tool.decision and the rest; without it:
  *            CUSTOM skill.loaded | (CUSTOM skill.started, skill.output*, skill.finished), TOOL_CALL_RESULT
@@ -15,6 +16,7 @@ import type * as agui from '@ag-ui/core';
 import type {
 	ApprovalDecision,
 	ApprovalRequest,
+	Citation,
 	ProducedFile,
 	RunCompaction,
 	RunContext,
@@ -125,6 +127,7 @@ export type CustomRunEvent =
 	| Custom<'skill.started', SkillStarted>
 	| Custom<'skill.output', SkillOutput>
 	| Custom<'skill.finished', SkillFinished>
+	| Custom<'text.citation', Citation & { messageId: string }>
 	| Custom<'run.usage', RunUsage>
 	| Custom<'run.retry', RunRetry>
 	| Custom<'run.context', RunContext>

@@ -89,11 +89,26 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		refused: list(text, 10_000).optional()
 	});
 
+	const citation = object({
+		/** http or https; absent for a file that the model's provider has. */
+		url: text.optional(),
+		/** '' if the model gave none. */
+		title: text,
+		/** What it supports, as places in the part's text. */
+		start: count,
+		end: count,
+		/** Words of the source. */
+		content: text.optional(),
+		/** The provider's id of a file. */
+		fileId: text.optional()
+	});
 	const textPart = object({
 		type: z.literal('text'),
 		id,
 		/** Markdown in an answer, plain text in a question. */
-		text
+		text,
+		/** Sources of an answer. */
+		citations: list(citation, 1000).optional()
 	});
 	const reasoningPart = object({ type: z.literal('reasoning'), id, text, done: z.boolean() });
 	const toolPart = object({
@@ -172,6 +187,7 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	return {
 		approval,
 		execution,
+		citation,
 		textPart,
 		reasoningPart,
 		toolPart,
@@ -223,6 +239,7 @@ type Answered = { [Name in keyof typeof answered]: z.infer<(typeof answered)[Nam
 export type Message = Answered['message'];
 export type Part = Answered['part'];
 export type TextPart = Answered['textPart'];
+export type Citation = Answered['citation'];
 export type ReasoningPart = Answered['reasoningPart'];
 /** A step of the timeline: a tool call and its result. */
 export type ToolPart = Answered['toolPart'];

@@ -1,4 +1,5 @@
 /** Folds the events of a run into a message, for server and page. */
+import { MAX_CITATIONS } from './citations.ts';
 import type { RunEvent } from './events.ts';
 import type { Execution, Message, Part, ToolPart } from './message-schema.ts';
 
@@ -108,6 +109,14 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 			const { toolCallId, ...decision } = event.value;
 			return updateTool(message, toolCallId, (part) =>
 				part.approval ? { ...part, status: 'running', approval: { ...part.approval, decision } } : part
+			);
+		}
+		case 'text.citation': {
+			const { messageId, ...citation } = event.value;
+			return updatePart(message, messageId, 'text', (part) =>
+				(part.citations?.length ?? 0) < MAX_CITATIONS
+					? { ...part, citations: [...(part.citations ?? []), citation] }
+					: part
 			);
 		}
 		case 'run.compaction':

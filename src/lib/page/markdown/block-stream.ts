@@ -4,7 +4,8 @@
  */
 import type { Token, Tokens } from 'marked';
 import { cleanText } from '../text/clean-text.ts';
-import { convertBlock, languageOf, type Node } from './convert.ts';
+import { isObject } from '../../shared/json.ts';
+import { convertBlock, isNumberLink, languageOf, type Node } from './convert.ts';
 import { lex, type PieceCache } from './lexer.ts';
 import { type OpenBlock, OpenFence, OpenList, OpenTable, share } from './open-block.ts';
 
@@ -44,8 +45,23 @@ export class BlockStream {
 		this.#now = now;
 	}
 
-	/** The blocks of `text`, which is the previous text plus more, or a different one. */
-	update(text: string, isGrowing: boolean): Block[] {
+	/**
+	 * The blocks of `text`, which is the previous text plus more, or a different one. `numbered`: the finished text with links
+	 * to its sources, shown if they change nothing else.
+	 */
+	update(text: string, isGrowing: boolean, numbered?: string): Block[] {
+		const blocks = this.#read(text, isGrowing);
+		if (isGrowing || numbered === undefined || this.#isPlain || text.length > MAX_WHOLE) return blocks;
+		try {
+			const withNumbers = toBlocks(lex(numbered));
+			const isSame = withNumbers.map(withoutNumbers).join('\n') === toBlocks(lex(text)).map(withoutNumbers).join('\n');
+			return isSame ? (this.#blocks = share(blocks, withNumbers)) : blocks;
+		} catch {
+			return blocks;
+		}
+	}
+
+	#read(text: string, isGrowing: boolean): Block[] {
 		const source = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 		if (isGrowing && source === this.#text && source.length === this.#parsedLength) return this.#blocks;
 		if (!source.startsWith(this.#text)) this.#reset();
@@ -156,6 +172,25 @@ export class BlockStream {
 		this.#open = null;
 		this.#pieces.clear();
 	}
+}
+
+/** As text, to compare. */
+function withoutNumbers({ node }: Block): string {
+	return JSON.stringify(node, (_key, value: unknown) => {
+		if (!Array.isArray(value)) return value;
+		const parts: unknown[] = [];
+		for (const part of value) {
+			if (isNumberLink(part)) continue;
+			const [last, text] = [parts.at(-1), textOf(part)];
+			if (text !== null && typeof last === 'string') parts[parts.length - 1] = last + text;
+			else if (text !== '') parts.push(text ?? part);
+		}
+		return parts;
+	});
+}
+
+function textOf(part: unknown): string | null {
+	return isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : null;
 }
 
 function isShown(token: Token): boolean {

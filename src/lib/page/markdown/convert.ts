@@ -223,6 +223,13 @@ export type Node =
 	/** Raw HTML, or text too long to parse. */
 	| { type: 'plain'; text: string };
 
+/** A link that reads `[1]`: the number of a source. */
+export function isNumberLink(node: unknown): boolean {
+	const { type, children } = node as Partial<Extract<Inline, { type: 'link' }>>;
+	if (type !== 'link' || !children || children.length > 3) return false;
+	return /^\[\d+\]$/.test(children.map((each) => (each.type === 'text' ? each.text : ' ')).join(''));
+}
+
 const SAFE_PROTOCOLS = new Set(['http:', 'https:', 'mailto:']);
 
 /** The normalised address, or null: only http, https, mailto and anchors (`#…`). */

@@ -48,6 +48,46 @@ test('an answer that came event by event ends as one that was there at once', as
 	expect(RECORDED_ANSWER).toContain('4 words');
 });
 
+test('sources have numbers in the text and a list below, when their text has ended; nothing is loaded from them', async () => {
+	const cite = (end: number, url: string, title: string): RunEvent => ({
+		type: 'CUSTOM',
+		name: 'text.citation',
+		value: { messageId: 't', url, title, start: 0, end }
+	});
+	const sites = Array.from({ length: 8 }, (_, index) =>
+		cite(14, `https://s${index}.example/page`, index === 0 ? '' : `Site ${index}`)
+	);
+	const grown: RunEvent[] = [
+		{ type: 'TEXT_MESSAGE_START', messageId: 't', role: 'assistant' },
+		{ type: 'TEXT_MESSAGE_CONTENT', messageId: 't', delta: 'It **rains** ok, `so` it is' },
+		...sites,
+		cite(4, 'javascript:attacked', 'Bad'),
+		cite(900, 'https://late.example/', 'Late')
+	];
+	const screen = await render(Answer, { message: fold(grown), ...props });
+	const markdown = () => screen.getByTestId('markdown').element().textContent.trim();
+	expect(markdown()).toBe('It rains ok, so it is');
+	const rest: RunEvent[] = [
+		{ type: 'TEXT_MESSAGE_END', messageId: 't' },
+		{ type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
+	];
+	await screen.rerender({ message: fold([...grown, ...rest]) });
+	expect(markdown()).toBe('It rains ok[1][2][3][4][5][6][7][8], so it is');
+	const list = screen.getByRole('region', { name: 'Sources' });
+	expect(
+		list
+			.getByRole('listitem')
+			.elements()
+			.map(({ textContent }) => textContent.replaceAll(/\s+/g, ' ').trim())
+	).toEqual(['1. s0.example', ...[1, 2, 3, 4, 5].map((index) => `${index + 1}. Site ${index} s${index}.example`)]);
+	await list.getByRole('button', { name: 'Show all 8 sources' }).click();
+	expect(list.getByRole('link').elements()).toHaveLength(8);
+	const number = screen.getByRole('link', { name: '[1]' });
+	await expect.element(number).toHaveAttribute('href', 'https://s0.example/page');
+	await expect.element(number).toHaveAttribute('rel', 'noopener noreferrer nofollow');
+	expect(performance.getEntriesByType('resource').filter(({ name }) => name.includes('s0.example'))).toEqual([]);
+});
+
 describe('while nothing comes', () => {
 	test('the answer says that it is waiting, before the first event and between steps', async () => {
 		const screen = await render(Answer, { message: fold([]), ...props });

@@ -252,6 +252,8 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 	let count = 0;
 	/** The current or last text. */
 	let said = '';
+	/** Ids of the texts by key; null for one in several parts, in which places mean nothing. */
+	const texts = new Map<string, string | null>();
 	const close = function* (): Generator<RunEvent> {
 		if (open?.kind === 'text') yield { type: 'TEXT_MESSAGE_END', messageId: open.id };
 		if (open?.kind === 'reasoning') {
@@ -280,11 +282,17 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 					yield* close();
 					open = { kind: 'text', key: event.key, id: `${prefix}_${(count += 1)}` };
 					said = '';
+					texts.set(event.key, texts.has(event.key) ? null : open.id);
 					yield { type: 'TEXT_MESSAGE_START', messageId: open.id, role: 'assistant' };
 				}
 				said += event.delta;
 				yield { type: 'TEXT_MESSAGE_CONTENT', messageId: open.id, delta: event.delta };
 				break;
+			case 'text.citation': {
+				const messageId = texts.get(event.key);
+				if (messageId) yield { type: 'CUSTOM', name: 'text.citation', value: { messageId, ...event.citation } };
+				break;
+			}
 			case 'reasoning.delta':
 				if (open?.kind !== 'reasoning' || open.key !== event.key) {
 					yield* close();

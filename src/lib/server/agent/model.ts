@@ -1,4 +1,5 @@
 /** The interface of a model: one request, one stream of events. Items are Responses API items with their wire names. */
+import type { Citation } from '../../shared/message-schema.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
 
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
@@ -78,6 +79,8 @@ export type ModelEvent =
 	| { type: 'retrying'; attempt: number; delayMs: number; message: string }
 	| { type: 'reasoning.delta'; key: string; delta: string }
 	| { type: 'text.delta'; key: string; delta: string }
+	/** `start` and `end` are places in the whole text of its key, which has arrived by then. */
+	| { type: 'text.citation'; key: string; citation: Citation }
 	/** `headline`: the model's own description of the call, one line of plain text. */
 	| { type: 'call.started'; callId: string; name: string; headline?: string }
 	| { type: 'call.delta'; callId: string; delta: string }

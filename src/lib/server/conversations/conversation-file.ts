@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ConversationSummary } from '../../shared/api.ts';
 import { plainLine } from '../../shared/characters.ts';
+import { markedText, sourceList, Sources } from '../../shared/citations.ts';
 import {
 	conversationFile,
 	FILE_FORMAT,
@@ -105,21 +106,22 @@ export function fileNameOf(title: string): string {
 
 /** A message as Markdown: author, text, and the steps of a reply as a short list. Ends with a line break. */
 export function markdownOf(message: Message): string {
-	const blocks = [`## ${message.role === 'user' ? 'You' : 'Assistant'}`];
-	for (const part of message.parts) {
-		const block = blockOf(part);
-		if (block !== '') blocks.push(block);
-	}
+	const sources = new Sources(message.parts);
+	const blocks = [
+		`## ${message.role === 'user' ? 'You' : 'Assistant'}`,
+		...message.parts.map((part) => blockOf(part, sources)),
+		sourceList(sources)
+	].filter((block) => block !== '');
 	if (message.files.length > 0) blocks.push(`Files: ${message.files.map(codeOf).join(', ')}`);
 	const end = endOf(message);
 	if (end !== '') blocks.push(end);
 	return `${blocks.join('\n\n')}\n`;
 }
 
-function blockOf(part: Part): string {
+function blockOf(part: Part, sources: Sources): string {
 	switch (part.type) {
 		case 'text':
-			return part.text.trim();
+			return markedText(sources, part).trim();
 		case 'tool':
 			return stepOf(part);
 		// Not part of the conversation.

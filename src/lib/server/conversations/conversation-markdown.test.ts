@@ -27,6 +27,17 @@ test('an answer has its steps as a list, with status and exit code, and no reaso
 	expect(markdownOf(answer({ parts: [run] }))).toContain('(done, exit code 3)');
 });
 
+test('an answer has the numbers of its sources, and their list; an imported one that leads nowhere good is left out', () => {
+	const place = { title: 'A', start: 0, end: 4 };
+	const citations = [
+		{ url: 'https://a.example/x', ...place },
+		{ url: 'javascript:alert(1)', ...place },
+		{ url: 'https://b.example/', ...place, end: 99 }
+	];
+	const parts = [{ type: 'text' as const, id: 't', text: 'One. Two.', citations }];
+	expect(markdownOf(answer({ parts }))).toBe('## Assistant\n\nOne.[1] Two.\n\n1. A <https://a.example/x>\n');
+});
+
 test('a result that has fences is in a longer one, and a name with backticks in more of them', () => {
 	const result = 'before\n`````\n```\n# no heading';
 	const parts = [{ type: 'tool' as const, id: 't', name: 'a`b\n# c', arguments: '', status: 'done' as const, result }];

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
 	call,
 	calls,
+	cited,
 	endless,
 	gate,
 	hang,
@@ -251,6 +252,19 @@ describe('a run', () => {
 });
 
 describe('a model server that is broken', () => {
+	test('sources of a text are part of it, in the log and as stored; later requests have the item as it came', async () => {
+		const annotation = { type: 'url_citation', url: 'https://a.example/', title: 'A', start_index: 0, end_index: 4 };
+		await start([cited('One. Two.', annotation, { ...annotation, url: 'javascript:alert(1)' }), text('Next.')]);
+		const { runId, list } = await rig.run('Say it');
+		const answer = await rig.answer(runId);
+		const citation = { url: 'https://a.example/', title: 'A', start: 0, end: 4 };
+		expect(answer.parts).toMatchObject([{ type: 'text', text: 'One. Two.', citations: [citation] }]);
+		expect(answer).toEqual(folded(answer, list));
+		await rig.run('And?');
+		expect(JSON.stringify(sentInput(2))).toContain(JSON.stringify(annotation));
+		rig.server.assertDone();
+	});
+
 	test('a failure before anything was shown is tried again, and says so', async () => {
 		await start([status(503), text('Now.')]);
 		const { runId, list } = await rig.run('hello');

@@ -1,5 +1,7 @@
 /** Assigns the events of a stream to output items, although servers identify items inconsistently (MODEL-WIRE "Stream"). */
 import type { ModelEvent, ModelUsage, ResponseItem } from '../../agent/model.ts';
+import { readCitation } from '../../../shared/citations.ts';
+import type { Citation } from '../../../shared/message-schema.ts';
 import { asArray, asNumber, asObject, asText, isObject, type JsonObject } from '../../../shared/json.ts';
 
 export interface OpenItem {
@@ -19,6 +21,10 @@ export interface OpenItem {
 	/** The arguments from `function_call_arguments.done`. */
 	finalArguments: string | undefined;
 	isStarted: boolean;
+	/** Where each part of a message's content starts in its text. */
+	starts: Map<number, number>;
+	/** Citations emitted so far, as JSON. */
+	cited: Set<string>;
 	/** The finished item. */
 	item: ResponseItem | undefined;
 }
@@ -112,6 +118,8 @@ export class ItemTable {
 			part: undefined,
 			finalArguments: undefined,
 			isStarted: false,
+			starts: new Map(),
+			cited: new Set(),
 			item: undefined
 		};
 		this.#items.push(created);
@@ -199,6 +207,25 @@ export function appendEvent(events: ContentEvent[], event: ContentEvent): void {
 	} else {
 		events.push(event);
 	}
+}
+
+/** The citations of a message's parts, with places in its whole text. */
+export function citationsOf(item: JsonObject): Citation[] {
+	let start = 0;
+	return asArray(item.content).flatMap((part) => {
+		const { annotations } = asObject(part);
+		const text = textOf({ content: [part] });
+		const cited = asArray(annotations).flatMap((each) => citationAt(each, start, text.length) ?? []);
+		start += text.length;
+		return cited;
+	});
+}
+
+/** A citation in a part that starts at `start` of the whole text; null if it's unusable, or past the part's end. */
+export function citationAt(annotation: unknown, start: number, length: number): Citation | null {
+	const citation = readCitation(annotation);
+	if (!citation || citation.end > length) return null;
+	return { ...citation, start: citation.start + start, end: citation.end + start };
 }
 
 function keyOf(event: ContentEvent): string {

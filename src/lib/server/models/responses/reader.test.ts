@@ -252,6 +252,94 @@ describe('the reader of a response', () => {
 		expect(reader.items().map((item) => item.type)).toEqual(['reasoning', 'message', 'function_call', 'function_call']);
 	});
 
+	describe('the sources of a text', () => {
+		const annotation = (end_index: number, url = 'https://a.example/', start_index = 0) => ({
+			...{ type: 'url_citation', url, title: 'A', start_index, end_index }
+		});
+		const added = (each: object, place: object = { output_index: 0 }) => ({
+			...{ type: 'response.output_text.annotation.added', ...place, annotation: each }
+		});
+		const withParts = (...parts: [text: string, ...annotations: object[]][]) => ({
+			...message(''),
+			content: parts.map(([text, ...annotations]) => ({ type: 'output_text', text, annotations }))
+		});
+		const doneWith = (item: object) => ({ type: 'response.output_item.done', output_index: 0, item });
+		const cited = ({ events }: Read) =>
+			events.flatMap((event) => (event.type === 'text.citation' ? [event.citation] : []));
+		const ends = (read: Read) => cited(read).map(({ end }) => end);
+
+		test('come as they are said, once, also if the final item has them again', () => {
+			const item = withParts(['One. Two.', annotation(4), annotation(9)]);
+			const read = readEvents(
+				textDelta('One.'),
+				added(annotation(4)),
+				textDelta(' Two.'),
+				doneWith(item),
+				completed({ output: [item] })
+			);
+			expect(read.events.map(({ type }) => type)).toEqual([
+				'text.delta',
+				'text.citation',
+				'text.delta',
+				'text.citation'
+			]);
+			expect(ends(read)).toEqual([4, 9]);
+			expect(read.reader.items()).toEqual([item]);
+		});
+
+		test('that are ahead of their text wait for the final item; those past its end, or no address, are dropped', () => {
+			const bad = [
+				annotation(99),
+				annotation(2, 'javascript:alert(1)'),
+				null,
+				'x',
+				annotation(2, 'https://b.example/', 3)
+			];
+			const item = withParts(['One.', annotation(4), ...(bad as object[])]);
+			const read = readEvents(
+				added(annotation(4)),
+				textDelta('O'),
+				added(annotation(4)),
+				...bad.map((each) => added(each as object)),
+				textDelta('ne.'),
+				doneWith(item),
+				completed()
+			);
+			expect(ends(read)).toEqual([4]);
+		});
+
+		test('of a second part have places in the whole text', () => {
+			const [first, second] = [
+				{ output_index: 0, content_index: 0 },
+				{ output_index: 0, content_index: 1 }
+			];
+			const item = withParts(['One.', annotation(4)], ['Two.', annotation(4, 'https://a.example/', 1)]);
+			const streamed = readEvents(
+				textDelta('One.', first),
+				textDelta('Two.', second),
+				added(annotation(4), first),
+				added(annotation(4, 'https://a.example/', 1), second),
+				completed()
+			);
+			expect(cited(streamed)).toMatchObject([
+				{ start: 0, end: 4 },
+				{ start: 5, end: 8 }
+			]);
+			expect(cited(readEvents(completed({ output: [item] })))).toEqual(cited(streamed));
+		});
+
+		test('of a text that isn’t the one that was shown are dropped', () => {
+			expect(ends(readEvents(textDelta('Other'), doneWith(withParts(['One.', annotation(4)])), completed()))).toEqual(
+				[]
+			);
+		});
+
+		test('are at most 200 for a text', () => {
+			const many = Array.from({ length: 500 }, (_, index) => annotation(4, `https://a.example/${index}`));
+			expect(ends(readEvents(completed({ output: [withParts(['One.', ...many])] })))).toHaveLength(200);
+		});
+	});
+
 	test('a refusal is text', () => {
 		const refusal = {
 			type: 'message',

@@ -1,9 +1,13 @@
 /** Converts the events of a Responses stream to ours: deltas as they arrive, final items verbatim, one ending. */
 import { isNestedDeeperThan } from '../../../shared/errors.ts';
+import { MAX_CITATIONS } from '../../../shared/citations.ts';
+import type { Citation } from '../../../shared/message-schema.ts';
 import type { ModelUsage, ResponseItem } from '../../agent/model.ts';
 import {
 	appendEvent,
 	argumentsOf,
+	citationAt,
+	citationsOf,
 	type ContentEvent,
 	isBlankMessage,
 	ItemTable,
@@ -119,6 +123,8 @@ export class ResponseReader {
 			case 'content_part.delta':
 			case 'refusal.delta':
 				return this.#readText(event);
+			case 'output_text.annotation.added':
+				return this.#readAnnotation(event);
 			case 'reasoning_text.delta':
 			case 'reasoning.delta':
 				return this.#readReasoning(event, `content ${asNumber(event.content_index) ?? 0}`);
@@ -152,7 +158,26 @@ export class ResponseReader {
 	#readText(event: JsonObject): void {
 		const delta = asText(event.delta) ?? asText(asObject(event.delta).text);
 		const open = this.#table.find(event, 'message');
-		if (delta !== undefined && !open.item) this.#show(open, delta);
+		if (delta === undefined || open.item) return;
+		const index = asNumber(event.content_index) ?? 0;
+		if (!open.starts.has(index)) open.starts.set(index, open.shown.length);
+		this.#show(open, delta);
+	}
+
+	/** One that is ahead of its text comes with the final item. */
+	#readAnnotation(event: JsonObject): void {
+		const open = this.#table.find(event, 'message');
+		const start = open.starts.get(asNumber(event.content_index) ?? 0);
+		if (start === undefined || open.item) return;
+		const citation = citationAt(event.annotation, start, open.shown.length - start);
+		if (citation) this.#cite(open, citation);
+	}
+
+	#cite(open: OpenItem, citation: Citation): void {
+		const json = JSON.stringify(citation);
+		if (open.cited.has(json) || open.cited.size >= MAX_CITATIONS) return;
+		open.cited.add(json);
+		this.#push({ type: 'text.citation', key: open.key, citation });
 	}
 
 	#readReasoning(event: JsonObject, part: string): void {
@@ -203,7 +228,12 @@ export class ResponseReader {
 		if (open.item) return;
 		if (item.type === 'function_call') return this.#finishCall(open, item);
 		open.item = item;
-		if (item.type === 'message') this.#showRest(open, textOf(item));
+		if (item.type === 'message') {
+			const text = textOf(item);
+			this.#showRest(open, text);
+			// Places mean nothing in another text than was shown.
+			if (open.shown === text && text !== '') for (const each of citationsOf(item)) this.#cite(open, each);
+		}
 		if (item.type === 'reasoning')
 			this.#showRest(open, reasoningOf(item, open.part === undefined ? undefined : kindOf(open.part)));
 	}

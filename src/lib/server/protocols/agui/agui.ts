@@ -47,6 +47,7 @@ const CUSTOM_EVENTS = [
 	'skill.started',
 	'skill.output',
 	'skill.finished',
+	'text.citation',
 	'run.usage',
 	'run.retry',
 	'run.context',

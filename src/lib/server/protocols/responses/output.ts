@@ -7,7 +7,9 @@
  * `encrypted_content` holds call and result. With `calls: 'items'` it becomes `function_call` and
  * `function_call_output` instead. Both carry `openrouter_skills: {executed: true, …}`.
  */
+import { annotationOf } from '../../../shared/citations.ts';
 import type { RunEvent } from '../../../shared/events.ts';
+import type { Citation } from '../../../shared/message-schema.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import { callText, resultText } from './conversation.ts';
 import {
@@ -35,7 +37,14 @@ export interface OutputOptions {
 	calls: 'reasoning' | 'items';
 }
 
-type OpenText = { kind: 'text'; item: MessageItem; index: number; text: string };
+type OpenText = {
+	kind: 'text';
+	item: MessageItem;
+	index: number;
+	messageId: string;
+	text: string;
+	annotations: Record<string, unknown>[];
+};
 type OpenReasoning = { kind: 'reasoning'; item: ReasoningItem; index: number; text: string };
 type OpenCall = { kind: 'call'; item: CallItem; index: number };
 type Open = OpenText | OpenReasoning | OpenCall;
@@ -91,6 +100,7 @@ export class Output {
 			case 'TOOL_CALL_RESULT':
 				return yield* this.#result(event.toolCallId, event.content, event.metadata?.isError === true);
 			case 'CUSTOM':
+				if (event.name === 'text.citation') return yield* this.#cite(event.value);
 				return this.#note(event);
 			case 'ITEMS':
 				return yield* this.#finishStep(event.items);
@@ -124,7 +134,7 @@ export class Output {
 	*#beginText(messageId: string): Generator<BareEvent> {
 		const id = this.#id('msg');
 		const made = this.#add<MessageItem>({ type: 'message', id, status: 'in_progress', role: 'assistant', content: [] });
-		this.#open.set(messageId, { kind: 'text', ...made, text: '' });
+		this.#open.set(messageId, { kind: 'text', ...made, messageId, text: '', annotations: [] });
 		yield added(made);
 		yield { type: 'response.content_part.added', ...at(made), content_index: 0, part: textPart('') };
 	}
@@ -136,12 +146,18 @@ export class Output {
 		yield { type: 'response.output_text.delta', ...at(open), content_index: 0, delta, logprobs: [] };
 	}
 
+	*#cite({ messageId, ...citation }: Citation & { messageId: string }): Generator<BareEvent> {
+		const texts = [...this.#open.values(), ...this.#ended].filter((open) => open.kind === 'text');
+		const open = texts.find((text) => text.messageId === messageId);
+		if (!open) return;
+		const annotation = annotationOf(citation);
+		const index = open.annotations.push(annotation) - 1;
+		const type = 'response.output_text.annotation.added';
+		yield { type, ...at(open), content_index: 0, annotation_index: index, annotation };
+	}
+
 	*#closeText(open: OpenText, final: ResponseItem | null, status: ItemStatus): Generator<BareEvent> {
-		const { part, phase } = finishedMessage(open.text, final);
-		for (const [index, annotation] of part.annotations.entries()) {
-			const type = 'response.output_text.annotation.added';
-			yield { type, ...at(open), content_index: 0, annotation_index: index, annotation };
-		}
+		const { part, phase } = finishedMessage(open.text, final, open.annotations);
 		const { text, logprobs } = part;
 		yield { type: 'response.output_text.done', ...at(open), content_index: 0, text, logprobs };
 		yield { type: 'response.content_part.done', ...at(open), content_index: 0, part };
@@ -263,7 +279,7 @@ export class Output {
 		}
 	}
 
-	/** Final items have what deltas lack: citations, phases, and reasoning that only the model's server can read. */
+	/** Final items have what deltas lack: phases, and reasoning that only the model's server can read. */
 	*#finishStep(items: readonly ResponseItem[], status: ItemStatus = 'completed'): Generator<BareEvent> {
 		const { model } = this.#options;
 		const messages = items.filter(({ type }) => type === 'message');

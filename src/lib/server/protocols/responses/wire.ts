@@ -159,13 +159,6 @@ function effortOf(effort: Effort): string | null {
 	return effort === 'max' ? 'xhigh' : (effort ?? null);
 }
 
-const citation = z.object({
-	type: z.literal('url_citation'),
-	url: z.string(),
-	start_index: z.int(),
-	end_index: z.int(),
-	title: z.string()
-});
 const token = { token: z.string(), logprob: z.number(), bytes: z.array(z.int()) };
 const logprob = z.object({ ...token, top_logprobs: z.array(z.object(token)) });
 const finalMessage = z.object({
@@ -174,7 +167,6 @@ const finalMessage = z.object({
 		z.looseObject({
 			text: z.string().optional(),
 			refusal: z.string().optional(),
-			annotations: z.array(z.unknown()).optional().catch(undefined),
 			logprobs: z.array(z.unknown()).optional().catch(undefined)
 		})
 	)
@@ -193,11 +185,14 @@ export interface FinishedMessage {
 }
 
 /**
- * Completes a streamed text with phase, citations and logprobs from its final item. Leaves out citations if the item
- * has several parts, because their positions would be wrong.
+ * Completes a streamed text with phase and logprobs from its final item. Leaves out logprobs if the item has several parts.
  */
-export function finishedMessage(text: string, final: ResponseItem | null): FinishedMessage {
-	const plain = { type: 'output_text' as const, text, annotations: [], logprobs: [] };
+export function finishedMessage(
+	text: string,
+	final: ResponseItem | null,
+	annotations: Record<string, unknown>[] = []
+): FinishedMessage {
+	const plain = { type: 'output_text' as const, text, annotations, logprobs: [] };
 	const { data } = finalMessage.safeParse(final);
 	if (!data) return { part: plain, phase: undefined, isSame: false };
 	const whole = data.content.map((part) => part.text ?? part.refusal ?? '').join('');
@@ -206,10 +201,5 @@ export function finishedMessage(text: string, final: ResponseItem | null): Finis
 	if (!first || data.content.length > 1) return { part: plain, phase: data.phase, isSame: true };
 	const valid = <Value>(schema: z.ZodType<Value>, values: unknown[] = []) =>
 		values.flatMap((value) => schema.safeParse(value).data ?? []);
-	const part = {
-		...plain,
-		annotations: valid(citation, first.annotations),
-		logprobs: valid(logprob, first.logprobs)
-	};
-	return { part, phase: data.phase, isSame: true };
+	return { part: { ...plain, logprobs: valid(logprob, first.logprobs) }, phase: data.phase, isSame: true };
 }
