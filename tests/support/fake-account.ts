@@ -26,7 +26,7 @@ export const settingsOf = (more: Partial<Settings> = {}): Settings => ({
 
 export const modelOf = (id: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
 	...{ id, name: id, description: '', contextTokens: null, price: null },
-	...{ takesTools: null, takesImages: null, reasons: null, createdAt: null },
+	...{ takesTools: null, takes: null, gives: null, reasons: null, createdAt: null },
 	...more
 });
 

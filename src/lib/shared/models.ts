@@ -27,10 +27,12 @@ export const modelInfo = z.object({
 	/** Empty if unknown. */
 	description: z.string(),
 	contextTokens: z.number().nullable(),
-	/** USD per million tokens. */
-	price: z.object({ input: z.number(), output: z.number() }).nullable(),
+	/** USD per million tokens; `cached` for input that the server has cached, if it does. */
+	price: z.object({ input: z.number(), output: z.number(), cached: z.number().optional() }).nullable(),
 	takesTools: z.boolean().nullable(),
-	takesImages: z.boolean().nullable(),
+	/** What it takes and gives besides text, like `image`, `file` and `audio`. */
+	takes: z.array(z.string()).nullable(),
+	gives: z.array(z.string()).nullable(),
 	/** Supports reasoning effort. */
 	reasons: z.boolean().nullable(),
 	createdAt: z.string().nullable()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contextUse, printUsage, usageRows } from './usage.ts';
+import { contextUse, dearSend, printUsage, usageRows } from './usage.ts';
 
 const CONTEXT = { limit: 1000, system: 100, catalog: 50, skills: 0, tools: 25, results: 0, messages: 75 };
 
@@ -9,6 +9,16 @@ test('F7: the context is told by part, without the empty ones, as a share of wha
 	expect(use.parts.map(({ tokens }) => tokens)).toEqual([75, 50, 25, 100]);
 	expect(contextUse({ ...CONTEXT, limit: null }).share).toBe(null);
 	expect(contextUse({ ...CONTEXT, messages: 5000 }).share).toBe(1);
+});
+
+test('F11: only an unusually dear message is announced, and only where the price is known', () => {
+	const price = { input: 3, output: 15 };
+	expect(dearSend(140_000, price)).toBe('Costs up to $0.42 to send (140k tokens)');
+	expect(dearSend(80_000, price)).toBe(null);
+	expect(dearSend(9_000, { input: 75, output: 300 })).toBe(null);
+	expect(dearSend(900_000, { input: 0, output: 0 })).toBe(null);
+	expect(dearSend(900_000, null)).toBe(null);
+	expect(dearSend(900_000, undefined)).toBe(null);
 });
 
 test('F14: the figures of an answer are a line, and a table with what else is known', () => {

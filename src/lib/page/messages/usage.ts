@@ -1,8 +1,9 @@
 /** What a reply used and was offered. Pure. */
 import type { RunContext, RunUsage, OfferedSkill } from '../../shared/events.ts';
 import type { Part } from '../../shared/message.ts';
+import type { ModelInfo } from '../../shared/models.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
-import { formatCost, formatCount, formatDuration } from '../text/format.ts';
+import { formatCost, formatCount, formatDuration, formatTokens } from '../text/format.ts';
 import { markHidden } from '../../shared/characters.ts';
 import type { RunOffer } from '../../shared/api.ts';
 
@@ -31,6 +32,18 @@ export function contextUse(context: RunContext): ContextUse {
 	);
 	const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
 	return { tokens, share: context.limit ? Math.min(1, tokens / context.limit) : null, parts };
+}
+
+/** Before a message whose input costs more than this, in US dollars, the page says so. */
+const DEAR_SEND_USD = 0.25;
+/** At no usual price is less than this dear. */
+export const FEW_TOKENS = 10_000;
+
+/** What the input of the next message costs if nothing of it is cached; null unless that is much, or if unknown. */
+export function dearSend(tokens: number, price: ModelInfo['price'] | undefined): string | null {
+	const cost = price ? (tokens * price.input) / 1e6 : 0;
+	if (tokens < FEW_TOKENS || cost <= DEAR_SEND_USD) return null;
+	return `Costs up to $${cost.toFixed(2)} to send (${formatTokens(tokens)} tokens)`;
 }
 
 /** The usage of one reply in a line. */

@@ -4,6 +4,7 @@ import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Client } from '../server.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import { Reading } from '../ui/reading.svelte.ts';
+import { asArray, parseJson } from '../../shared/json.ts';
 
 const FAILING = 'model-connection-failed';
 
@@ -12,6 +13,10 @@ export type AccountClient = Pick<
 	'getSettings' | 'changeSettings' | 'listModels' | 'checkKey' | 'findLocalServers' | 'startSignIn' | 'completeSignIn'
 >;
 
+/** Where this browser keeps ids of models, and how many. */
+const FAVORITES = { key: 'favorite-models', most: 100 };
+const RECENT = { key: 'recent-models', most: 5 };
+
 export class Account {
 	readonly #client: AccountClient;
 	readonly #onchange: () => void;
@@ -19,6 +24,9 @@ export class Account {
 	readonly models: Reading<ModelList>;
 	readonly local: Reading<LocalServer[]>;
 	#works = $state<boolean | null>(readStored('local', FAILING) === null ? null : false);
+	/** Ids of models, newest first. */
+	favorites = $state.raw(keptIds(FAVORITES));
+	recent = $state.raw(keptIds(RECENT));
 
 	/** `onchange`: called when the model connection has changed. */
 	constructor(client: AccountClient, onchange: () => void) {
@@ -44,11 +52,22 @@ export class Account {
 		if (this.works === false) await this.check({}).catch(() => undefined);
 	}
 
-	/** Loads what hasn't been loaded. */
+	/** Loads what hasn't been loaded, and what another tab has kept. */
 	open(): void {
+		this.favorites = keptIds(FAVORITES);
+		this.recent = keptIds(RECENT);
 		for (const reading of [this.settings, this.models, this.local]) {
 			if (reading.value === null && !reading.isLoading) void reading.load();
 		}
+	}
+
+	toggleFavorite(id: string): void {
+		this.favorites = keepIds(FAVORITES, (ids) => (ids.includes(id) ? ids.filter((each) => each !== id) : [id, ...ids]));
+	}
+
+	/** The model was chosen. */
+	use(id: string): void {
+		this.recent = keepIds(RECENT, (ids) => [id, ...ids.filter((each) => each !== id)]);
 	}
 
 	/** Rejects with an `ApiError`. */
@@ -104,4 +123,16 @@ export class Account {
 		void this.models.load();
 		this.#onchange();
 	}
+}
+
+function keptIds({ key, most }: typeof FAVORITES): string[] {
+	const ids = asArray(parseJson(readStored('local', key) ?? '[]'));
+	return ids.filter((id) => typeof id === 'string').slice(0, most);
+}
+
+/** Changes what is kept now, which another tab may have changed. */
+function keepIds(kind: typeof FAVORITES, change: (ids: string[]) => string[]): string[] {
+	const ids = change(keptIds(kind)).slice(0, kind.most);
+	writeStored('local', kind.key, JSON.stringify(ids));
+	return ids;
 }

@@ -87,17 +87,39 @@ function isKind({ status, mode, provider }: SkillSummary, filter: SkillFilter): 
 	return status === 'ready' && mode === filter;
 }
 
+/** What a model must be able to do. */
+export const MODEL_NEEDS = {
+	Pictures: ({ takes }) => takes?.includes('image') === true,
+	Files: ({ takes }) => takes?.includes('file') === true,
+	Audio: ({ takes }) => takes?.includes('audio') === true,
+	Tools: ({ takesTools }) => takesTools === true
+} satisfies Record<string, (model: ModelInfo) => boolean>;
+export type ModelNeed = keyof typeof MODEL_NEEDS;
+
+export interface ModelFilter {
+	needs: readonly ModelNeed[];
+	/** USD per million input tokens; 0 for free models, null for any. */
+	most: number | null;
+}
+
+export function isFree({ price }: ModelInfo): boolean {
+	return price?.input === 0 && price.output === 0;
+}
+
 /** Models whose name or id contains every word; those that start with the query come first. */
-export function filterModels(models: readonly ModelInfo[], query: string): ModelInfo[] {
+export function filterModels(models: readonly ModelInfo[], query: string, filter?: ModelFilter): ModelInfo[] {
+	const { needs = [], most = null } = filter ?? {};
 	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-	if (words.length === 0) return [...models];
 	const first: ModelInfo[] = [];
 	const others: ModelInfo[] = [];
 	for (const model of models) {
+		if (!needs.every((need) => MODEL_NEEDS[need](model))) continue;
+		if (most === 0 ? !isFree(model) : most !== null && !(model.price && model.price.input <= most)) continue;
 		const name = model.name.toLowerCase();
 		const text = `${name}\n${model.id.toLowerCase()}`;
 		if (!words.every((word) => text.includes(word))) continue;
-		const isFirst = name.startsWith(words.join(' ')) || model.id.toLowerCase().startsWith(words.join(' '));
+		const isFirst =
+			words.length === 0 || name.startsWith(words.join(' ')) || model.id.toLowerCase().startsWith(words.join(' '));
 		(isFirst ? first : others).push(model);
 	}
 	return [...first, ...others];

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelInfo } from '../../shared/models.ts';
-import { filterModels, formatPrice } from './fuzzy.ts';
+import { filterModels, formatPrice, type ModelFilter } from './fuzzy.ts';
 
 const model = (id: string, name = id): ModelInfo => ({
 	...{ id, name, description: '', contextTokens: null, price: null },
-	...{ takesTools: null, takesImages: null, reasons: null, createdAt: null }
+	...{ takesTools: null, takes: null, gives: null, reasons: null, createdAt: null }
 });
 
 const MODELS = [model('openai/gpt-5', 'GPT-5'), model('anthropic/claude-sonnet-5'), model('z/other', 'Not GPT at all')];
@@ -14,6 +14,22 @@ describe('F11: a model is found', () => {
 		expect(filterModels(MODELS, 'CLAUDE son').map(({ id }) => id)).toEqual(['anthropic/claude-sonnet-5']);
 		expect(filterModels(MODELS, 'claude gpt')).toEqual([]);
 		expect(filterModels(MODELS, '  ')).toEqual(MODELS);
+	});
+
+	test('by what it can do and costs; one of which that is unknown is left out', () => {
+		const models = [
+			{ ...model('free'), takes: ['image', 'file'], takesTools: true, price: { input: 0, output: 0 } },
+			{ ...model('cheap'), takes: ['image'], takesTools: false, price: { input: 0.5, output: 20 } },
+			model('unknown')
+		];
+		const found = (filter: ModelFilter) => filterModels(models, '', filter).map(({ id }) => id);
+		expect(found({ needs: [], most: null })).toEqual(['free', 'cheap', 'unknown']);
+		expect(found({ needs: ['Pictures'], most: null })).toEqual(['free', 'cheap']);
+		expect(found({ needs: ['Pictures', 'Files'], most: null })).toEqual(['free']);
+		expect(found({ needs: ['Tools'], most: 1 })).toEqual(['free']);
+		expect(found({ needs: [], most: 1 })).toEqual(['free', 'cheap']);
+		expect(found({ needs: [], most: 0 })).toEqual(['free']);
+		expect(found({ needs: ['Audio'], most: null })).toEqual([]);
 	});
 
 	test('and one whose name begins so is first', () => {

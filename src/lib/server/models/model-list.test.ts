@@ -7,11 +7,12 @@ const ids = (value: unknown) => read(value).map(({ id }) => id);
 
 describe('F11: the list of a server', () => {
 	test('says of OpenRouter’s models what they cost, take and are', () => {
-		expect(read({ data: [openRouterModel('acme/large')] })).toEqual([
+		const pricing = { prompt: '0.00000015', completion: '0.0000006', input_cache_read: '0.000000015' };
+		expect(read({ data: [openRouterModel('acme/large', { pricing })] })).toEqual([
 			{
 				...{ id: 'acme/large', name: 'The acme/large', description: 'Answers.' },
-				...{ contextTokens: 128_000, price: { input: 0.15, output: 0.6 } },
-				...{ takesTools: true, takesImages: true, reasons: true, createdAt: '2023-11-14T22:13:20.000Z' }
+				...{ contextTokens: 128_000, price: { input: 0.15, output: 0.6, cached: 0.015 } },
+				...{ takesTools: true, takes: ['image'], gives: [], reasons: true, createdAt: '2023-11-14T22:13:20.000Z' }
 			}
 		]);
 	});
@@ -36,9 +37,14 @@ describe('F11: the list of a server', () => {
 		expect(read([{ id: 'm' }])).toEqual([
 			{
 				...{ id: 'm', name: 'm', description: '', contextTokens: null, price: null },
-				...{ takesTools: null, takesImages: null, reasons: null, createdAt: null }
+				...{ takesTools: null, takes: null, gives: null, reasons: null, createdAt: null }
 			}
 		]);
+	});
+
+	test('names what a model takes and gives besides text, and nothing else', () => {
+		const architecture = { input_modalities: ['text', 'file', 'file', 7, 'a\u202eb'], output_modalities: [] };
+		expect(read([{ id: 'm', architecture }])).toMatchObject([{ takes: ['file'], gives: null }]);
 	});
 
 	test('leaves out what is no model, and whose id no request could name', () => {

@@ -11,8 +11,9 @@ export interface ModelFacts {
 	contexts: unknown[];
 	/** USD per token. */
 	price: { input: unknown; output: unknown; cacheRead?: unknown };
-	/** Input modalities, like `image`. */
+	/** Input and output modalities, like `image`. */
 	inputs: unknown;
+	outputs: unknown;
 	/** Supported request parameters, like `tools` and `reasoning`. */
 	parameters: unknown;
 	/** Unix time in seconds. */
@@ -22,6 +23,7 @@ export interface ModelFacts {
 const MAX_MODELS = 5000;
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2000;
+const MAX_MODALITIES = 10;
 
 /** Smaller values (like 0) mean that the server doesn't know. */
 const LEAST_CONTEXT = 256;
@@ -98,6 +100,7 @@ function factsOf(entry: Record<string, unknown>): ModelFacts {
 		],
 		price: { input: prompt, output: completion, cacheRead: input_cache_read },
 		inputs: asObject(architecture).input_modalities,
+		outputs: asObject(architecture).output_modalities,
 		parameters: supported_parameters,
 		created
 	};
@@ -116,7 +119,8 @@ function infoOf(id: string, facts: ModelFacts): ModelInfo {
 		contextTokens: contextOf(facts),
 		price: priceOf(facts),
 		takesTools: names(facts.parameters, 'tools'),
-		takesImages: names(facts.inputs, 'image'),
+		takes: besidesText(facts.inputs),
+		gives: besidesText(facts.outputs),
 		reasons: names(facts.parameters, 'reasoning'),
 		createdAt: dateOf(facts.created)
 	};
@@ -129,8 +133,8 @@ function contextOf({ contexts }: ModelFacts): number | null {
 
 /** null unless both are known. OpenRouter sends -1 if the price depends on the model it picks. */
 function priceOf({ price }: ModelFacts): ModelInfo['price'] {
-	const [input, output] = [price.input, price.output].map(perMillion);
-	return input === undefined || output === undefined ? null : { input, output };
+	const [input, output, cached] = [price.input, price.output, price.cacheRead].map(perMillion);
+	return input === undefined || output === undefined ? null : { input, output, cached };
 }
 
 function perMillion(value: unknown): number | undefined {
@@ -143,6 +147,12 @@ function perMillion(value: unknown): number | undefined {
 function names(list: unknown, name: string): boolean | null {
 	// Empty means unknown: OpenRouter sends that for models that pick another model.
 	return Array.isArray(list) && list.length > 0 ? asArray(list).includes(name) : null;
+}
+
+function besidesText(list: unknown): string[] | null {
+	if (!Array.isArray(list) || list.length === 0) return null;
+	const modalities = list.filter((name): name is string => typeof name === 'string' && /^[a-z]{1,20}$/.test(name));
+	return [...new Set(modalities)].filter((name) => name !== 'text').slice(0, MAX_MODALITIES);
 }
 
 function dateOf(seconds: unknown): string | null {

@@ -50,8 +50,13 @@ export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
 				description: model.description,
 				created: model.created,
 				contexts: [model.contextLength, model.topProvider.contextLength],
-				price: { input: model.pricing.prompt, output: model.pricing.completion },
+				price: {
+					input: model.pricing.prompt,
+					output: model.pricing.completion,
+					cacheRead: model.pricing.inputCacheRead
+				},
 				inputs: model.architecture.inputModalities,
+				outputs: model.architecture.outputModalities,
 				parameters: model.supportedParameters
 			}));
 		},
