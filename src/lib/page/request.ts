@@ -112,6 +112,11 @@ export class ApiError extends Error {
 	}
 }
 
+/** Whether a chat isn't found because it was deleted, and can be restored. */
+export function isInTrash({ details }: ApiError): boolean {
+	return (details as { isDeleted?: boolean } | null | undefined)?.isDeleted === true;
+}
+
 export function unreachable(cause?: unknown): ApiError {
 	return new ApiError('unreachable', 'Can’t reach the server.', {
 		hint: 'Check that it’s running, then try again.',

@@ -18,7 +18,7 @@ export const TAGS = [
 	'Install',
 	'Versions',
 	'Trash',
-	'Chat',
+	'Answers',
 	'Conversations',
 	'Files',
 	'API keys',

@@ -45,12 +45,13 @@ export function endpointsOf(
 }
 
 const DESCRIPTION =
-	'Send an API key as `Authorization: Bearer ors_…`, and a program sees only what it made itself. ' +
-	'The ADMIN_TOKEN of a server works the same way and may do everything, as may a browser that has logged in. ' +
-	'A “run” is one start of a script or tool. What the model does for one message is an “answer”; AG-UI calls that a run, ' +
-	'so its ID is a `runId` and its path is `/api/runs`. ' +
-	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; if a field is wrong, `message` starts with its name. ' +
-	'Bodies are JSON of at most 10 MB and 100 levels; unknown fields are refused.';
+	'**Keys.** Send an API key as `Authorization: Bearer ors_…`, and a program sees only what it made itself. ' +
+	'The ADMIN_TOKEN of a server works the same way and may do everything, as may a browser that has logged in.\n\n' +
+	'**Answers and runs.** A “run” is one start of a script or tool. What the model does for one message is an “answer”; ' +
+	'AG-UI calls that a run, so its ID is a `runId` and its path is `/api/runs`.\n\n' +
+	'**Errors.** Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; if a field is wrong, `message` starts ' +
+	'with its name.\n\n' +
+	'**Bodies.** JSON of at most 10 MB and 100 levels; unknown fields are refused.';
 
 const MEANINGS: Record<ErrorCode, string> = {
 	invalid_input: 'Something in the request is wrong.',

@@ -1,7 +1,7 @@
 /** One open chat: its messages, the active run, and the actions on them. */
 import type { ConversationDetail } from '../../shared/api.ts';
 import type { ApprovalDecision, TokenUsage } from '../../shared/events.ts';
-import { ApiError, asApiError } from '../request.ts';
+import { ApiError, asApiError, isInTrash } from '../request.ts';
 import { Choices, MessageQueue } from './choices.svelte.ts';
 import type { Client } from '../server.ts';
 import { ConversationSkills } from './conversation-skills.svelte.ts';
@@ -125,7 +125,7 @@ export class ChatSession {
 		} catch (error) {
 			this.loadError = asApiError(error);
 			this.phase = 'failed';
-			this.isDeleted = (this.loadError.details as { isDeleted?: boolean } | null | undefined)?.isDeleted === true;
+			this.isDeleted = isInTrash(this.loadError);
 		}
 	}
 

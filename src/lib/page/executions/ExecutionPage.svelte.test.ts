@@ -5,6 +5,7 @@ import { FakeSource } from '../../../../tests/support/fake-client.ts';
 import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import { ExecutionWatch } from './executions.svelte.ts';
+import type { ConversationDetail } from '../../shared/api.ts';
 import type { SkillExecution } from '../../shared/try-out.ts';
 import ExecutionPage from './ExecutionPage.svelte';
 import ExecutionTable from './ExecutionTable.svelte';
@@ -14,6 +15,8 @@ async function setup(...answers: SkillExecution[]) {
 	const client = {
 		getExecution: vi.fn(async () => (answers.length > 1 ? answers.shift() : answers[0]) as SkillExecution),
 		endExecution: vi.fn(async () => {}),
+		getConversation: vi.fn(async () => ({}) as ConversationDetail),
+		restoreConversation: vi.fn(async () => ({}) as ConversationDetail),
 		runEvents: (id: string, after: number) => {
 			const source = new FakeSource(id, after);
 			sources.push(source);
@@ -34,6 +37,25 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
 		await expect.element(screen.getByTestId('conversation-link')).not.toBeInTheDocument();
 		expect(sources).toEqual([]);
+	});
+
+	test('of a deleted chat says so and restores it; of one that is gone it runs again without its files', async () => {
+		const { screen, client } = await setup(sampleExecution({ conversationId: 'c1' }));
+		await expect.element(screen.getByTestId('conversation-link')).toBeVisible();
+		await screen.unmount();
+		const deleted = new ApiError('not_found', 'This conversation was deleted.', { details: { isDeleted: true } });
+		client.getConversation.mockRejectedValueOnce(deleted);
+		const again = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+		await expect.element(again.getByTestId('chat-missing')).toMatchTextContent(/was deleted\. You can restore it/);
+		await expect.element(again.getByTestId('conversation-link')).not.toBeInTheDocument();
+		await again.getByTestId('restore-chat').click();
+		expect(client.restoreConversation).toHaveBeenCalledExactlyOnceWith('c1');
+		await expect.element(again.getByTestId('conversation-link')).toBeVisible();
+		await again.unmount();
+		client.getConversation.mockRejectedValueOnce(new ApiError('not_found', 'Conversation not found.'));
+		const gone = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+		await expect.element(gone.getByTestId('chat-missing')).toMatchTextContent(/for good/);
+		await expect.element(gone.getByTestId('restore-chat')).not.toBeInTheDocument();
 	});
 
 	test('of a conversation replays the step that it was, from the log of its run', async () => {

@@ -38,7 +38,7 @@ describe('E13: an execution', () => {
 		for (const fact of [
 			'Skill skills/demo 1.2.3',
 			'SHA-256 abc123',
-			'Sandbox bubblewrap',
+			'Ran in a sandbox (bubblewrap)',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
 			'Time limit 30 s, Memory 512 MB',
@@ -59,10 +59,10 @@ describe('E13: an execution', () => {
 		};
 		const screen = await render(ExecutionRow, { execution: failed, isOpen: true });
 		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Timed out');
-		await expect.element(screen.getByText('ExecutionTimeout')).not.toBeVisible();
+		await expect.element(screen.getByText('Run timeout')).not.toBeVisible();
 		await screen.getByText('Details').click();
 		for (const words of [
-			'ExecutionTimeout',
+			'Run timeout',
 			'It was ended after 30 s.',
 			'evil.example:443',
 			'API key key-1, session session-1'

@@ -11,8 +11,9 @@ import {
 	type ToolStatus
 } from '../../shared/message.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
-import { type ApiError, asApiError, queryOf } from '../request.ts';
+import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
 import type { Client, ExecutionQuery } from '../server.ts';
+import { errorWords, sandboxWords } from '../steps/steps.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
 
 export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
@@ -40,9 +41,9 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
 	const facts: [string, string][] = [
 		['Skill', `${execution.skillId} ${execution.version}`],
-		['Sandbox', execution.sandbox],
+		['Ran in', sandboxWords(execution.sandbox)],
 		['Exit code', exitCode === null ? '–' : String(exitCode)],
-		['Error', execution.errorType ?? ''],
+		['Error', execution.errorType === null ? '' : errorWords(execution.errorType)],
 		['Output', `${formatBytes(stdoutBytes ?? 0)} stdout, ${formatBytes(stderrBytes ?? 0)} stderr`],
 		[
 			'Limits',
@@ -192,7 +193,10 @@ export class Executions {
 	}
 }
 
-type ExecutionWatchClient = Pick<Client, 'getExecution' | 'runEvents' | 'endExecution'>;
+type ExecutionWatchClient = Pick<
+	Client,
+	'getExecution' | 'runEvents' | 'endExecution' | 'getConversation' | 'restoreConversation'
+>;
 
 /** One execution, refreshed while it runs. */
 export class ExecutionWatch {
@@ -203,6 +207,8 @@ export class ExecutionWatch {
 	#isOver = false;
 	value = $state.raw<SkillExecution | null>(null);
 	error = $state.raw<ApiError | null>(null);
+	/** Its chat: `deleted` can be restored, `gone` can't; null without one, and until known. */
+	chat = $state<'there' | 'deleted' | 'gone' | null>(null);
 
 	constructor(client: ExecutionWatchClient, id: string) {
 		this.#client = client;
@@ -220,11 +226,28 @@ export class ExecutionWatch {
 			this.value = value;
 			this.error = null;
 			const { runId, toolCallId, tool, input } = value;
+			if (isFirst && value.conversationId !== null) void this.#findChat(value.conversationId);
 			if (isFirst && runId !== null && toolCallId !== null) {
 				const [name, args] = [tool ?? 'use_skill', input ?? ''];
 				this.replay.open(runId, { type: 'tool', id: toolCallId, name, arguments: args, status: 'running' });
 			} else if (isFirst) this.replay.close();
 			if (isUnderWay(value)) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
+		} catch (error) {
+			this.error = asApiError(error);
+		}
+	}
+
+	async #findChat(id: string): Promise<void> {
+		const missing = await this.#client.getConversation(id).then(() => null, asApiError);
+		if (missing === null) this.chat = 'there';
+		else if (missing.code === 'not_found') this.chat = isInTrash(missing) ? 'deleted' : 'gone';
+	}
+
+	async restoreChat(): Promise<void> {
+		const id = this.value?.conversationId;
+		try {
+			if (id) await this.#client.restoreConversation(id);
+			this.chat = 'there';
 		} catch (error) {
 			this.error = asApiError(error);
 		}

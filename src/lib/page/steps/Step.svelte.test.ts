@@ -163,7 +163,7 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(body).toMatchTextContent(/^\s*a warning\s*Ask the model to fix it\s*Edit skill\s*Run again/);
 		await expect.element(body).not.toMatchTextContent(/exit code|exit 1|ExecutionFailed|process/);
 		await screen.getByTestId('terminal-details').click();
-		await expect.element(screen.getByText('Exit code 1 · ExecutionFailed · Sandbox: process')).toBeVisible();
+		await expect.element(screen.getByText('Exit code 1 · Run failed · Ran in no sandbox')).toBeVisible();
 		await screen.rerender({ part: { ...failed, execution: { ...failed.execution!, output: [] } } });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('The script failed without any output.');
 	});

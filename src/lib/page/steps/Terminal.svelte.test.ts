@@ -98,7 +98,7 @@ test('it says where it ran, and that a limit was met', async () => {
 	await expect.element(screen.getByText('Output truncated')).toBeVisible();
 	await expect.element(screen.getByText(/bubblewrap/)).not.toBeInTheDocument();
 	await screen.getByRole('button', { name: 'Details' }).click();
-	await expect.element(screen.getByText('No exit code · ExecutionTimeout · Sandbox: bubblewrap')).toBeVisible();
+	await expect.element(screen.getByText('No exit code · Run timeout · Ran in a sandbox (bubblewrap)')).toBeVisible();
 });
 
 function atEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {

@@ -183,6 +183,25 @@ export function problemOf({ message = '', tool, output }: Pick<Execution, 'messa
 	return `${tool === undefined ? 'The script failed' : 'The tool failed'} without any output.`;
 }
 
+const SANDBOXES: Record<string, string> = {
+	bubblewrap: 'a sandbox (bubblewrap)',
+	container: 'a container',
+	process: 'no sandbox',
+	direct: 'the app',
+	mcp: 'its MCP server'
+};
+
+/** Where it ran. */
+export function sandboxWords(sandbox: string): string {
+	return SANDBOXES[sandbox] ?? cleanText(sandbox);
+}
+
+/** `ScriptNotFound`: “Script not found”. */
+export function errorWords(errorType: string): string {
+	const words = errorType.replace(/^Execution/, 'Run').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
+	return words.slice(0, 1) + words.slice(1).toLowerCase();
+}
+
 /** The command as typed. */
 export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'>): string {
 	return markHidden([script, ...args].map(printWord).join(' ').slice(0, MAX_COMMAND));

@@ -7,7 +7,7 @@ import { eventStream, runEventFrames } from '$lib/server/http.ts';
 
 export const POST = endpoint({
 	id: 'chat',
-	tag: 'Chat',
+	tag: 'Answers',
 	summary: 'Send a message, or answer a question (AG-UI `RunAgentInput`)',
 	description:
 		'Sends the newest user message. Tool messages at the end are results of your own `tools`, and the reply continues ' +

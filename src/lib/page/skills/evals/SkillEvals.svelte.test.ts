@@ -76,6 +76,10 @@ describe('F16: the evals of a skill', () => {
 		await expect
 			.element(screen.getByTestId('pass-rates'))
 			.toMatchTextContent(/With the skill\s*100 %\s*Without it\s*50 %/);
+		await expect.element(screen.getByTestId('eval-verdict')).toHaveTextContent('The skill helps');
+		await expect
+			.element(screen.getByTestId('eval-result'))
+			.toMatchTextContent(/With the skill\s*1 of 1 · Without it\s*0 of 1/);
 		const answers = screen.getByTestId('eval-result').getByTestId('eval-answer');
 		await expect.element(answers.nth(0).getByLabelText('Met', { exact: true })).toBeInTheDocument();
 		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, loaded demo/);

@@ -22,10 +22,12 @@ test('E28: what is outdated comes first, and is fetched to be looked at; a sourc
 	const screen = await render(UpdateList, { client, onstaged });
 	await expect
 		.element(screen.getByTestId('updates-status'))
-		.toMatchTextContent('1 update available. 1 can’t be checked.');
+		.toMatchTextContent(/1 update available\s*1 skill can’t be checked\./);
 	const rows = screen.getByTestId('update');
-	await expect.element(rows.nth(0)).toMatchTextContent(/old.*Update available.*There is a newer commit\./s);
-	await expect.element(rows.nth(1)).toMatchTextContent(/lost.*Can’t check.*did not answer/s);
+	await expect.element(rows.nth(0)).toMatchTextContent(/old.*There is a newer commit\..*Review update/s);
+	const rest = (name: string) => screen.getByRole('region', { name });
+	await expect.element(rest('Up to date')).toMatchTextContent(/fresh/);
+	await expect.element(rest('Can’t be checked')).toMatchTextContent(/lost.*did not answer/s);
 	expect(screen.getByRole('button', { name: /Review update/ }).elements()).toHaveLength(1);
 	client.stageUpdate.mockRejectedValueOnce(new ApiError('unavailable', 'The address did not answer.'));
 	await screen.getByRole('button', { name: 'Review update of old' }).click();
@@ -36,12 +38,12 @@ test('E28: what is outdated comes first, and is fetched to be looked at; a sourc
 });
 
 test.each([
-	['current', 'current', 'All skills are up to date'],
-	['current', 'unknown', 'No updates found. 1 can’t be checked.'],
-	['unknown', 'unknown', 'None of these skills can be checked for updates']
+	['current', 'current', /^All skills are up to date$/],
+	['current', 'unknown', /No updates found\s*1 skill can’t be checked\./],
+	['unknown', 'unknown', /^None of these skills can be checked for updates$/]
 ] as const)('E28: of skills that are %s and %s it says no more than is known', async (one, other, words) => {
 	const client = createFakeRegistry();
 	client.listOutdated.mockResolvedValue([skill('one', one), skill('other', other)]);
 	const screen = await render(UpdateList, { client, onstaged: vi.fn() });
-	await expect.element(screen.getByTestId('updates-status')).toHaveTextContent(words);
+	await expect.element(screen.getByTestId('updates-status')).toMatchTextContent(words);
 });

@@ -5,7 +5,7 @@ import { describeAgent, offeredSkills } from '$lib/server/protocols/agui/agui.ts
 
 export const GET = endpoint({
 	id: 'getAgentCapabilities',
-	tag: 'Chat',
+	tag: 'Answers',
 	summary: 'Get what the agent can do (AG-UI `AgentCapabilities`)',
 	scope: 'read',
 	answer: AgentCapabilitiesSchema.describe('Transport, tools, state, limits, skills.'),

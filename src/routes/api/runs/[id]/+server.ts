@@ -4,7 +4,7 @@ import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET = endpoint({
 	id: 'getRun',
-	tag: 'Chat',
+	tag: 'Answers',
 	summary: 'Get the state of an answer',
 	scope: 'read',
 	params: { id: '`runId` of the answer.' },
@@ -18,7 +18,7 @@ export const GET = endpoint({
 
 export const DELETE = endpoint({
 	id: 'stopRun',
-	tag: 'Chat',
+	tag: 'Answers',
 	summary: 'Stop an answer',
 	scope: 'execute',
 	params: { id: '`runId` of the answer.' },

@@ -5,7 +5,7 @@ import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET = endpoint({
 	id: 'followRun',
-	tag: 'Chat',
+	tag: 'Answers',
 	summary: 'Follow an answer from any event',
 	scope: 'read',
 	params: { id: '`runId` of the answer.' },

@@ -4,7 +4,7 @@ import { readRunOffer } from '$lib/server/conversations/conversation-skills.ts';
 
 export const GET = endpoint({
 	id: 'getRunOffer',
-	tag: 'Chat',
+	tag: 'Answers',
 	summary: 'Explain which skills an answer was offered, loaded and ran',
 	params: { id: '`runId` of the answer.' },
 	answer: runOffer.describe('What it was offered (null if unknown), loaded and ran.'),
