@@ -9,7 +9,7 @@ export interface TextOutput {
 }
 
 /** An item that the server's own tools make: begun, then done. */
-interface ItemOutput {
+export interface ItemOutput {
 	kind: 'item';
 	item: { type: string } & Record<string, unknown>;
 }

@@ -1,7 +1,7 @@
 /** What a scripted model can answer: proper turns, and everything that goes wrong with them. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Gate } from './gate.ts';
-import { responseFrames, type CallOutput, type Output, type TextOutput } from './model-frames.ts';
+import { responseFrames, type CallOutput, type ItemOutput, type Output, type TextOutput } from './model-frames.ts';
 
 /** A piece of an answer, sent as it is, or a gate that holds back what follows. */
 export type Chunk<Piece> = Piece | Gate;
@@ -47,6 +47,11 @@ export function text(...chunks: Chunk<string>[]): TextOutput {
 /** A message with its sources. */
 export function cited(words: string, ...annotations: object[]): TextOutput {
 	return { kind: 'text', chunks: [words], annotations };
+}
+
+/** What a tool of the server's own has made. */
+export function item(type: string, fields: Record<string, unknown> = {}): ItemOutput {
+	return { kind: 'item', item: { type, ...fields } };
 }
 
 /** A reasoning item, one delta a chunk. */

@@ -128,6 +128,8 @@ export type CustomRunEvent =
 	| Custom<'skill.output', SkillOutput>
 	| Custom<'skill.finished', SkillFinished>
 	| Custom<'text.citation', Citation & { messageId: string }>
+	/** What a tool of the model's server has made, before its result. */
+	| Custom<'tool.files', { toolCallId: string; files: ProducedFile[] }>
 	| Custom<'run.usage', RunUsage>
 	| Custom<'run.retry', RunRetry>
 	| Custom<'run.context', RunContext>

@@ -124,6 +124,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		result: text.optional(),
 		loaded: object({ skill: text, description: text, path: text, tokens: count }).optional(),
 		execution: execution.optional(),
+		/** Made by a tool of the model's server. */
+		files: execution.shape.files.optional(),
 		...live,
 		/** The requested approval, later with its decision. A `waiting` call without it is the caller’s own tool, waiting for its result. */
 		approval: approval.optional()

@@ -1,7 +1,7 @@
 /** Folds the events of a run into a message, for server and page. */
 import { MAX_CITATIONS } from './citations.ts';
 import type { RunEvent } from './events.ts';
-import type { Execution, Message, Part, ToolPart } from './message-schema.ts';
+import type { Execution, Message, Part, ProducedFile, ToolPart } from './message-schema.ts';
 
 export type { Approval, CompactionPart, Execution, Message, Part, ReasoningPart, ToolPart } from './message-schema.ts';
 
@@ -119,6 +119,10 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 					: part
 			);
 		}
+		case 'tool.files': {
+			const { toolCallId, files } = event.value;
+			return updateTool(message, toolCallId, (part) => ({ ...part, files }));
+		}
 		case 'run.compaction':
 			return addPart(message, { type: 'compaction', ...event.value });
 		case 'run.context':
@@ -202,6 +206,11 @@ function updateTool(message: Message, id: string, change: (part: ToolPart) => To
 
 function updateExecution(message: Message, id: string, change: (execution: Execution) => Execution): Message {
 	return updateTool(message, id, (part) => (part.execution ? { ...part, execution: change(part.execution) } : part));
+}
+
+/** Files that a step made. */
+export function filesOf({ execution, files }: ToolPart): ProducedFile[] {
+	return [...(execution?.files ?? []), ...(files ?? [])];
 }
 
 /** The texts of a message joined by `between`, without reasoning and tool calls. */

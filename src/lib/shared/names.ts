@@ -108,6 +108,11 @@ export function isOpenRouter(baseUrl: string): boolean {
 	return /\/api\/v1\/?$/.test(new URL(baseUrl).pathname);
 }
 
+/** Whether an item is a call of a tool that the model's server runs itself. */
+export function isServerCall(type: unknown): boolean {
+	return typeof type === 'string' && /^(openrouter:.+|web_search_call|image_generation_call)$/.test(type);
+}
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 

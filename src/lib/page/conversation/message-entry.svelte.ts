@@ -35,7 +35,8 @@ export function receiveEvents(entry: MessageEntry, events: readonly NumberedEven
 		if (event.type !== 'CUSTOM') continue;
 		if (event.name === 'run.title') received.title = event.value.title;
 		if (event.name === 'skill.loaded') received.hasLoaded = true;
-		if (event.name === 'skill.finished' && event.value.files.length > 0) received.hasFiles = true;
+		if ((event.name === 'skill.finished' || event.name === 'tool.files') && event.value.files.length > 0)
+			received.hasFiles = true;
 	}
 	entry.message = message;
 	return received;

@@ -1,6 +1,6 @@
 /** Groups the steps of a reply, and tells which groups fold into a line. Pure. */
 import type { ProducedFile } from '../../shared/events.ts';
-import type { Part, ToolPart } from '../../shared/message.ts';
+import { filesOf, type Part, type ToolPart } from '../../shared/message.ts';
 import { isDenied } from './steps.ts';
 
 export interface PartBlock {
@@ -82,10 +82,10 @@ export function summarise(steps: readonly ToolPart[]): GroupFacts {
 }
 
 /** All files these steps produced; a file written several times appears once, in its last version. */
-export function filesOf(steps: readonly ToolPart[]): ProducedFile[] {
+export function allFilesOf(steps: readonly ToolPart[]): ProducedFile[] {
 	const files = new Map<string, ProducedFile>();
-	for (const { execution } of steps) {
-		for (const file of execution?.files ?? []) {
+	for (const step of steps) {
+		for (const file of filesOf(step)) {
 			files.delete(file.path);
 			files.set(file.path, file);
 		}

@@ -2,7 +2,7 @@
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { errorLine } from '../../shared/errors.ts';
-import { mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
+import { isServerCall, mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
@@ -21,6 +21,12 @@ const labels: Record<string, Tensed> = {
 	file_write: said('Writing {}', 'Wrote {}', 'Write {}'),
 	http_request: said('Requesting {}', 'Requested {}', 'Request {}'),
 	web_search: said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),
+	'openrouter:web_search': said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),
+	web_search_call: said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),
+	'openrouter:web_fetch': said('Reading {}', 'Read {}', 'Read {}'),
+	'openrouter:datetime': said('Looking at the clock', 'Looked at the clock', 'Look at the clock'),
+	image_generation_call: said('Making a picture', 'Made a picture', 'Make a picture'),
+	'openrouter:image_generation': said('Making a picture', 'Made a picture', 'Make a picture'),
 	eval_code: said('Running {}', 'Ran {}', 'Run {}'),
 	execute_command: said('Running {}', 'Ran {}', 'Run {}'),
 	browser_open: said('Opening {}', 'Opened {}', 'Open {}'),
@@ -77,7 +83,8 @@ export function describeStep(part: ToolPart): StepFacts {
 	const label = oneLine(part.headline || (intentOf(values) ?? labelOf(part, values, skill)));
 	const shown = skill === null ? null : markHidden(skill);
 	const chip = shown !== null && label.includes(shown) ? null : shown;
-	const tool = label.includes(part.name) || part.name === 'use_skill' ? null : markHidden(part.name);
+	const isServers = isServerCall(part.name);
+	const tool = isServers || label.includes(part.name) || part.name === 'use_skill' ? null : markHidden(part.name);
 	return { label, skill: shown, chip: chip ?? (shown === null ? tool : null) };
 }
 
@@ -110,11 +117,14 @@ function subjectOf(key: string, values: Values, skill: string | null): string {
 			return skill ?? '';
 		case 'read_skill_file':
 			return path && skill ? `${skill}/${path}` : (path ?? (skill ? `files in ${skill}` : ''));
+		case 'openrouter:web_fetch':
 		case 'http_request':
 		case 'browser_open':
 			return hostOf(textOf(values, ['url']) ?? '');
 		case 'search_skills':
 		case 'web_search':
+		case 'web_search_call':
+		case 'openrouter:web_search':
 			return `“${textOf(values, ['query', 'q']) ?? '…'}”`;
 		case 'eval_code':
 			return codeText(textOf(values, ['language']) ?? '');

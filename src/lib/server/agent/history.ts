@@ -1,6 +1,7 @@
 /** Converts stored messages to input items; repairs or leaves out what can't be sent again (MODEL-WIRE). */
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
+import { isServerCall } from '../../shared/names.ts';
 import { type Message, messageText, type Part } from '../../shared/message.ts';
 import type { ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
@@ -26,7 +27,7 @@ export const GO_ON: ResponseItem = {
 	]
 };
 
-/** The whole conversation, for `modelId`. Leaves out other models' reasoning, whose signature servers reject. */
+/** The whole conversation, for `modelId`. Leaves out other models' reasoning, whose signature servers reject, and what their servers' tools did. */
 export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
 	const whole = history.flatMap(({ message, items, model }) => {
 		if (message.role === 'user') return [userItem(message)];
@@ -34,10 +35,15 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 		const sent = hasOwn(stored) ? stored : [...stored, ...fromParts(message)];
 		// The model must know the text of a stopped answer, even if it isn't in any item.
 		const said = hasOwn(stored) && message.status !== 'complete' ? unrecordedText(message, stored) : [];
-		return [...sent, ...said].filter((item) => item.type !== 'reasoning' || model === modelId);
+		return [...sent, ...said].filter((item) => !isOfModel(item) || model === modelId);
 	});
 	const leftOut = leftOutBy(whole);
 	return whole.map((item) => (isOutput(item) && leftOut.has(item.call_id) ? withoutResult(item) : item));
+}
+
+/** What only the model that wrote it understands. */
+function isOfModel({ type }: ResponseItem): boolean {
+	return type === 'reasoning' || isServerCall(type);
 }
 
 /** Shown text of an answer that isn't in any of its items. */
@@ -92,6 +98,7 @@ export function attachedFiles(paths: readonly string[]): string {
 function fromParts(message: Message): ResponseItem[] {
 	return message.parts.flatMap((part): ResponseItem[] => {
 		if (part.type === 'reasoning' || part.type === 'compaction') return [];
+		if (part.type === 'tool' && isServerCall(part.name)) return [];
 		if (part.type === 'text') return part.text ? [assistantItem(part.text)] : [];
 		return [
 			{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments },

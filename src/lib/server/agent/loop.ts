@@ -244,10 +244,15 @@ function errorEvent({ code, message, retryAfterMs }: ModelError): RunEvent {
 	return retryAfterMs === undefined ? event : { ...event, metadata: { retryAfterMs } };
 }
 
+const ENDED_EARLY = { output: 'The model’s server ended before this was done.', isError: true };
+
 /** Converts one answer of the model to events. Closes everything it opens, however the answer ends. */
 async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): AsyncGenerator<RunEvent, Answer> {
 	const answer: Answer = { items: [], calls: [], usage: null, isCut: false, unsaid: [], error: null };
 	const started = new Set<string>();
+	const done = new Set<string>();
+	/** Calls of the server's own tools that have no result yet. */
+	const served = new Set<string>();
 	let open: { kind: 'text' | 'reasoning'; key: string; id: string } | null = null;
 	let count = 0;
 	/** The current or last text. */
@@ -315,6 +320,21 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 				answer.calls.push({ callId, name, arguments: text });
 				break;
 			}
+			case 'server.started':
+				yield* startCall(event.callId, event.name);
+				served.add(event.callId);
+				break;
+			case 'server.done': {
+				const { callId, files } = event.call;
+				yield* startCall(callId, event.call.name);
+				served.delete(callId);
+				done.add(callId);
+				yield { type: 'TOOL_CALL_ARGS', toolCallId: callId, delta: event.call.arguments };
+				yield { type: 'TOOL_CALL_END', toolCallId: callId };
+				if (files) yield { type: 'CUSTOM', name: 'tool.files', value: { toolCallId: callId, files } };
+				yield resultEvent(callId, { output: event.call.result, isError: event.call.isError });
+				break;
+			}
 			case 'completed':
 				answer.items = event.items;
 				answer.usage = event.usage;
@@ -331,7 +351,9 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 	}
 	yield* close();
 	// Close incomplete calls too: in AG-UI, nothing may be open when a run finishes.
-	const done = new Set(answer.calls.map(({ callId }) => callId));
+	for (const { callId } of answer.calls) done.add(callId);
 	for (const toolCallId of started) if (!done.has(toolCallId)) yield { type: 'TOOL_CALL_END', toolCallId };
+	// After a stop, they are stopped with it.
+	if (answer.error?.code !== 'aborted') for (const callId of served) yield resultEvent(callId, ENDED_EARLY);
 	return answer;
 }

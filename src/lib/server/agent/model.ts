@@ -1,5 +1,5 @@
 /** The interface of a model: one request, one stream of events. Items are Responses API items with their wire names. */
-import type { Citation } from '../../shared/message-schema.ts';
+import type { Citation, ProducedFile } from '../../shared/message-schema.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
 
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
@@ -70,6 +70,20 @@ export interface ModelError {
 	retryAfterMs?: number;
 }
 
+export interface ServerCall {
+	callId: string;
+	name: string;
+	/** JSON. */
+	arguments: string;
+	/** What is known of what it gave, as text. */
+	result: string;
+	isError: boolean;
+	/** Base64 of a picture that it made. */
+	picture?: string;
+	/** Files of the conversation that it made. */
+	files?: ProducedFile[];
+}
+
 /**
  * Grammar: (`retrying`)*, then any deltas and calls, then exactly one `completed` or `failed`.
  * Deltas of one key that arrive in one chunk are merged. A call may only run after its `call.done`.
@@ -85,6 +99,9 @@ export type ModelEvent =
 	| { type: 'call.started'; callId: string; name: string; headline?: string }
 	| { type: 'call.delta'; callId: string; delta: string }
 	| { type: 'call.done'; callId: string; name: string; arguments: string }
+	/** A tool that the model's server runs itself. */
+	| { type: 'server.started'; callId: string; name: string }
+	| { type: 'server.done'; call: ServerCall }
 	| { type: 'completed'; items: ResponseItem[]; usage: ModelUsage | null; incompleteReason: string | null }
 	| { type: 'failed'; error: ModelError; items: ResponseItem[] };
 

@@ -14,7 +14,7 @@ import {
 	MAX_FILE_PARTS
 } from '../../shared/message-schema.ts';
 import { AppError } from '../../shared/errors.ts';
-import { type Message, type Part, type ToolPart, endMessage } from '../../shared/message.ts';
+import { type Message, type Part, type ToolPart, endMessage, filesOf } from '../../shared/message.ts';
 import type { Runner } from '../runs/runner.ts';
 import type { Store } from '../store/store.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
@@ -138,8 +138,9 @@ function stepOf(part: ToolPart): string {
 	const exitCode = execution?.exitCode;
 	const facts = [status, ...(typeof exitCode === 'number' ? [`exit code ${exitCode}`] : [])];
 	const lines = [`- ${labelOf(part)} (${facts.join(', ')})`];
-	if (execution && execution.files.length > 0) {
-		lines.push(`  Files: ${execution.files.map(({ path }) => codeOf(path)).join(', ')}`);
+	const files = filesOf(part);
+	if (files.length > 0) {
+		lines.push(`  Files: ${files.map(({ path }) => codeOf(path)).join(', ')}`);
 	}
 	if (result !== undefined && result !== '') lines.push('', indent(fenced(result)));
 	return lines.join('\n');

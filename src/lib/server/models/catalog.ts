@@ -7,6 +7,7 @@ import { parseJson } from '../../shared/json.ts';
 import {
 	contextsOf,
 	imagesOf,
+	modalitiesOf,
 	readModelList,
 	savingsOf,
 	toModelInfos,
@@ -34,6 +35,8 @@ export interface ModelCatalog {
 	takesImages(modelId: string): Promise<boolean | null>;
 	/** Whether the model supports tools, from the cached list; null if unknown. Sends no request. */
 	takesTools(modelId: string): boolean | null;
+	/** What to ask for so that the model makes pictures, from the cached list; null if it makes none. Sends no request. */
+	modalities(modelId: string): string[] | null;
 	/** What a cached input token saves, in USD, from the cached list; null if unknown. Sends no request. */
 	cacheSaving(modelId: string): number | null;
 	/**
@@ -54,6 +57,7 @@ interface Answer {
 	tools: ReadonlyMap<string, boolean>;
 	images: ReadonlyMap<string, boolean>;
 	savings: ReadonlyMap<string, number>;
+	modalities: ReadonlyMap<string, string[]>;
 	/** Built on demand: a run needs only the facts above. */
 	models(): Promise<ModelInfo[]>;
 }
@@ -130,6 +134,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 		},
 
 		takesTools: (modelId) => (answer ? ofModel(answer.tools, modelId) : null),
+		modalities: (modelId) => (answer ? ofModel(answer.modalities, modelId) : null),
 		cacheSaving: (modelId) => (answer ? ofModel(answer.savings, modelId) : null),
 
 		async list(signal) {
@@ -159,6 +164,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 		tools: toolsOf(facts),
 		images: imagesOf(facts),
 		savings: savingsOf(facts),
+		modalities: modalitiesOf(facts),
 		models: () => (models ??= readWithSdk(url, text, facts).then(toModelInfos))
 	};
 }

@@ -66,6 +66,13 @@ export function imagesOf(facts: readonly ModelFacts[]): ReadonlyMap<string, bool
 	return byId(facts, ({ inputs }) => names(inputs, 'image'));
 }
 
+/** The output modalities of models that make pictures, by id. */
+export function modalitiesOf(facts: readonly ModelFacts[]): ReadonlyMap<string, string[]> {
+	return byId(facts, ({ outputs }) =>
+		names(outputs, 'image') ? ['image', 'text'].filter((each) => names(outputs, each)) : null
+	);
+}
+
 /** What a cached input token saves, in USD, by id, where known. */
 export function savingsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, number> {
 	return byId(facts, ({ price }) => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { status, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { item, raw, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { AppError } from '../../shared/errors.ts';
 import { createSizeOf } from '../agent/compaction.ts';
 import { formatOf, withSeenAs } from './pictures.ts';
 
@@ -177,4 +178,86 @@ test('F5: pictures of each format tell their size, and a cut one is no reason to
 	});
 	for (const other of ['', '00', '89504e47', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'GIF8', '%PDF-1.7'])
 		expect(formatOf(Buffer.from(other))).toBe(null);
+});
+
+describe('F5: a picture that a model makes', () => {
+	const PAINTER = {
+		id: 'test/model',
+		architecture: { input_modalities: ['text', 'image'], output_modalities: ['text', 'image'] }
+	};
+	const base64 = png(10, 10, 5000).toString('base64');
+	const made = (result: unknown, more: object = {}) =>
+		item('image_generation_call', { id: 'ig_1', status: 'completed', result, ...more });
+	const startPainter = (script: Reply[], options: RigOptions = {}) => start(script, { models: [PAINTER], ...options });
+	const stepOf = async (runId: string) => (await rig.answer(runId)).parts.find((part) => part.type === 'tool');
+
+	test.each([
+		['as base64', base64],
+		['as a data URL', `data:image/png;base64,${base64}`]
+	])(
+		'%s is a file of the conversation, shown with its step, and stands nowhere else; the next request has it again',
+		async (_as, result) => {
+			await startPainter([text('Hi.'), [made(result), text('Here.')], text('Yes.')]);
+			await ask('Hello');
+			const { runId, list } = await ask('Draw a cat');
+			expect(await stepOf(runId)).toMatchObject({
+				name: 'image_generation_call',
+				status: 'done',
+				files: [{ path: 'picture-1.png', bytes: png(10, 10, 5000).length }]
+			});
+			const { file } = await rig.workspaces.read('c', 'picture-1.png');
+			expect(await file.readFile().finally(() => file.close())).toEqual(png(10, 10, 5000));
+			const stored = JSON.stringify([list, await rig.store.messages.listForModel('c', (await rig.answer(runId)).id)]);
+			expect(stored).not.toContain(base64.slice(0, 200));
+			await upload('picture-1.png', png(20, 20));
+			await ask('Is it nice?');
+			expect(sent(3)).toContainEqual({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result });
+			expect(rig.server.requests[2]?.body.modalities).toEqual(['image', 'text']);
+			rig.server.assertDone();
+		}
+	);
+
+	test.each([
+		['that is none', Buffer.from('<svg onload=alert(1)>').toString('base64'), /isn’t a picture/],
+		['that is too large', 'A'.repeat(15 * 1024 * 1024), /larger than 10 MB/],
+		['that the model’s server did not finish', null, /./]
+	])('%s is a failed step with a sentence, and the next message works', async (_what, result, sentence) => {
+		const more = result === null ? { status: 'failed', error: 'The prompt was refused.' } : {};
+		await startPainter([[made(result, more), text('Sorry.')], text('Fine.')]);
+		const { runId } = await ask('Draw');
+		expect(await stepOf(runId)).toMatchObject({ status: 'failed', result: expect.stringMatching(sentence) });
+		expect((await rig.answer(runId)).status).toBe('complete');
+		const next = await ask('And now?');
+		expect((await rig.answer(next.runId)).status).toBe('complete');
+		expect(told(2)).not.toContain('image_generation_call');
+		expect(await rig.workspaces.list('c')).toEqual([]);
+	});
+
+	test('that finds the disk full is a failed step with a sentence', async () => {
+		await startPainter([[made(base64), text('Sorry.')], text('Fine.')]);
+		rig.workspaces.write = () => Promise.reject(new AppError('storage_full', 'The disk is full.'));
+		const { runId } = await ask('Draw');
+		expect(await stepOf(runId)).toMatchObject({ status: 'failed', result: 'Couldn’t save it. The disk is full.' });
+		await ask('And now?');
+		rig.server.assertDone();
+	});
+
+	test('that breaks off with its answer is a failed step; the next message works, also with another model', async () => {
+		const added = {
+			type: 'response.output_item.added',
+			output_index: 0,
+			item: { type: 'image_generation_call', id: 'ig_1', status: 'in_progress' }
+		};
+		await startPainter([raw(added), [made(base64), text('Here.')], text('Yes.')]);
+		const broken = await ask('Draw');
+		expect(await stepOf(broken.runId)).toMatchObject({
+			status: 'failed',
+			result: expect.stringContaining('ended before')
+		});
+		expect((await rig.answer(broken.runId)).error?.code).toBe('stream_truncated');
+		await ask('Again');
+		const { runId } = await rig.run('Nice?', { choice: { model: 'test/other' } });
+		expect((await rig.answer(runId)).status).toBe('complete');
+		expect(told(3)).not.toContain('image_generation_call');
+	});
 });

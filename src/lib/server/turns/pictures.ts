@@ -1,7 +1,9 @@
-/** Pictures attached to a message: what the model is shown of them, and how they get into its requests. */
+/** Pictures attached to a message or made by a model: how they get into requests, and into the files of the conversation. */
 import { hash } from 'node:crypto';
 import type { ListedFile } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
+import { isServerCall } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { isNote } from '../agent/turn-note.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -18,6 +20,8 @@ type TextPart = { type: 'input_text'; text: string };
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SIDE = 8000;
+/** Of a picture that a model has made. */
+const MAX_MADE_BYTES = 10 * 1024 * 1024;
 /** In a request: the newest. */
 const MAX_PICTURES = 20;
 const MAX_REQUEST_BYTES = 20 * 1024 * 1024;
@@ -26,6 +30,13 @@ const HEAD_BYTES = 256 * 1024;
 const NAMED_LIKE_PICTURES = /\.(png|jpe?g|gif|webp|avif|bmp|tiff?|heic)$/i;
 
 type Files = Pick<Workspaces, 'read'>;
+
+/** Where the bytes of a picture in a model's item are. The item itself has none. */
+type MadeFile = PicturePart['file'] & {
+	/** The item's field for them, and whether that is a data URL. */
+	field: string;
+	isUrl: boolean;
+};
 
 /** What a note contains for these attachments: pictures, and sentences about those that can't be shown. */
 export async function picturesOf(
@@ -138,7 +149,11 @@ const REFUSED = 'It isn’t shown, because the model’s server refused it.';
  * Puts the bytes of pictures into requests to a model that can see, and a sentence for any other. A server that refuses them
  * is asked once more without.
  */
-export function withPictures(model: Model, files: Files, conversationId: string): Model {
+export function withPictures(
+	model: Model,
+	files: Pick<Workspaces, 'read' | 'list' | 'write'>,
+	conversationId: string
+): Model {
 	const urls = new Map<string, string | null>();
 	let isRefused = false;
 
@@ -164,7 +179,67 @@ export function withPictures(model: Model, files: Files, conversationId: string)
 		return { ...request, input: await Promise.all(request.input.map(itemOf)) };
 	};
 
+	/** The items that made pictures, with their bytes again: the newest, as far as they are kept. */
+	const withMade = async (request: ModelRequest): Promise<ModelRequest> => {
+		const made = request.input.filter(isMade);
+		if (made.length === 0) return request;
+		const shown = newest(made);
+		const whole = request.input.map(async (item) => {
+			if (!isMade(item)) return item;
+			const url = shown.has(item) ? await urlOf(item.file) : null;
+			const { file, ...rest } = item;
+			return url === null ? [] : { ...rest, [file.field]: file.isUrl ? url : url.slice(url.indexOf(',') + 1) };
+		});
+		return { ...request, input: (await Promise.all(whole)).flat() };
+	};
+
+	/** Puts a picture into a file of the conversation. Throws an AppError with the sentence why not. */
+	const keep = async (picture: string): Promise<MadeFile> => {
+		const isUrl = picture.startsWith('data:');
+		const base64 = isUrl ? picture.slice(picture.indexOf(',') + 1) : picture;
+		if (base64.length > Math.ceil(MAX_MADE_BYTES / 3) * 4)
+			throw new AppError('too_large', 'The picture is larger than 10 MB.');
+		const content = Buffer.from(base64, 'base64');
+		const format = formatOf(content);
+		if (!format) throw new AppError('invalid_input', 'The model’s server sent something that isn’t a picture.');
+		const { mediaType } = format;
+		const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);
+		const taken = new Set((await files.list(conversationId)).map(({ path }) => path.replace(/\.\w+$/, '')));
+		let number = 1;
+		while (taken.has(`picture-${number}`)) number += 1;
+		const path = `picture-${number}.${extension}`;
+		await files.write(conversationId, path, new Blob([content]).stream());
+		const digest = hash('sha256', content);
+		urls.set(digest, `data:${mediaType};base64,${content.toString('base64')}`);
+		return { path, bytes: content.length, mediaType, digest, isUrl, field: '' };
+	};
+
+	/** Takes the pictures out of events and items: their files are the only place where they are. */
+	async function* withFiles(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
+		const made = new Map<string, MadeFile | null>();
+		for await (const event of events) {
+			if (event.type === 'server.done' && event.call.picture !== undefined) {
+				const { picture, ...call } = event.call;
+				try {
+					const file = await keep(picture);
+					made.set(picture, file);
+					yield { type: 'server.done', call: { ...call, files: [{ path: file.path, bytes: file.bytes }] } };
+				} catch (error) {
+					if (!(error instanceof AppError)) throw error;
+					made.set(picture, null);
+					yield { type: 'server.done', call: { ...call, isError: true, result: `Couldn’t save it. ${error.message}` } };
+				}
+			} else if (event.type === 'completed' || event.type === 'failed') {
+				yield { ...event, items: event.items.flatMap((item) => withoutPicture(item, made)) };
+			} else yield event;
+		}
+	}
+
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+		yield* withFiles(streamShown(await withMade(request), signal));
+	}
+
+	async function* streamShown(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
 		const all = request.input.flatMap((item) => (isNote(item) ? (item.content as unknown[]).filter(isPicture) : []));
 		if (all.length === 0) return yield* model.stream(request, signal);
 		const none = new Set();
@@ -186,7 +261,7 @@ export function withPictures(model: Model, files: Files, conversationId: string)
 	return { ...model, stream };
 }
 
-function newest(pictures: readonly PicturePart[]): Set<PicturePart> {
+function newest<Picture extends { file: PicturePart['file'] }>(pictures: readonly Picture[]): Set<Picture> {
 	let left = MAX_REQUEST_BYTES;
 	const few = pictures.slice(-MAX_PICTURES);
 	const cut = few.findLastIndex(({ file }) => (left -= file.bytes) < 0);
@@ -196,6 +271,20 @@ function newest(pictures: readonly PicturePart[]): Set<PicturePart> {
 /** OpenRouter answers 404 if no provider of the model takes them. */
 function refusesPictures({ status, message }: { status?: number; message: string }): boolean {
 	return [400, 404, 413, 415, 422].includes(status ?? 0) && /image|picture|vision|multi-?modal/i.test(message);
+}
+
+function isMade(item: ResponseItem): item is ResponseItem & { file: MadeFile } {
+	return isServerCall(item.type) && isObject(item.file);
+}
+
+/** The item with its file in place of its picture; without a file, it can't be sent again. */
+function withoutPicture(item: ResponseItem, made: ReadonlyMap<string, MadeFile | null>): ResponseItem[] {
+	if (!isServerCall(item.type)) return [item];
+	const found = Object.entries(item).find(([, value]) => typeof value === 'string' && made.has(value));
+	if (!found) return [item];
+	const [field, value] = found;
+	const file = made.get(String(value));
+	return file ? [{ ...item, [field]: null, file: { ...file, field } }] : [];
 }
 
 function isPicture(part: unknown): part is PicturePart {

@@ -1,6 +1,7 @@
 /** Repairs a history before sending, so that one incomplete call doesn't break a whole conversation (MODEL-WIRE). */
 import type { ResponseItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
+import { isServerCall } from '../../../shared/names.ts';
 import { isObject, parseJson } from '../../../shared/json.ts';
 import { isBlankMessage } from './items.ts';
 
@@ -12,7 +13,7 @@ export const INTERRUPTED_OUTPUT = JSON.stringify({
 
 /**
  * Returns items that every server accepts, in the same order: arguments are JSON objects, each call has exactly one
- * output, each output has a call, and there are no duplicates or blank assistant messages. A turn's note joins the message
+ * output, each output has a call, and there are no duplicates, blank assistant messages or unfinished calls of the server's own tools. A turn's note joins the message
  * before it, because many chat templates want roles to alternate. Unchanged items keep their identity; reasoning is never
  * changed. Pure and idempotent.
  */
@@ -43,6 +44,9 @@ export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 		if (item.type === 'function_call_output') {
 			if (callId === undefined || !seen.calls.has(callId) || seen.outputs.has(callId)) continue;
 			seen.outputs.add(callId);
+		} else if (isServerCall(item.type) && item.status !== 'completed') {
+			// Half a call of the server's own, which it wouldn't take back.
+			continue;
 		} else if (isRepeated(item, seen.items) || (item.role === 'assistant' && isBlankMessage(item))) {
 			continue;
 		}

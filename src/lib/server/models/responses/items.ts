@@ -1,5 +1,5 @@
 /** Assigns the events of a stream to output items, although servers identify items inconsistently (MODEL-WIRE "Stream"). */
-import type { ModelEvent, ModelUsage, ResponseItem } from '../../agent/model.ts';
+import type { ModelEvent, ModelUsage, ResponseItem, ServerCall } from '../../agent/model.ts';
 import { readCitation } from '../../../shared/citations.ts';
 import type { Citation } from '../../../shared/message-schema.ts';
 import { asArray, asNumber, asObject, asText, isObject, type JsonObject } from '../../../shared/json.ts';
@@ -196,6 +196,35 @@ export function argumentsOf(item: JsonObject): string {
 	return asText(item.arguments) ?? '';
 }
 
+const MAX_SERVER_TEXT = 20_000;
+
+/** What is said of such a call: its query or address, and what it gave. */
+export function serverCallOf(item: JsonObject, callId: string): ServerCall {
+	const { type, id: _id, status, action, error, result, imageB64, image_b64, ...others } = item;
+	const { type: kind, sources, ...asked } = asObject(action);
+	const { query, queries, url, prompt, timezone, ...rest } = { ...others, ...asked } as JsonObject;
+	const picture = [result, imageB64, image_b64].find((each) => typeof each === 'string' && each !== '');
+	const isError = Boolean(error) || status === 'failed' || status === 'incomplete' || status === 'in_progress';
+	const addresses = asArray(sources).flatMap((source) => asText(asObject(source).url) ?? []);
+	const cost = asNumber(item.cost) ?? asNumber(asObject(item.usage).cost);
+	const said = [
+		isError ? (asText(error) ?? asText(asObject(error).message) ?? 'The model’s server didn’t finish this.') : '',
+		cost === undefined ? '' : `Cost: $${cost}`,
+		...addresses
+	].filter((line) => line !== '');
+	const left = Object.entries(rest).filter(([key]) => key !== 'cost' && key !== 'usage');
+	const facts = left.map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+	const known = Object.entries({ query, queries, url, prompt, timezone }).filter(([, value]) => value !== undefined);
+	return {
+		callId,
+		name: String(type),
+		arguments: JSON.stringify(Object.fromEntries(known)),
+		result: [...said, ...facts].join('\n').slice(0, MAX_SERVER_TEXT).toWellFormed(),
+		isError,
+		...(picture && !isError ? { picture: String(picture) } : {})
+	};
+}
+
 /** Events with content of the reply. */
 export type ContentEvent = Exclude<ModelEvent, { type: 'retrying' | 'completed' | 'failed' }>;
 
@@ -229,7 +258,7 @@ export function citationAt(annotation: unknown, start: number, length: number): 
 }
 
 function keyOf(event: ContentEvent): string {
-	return 'key' in event ? event.key : event.callId;
+	return 'key' in event ? event.key : 'call' in event ? event.call.callId : event.callId;
 }
 
 /** Token counts and cost (MODEL-WIRE "Figures"); null if the server sends none. */

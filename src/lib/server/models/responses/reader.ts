@@ -1,8 +1,10 @@
 /** Converts the events of a Responses stream to ours: deltas as they arrive, final items verbatim, one ending. */
+import { randomUUID } from 'node:crypto';
 import { isNestedDeeperThan } from '../../../shared/errors.ts';
 import { MAX_CITATIONS } from '../../../shared/citations.ts';
 import type { Citation } from '../../../shared/message-schema.ts';
 import type { ModelUsage, ResponseItem } from '../../agent/model.ts';
+import { isServerCall } from '../../../shared/names.ts';
 import {
 	appendEvent,
 	argumentsOf,
@@ -13,6 +15,7 @@ import {
 	ItemTable,
 	type OpenItem,
 	reasoningOf,
+	serverCallOf,
 	textOf,
 	usageOf
 } from './items.ts';
@@ -196,6 +199,10 @@ export class ResponseReader {
 		if (type === undefined) return;
 		const open = this.#table.find(event, type, true);
 		if (type === 'function_call') this.#start(open);
+		if (isServerCall(type) && !open.isStarted) {
+			open.isStarted = true;
+			this.#push({ type: 'server.started', callId: this.#serverCallId(open), name: type });
+		}
 	}
 
 	#readArguments(event: JsonObject): void {
@@ -228,6 +235,8 @@ export class ResponseReader {
 		if (open.item) return;
 		if (item.type === 'function_call') return this.#finishCall(open, item);
 		open.item = item;
+		if (isServerCall(item.type))
+			this.#push({ type: 'server.done', call: serverCallOf(item, this.#serverCallId(open)) });
 		if (item.type === 'message') {
 			const text = textOf(item);
 			this.#showRest(open, text);
@@ -236,6 +245,11 @@ export class ResponseReader {
 		}
 		if (item.type === 'reasoning')
 			this.#showRest(open, reasoningOf(item, open.part === undefined ? undefined : kindOf(open.part)));
+	}
+
+	/** Servers number theirs from the start again. */
+	#serverCallId(open: OpenItem): string {
+		return (open.callId ??= `srv_${randomUUID()}`);
 	}
 
 	#finishCall(open: OpenItem, item: ResponseItem): void {

@@ -1,5 +1,6 @@
 /** Builds a request of the Responses API (MODEL-WIRE "Request"). */
 import { hash } from 'node:crypto';
+import { isOpenRouter } from '../../../shared/names.ts';
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
@@ -80,7 +81,9 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 		stream: true,
 		session_id: takesSessionId(url) && sessionId !== '' ? sessionId.slice(0, MAX_SESSION_ID) : undefined,
 		instructions: withoutHidden(instructions),
-		input: sanitiseInput(input).map(withoutHiddenText),
+		input: sanitiseInput(input)
+			.filter(({ type }) => !type.startsWith('openrouter:') || isOpenRouter(new URL('.', url).href))
+			.map(withoutHiddenText),
 		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
 		reasoning: effort || reasoning ? { effort, ...asObject(reasoning) } : undefined,
 		...(tools.length > 0

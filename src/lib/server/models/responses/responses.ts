@@ -26,7 +26,7 @@ export interface ResponsesModelOptions {
 	backoffMs?: number;
 	/** A shared list of models; created if absent. */
 	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools' | 'cacheSaving'> &
-		Partial<Pick<ModelCatalog, 'takesImages'>>;
+		Partial<Pick<ModelCatalog, 'takesImages' | 'modalities'>>;
 	/** What is known of the server; shared by its models. */
 	server?: ServerFacts;
 	/** The app's name and URL for OpenRouter's listing. */
@@ -78,7 +78,8 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			return yield { type: 'failed', error, items: [] };
 		}
 		const fields = server.refusesCacheFields ? {} : cacheFields(options.id, url, request.sessionId);
-		let body = requestBody(options.id, url, request, fields);
+		const modalities = catalog.modalities?.(options.id) ?? undefined;
+		let body = requestBody(options.id, url, request, { ...fields, modalities });
 		let mayRefuse = Object.keys(fields).length > 0;
 		const usedCallIds = callIdsOf(request);
 		for (let attempt = 1; ; attempt++) {
@@ -87,7 +88,7 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			if (mayRefuse && refusesFields(outcome.fault)) {
 				server.refusesCacheFields = true;
 				mayRefuse = false;
-				body = requestBody(options.id, url, request);
+				body = requestBody(options.id, url, request, { modalities });
 				continue;
 			}
 

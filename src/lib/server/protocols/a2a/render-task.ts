@@ -10,7 +10,7 @@ import {
 	type StreamResponse
 } from '@a2a-js/sdk';
 import { AppError } from '../../../shared/errors.ts';
-import { type Approval, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
+import { type Approval, filesOf, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/names.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-calls.ts';
@@ -134,10 +134,8 @@ function answerArtifact(text: string): Artifact {
 }
 
 /** Paths the answer's scripts wrote, without duplicates, in the order of writing. */
-function filesOf(answer: Message): string[] {
-	const paths = answer.parts.flatMap((part) =>
-		part.type === 'tool' ? (part.execution?.files ?? []).map(({ path }) => path) : []
-	);
+function pathsOf(answer: Message): string[] {
+	const paths = answer.parts.flatMap((part) => (part.type === 'tool' ? filesOf(part).map(({ path }) => path) : []));
 	return [...new Set(paths)].slice(0, MAX_FILES);
 }
 
@@ -180,7 +178,7 @@ export async function artifactsOf(source: FileSource, answer: Message): Promise<
 	const budget = { bytes: MAX_INLINE_TOTAL };
 	const text = messageText(answer, TEXT_BREAK);
 	const artifacts = text === '' ? [] : [answerArtifact(text)];
-	for (const path of filesOf(answer)) {
+	for (const path of pathsOf(answer)) {
 		const artifact = await fileArtifact(source, path, budget);
 		if (artifact) artifacts.push(artifact);
 	}

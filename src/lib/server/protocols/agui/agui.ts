@@ -48,6 +48,7 @@ const CUSTOM_EVENTS = [
 	'skill.output',
 	'skill.finished',
 	'text.citation',
+	'tool.files',
 	'run.usage',
 	'run.retry',
 	'run.context',

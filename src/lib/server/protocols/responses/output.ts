@@ -10,6 +10,7 @@
 import { annotationOf } from '../../../shared/citations.ts';
 import type { RunEvent } from '../../../shared/events.ts';
 import type { Citation } from '../../../shared/message-schema.ts';
+import { isServerCall } from '../../../shared/names.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import { callText, resultText } from './conversation.ts';
 import {
@@ -252,7 +253,7 @@ export class Output {
 		Object.assign(call, { output, is_error: isError });
 		if (open) {
 			yield* this.#addReasoning(open, resultText(call));
-			return yield* this.#closeReasoning(open, seal({ items: itemsOf(call), model: this.#options.model }));
+			return yield* this.#closeReasoning(open, this.#sealed(call));
 		}
 		const made = this.#add({
 			type: 'function_call_output' as const,
@@ -264,6 +265,11 @@ export class Output {
 		});
 		yield { ...added(made), item: { ...made.item, output: '', status: 'in_progress' } };
 		yield done(made);
+	}
+
+	/** What the model's server ran itself isn't a call that it would take back. */
+	#sealed(call: ExecutedCall): string | undefined {
+		return isServerCall(call.name) ? undefined : seal({ items: itemsOf(call), model: this.#options.model });
 	}
 
 	/** Adds facts about the execution to its item. */
