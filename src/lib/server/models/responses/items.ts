@@ -201,7 +201,7 @@ const MAX_SERVER_TEXT = 20_000;
 /** What is said of such a call: its query or address, and what it gave. */
 export function serverCallOf(item: JsonObject, callId: string): ServerCall {
 	const { type, id: _id, status, action, error, result, imageB64, image_b64, ...others } = item;
-	const { type: kind, sources, ...asked } = asObject(action);
+	const { type: _kind, sources, ...asked } = asObject(action);
 	const { query, queries, url, prompt, timezone, ...rest } = { ...others, ...asked } as JsonObject;
 	const picture = [result, imageB64, image_b64].find((each) => typeof each === 'string' && each !== '');
 	const isError = Boolean(error) || status === 'failed' || status === 'incomplete' || status === 'in_progress';
