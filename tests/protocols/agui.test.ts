@@ -256,7 +256,12 @@ describe('with a model that is played', () => {
 	let client: AguiClient;
 	beforeAll(async () => {
 		model = await startModelServer();
-		const env = { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'a-key', OPENROUTER_MODEL: 'test/model' };
+		const env = {
+			CHAT_TITLES: 'false',
+			OPENROUTER_BASE_URL: model.url,
+			OPENROUTER_API_KEY: 'a-key',
+			OPENROUTER_MODEL: 'test/model'
+		};
 		free = await serve(env, SKILLS);
 		asking = await serve({ ...env, SKILLS_APPROVAL: 'ask' }, SKILLS);
 	});

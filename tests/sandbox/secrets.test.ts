@@ -127,6 +127,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 				SKILLS_ENV: 'OFFERED_KEY',
 				OFFERED_KEY: OFFERED,
 				OPENROUTER_API_KEY: 'key-of-the-model-server',
+				CHAT_TITLES: 'false',
 				OPENROUTER_BASE_URL: server.url
 			};
 			app = await createApp(loadConfig(environment));
@@ -199,6 +200,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 				SKILLS_DIRS: join(root, 'skills'),
 				SKILLS_SANDBOX: backend,
 				OPENROUTER_API_KEY: 'key-of-the-model-server',
+				CHAT_TITLES: 'false',
 				OPENROUTER_BASE_URL: server.url
 			};
 			const opened = (app = await createApp(loadConfig(environment)));

@@ -121,7 +121,7 @@ async function startServer(
 function isolatedEnvironment(): Record<string, string> {
 	const { PATH = '', HOME = '', LANG = 'C.UTF-8', TMPDIR = tmpdir() } = process.env;
 	const open = { HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN: '', PUBLIC_ORIGIN: '' };
-	const own = { OPENROUTER_API_KEY: '', DATABASE_URL: '', SHUTDOWN_TIMEOUT_MS: '1000' };
+	const own = { CHAT_TITLES: 'false', OPENROUTER_API_KEY: '', DATABASE_URL: '', SHUTDOWN_TIMEOUT_MS: '1000' };
 	return { PATH, HOME, LANG, TMPDIR, ...open, ...own };
 }
 

@@ -65,6 +65,7 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 			DATA_DIR: join(root, 'data'),
 			SKILLS_DIRS: options.skills ? join(root, 'skills') : join(import.meta.dirname, '../../skills'),
 			SKILLS_SANDBOX: 'process',
+			CHAT_TITLES: 'false',
 			...(model_ ? { OPENROUTER_API_KEY: 'test-key-of-the-scripted-model', OPENROUTER_BASE_URL: model_.url } : {}),
 			...options.env
 		})

@@ -78,21 +78,22 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		installedRoot: join(root, 'installed'),
 		trustsLocal: options.trustLocal !== 'ask'
 	});
+	const models = {
+		modelFor: ({ id }: { id?: string | null }) =>
+			createResponsesModel({
+				id: id ?? options.set?.model ?? 'test/model',
+				baseUrl: server.url,
+				backoffMs: 1,
+				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
+			}),
+		effort: () => options.set?.effort ?? null
+	};
 	const createRunner = (): Runner =>
 		new Runner({
 			store,
 			skills,
 			workspaces,
-			models: {
-				modelFor: ({ id }) =>
-					createResponsesModel({
-						id: id ?? options.set?.model ?? 'test/model',
-						baseUrl: server.url,
-						backoffMs: 1,
-						...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
-					}),
-				effort: () => options.set?.effort ?? null
-			},
+			models,
 			modes,
 			...(options.builtins ? { builtins: options.builtins } : {}),
 			approvals: createApprovalPolicy({
@@ -135,6 +136,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		store,
 		/** The same database, without what `wrapStore` does. */
 		database,
+		models,
 		skills,
 		workspaces,
 		trust,

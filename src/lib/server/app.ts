@@ -23,6 +23,7 @@ import { type AdHocParts, type Cases, createCases } from './skill-admin/ad-hoc.t
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './conversations/conversation-trash.ts';
 import { joinTools } from './turns/toolbox.ts';
+import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
@@ -131,6 +132,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	});
 	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
+	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await runner.recover();
 	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
 	const adHoc: AdHocParts = {
@@ -198,6 +200,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		async close() {
 			await Promise.all([localSocket?.close(), mcp.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close()]);
+			await titles.close();
 			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();

@@ -25,6 +25,7 @@ const schema = z.object({
 	OPENROUTER_API_KEY: text,
 	OPENROUTER_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://openrouter.ai/api/v1'),
 	OPENROUTER_MODEL: z.string().default('openrouter/auto'),
+	CHAT_TITLES: z.stringbool().default(true),
 	MODEL_PORTS: z
 		.string()
 		.default('11434,1234,8080')
@@ -104,6 +105,8 @@ export interface Config {
 	/** Demo mode: no key is set and the base URL is OpenRouter’s. */
 	isOffline: boolean;
 	/** Local ports to search for model servers (F11), without this server’s own. */
+	/** The model names chats. */
+	autoTitles: boolean;
 	modelPorts: number[];
 	dataDir: string;
 	skillsDirs: string[];
@@ -215,6 +218,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		baseUrl: values.OPENROUTER_BASE_URL,
 		model: values.OPENROUTER_MODEL,
 		isOffline: !values.OPENROUTER_API_KEY && given.OPENROUTER_BASE_URL === undefined,
+		autoTitles: values.CHAT_TITLES,
 		modelPorts: values.MODEL_PORTS.filter((port) => port !== values.PORT),
 		dataDir,
 		...foldersOf(values, dataDir, paths),

@@ -93,6 +93,7 @@ export async function openSkills(
 			...config.catalog,
 			...execution,
 			limits: { ...config.limits, scriptTimeoutMs: config.skillsTimeoutMs },
+			autoTitles: config.autoTitles,
 			model: { id, baseUrl, apiKey, isOffline }
 		}
 	});

@@ -25,6 +25,8 @@ export const settingsPatch = z
 		effort: reasoningEffort.nullable().optional(),
 		/** For all chats. */
 		instructions: customInstructions.nullable().optional(),
+		/** The model names a chat after its first answer. */
+		autoTitles: z.boolean().nullable().optional(),
 		/** Per reply: model calls, USD, milliseconds. */
 		maxSteps: z.number().int().min(1).max(100).nullable().optional(),
 		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
@@ -60,6 +62,7 @@ export const settings = z.object({
 	autoMinScore: z.number(),
 	/** The user’s, for all chats; empty for none. */
 	instructions: z.string(),
+	autoTitles: z.boolean(),
 	model: modelSettings,
 	/** Per reply; `maxCostUsd` null for no limit. */
 	limits: z.object({
@@ -75,6 +78,7 @@ export const settings = z.object({
 		autoMaxSkills: z.number(),
 		autoMinScore: z.number(),
 		model: z.string(),
+		autoTitles: z.boolean(),
 		maxSteps: z.number(),
 		maxCostUsd: z.number().nullable(),
 		maxDurationMs: z.number(),

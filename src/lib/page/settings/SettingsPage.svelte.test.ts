@@ -64,6 +64,19 @@ test('custom instructions are saved when the field is left; too long ones are no
 	await expect.element(screen.getByTestId('settings-error')).not.toBeInTheDocument();
 });
 
+test('automatic titles are on, and are turned off at once; a change that is refused is taken back', async () => {
+	const { screen, client } = await setup();
+	const toggle = screen.getByTestId('auto-titles');
+	await expect.element(toggle).toBeChecked();
+	client.changeSettings.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
+	await toggle.click();
+	await expect.element(screen.getByTestId('settings-error')).toMatchTextContent(/The database is busy/);
+	await expect.element(toggle).toBeChecked();
+	await toggle.click();
+	expect(client.changeSettings).toHaveBeenLastCalledWith({ autoTitles: false });
+	await expect.element(toggle).not.toBeChecked();
+});
+
 describe('E1: the catalogs', () => {
 	test('the active one is chosen; one that is refused is not shown as chosen', async () => {
 		const { screen, client } = await setup();

@@ -68,7 +68,15 @@ function valuesOf({
 	limits,
 	...rest
 }: Settings): Partial<Record<SettingName, string | number | boolean | null>> {
-	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, instructions } = rest;
+	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, instructions, autoTitles } = rest;
 	const ofSkills = { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore };
-	return { ...ofSkills, instructions, ...limits, model: model.id, modelBaseUrl: model.baseUrl, effort: model.effort };
+	return {
+		...ofSkills,
+		instructions,
+		autoTitles,
+		...limits,
+		model: model.id,
+		modelBaseUrl: model.baseUrl,
+		effort: model.effort
+	};
 }

@@ -217,6 +217,7 @@ async function open(script: Reply[]) {
 				SKILLS_SANDBOX: 'process',
 				SKILLS_TRUST: 'trust'
 			},
+			CHAT_TITLES: 'false',
 			...{ OPENROUTER_BASE_URL: played.url, OPENROUTER_API_KEY: 'a-key', OPENROUTER_MODEL: 'test/model' }
 		})
 	));

@@ -320,7 +320,7 @@ function questionOf({ id, text, files }: NewMessage, createdAt: string): Message
 }
 
 /** The first line of the question, cut at a word. */
-function titleOf(text: string): string {
+export function titleOf(text: string): string {
 	const line = text.trim().split('\n')[0]?.trim() ?? '';
 	return line.length <= 60 ? line || UNTITLED : `${line.slice(0, 60).replace(/\s+\S*$/, '')}…`;
 }

@@ -16,6 +16,7 @@ const DEFAULTS = {
 	autoMaxSkills: 5,
 	autoMinScore: 3,
 	model: { id: 'openrouter/auto', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null, isOffline: true },
+	autoTitles: true,
 	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, scriptTimeoutMs: 30_000 }
 } as const satisfies SettingsParts['defaults'];
 

@@ -29,6 +29,7 @@ export interface SettingsParts {
 		autoMaxSkills: number;
 		autoMinScore: number;
 		model: ModelDefaults;
+		autoTitles: boolean;
 		limits: Settings['limits'];
 	};
 	vault: {
@@ -64,6 +65,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		autoMaxSkills: chosen.autoMaxSkills ?? defaults.autoMaxSkills,
 		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore,
 		instructions: chosen.instructions ?? '',
+		autoTitles: chosen.autoTitles ?? defaults.autoTitles,
 		model: modelSettingsOf(chosen, modelKey, defaults.model),
 		limits: {
 			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,
@@ -76,6 +78,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 			autoMaxSkills: defaults.autoMaxSkills,
 			autoMinScore: defaults.autoMinScore,
 			model: defaults.model.id,
+			autoTitles: defaults.autoTitles,
 			maxSteps: defaults.limits.maxSteps,
 			maxCostUsd: defaults.limits.maxCostUsd,
 			maxDurationMs: defaults.limits.maxDurationMs,

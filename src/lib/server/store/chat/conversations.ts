@@ -7,7 +7,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
 import { isReasoningEffort } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
-import { readUsage } from './runs.ts';
+import { addUsage, readUsage } from './runs.ts';
 import { type Database, hasEffect } from '../schema.ts';
 import { findSnippets, foldText, matches, readQuery, searchOf } from './search.ts';
 
@@ -49,6 +49,11 @@ export interface Conversations {
 	list(query: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }>;
 	/** False if not found, like `touch`, `change` and `restore`. */
 	rename(id: string, title: string, updatedAt: string): Promise<boolean>;
+	/**
+	 * Replaces the title while it is still `from` and the new one isn't empty; `updatedAt` stays. Adds `used` to the
+	 * conversation's usage in any case.
+	 */
+	retitle(id: string, change: { from: string; title: string; used: TokenUsage | null }): Promise<void>;
 	touch(id: string, updatedAt: string): Promise<boolean>;
 	/** `now` (ISO 8601) becomes the time of a new pin or archiving. */
 	change(id: string, changes: ConversationMarks, now: string): Promise<boolean>;
@@ -158,6 +163,14 @@ export function createConversations(db: Kysely<Database>): Conversations {
 		},
 
 		rename: (id, title, updatedAt) => update(db, id, { ...titleColumns(title), updated_at: updatedAt }),
+
+		retitle: (id, { from, title, used }) =>
+			db.transaction().execute(async (transaction) => {
+				const changes = title === '' ? {} : titleColumns(title);
+				const named = transaction.updateTable('conversations').set({ ...changes, id });
+				await named.where('id', '=', id).where('title', '=', from).where('deleted_at', 'is', null).execute();
+				if (used) await addUsage(transaction, id, used);
+			}),
 
 		touch: (id, updatedAt) => update(db, id, { updated_at: updatedAt }),
 

@@ -101,7 +101,8 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 				if (!(await advanceOne(transaction, last))) return false;
 				await transaction.updateTable('runs').set(end).where('id', '=', last.runId).execute();
 				if (end.state !== 'cancelled') await markUnread(transaction, last.runId);
-				if (used) await addUsage(transaction, last.runId, used);
+				const run = used && (await findRun(transaction, last.runId));
+				if (run) await addUsage(transaction, run.conversationId, used);
 				if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
 				return true;
 			})
@@ -139,16 +140,11 @@ async function markUnread(transaction: Transaction<Database>, runId: string): Pr
 }
 
 /** Adds to the conversation's total usage. */
-async function addUsage(transaction: Transaction<Database>, runId: string, used: TokenUsage): Promise<void> {
-	const conversation = await transaction
-		.selectFrom('conversations')
-		.innerJoin('runs', 'runs.conversation_id', 'conversations.id')
-		.select(['conversations.id', 'conversations.usage'])
-		.where('runs.id', '=', runId)
-		.executeTakeFirst();
-	if (!conversation) return;
-	const usage = JSON.stringify(sumUsage(readUsage(conversation.usage), used));
-	await transaction.updateTable('conversations').set({ usage }).where('id', '=', conversation.id).execute();
+export async function addUsage(transaction: Transaction<Database>, id: string, used: TokenUsage): Promise<void> {
+	const row = await transaction.selectFrom('conversations').select('usage').where('id', '=', id).executeTakeFirst();
+	if (!row) return;
+	const usage = JSON.stringify(sumUsage(readUsage(row.usage), used));
+	await transaction.updateTable('conversations').set({ usage }).where('id', '=', id).execute();
 }
 
 /** Zero if the column is empty or can't be read. */

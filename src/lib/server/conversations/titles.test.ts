@@ -1,0 +1,117 @@
+/** What names a chat, and what doesn't. */
+import { afterEach, expect, test } from 'vitest';
+import { gate, response, status, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
+import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { createLog } from '../log.ts';
+import { createOfflineModel } from '../offline/offline.ts';
+import { createTitles } from './titles.ts';
+
+let rig: RunRig;
+let titles: ReturnType<typeof createTitles>;
+let logged: string[];
+afterEach(async () => {
+	await titles.close();
+	await rig.close();
+});
+
+async function start(script: Reply[], more: Partial<Parameters<typeof createTitles>[0]> = {}): Promise<void> {
+	rig = await createRunRig(script);
+	logged = [];
+	const { store, runner, models, changes } = rig;
+	const log = createLog((line) => logged.push(line));
+	titles = createTitles({ ...{ store, runner, models, changes, log }, isEnabled: () => true, ...more });
+}
+
+const titleIs = (title: string) =>
+	eventually(async () => expect(await rig.store.conversations.get('c')).toMatchObject({ title }));
+
+test('the model names a chat after its first answer: one small request without tools, whose cost is the chat’s', async () => {
+	const usage = (cost: number) => ({ input_tokens: 10, output_tokens: 5, cost });
+	const heard: string[] = [];
+	const changes = { announce: (id: string) => void heard.push(id), follow: async function* () {} };
+	await start(
+		[
+			response([text('Water is H2O.')], { usage: usage(0.5) }),
+			response([text('What water is')], { usage: usage(0.25) }),
+			text('More.')
+		],
+		{ changes }
+	);
+	await rig.run('What is water? Please explain.');
+	const { updatedAt } = (await rig.store.conversations.get('c')) ?? {};
+	await titleIs('What water is');
+	expect(await rig.store.conversations.get('c')).toMatchObject({ updatedAt });
+	expect(await rig.store.conversations.usage('c')).toMatchObject({ inputTokens: 20, outputTokens: 10, cost: 0.75 });
+	expect((await rig.answer('run-1')).usage).toMatchObject({ cost: 0.5 });
+	const { body } = rig.server.requests[1] ?? {};
+	expect(body).toMatchObject({ model: 'test/model', max_output_tokens: 500 });
+	expect(body?.tools ?? []).toEqual([]);
+	// A second tab hears of it.
+	await eventually(() => expect(heard).toEqual(['c']));
+	await rig.run('And ice?');
+	rig.server.assertDone();
+});
+
+test('a title that a person gives meanwhile stays, and the request is still paid', async () => {
+	const held = gate();
+	await start([text('Yes.'), [text(held, 'Named')]]);
+	await rig.run('one');
+	await rig.server.received(2);
+	await rig.store.conversations.rename('c', 'Mine', new Date().toISOString());
+	const before = await rig.store.conversations.usage('c');
+	held.open();
+	await eventually(async () => expect(await rig.store.conversations.usage('c')).not.toEqual(before));
+	await titleIs('Mine');
+});
+
+test('a request that fails leaves the first line and the chat as they are, and is logged without what was said', async () => {
+	await start([text('Yes.'), status(400, { error: { code: 400, message: 'Unsupported parameter.' } }), text('Again.')]);
+	await rig.run('a secret question');
+	await eventually(() => expect(logged.join('')).toContain('couldn’t name a chat'));
+	expect(logged.join('')).not.toContain('secret');
+	await titleIs('a secret question');
+	expect(await rig.answer('run-1')).toMatchObject({ status: 'complete', error: null });
+	await rig.run('two');
+	rig.server.assertDone();
+});
+
+test.each([
+	['it is turned off', { isEnabled: () => false }, {}],
+	['in Demo mode', { models: { modelFor: () => createOfflineModel(), effort: () => null } }, {}],
+	['for a program with a key', {}, { apiKeyId: 'key_a' }]
+])('nothing is asked if %s', async (_when, parts, more) => {
+	await start([text('Yes.'), text('Two.')], parts);
+	await rig.run('one', more);
+	await rig.run('two', more);
+	rig.server.assertDone();
+	await titleIs('one');
+});
+
+test('a chat that has a title when its first answer ends keeps it without a request', async () => {
+	const held = gate();
+	await start([[text(held, 'Yes.')], text('Two.')]);
+	const { runId } = await rig.ask('one');
+	await rig.server.received(1);
+	await rig.store.conversations.rename('c', 'Mine', new Date().toISOString());
+	held.open();
+	await rig.events(runId);
+	await rig.run('two');
+	rig.server.assertDone();
+	await titleIs('Mine');
+});
+
+test.each([
+	['\n\n# **“The title.”**\nand more', 'The title'],
+	['Title: Plans\u202e \u200bfor today…', 'Plans for today…'],
+	[`${'word '.repeat(40)}`, `${'word '.repeat(15)}word…`],
+	['"…"', 'one'],
+	['', 'one']
+])('of %j the title is %j', async (said, title) => {
+	await start([text('Yes.'), text(said)]);
+	await rig.run('one');
+	await rig.server.received(2);
+	await eventually(async () => expect(await rig.store.conversations.get('c')).toMatchObject({ title }));
+	await titles.close();
+	await titleIs(title);
+});
