@@ -15,7 +15,7 @@ export const modelSettingsOf = (more: Partial<ModelSettings> = {}): ModelSetting
 
 export const settingsOf = (more: Partial<Settings> = {}): Settings => ({
 	...{ skillsEnabled: true, canEnableSkills: true, skillsProvider: 'skillssh' as const, hasSkillsmpApiKey: false },
-	...{ autoMaxSkills: 5, autoMinScore: 3, instructions: '', autoTitles: true, model: modelSettingsOf() },
+	...{ autoMaxSkills: 5, autoMinScore: 3, instructions: '', autoTitles: true, web: [], model: modelSettingsOf() },
 	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 1_800_000, scriptTimeoutMs: 30_000 },
 	defaults: {
 		...{

@@ -42,7 +42,7 @@ export async function startModelServer(
 			return sendJson(response, 200, { data: options.models ?? [{ id: 'test/model' }] });
 		}
 		const recorded = record(request, response, body);
-		if (request.method !== 'POST' || request.url !== '/v1/responses' || !recorded) {
+		if (request.method !== 'POST' || !request.url?.endsWith('/v1/responses') || !recorded) {
 			violations.push(`${request.method} ${request.url} is not a request of the Responses API: ${body.slice(0, 200)}`);
 			return sendJson(response, 404, { error: { code: 404, message: 'No such address' } });
 		}

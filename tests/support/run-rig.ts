@@ -18,7 +18,7 @@ import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import type { Store } from '../../src/lib/server/store/store.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../src/lib/shared/message.ts';
-import type { ReasoningEffort } from '../../src/lib/shared/names.ts';
+import type { ReasoningEffort, WebTool } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { startModelServer, type Reply } from './model-server.ts';
@@ -28,12 +28,14 @@ export interface RigOptions {
 	skills?: Record<string, string>;
 	limits?: Partial<AgentLimits>;
 	/** What the settings say of the model; may be changed while the rig is there. */
-	set?: { model?: string; effort?: ReasoningEffort | null; instructions?: string };
+	set?: { model?: string; effort?: ReasoningEffort | null; instructions?: string; web?: WebTool[] };
 	approvals?: ApprovalMode;
 	/** `ask`: the skills must be looked at first. */
 	trustLocal?: 'trust' | 'ask';
 	/** Variables that a skill declares and nobody has set. */
 	missingVariables?: () => Promise<string[]>;
+	/** The model's server is at an address as OpenRouter's. */
+	isOpenRouter?: boolean;
 	/** Without it nothing is ever too long. */
 	contextTokens?: number;
 	/** What the model's server says of its models. */
@@ -82,7 +84,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		modelFor: ({ id }: { id?: string | null }) =>
 			createResponsesModel({
 				id: id ?? options.set?.model ?? 'test/model',
-				baseUrl: server.url,
+				baseUrl: options.isOpenRouter ? server.url.replace('/v1', '/api/v1') : server.url,
 				backoffMs: 1,
 				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
 			}),
@@ -106,7 +108,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				...{ maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000 },
 				...options.limits
 			}),
-			instructions: () => options.set?.instructions ?? '',
+			chats: () => ({ instructions: options.set?.instructions ?? '', web: options.set?.web ?? [] }),
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log: createLog((line) => logged.push(line))

@@ -123,7 +123,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			]),
 		contextTokens: config.contextTokens
 	};
-	const runner = new Runner({ ...turns, changes, instructions: () => settings.current().instructions });
+	const runner = new Runner({ ...turns, changes, chats: () => settings.current() });
 	const responses = createResponsesApi({
 		...turns,
 		models,

@@ -1,7 +1,8 @@
 /** REST contracts of conversations, runs and files. Requests refuse unknown keys, except in AG-UI’s own objects. Times are ISO 8601. */
 import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
-import { customInstructions, modelId, reasoningEffort } from './models.ts';
+import { WEB_TOOLS } from './names.ts';
+import { customInstructions, modelId, reasoningEffort, webTools } from './models.ts';
 
 /** Ids chosen by clients, also used as folder names. Two are addresses beside those of conversations. */
 export const conversationId = z
@@ -74,7 +75,9 @@ const chatChoices = z.object({
 	model: modelId.nullable().optional(),
 	effort: reasoningEffort.nullable().optional(),
 	/** The user's, for the model; empty like null. */
-	instructions: customInstructions.nullable().optional()
+	instructions: customInstructions.nullable().optional(),
+	/** What the model may do on the web. */
+	web: webTools.nullable().optional()
 });
 export type ChatChoices = z.infer<typeof chatChoices>;
 
@@ -150,7 +153,8 @@ export const conversationDetail = conversationSummary.extend({
 	/** Chosen for this conversation; null for the default in the settings. */
 	model: z.string().nullable(),
 	effort: reasoningEffort.nullable(),
-	instructions: z.string().optional()
+	instructions: z.string().optional(),
+	web: z.array(z.enum(WEB_TOOLS)).optional()
 });
 export type ConversationDetail = z.infer<typeof conversationDetail>;
 

@@ -1,6 +1,6 @@
 /** REST contracts of models, keys and accounts (FEATURES F9, F11; MODEL-WIRE "Figures"). Times are ISO 8601. */
 import { z } from 'zod';
-import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS } from './names.ts';
+import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS, WEB_TOOLS } from './names.ts';
 
 /** The model server’s id, such as `openrouter/auto`. */
 export const modelId = z
@@ -11,6 +11,12 @@ export const modelId = z
 	.regex(PRINTABLE, 'must be letters, digits and signs without spaces');
 
 export const reasoningEffort = z.enum(REASONING_EFFORTS);
+
+/** Server tools that the model may use, if its server has them. */
+export const webTools = z
+	.array(z.enum(WEB_TOOLS))
+	.max(WEB_TOOLS.length)
+	.transform((chosen) => WEB_TOOLS.filter((tool) => chosen.includes(tool)));
 
 export const MAX_INSTRUCTIONS = 8000;
 /** What the user tells the model in every chat, or in one. */

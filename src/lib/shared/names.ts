@@ -113,6 +113,10 @@ export function isServerCall(type: unknown): boolean {
 	return typeof type === 'string' && /^(openrouter:.+|web_search_call|image_generation_call)$/.test(type);
 }
 
+/** What OpenRouter can do for the model: its server tools `web_search`, `web_fetch` and `datetime`. */
+export const WEB_TOOLS = ['search', 'fetch', 'date'] as const;
+export type WebTool = (typeof WEB_TOOLS)[number];
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 

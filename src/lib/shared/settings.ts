@@ -1,7 +1,7 @@
 /** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). Times are ISO 8601. */
 import { z } from 'zod';
-import { customInstructions, modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
-import { API_SCOPES } from './names.ts';
+import { customInstructions, modelApiKey, modelBaseUrl, modelId, reasoningEffort, webTools } from './models.ts';
+import { API_SCOPES, WEB_TOOLS } from './names.ts';
 
 /** The active catalog, whose install endpoint is enabled (E1). */
 export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);
@@ -27,6 +27,8 @@ export const settingsPatch = z
 		instructions: customInstructions.nullable().optional(),
 		/** The model names a chat after its first answer. */
 		autoTitles: z.boolean().nullable().optional(),
+		/** For chats that haven’t chosen. */
+		web: webTools.nullable().optional(),
 		/** Per reply: model calls, USD, milliseconds. */
 		maxSteps: z.number().int().min(1).max(100).nullable().optional(),
 		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
@@ -63,6 +65,8 @@ export const settings = z.object({
 	/** The user’s, for all chats; empty for none. */
 	instructions: z.string(),
 	autoTitles: z.boolean(),
+	/** What the model may do on the web, for chats that haven’t chosen. */
+	web: z.array(z.enum(WEB_TOOLS)),
 	model: modelSettings,
 	/** Per reply; `maxCostUsd` null for no limit. */
 	limits: z.object({

@@ -415,6 +415,43 @@ test('instructions of a new chat are kept over a reload, go with its first messa
 	await expect.poll(() => client.started[0]?.forwardedProps).toEqual({ instructions: 'Answer in verse.' });
 });
 
+describe('web tools', () => {
+	test('are switches of the menu, reached by keys, where the server is OpenRouter; a new chat begins as the one before', async () => {
+		app.health = {
+			...health(false),
+			model: { id: 'test/model', offline: false, baseUrl: 'https://openrouter.ai/api/v1' }
+		};
+		const { screen, input } = await setup();
+		await expect.element(screen.getByTestId('web-off')).not.toBeInTheDocument();
+		screen.getByTestId('add').element().focus();
+		await userEvent.keyboard('{Enter}');
+		const item = (name: string) => page.getByRole('menuitemcheckbox', { name });
+		await expect.element(item('Web search')).toHaveAttribute('aria-checked', 'false');
+		await userEvent.keyboard('{End}{ArrowUp}{ArrowUp}{Enter}');
+		await expect.element(item('Web search')).toHaveAttribute('aria-checked', 'true');
+		await item('Date and time').click();
+		await userEvent.keyboard('{Escape}');
+		const off = screen.getByRole('button', { name: 'Turn off web tools (web search, date and time)' });
+		await expect.element(off).toBeVisible();
+		expect(new ChatSession('d', client, app.conversations, createFakeServices()).choices.web).toEqual([
+			'search',
+			'date'
+		]);
+		await input.fill('hello');
+		await userEvent.keyboard('{Enter}');
+		await expect.poll(() => client.started[0]?.forwardedProps).toEqual({ web: ['search', 'date'] });
+		await off.click();
+		await expect.element(off).not.toBeInTheDocument();
+	});
+
+	test('are not in the menu with another server', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('add').click();
+		await expect.element(page.getByRole('menuitem', { name: 'Attach files' })).toBeVisible();
+		expect(page.getByRole('menuitemcheckbox').elements()).toEqual([]);
+	});
+});
+
 test('instructions that the server refuses stay in the dialog, which says why', async () => {
 	const services = createFakeServices();
 	session = new ChatSession('c', client, app.conversations, services);

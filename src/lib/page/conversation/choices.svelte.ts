@@ -1,6 +1,6 @@
 /** Messages queued for the end of a run (F14), stored on the server so all tabs show the same; model choice and examples. */
 import type { ChatChoices, QueuedMessage } from '../../shared/api.ts';
-import { isReasoningEffort, type ReasoningEffort } from '../../shared/names.ts';
+import { isReasoningEffort, type ReasoningEffort, WEB_TOOLS, type WebTool } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import { KIND_ORDER, kindOf } from '../skills/skill-words.ts';
 import { newId, timestamp } from '../text/format.ts';
@@ -96,10 +96,11 @@ export interface ChoiceHost {
 
 const MODEL_KEY = 'new-model';
 const EFFORT_KEY = 'new-effort';
+const WEB_KEY = 'new-web';
 /** With the id of the new chat, so that the next one starts without. */
 const INSTRUCTIONS_KEY = 'new-instructions';
 
-/** Model, effort and instructions of a chat. */
+/** Model, effort, web tools and instructions of a chat. */
 export class Choices {
 	readonly #host: ChoiceHost;
 	readonly #save: SessionServices['change'];
@@ -108,6 +109,8 @@ export class Choices {
 	effort = $state<ReasoningEffort | null>(null);
 	/** For this chat only; empty for none. */
 	instructions = $state('');
+	/** What the model may do on the web. */
+	web = $state.raw<readonly WebTool[] | null>(null);
 
 	/** A new chat starts with the choices made for the previous new one. */
 	constructor(host: ChoiceHost, save: SessionServices['change']) {
@@ -116,6 +119,8 @@ export class Choices {
 		this.model = readStored('local', MODEL_KEY);
 		const effort = readStored('local', EFFORT_KEY);
 		this.effort = isReasoningEffort(effort) ? effort : null;
+		const web = readStored('local', WEB_KEY)?.split(' ');
+		this.web = web ? WEB_TOOLS.filter((tool) => web.includes(tool)) : null;
 		const stored = readStored('session', INSTRUCTIONS_KEY) ?? '';
 		this.instructions = stored.startsWith(`${host.id}\n`) ? stored.slice(host.id.length + 1) : '';
 	}
@@ -133,6 +138,12 @@ export class Choices {
 		return this.#keep({ effort });
 	}
 
+	async pickWeb(web: WebTool[]): Promise<boolean> {
+		this.web = web;
+		if (this.#isNew) writeStored('local', WEB_KEY, web.join(' '));
+		return this.#keep({ web });
+	}
+
 	async setInstructions(text: string): Promise<boolean> {
 		const isSaved = await this.#keep({ instructions: text });
 		if (!isSaved) return false;
@@ -141,7 +152,8 @@ export class Choices {
 		return true;
 	}
 
-	show({ model, effort, instructions }: ChatChoices): void {
+	show({ model, effort, instructions, web }: ChatChoices): void {
+		this.web = web ?? null;
 		this.model = model ?? null;
 		this.effort = effort ?? null;
 		this.instructions = instructions ?? '';
@@ -152,6 +164,7 @@ export class Choices {
 		return {
 			...(this.model === null ? {} : { model: this.model }),
 			...(this.effort === null ? {} : { effort: this.effort }),
+			...(this.web === null ? {} : { web: [...this.web] }),
 			...(this.instructions === '' ? {} : { instructions: this.instructions })
 		};
 	}

@@ -77,6 +77,13 @@ test('automatic titles are on, and are turned off at once; a change that is refu
 	await expect.element(toggle).not.toBeChecked();
 });
 
+test('web tools of new chats are switches', async () => {
+	const { screen, client } = await setup(settingsOf({ web: ['search'] }));
+	await expect.element(screen.getByRole('checkbox', { name: 'Web search' })).toBeChecked();
+	await screen.getByRole('checkbox', { name: 'Date and time' }).click();
+	expect(client.changeSettings).toHaveBeenLastCalledWith({ web: ['search', 'date'] });
+});
+
 describe('E1: the catalogs', () => {
 	test('the active one is chosen; one that is refused is not shown as chosen', async () => {
 		const { screen, client } = await setup();

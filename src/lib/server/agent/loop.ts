@@ -1,7 +1,7 @@
 /** The agent loop: calls the model, runs its tool calls, and repeats until there is an answer (DESIGN §4). */
 import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
 import type { ReachedLimit } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/names.ts';
+import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
 import type {
 	FunctionTool,
@@ -44,6 +44,8 @@ export interface AgentRun {
 	/** Ids of the caller's calls without a result yet. The model isn't called before they have one. */
 	handed?: readonly string[];
 	toolbox: Toolbox;
+	/** See `ModelRequest`. */
+	web?: readonly WebTool[];
 	threadId: string;
 	runId: string;
 	limits: AgentLimits;
@@ -112,6 +114,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			instructions: run.instructions,
 			input,
 			tools,
+			web: run.web,
 			toolChoice: isLast ? ('none' as const) : toolChoiceOf(run, step),
 			sessionId: threadId,
 			effort: run.effort ?? undefined,

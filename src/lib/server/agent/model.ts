@@ -1,6 +1,6 @@
 /** The interface of a model: one request, one stream of events. Items are Responses API items with their wire names. */
 import type { Citation, ProducedFile } from '../../shared/message-schema.ts';
-import type { ReasoningEffort } from '../../shared/names.ts';
+import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
 export type ResponseItem = { type: string } & Record<string, unknown>;
@@ -22,6 +22,8 @@ export interface ModelRequest {
 	/** The whole history: OpenRouter stores none. */
 	input: ResponseItem[];
 	tools: FunctionTool[];
+	/** Tools of the model's server, if it has them. */
+	web?: readonly WebTool[] | undefined;
 	toolChoice: ToolChoice;
 	/** The conversation's id, for sticky routing and caching (`session_id`). */
 	sessionId: string;

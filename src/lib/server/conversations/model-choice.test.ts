@@ -1,6 +1,6 @@
 /** Which model answers a run, how long it thinks and what it may cost: the request, else the conversation, else the settings. */
-import { afterEach, expect, test } from 'vitest';
-import { call, gate, status, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { call, cited, gate, item, raw, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { runAgentInput } from '../../shared/api.ts';
 import { toRunRequest } from './agui-input.ts';
@@ -55,6 +55,136 @@ test('F11: another answer and more of an answer take a choice as well', async ()
 		['acme/large', undefined],
 		['acme/large', 'minimal']
 	]);
+});
+
+describe('web tools', () => {
+	/** Types of the tools of each request that are no functions. */
+	const offered = () =>
+		rig.server.requests.map(({ body }) =>
+			((body.tools ?? []) as { type: string }[]).map(({ type }) => type).filter((type) => type !== 'function')
+		);
+	const [SEARCH, FETCH, DATE] = ['openrouter:web_search', 'openrouter:web_fetch', 'openrouter:datetime'];
+	const search = (fields: object = {}) =>
+		item('openrouter:web_search', {
+			id: 'ws_1',
+			status: 'completed',
+			action: { type: 'search', query: 'tides', sources: [{ type: 'url', url: 'https://a.example/' }] },
+			...fields
+		});
+	const stepsOf = async (runId: string) => (await rig.answer(runId)).parts.filter((part) => part.type === 'tool');
+
+	test('are those of the request, else of the chat, else of the settings; first of all tools; a program with a key only gets what it asks for', async () => {
+		await start(
+			Array.from({ length: 6 }, () => text('Yes.')),
+			{ isOpenRouter: true, set: { web: ['search'] } }
+		);
+		await rig.run('one');
+		await rig.run('two', { choice: { web: ['search', 'fetch', 'date'] } });
+		await rig.run('three');
+		await rig.run('four', { choice: { web: [] } });
+		await rig.run('five', { choice: { web: null } });
+		await rig.run('six', { apiKeyId: 'key_a', conversationId: 'd' });
+		expect(offered()).toEqual([[SEARCH], [SEARCH, FETCH, DATE], [SEARCH, FETCH, DATE], [], [SEARCH], []]);
+		const tools = rig.server.requests[1]?.body.tools as object[];
+		const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+		expect(tools.slice(0, 3)).toEqual([{ type: SEARCH }, { type: FETCH }, { type: DATE, parameters: { timezone } }]);
+		expect(tools.length).toBeGreaterThan(3);
+	});
+
+	test('are not offered to another server, nor to a model without tools', async () => {
+		await start([text('Yes.')], { set: { web: ['search'] } });
+		await rig.run('one');
+		expect(offered()).toEqual([[]]);
+		await rig.close();
+		const models = [{ id: 'test/model', supported_parameters: ['temperature'] }];
+		await start([text('Yes.')], { isOpenRouter: true, set: { web: ['search'] }, models });
+		await rig.run('one');
+		expect(offered()).toEqual([[]]);
+	});
+
+	test('are steps with query, sources and cost; the model that used them gets them back as they came, another one or another server not', async () => {
+		const annotation = { type: 'url_citation', url: 'https://a.example/', title: 'A', start_index: 0, end_index: 5 };
+		const page = item('openrouter:web_fetch', {
+			id: 'wf_1',
+			status: 'completed',
+			url: 'https://a.example/x',
+			title: 'Tides',
+			content: 'High at noon.',
+			cost: 0.001
+		});
+		const fields = { query: 'tides' };
+		await start([[search(), page, cited('Noon.', annotation)], text('Yes.'), text('No.')], { isOpenRouter: true });
+		const { runId } = await rig.run('When?');
+		expect(await stepsOf(runId)).toMatchObject([
+			{ name: SEARCH, status: 'done', arguments: JSON.stringify(fields), result: 'https://a.example/' },
+			{
+				name: FETCH,
+				status: 'done',
+				arguments: '{"url":"https://a.example/x"}',
+				result: 'Cost: $0.001\ntitle: Tides\ncontent: High at noon.'
+			}
+		]);
+		await rig.run('Sure?');
+		await rig.run('Really?', { choice: { model: 'acme/large' } });
+		const sent = rig.server.requests.map(({ body }) => body.input as object[]);
+		expect(sent[1]).toContainEqual(search().item);
+		expect(sent[1]).toContainEqual(page.item);
+		expect(JSON.stringify(sent[2])).not.toContain('openrouter:');
+		expect(JSON.stringify(sent[2])).toContain('Noon.');
+	});
+
+	test.each([
+		[
+			'that fails',
+			[[search({ status: 'failed', error: 'The search engine is down.' }), text('Sorry.')]],
+			'The search engine is down.',
+			'complete'
+		],
+		[
+			'that is left half-way',
+			[[search({ status: 'in_progress' }), text('Sorry.')]],
+			'The model’s server didn’t finish this.',
+			'complete'
+		],
+		[
+			'whose answer breaks off',
+			[raw({ type: 'response.output_item.added', output_index: 0, item: { type: SEARCH, id: 'ws_1' } })],
+			'The model’s server ended before this was done.',
+			'failed'
+		]
+	] as const)(
+		'one %s is a failed step that says so, and the next message works',
+		async (_how, script, result, ended) => {
+			await start([...(script as unknown as Reply[]), text('Fine.')], { isOpenRouter: true, set: { web: ['search'] } });
+			const { runId } = await rig.run('When?');
+			expect(await stepsOf(runId)).toMatchObject([
+				{ name: SEARCH, status: 'failed', result: expect.stringContaining(result) }
+			]);
+			expect((await rig.answer(runId)).status).toBe(ended);
+			const next = await rig.run('Again?');
+			expect((await rig.answer(next.runId)).status).toBe('complete');
+			expect(JSON.stringify(rig.server.requests[1]?.body.input)).not.toContain('ws_1');
+		}
+	);
+
+	test('whatever their items say, the answer is shown', async () => {
+		const odd = [
+			{ action: null },
+			{ action: [] },
+			{ action: { sources: 'x', query: { a: 1 } } },
+			{ error: { code: 1 } },
+			{ result: 7 },
+			{ content: 'x'.repeat(100_000) }
+		];
+		await start([[...odd.map((fields, index) => search({ id: `ws_${index}`, ...fields })), text('Here.')]], {
+			isOpenRouter: true
+		});
+		const { runId } = await rig.run('When?');
+		const answer = await rig.answer(runId);
+		expect(answer.status).toBe('complete');
+		expect(answer.parts).toHaveLength(odd.length + 1);
+		expect(JSON.stringify(answer).length).toBeLessThan(30_000);
+	});
 });
 
 /** The instructions of each request. */

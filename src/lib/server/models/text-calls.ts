@@ -20,7 +20,14 @@ export function withTextCalls(model: Model, takesTools: () => boolean | null): M
 			wasRefused = true;
 		}
 		const input = asTexts(request.input);
-		const asked = { ...request, instructions: withTools(request), input, tools: [], toolChoice: 'auto' as const };
+		const asked = {
+			...request,
+			instructions: withTools(request),
+			input,
+			tools: [],
+			web: [],
+			toolChoice: 'auto' as const
+		};
 		yield* readCalls(model.stream(asked, signal), request);
 	}
 	return { ...model, stream };

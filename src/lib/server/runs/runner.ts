@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/names.ts';
+import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
+import type { Settings } from '../../shared/settings.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';
@@ -21,8 +22,8 @@ export interface RunnerOptions extends TurnParts {
 	models: ModelSource;
 	/** Current limits, for a new run. */
 	limits(): AgentLimits;
-	/** The user's instructions for all chats; none by default. */
-	instructions?(): string;
+	/** For all chats; none by default. */
+	chats?(): Pick<Settings, 'instructions' | 'web'>;
 	changes: ConversationChanges;
 	log: Log;
 }
@@ -31,6 +32,7 @@ interface Responder {
 	model: Model;
 	effort: ReasoningEffort | null;
 	custom: CustomInstructions;
+	web: readonly WebTool[];
 }
 
 interface ActiveRun {
@@ -162,16 +164,18 @@ export class Runner {
 
 	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. */
 	async #responderFor({ conversationId, apiKeyId, choice = {} }: RunRequest): Promise<Responder> {
-		const { store, models, instructions } = this.#options;
+		const { store, models, chats } = this.#options;
 		const kept = await store.runs.choiceOf(conversationId);
 		// null resets to the settings.
 		const { model: id = kept.model, effort = kept.effort, instructions: own = kept.instructions } = choice;
-		// A program with a key isn't told what the owner has written about themselves.
-		const allChats = apiKeyId === undefined ? (instructions?.() ?? '') : '';
+		// A program with a key isn't told what the owner has written about themselves, and spends nothing it didn't ask for.
+		const all = apiKeyId === undefined ? chats?.() : undefined;
+		const { web = kept.web } = choice;
 		return {
 			model: models.modelFor({ id }),
 			effort: effort ?? models.effort(),
-			custom: { allChats, thisChat: own ?? '' }
+			custom: { allChats: all?.instructions ?? '', thisChat: own ?? '' },
+			web: web ?? all?.web ?? []
 		};
 	}
 

@@ -66,6 +66,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore,
 		instructions: chosen.instructions ?? '',
 		autoTitles: chosen.autoTitles ?? defaults.autoTitles,
+		web: chosen.web ?? [],
 		model: modelSettingsOf(chosen, modelKey, defaults.model),
 		limits: {
 			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,

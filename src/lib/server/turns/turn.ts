@@ -1,7 +1,7 @@
 /** Runs one turn of a conversation: prepares prompt, skills, tools and history, then runs the agent (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
 import { handedCalls, type Message, messageText } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/names.ts';
+import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 import { GO_ON, heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
@@ -29,6 +29,8 @@ export interface Turn {
 	/** Reasoning effort; null: the model's default. */
 	effort: ReasoningEffort | null;
 	custom: CustomInstructions;
+	/** What the model may do on the web. */
+	web: readonly WebTool[];
 	limits: AgentLimits;
 	signal: AbortSignal;
 	isAskedToYield(): boolean;
@@ -50,7 +52,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 
 async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGenerator<RunEvent> {
 	const { store, workspaces, approvals } = parts;
-	const { request, answer, effort, custom, limits } = turn;
+	const { request, answer, effort, custom, web, limits } = turn;
 	const { runId, conversationId } = request;
 	const { signal } = time;
 	const model = withPictures(turn.model, workspaces, conversationId);
@@ -124,6 +126,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		held,
 		handed: request.kind === 'resume' ? handedCalls(answer).map(({ id }) => id) : [],
 		toolbox,
+		web,
 		threadId: conversationId,
 		runId,
 		limits,

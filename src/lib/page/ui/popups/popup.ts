@@ -107,6 +107,8 @@ export interface MenuItem {
 	label: string;
 	icon: LucideIcon;
 	isDanger?: boolean;
+	/** Set for a switch, which leaves the menu open. */
+	isChecked?: boolean;
 	/** A separator comes before it. */
 	isApart?: boolean;
 	/** File to download, instead of `run`. */

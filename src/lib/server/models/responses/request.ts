@@ -1,6 +1,6 @@
 /** Builds a request of the Responses API (MODEL-WIRE "Request"). */
 import { hash } from 'node:crypto';
-import { isOpenRouter } from '../../../shared/names.ts';
+import { isOpenRouter, type WebTool } from '../../../shared/names.ts';
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
@@ -72,7 +72,11 @@ function cacheKeyOf(sessionId: string): string {
 
 /** The JSON body, with a repaired history. `extra`: fields that the request's own options may replace. */
 export function requestBody(model: string, url: URL, request: ModelRequest, extra: object = {}): string {
-	const { instructions, input, tools, toolChoice, sessionId, effort, options } = request;
+	const { instructions, input, toolChoice, sessionId, effort, options } = request;
+	const isServing = isOpenRouter(new URL('.', url).href);
+	const own = withoutHiddenIn(request.tools).map((tool) => ({ ...tool, strict: tool.strict ?? null }));
+	// Before the others, which grow.
+	const tools = [...(isServing ? (request.web ?? []).map(serverTool) : []), ...own];
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
 	return toJson({
 		...extra,
@@ -82,18 +86,26 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 		session_id: takesSessionId(url) && sessionId !== '' ? sessionId.slice(0, MAX_SESSION_ID) : undefined,
 		instructions: withoutHidden(instructions),
 		input: sanitiseInput(input)
-			.filter(({ type }) => !type.startsWith('openrouter:') || isOpenRouter(new URL('.', url).href))
+			.filter(({ type }) => !type.startsWith('openrouter:') || isServing)
 			.map(withoutHiddenText),
 		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
 		reasoning: effort || reasoning ? { effort, ...asObject(reasoning) } : undefined,
 		...(tools.length > 0
 			? {
-					tools: withoutHiddenIn(tools).map((tool) => ({ ...tool, strict: tool.strict ?? null })),
+					tools,
 					tool_choice: toolChoice,
 					parallel_tool_calls
 				}
 			: {})
 	});
+}
+
+/** A tool that OpenRouter runs itself (MODEL-WIRE). */
+function serverTool(tool: WebTool): object {
+	if (tool === 'search') return { type: 'openrouter:web_search' };
+	if (tool === 'fetch') return { type: 'openrouter:web_fetch' };
+	const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+	return { type: 'openrouter:datetime', parameters: { timezone: timeZone } };
 }
 
 /** Removes invisible characters, except from the model's own items, and our extra field. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ChatChoices, ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
-import { isReasoningEffort } from '../../../shared/names.ts';
+import { isReasoningEffort, WEB_TOOLS } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { addUsage, readUsage } from './runs.ts';
 import { type Database, hasEffect } from '../schema.ts';
@@ -259,7 +259,10 @@ export function wasDeleted(): AppError {
 export type KeptChoices = Required<Pick<ChatChoices, 'model' | 'effort'>> & z.infer<typeof keptChoices>;
 
 /** The column `choices`. A value of a newer version counts as not chosen. */
-const keptChoices = z.object({ instructions: z.string().optional().catch(undefined) });
+const keptChoices = z.object({
+	instructions: z.string().optional().catch(undefined),
+	web: z.array(z.enum(WEB_TOOLS)).optional().catch(undefined)
+});
 
 export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<KeptChoices> {
 	const row = await db

@@ -60,6 +60,16 @@ export function testConversationMarks(bench: () => Bench): void {
 			expect(await choose({ model: null })).toEqual(NONE);
 		});
 
+		test('web tools of a chat are kept, none of them too; null gives them back', async () => {
+			const choose = async (choices: ConversationMarks) => {
+				await store.conversations.change('a', choices, at(30));
+				return store.runs.choiceOf('a');
+			};
+			expect(await choose({ web: ['search', 'date'] })).toEqual({ ...NONE, web: ['search', 'date'] });
+			expect(await choose({ web: [] })).toEqual({ ...NONE, web: [] });
+			expect(await choose({ web: null })).toEqual(NONE);
+		});
+
 		test.each([
 			['success', true],
 			['failed', true],
