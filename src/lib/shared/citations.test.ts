@@ -136,6 +136,25 @@ test('no text is broken by its numbers, wherever they are wanted', () => {
 	expect(placed).toBeGreaterThan(100);
 });
 
+test('an answer as models write them shows all its numbers: in prose, lists, tables, and after links', () => {
+	const text =
+		'High tide in **Dover** is at 12:10, see [the table](https://t.example/a?b=1). Don’t swim!\n\n- Spring tides are `higher`\n  1. Neap tides are lower\n\n| Place | Time |\n| - | - |\n| Dover | 12:10 |\n\n> Quoted.\n\n```js\nlet code = 1;\n```\n\n### The end';
+	const words = [
+		'12:10',
+		'the table](https://t.example/a?b=1)',
+		'swim!',
+		'`higher`',
+		'lower',
+		'| Dover | 12:10 |',
+		'Quoted.',
+		'The end'
+	];
+	const ends = words.map((word) => text.indexOf(word) + word.length);
+	const part = textPart(text, ...ends.map((end) => cite(end, 'https://cite.example/')), cite(text.indexOf('code =')));
+	const numbered = new Sources([part]).mark(part, numberLink);
+	expect(withoutNumbers(new BlockStream().update(text, false, numbered)).numbers).toBe(words.length);
+});
+
 /** What blocks show besides numbers, and how many there are. */
 function withoutNumbers(blocks: readonly Block[]): { nodes: unknown; numbers: number } {
 	let numbers = 0;

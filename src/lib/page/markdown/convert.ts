@@ -225,7 +225,7 @@ export type Node =
 
 /** A link that reads `[1]`: the number of a source. */
 export function isNumberLink(node: unknown): boolean {
-	const { type, children } = node as Partial<Extract<Inline, { type: 'link' }>>;
+	const { type, children } = (node ?? {}) as Partial<Extract<Inline, { type: 'link' }>>;
 	if (type !== 'link' || !children || children.length > 3) return false;
 	return /^\[\d+\]$/.test(children.map((each) => (each.type === 'text' ? each.text : ' ')).join(''));
 }
