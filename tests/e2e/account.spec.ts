@@ -159,6 +159,7 @@ test('F11: a server of this machine answers when it is chosen, and the key does 
 	expect(last?.headers.authorization).toBeUndefined();
 	await page.goto(`${app.url}/settings#account`);
 	await page.getByTestId('reset-modelBaseUrl').click();
+	await page.getByTestId('confirm-delete').click();
 	await expect(page.getByTestId('connection')).toContainText(new URL(played.openRouter.baseUrl).host);
 });
 

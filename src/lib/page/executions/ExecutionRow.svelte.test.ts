@@ -37,7 +37,7 @@ describe('E13: an execution', () => {
 		const facts = row.element().textContent.replace(/\s+/g, ' ');
 		for (const fact of [
 			'Skill skills/demo 1.2.3',
-			'SHA-256 abc123',
+			'SHA-256 of files abc123',
 			'Ran in a sandbox (bubblewrap)',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',

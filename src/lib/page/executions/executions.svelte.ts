@@ -54,7 +54,7 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 		['Requested by', callerOf(execution)],
 		['Files created', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
 		['Blocked hosts', refused.join(', ')],
-		['SHA-256', execution.digest]
+		['SHA-256 of files', execution.digest]
 	];
 	return facts.filter(([, value]) => value !== '');
 }

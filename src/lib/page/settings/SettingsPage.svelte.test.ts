@@ -127,6 +127,12 @@ test('B8: limits are whole numbers in range, and stay typed while something else
 	await most.fill('7');
 	await userEvent.keyboard('{Enter}');
 	await expect.poll(() => client.changeSettings.mock.lastCall).toEqual([{ autoMaxSkills: 7 }]);
+	await screen.getByTestId('max-cost').fill('0,5');
+	await userEvent.keyboard('{Enter}');
+	await expect.poll(() => client.changeSettings.mock.lastCall).toEqual([{ maxCostUsd: 0.5 }]);
+	await screen.getByTestId('auto-min').fill('1,000');
+	await userEvent.keyboard('{Enter}');
+	await expect.poll(() => client.changeSettings.mock.lastCall).toEqual([{ autoMinScore: 1000 }]);
 });
 
 describe('UI 10: each setting by itself', () => {
@@ -217,11 +223,13 @@ describe('F11: the server of the model', () => {
 		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Last test of 127.0.0.1:9 failed');
 	});
 
-	test('goes back to the operator’s', async () => {
+	test('goes back to the operator’s, after a question, with the model that only it had', async () => {
 		const model = modelSettingsOf({ baseUrl: 'http://127.0.0.1:1234/v1' });
 		const { screen, client } = await setup(settingsOf({ model }));
-		await screen.getByTestId('reset-modelBaseUrl').click();
-		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelBaseUrl: null });
+		await screen.getByRole('button', { name: 'Disconnect' }).click();
+		expect(client.changeSettings).not.toHaveBeenCalled();
+		await screen.getByTestId('confirm-delete').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelBaseUrl: null, model: null });
 	});
 
 	test('on this machine is offered with its models, and answers when it is chosen', async () => {

@@ -76,3 +76,14 @@ test('F14: what the server can’t be asked for can be asked again', async () =>
 	await screen.getByRole('button', { name: 'Try again' }).click();
 	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
 });
+
+test('F14: a restored chat takes along the notice that offered to undo its deletion', async () => {
+	const screen = await setup([]);
+	server.all = [sampleConversation('a')];
+	await app.actions.remove(sampleConversation('a'));
+	expect(app.toasts.list).toHaveLength(1);
+	server.deleted = [sampleConversation('a')];
+	await app.conversations.deleted.refresh();
+	await screen.getByRole('button', { name: 'Restore Title of a' }).click();
+	await expect.poll(() => app.toasts.list).toEqual([]);
+});

@@ -31,6 +31,8 @@ const UNDO_MS = 30_000;
 
 export class ConversationActions {
 	readonly #host: ActionsHost;
+	/** Notices that offer to undo a deletion, by chat. */
+	readonly #undo = new Map<string, string>();
 
 	constructor(host: ActionsHost) {
 		this.#host = host;
@@ -70,12 +72,20 @@ export class ConversationActions {
 		const restore = async (): Promise<void> => {
 			if ((await this.restore(id)) && wasShown) await this.#host.go(`/c/${id}`);
 		};
-		this.#offerUndo(`Deleted “${shownTitle(conversation)}”`, restore);
+		this.#undo.set(id, this.#offerUndo(`Deleted “${shownTitle(conversation)}”`, restore));
 	}
 
 	/** Resolves to false on failure, which a toast explains. */
-	restore(id: string): Promise<boolean> {
-		return this.#attempt(() => this.#host.conversations.restore(id));
+	async restore(id: string): Promise<boolean> {
+		const isRestored = await this.#attempt(() => this.#host.conversations.restore(id));
+		if (isRestored) this.settled(id);
+		return isRestored;
+	}
+
+	/** Restored or gone for good: nothing to undo. */
+	settled(id: string): void {
+		this.#host.toasts.close(this.#undo.get(id) ?? '');
+		this.#undo.delete(id);
 	}
 
 	/** Deletes a workspace file without confirmation; the server keeps it for an hour. */
@@ -99,8 +109,8 @@ export class ConversationActions {
 		);
 	}
 
-	#offerUndo(text: string, run: () => void | Promise<void>): void {
-		this.#host.toasts.show({ text, action: { label: 'Undo', run }, ms: UNDO_MS });
+	#offerUndo(text: string, run: () => void | Promise<void>): string {
+		return this.#host.toasts.show({ text, action: { label: 'Undo', run }, ms: UNDO_MS });
 	}
 
 	/** Opens the imported chat. */

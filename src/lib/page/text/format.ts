@@ -50,6 +50,13 @@ export function formatTime(at: string): string {
 	return date.toLocaleString([], { month: 'short', day: 'numeric', year, hour: 'numeric', minute: '2-digit' });
 }
 
+/** The same without the time. */
+export function formatDay(at: string): string {
+	const date = new Date(at);
+	const year = date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
+	return date.toLocaleDateString([], { month: 'short', day: 'numeric', year });
+}
+
 /** Like an editor: a final line break starts an empty last line. */
 export function countLines(text: string): number {
 	let lines = 1;

@@ -130,7 +130,7 @@ export async function runAdHoc(
 	const context: AdHocContext = {
 		cwd: parts.workspaceOf(apiKeyId, sessionId, conversationId),
 		signal,
-		caller: { apiKeyId, sessionId },
+		caller: { apiKeyId, sessionId, conversationId },
 		onEvent: (event) => {
 			if (event.type === 'started') executionId = event.executionId;
 			watch.onEvent?.(event);

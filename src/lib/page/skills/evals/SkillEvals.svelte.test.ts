@@ -99,6 +99,9 @@ describe('F16: the evals of a skill', () => {
 
 	test('that cannot be started say why', async () => {
 		const { screen, client } = await setup({});
+		client.startEvals.mockRejectedValueOnce(new ApiError('forbidden', 'Nobody trusts this skill.'));
+		await screen.getByTestId('start-evals').click();
+		await expect.element(screen.getByRole('link', { name: 'Open Security' })).toHaveAttribute('href', '#security');
 		client.startEvals.mockRejectedValueOnce(new ApiError('unavailable', 'Skills are switched off.'));
 		await screen.getByTestId('start-evals').click();
 		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/Skills are switched off/);
