@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createLog } from '../../src/lib/server/log.ts';
 import { createResponsesModel } from '../../src/lib/server/models/responses/responses.ts';
+import { createExecutionRecorder } from '../../src/lib/server/skill-admin/executions.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/trust/approval-policy.ts';
 import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
 import { createOutbox } from '../../src/lib/server/conversations/conversations.ts';
@@ -72,6 +73,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 	const skills = await createSkillsProvider(join(root, 'skills'), { sandbox: plainProcesses() });
 	const workspaces = createWorkspaces(root);
 	const logged: string[] = [];
+	const log = createLog((line) => logged.push(line));
 	const changes = createConversationChanges();
 	const modes = await openSkillModes(store);
 	const trust = createTrust({
@@ -111,7 +113,8 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			chats: () => ({ instructions: options.set?.instructions ?? '', web: options.set?.web ?? [] }),
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
-			log: createLog((line) => logged.push(line))
+			log,
+			recorder: createExecutionRecorder(store, log)
 		});
 	const runner = createRunner();
 	const outbox = createOutbox({ store, runner, changes });

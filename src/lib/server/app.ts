@@ -121,6 +121,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				}),
 				mcpServers.tools(offer)
 			]),
+		recorder: parts.recorder,
 		contextTokens: config.contextTokens
 	};
 	const runner = new Runner({ ...turns, changes, chats: () => settings.current() });

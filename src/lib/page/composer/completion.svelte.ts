@@ -119,6 +119,9 @@ const ATTACH: Completion = {
 	obstacle: null
 };
 
+/** The command that is the last row of the skills. */
+const INSTALL = 'install';
+
 /** Longer lists are cut: typing another letter narrows them. */
 const MOST = 50;
 /** Shorter queries match almost every description. */
@@ -134,7 +137,12 @@ export function completionsFor({ trigger, query }: Token, sources: CompletionSou
 	}
 	const skills = find(sources.skills.map(skillOf), query);
 	const inOrder = [...skills.filter(isFree), ...skills.filter((skill) => !isFree(skill))];
-	if (trigger === 'skill') return inOrder.slice(0, MOST);
+	if (trigger === 'skill') {
+		// Not while a name is typed: Enter would leave the message.
+		const install = query === '' ? sources.commands.find(({ name }) => name === INSTALL) : undefined;
+		const last = install ? [{ ...commandOf(install), label: 'Install a skill…', description: '' }] : [];
+		return [...inOrder.slice(0, MOST), ...last];
+	}
 	return [...find(sources.commands.map(commandOf), query), ...inOrder].slice(0, MOST);
 }
 
@@ -202,7 +210,8 @@ export function composerCommands({ app, session, pickModel, instruct, rename }: 
 		{ name: 'skills', description: 'Browse skills', run: () => void app.go('/skills') },
 		...(session.phase === 'ready' ? stored : []),
 		{ name: 'clear', description: 'Clear your message', run: () => clear(app, session) },
-		{ name: 'help', description: 'Show keyboard shortcuts', run: () => (app.overlay = 'shortcuts') }
+		{ name: 'help', description: 'Show keyboard shortcuts', run: () => (app.overlay = 'shortcuts') },
+		{ name: INSTALL, description: 'Install a skill', run: () => void app.go('/skills/install') }
 	];
 }
 

@@ -57,3 +57,11 @@ test('of a large library at most 50 are offered at once', () => {
 	const skills = Array.from({ length: 2000 }, (_, index) => skill(`skill-${index}`));
 	expect(completionsFor(token('skill', 's'), { ...sources, skills })).toHaveLength(50);
 });
+
+test('F7: the last row of the skills installs one, unless a name is being typed', () => {
+	const all = { ...sources, commands: [...sources.commands, command('install')] };
+	const rows = (query: string) => completionsFor(token('skill', query), all).map(({ label }) => label);
+	expect(rows('').at(-1)).toBe('Install a skill…');
+	expect(rows('ass')).toEqual(['$assess']);
+	expect(rows('ins')).toEqual([]);
+});

@@ -39,6 +39,17 @@ describe('E13: the page of an execution', () => {
 		expect(sources).toEqual([]);
 	});
 
+	test('that a person has denied says so, and is no failure', async () => {
+		const denied = {
+			status: 'error',
+			errorType: 'ApprovalDenied',
+			errorMessage: 'The user didn’t allow this call.'
+		} as const;
+		const { screen } = await setup(sampleExecution({ ...denied, exitCode: null, sandbox: '', output: '' }));
+		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Denied');
+		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
+	});
+
 	test('of a deleted chat says so and restores it; of one that is gone it runs again without its files', async () => {
 		const { screen, client } = await setup(sampleExecution({ conversationId: 'c1' }));
 		await expect.element(screen.getByTestId('conversation-link')).toBeVisible();

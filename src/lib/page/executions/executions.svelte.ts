@@ -16,7 +16,7 @@ import type { Client, ExecutionQuery } from '../server.ts';
 import { errorWords, sandboxWords } from '../steps/steps.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
 
-export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
+const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
 	pending: 'Waiting',
 	running: 'Running',
 	success: 'Succeeded',
@@ -24,11 +24,17 @@ export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
 	timeout: 'Timed out'
 };
 
+/** Stored as an error of its own type (E12). */
+export function statusWords({ status, errorType }: SkillExecution): string {
+	return errorType === 'ApprovalDenied' ? 'Denied' : EXECUTION_WORDS[status];
+}
+
 export function isUnderWay({ status }: SkillExecution): boolean {
 	return status === 'running' || status === 'pending';
 }
 
-export function hasFailed({ status }: SkillExecution): boolean {
+export function hasFailed({ status, errorType }: SkillExecution): boolean {
+	if (errorType === 'ApprovalDenied') return false;
 	return status === 'error' || status === 'timeout';
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import type { Execution } from '../../shared/message.ts';
@@ -46,6 +46,15 @@ test('a progress bar is one line that changes', async () => {
 	expect(region.textContent).toBe('55 %');
 	await screen.rerender(props({ output: [out('10 %\r55 %\r100 %\ndone\n')] }));
 	expect(region.textContent).toBe('100 %\ndone\n');
+});
+
+test('“Copy output” copies the text as it is shown', async () => {
+	const written = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
+	const output = [out(`10 %\r${ESCAPE}31mred`), out(`${ESCAPE}0m\n`)];
+	const screen = await render(Terminal, props({ output, exitCode: 0 }));
+	await screen.getByRole('button', { name: 'Copy output' }).click();
+	expect(written).toHaveBeenCalledExactlyOnceWith(screen.getByTestId('terminal-output').element().textContent);
+	written.mockRestore();
 });
 
 describe('while it grows', () => {

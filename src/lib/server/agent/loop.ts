@@ -14,7 +14,7 @@ import type {
 	ToolChoice
 } from './model.ts';
 import type { TimeLimit } from './time-limit.ts';
-import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
+import { denial, denialOf, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 import { unrecorded } from './history.ts';
 
 export interface AgentLimits {
@@ -173,7 +173,9 @@ async function* runStep(
 		const request =
 			isDenied || typeof args === 'string' ? null : await toolbox.approval(call.name, args, call.approval);
 		if (isDenied) {
-			const result = denial(decision);
+			const message = denialOf(decision);
+			const result = denial(message);
+			if (typeof args !== 'string') await toolbox.denied?.(call, args, message);
 			results.set(call.callId, result);
 			yield resultEvent(call.callId, result);
 		} else if (request) {

@@ -41,6 +41,8 @@ export interface Toolbox {
 	 * as long as the call would do the same.
 	 */
 	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
+	/** Notes that a person has denied the call. Never throws. */
+	denied?(call: HeldCall, args: Record<string, unknown>, message: string): Promise<void>;
 	/** Never throws. */
 	call(name: string, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
@@ -50,8 +52,12 @@ export function failure(type: string, message: string, hint?: string): ToolResul
 	return { output: JSON.stringify({ ok: false, error: type, message, hint }), isError: true };
 }
 
+/** What is said of a denied call. */
+export function denialOf({ reason }: ApprovalDecision): string {
+	return `The user didn’t allow this call.${reason ? ` They say: ${reason}` : ''}`;
+}
+
 /** The result of a denied call. */
-export function denial({ reason }: ApprovalDecision): ToolResult {
-	const message = `The user didn’t allow this call.${reason ? ` They say: ${reason}` : ''}`;
+export function denial(message: string): ToolResult {
 	return failure('ApprovalDenied', message, 'Continue without it, or ask the user.');
 }

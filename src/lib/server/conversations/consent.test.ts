@@ -83,6 +83,25 @@ describe('C16: a script that somebody must allow', () => {
 		expect(await newest()).toMatchObject({ status: 'complete' });
 	});
 
+	test('E12: that is denied is among the executions as an error of its own type, and is no use of the skill', async () => {
+		await start([say('a'), text('Then not.')]);
+		await rig.run('go');
+		await decide('deny', 'Not today.');
+		const { data } = await rig.store.skillExecutions.list({}, { page: 1, limit: 10 });
+		expect(data).toMatchObject([
+			{
+				skillId: 'skills/demo',
+				script: 'say.sh',
+				argv: ['a'],
+				status: 'error',
+				errorType: 'ApprovalDenied',
+				exitCode: null
+			}
+		]);
+		expect(data[0]).toMatchObject({ conversationId: 'c', errorMessage: expect.stringContaining('Not today.') });
+		expect(await rig.store.skillExecutions.usage()).toEqual(new Map());
+	});
+
 	test.each([
 		['script', ['wait-for-nothing'], 1],
 		['skill', [], 0]

@@ -86,7 +86,7 @@ export function createExecutionRecorder(
 		running: (id) => write(id, skillExecutions.setRunning(id)),
 		finished(id, end) {
 			const execution = underWay.get(id);
-			if (execution) {
+			if (execution && end.errorType !== 'ApprovalDenied') {
 				const { skillId, startedAt } = execution;
 				usage?.count(skillId, { startedAt, hasFailed: end.status !== 'success' });
 			}

@@ -1,11 +1,12 @@
 /** The loop's toolbox: tools of skills, built-in tools and the caller's own; and who may approve calls. */
+import { randomUUID } from 'node:crypto';
 import type { ApprovalRequest, CustomRunEvent, RunVerdict } from '../../shared/events.ts';
 import { mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import { failure, type Toolbox } from '../agent/tool.ts';
 import type { PlannedRun, SkillSession } from '../skills/call/session.ts';
-import type { ExecutionCaller } from '../skills/run/execution-host.ts';
+import { type ExecutionCaller, type ExecutionRecorder, skillIdOf } from '../skills/run/execution-host.ts';
 import type { SkillEvent } from '../skills/types.ts';
 
 export interface SkillToolboxOptions {
@@ -18,6 +19,8 @@ export interface SkillToolboxOptions {
 	/** Decides what needs approval. */
 	approvals: { request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict> };
 	builtins?: BuiltinTools;
+	/** Denied calls are among the executions, too. */
+	recorder?: ExecutionRecorder | undefined;
 }
 
 /** Tools of one conversation that don't belong to a skill: built in, or from MCP servers. */
@@ -42,7 +45,7 @@ export interface BuiltinTools {
 
 /** A caller's tool takes precedence over one of ours with the same name (FEATURES B13). */
 export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
-	const { session, callerTools, cwd, caller, approvals, builtins } = options;
+	const { session, callerTools, cwd, caller, approvals, builtins, recorder } = options;
 	const callerNames = new Set(callerTools.map((tool) => tool.name));
 	const builtinOf = (name: string): BuiltinTools | null =>
 		builtins?.has(name) && !callerNames.has(name) ? builtins : null;
@@ -66,6 +69,20 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			// Approval, now or in advance, is for exactly these files.
 			if (digest !== null) approved.set(keyOf(name, args), digest);
 			return question;
+		},
+		async denied({ callId, name, approval }, args, message) {
+			if (!recorder || !approval) return;
+			const { skill, script, args: argv, digest } = approval;
+			const plan = builtinOf(name) ? null : session.plan(name, args);
+			const id = randomUUID();
+			const skillId = plan ? skillIdOf(plan.skill) : skill;
+			const version = plan?.skill.version ?? '1.0.0';
+			const record = { id, skillId, skill, version, script, argv, digest, sandbox: '', limits: { timeoutMs: 0 } };
+			await recorder.started({ ...record, caller: { ...caller, toolCallId: callId } });
+			await recorder.finished(id, {
+				...{ status: 'error', errorType: 'ApprovalDenied', message, exitCode: null, durationMs: 0 },
+				...{ stdoutBytes: 0, stderrBytes: 0, output: '', files: [], refused: [] }
+			});
 		},
 		async call(name, args, { toolCallId, signal, emit }) {
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId));

@@ -8,7 +8,7 @@ import { type Catalog, estimateTokens, firstCharacters, tellCatalog } from '../s
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
-import type { ExecutionCaller } from '../skills/run/execution-host.ts';
+import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
@@ -35,6 +35,8 @@ export interface TurnSetupParts {
 		used: ReadonlySet<string>;
 		only?: readonly string[] | undefined;
 	}) => BuiltinTools;
+	/** Records denied calls. */
+	recorder?: ExecutionRecorder;
 	/** The operator's limit of the context; null: the model's own. */
 	contextTokens: number | null;
 }
@@ -191,7 +193,7 @@ function offerOf(
 
 /** Creates the turn's toolbox: tools of skills, built-in tools, and the caller's own. */
 export function equipTurn(
-	{ skills, approvals, modes }: TurnSetupParts,
+	{ skills, approvals, modes, recorder }: TurnSetupParts,
 	{ snapshot, builtins, told }: TurnOffer,
 	turn: TurnOwner & {
 		/** The caller's own tools. */
@@ -218,5 +220,5 @@ export function equipTurn(
 		owner: ownerOf(apiKeyId),
 		reserved: new Set(tools.map(({ name }) => name))
 	});
-	return createSkillToolbox({ session, cwd, caller, approvals, callerTools: tools, builtins });
+	return createSkillToolbox({ session, cwd, caller, approvals, callerTools: tools, builtins, recorder });
 }

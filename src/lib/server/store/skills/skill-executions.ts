@@ -100,7 +100,8 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 					.where('status', 'in', ['pending', 'running'])
 					.returning(['skill_id', 'created_at'])
 					.executeTakeFirst();
-				if (ended) await count(transaction, ended, end.status !== 'success');
+				// A denied call is no use of the skill.
+				if (ended && end.errorType !== 'ApprovalDenied') await count(transaction, ended, end.status !== 'success');
 			});
 		},
 
