@@ -75,6 +75,7 @@ export async function playConversation(): Promise<SentRequest[]> {
 			SKILLS_DIRS: join(root, 'skills'),
 			SKILLS_SANDBOX: 'process',
 			SKILLS_APPROVAL: 'auto',
+			CHAT_TITLES: 'false',
 			OPENROUTER_API_KEY: 'key-of-the-scripted-model',
 			OPENROUTER_BASE_URL: server.url,
 			OPENROUTER_MODEL: 'test/model',

@@ -39,7 +39,7 @@ export async function startA2ARig(env: Record<string, string> = {}): Promise<A2A
 		createApp(
 			loadConfig({
 				...{ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' },
-				...{ SHUTDOWN_TIMEOUT_MS: '0', ...env }
+				...{ SHUTDOWN_TIMEOUT_MS: '0', CHAT_TITLES: 'false', ...env }
 			})
 		);
 	let app = await open();
