@@ -4,7 +4,18 @@ import { join } from 'node:path';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { processesWith } from '../support/processes.ts';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { call, calls, endless, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';
+import {
+	call,
+	calls,
+	endless,
+	item,
+	raw,
+	reasoning,
+	response,
+	status,
+	text,
+	type Reply
+} from '../support/model-server.ts';
 import {
 	createResponsesRigs,
 	type ResponsesRig,
@@ -299,6 +310,22 @@ test('F12: phase, citations and log probabilities of the model’s message are p
 		include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
 		top_logprobs: 1
 	});
+});
+
+test('F12: a picture that the model makes is a file, named by its step; neither the response nor the next request has its bytes', async () => {
+	const png = Buffer.from(`89504e470d0a1a0a0000000d494844520000000a0000000a${'0'.repeat(4000)}`, 'hex');
+	const result = png.toString('base64');
+	const made = item('image_generation_call', { id: 'ig_1', status: 'completed', result });
+	await open([[made, text('Here.')], text('Yes.')]);
+	const { body } = await rig.ask({ input: 'Draw' });
+	const file = { path: 'picture-1.png', bytes: png.length };
+	expect(body.output[0]).toMatchObject({ openrouter_skills: { name: 'image_generation_call', files: [file] } });
+	expect(body.output[0].encrypted_content).toBeUndefined();
+	expect(JSON.stringify(body)).not.toContain(result.slice(0, 500));
+	await rig.ask({ input: 'Nice?', previous_response_id: body.id });
+	const sent = JSON.stringify(sentItems(1));
+	expect(sent).not.toContain('image_generation_call');
+	expect(sent).toContain('picture-1.png');
 });
 
 test.each([false, true])(

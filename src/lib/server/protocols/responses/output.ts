@@ -274,6 +274,11 @@ export class Output {
 
 	/** Adds facts about the execution to its item. */
 	#note(event: Extract<RunEvent, { type: 'CUSTOM' }>): void {
+		if (event.name === 'tool.files') {
+			const made = this.#running.get(event.value.toolCallId);
+			if (made) made.call.files = event.value.files;
+			return;
+		}
 		if (event.name !== 'skill.started' && event.name !== 'skill.finished' && event.name !== 'skill.loaded') return;
 		const call = this.#running.get(event.value.toolCallId)?.call;
 		if (!call) return;

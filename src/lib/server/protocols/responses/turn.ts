@@ -7,6 +7,7 @@ import { isNote, knownFrom, noteOf } from '../../agent/turn-note.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { createContextBudget } from '../../turns/context-budget.ts';
 import { instructionsOf } from '../../turns/instructions.ts';
+import { withPictures } from '../../turns/pictures.ts';
 import type { SkillPolicy } from '../../turns/run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from '../../turns/turn-setup.ts';
 import { unattended, type Asker } from '../../turns/toolbox.ts';
@@ -57,9 +58,10 @@ export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): As
 }
 
 async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLimit): AsyncGenerator<TurnEvent> {
-	const { responseId, sessionId, folder, model, effort, input, limits, policy } = turn;
+	const { responseId, sessionId, folder, effort, input, limits, policy } = turn;
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
+	const model = withPictures(turn.model, workspaces, folder);
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
 	const known = knownFrom(input);
 	const offer = await offerTurn(parts, {
