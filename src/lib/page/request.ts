@@ -132,11 +132,15 @@ export function errorFromBody(status: number, text: string): ApiError {
 	return new ApiError(code, message, hint === undefined ? { details } : { hint, details });
 }
 
-/** The digest to send as `approve` to allow this once; null if it can't be allowed. */
-export function digestToAllow({ details }: { details?: unknown }): string | null {
-	const { error, digest } = (details ?? {}) as { error?: unknown; digest?: unknown };
+/** What an approval card asks about; null if the error isn’t about consent. Sent as `approve`, the digest allows it once. */
+export function approvalOf(
+	{ message, details }: { message: string; details?: unknown },
+	what: Pick<Approval, 'skill' | 'script' | 'args' | 'skillId'>
+): Approval | null {
+	const { error, digest, trust, missing } = (details ?? {}) as Partial<Approval> & { error?: unknown };
 	const canBeAllowed = error === 'ApprovalRequired' || error === 'MissingSecret' || error === 'NotTrusted';
-	return canBeAllowed && typeof digest === 'string' ? digest : null;
+	if (!canBeAllowed || typeof digest !== 'string') return null;
+	return { ...what, interruptId: '', reason: message, digest, trust, missing };
 }
 
 export function asApiError(error: unknown): ApiError {

@@ -28,9 +28,11 @@ export class History {
 		return this.#host.startRun({ text, files: message.files }, { after: message.parentId });
 	}
 
-	/** Starts editing the last user message; false if there is none or a run is under way. */
-	editLast(): boolean {
-		const last = this.#host.entries.findLast(({ message }) => message.role === 'user');
+	/** Starts editing the last user message, or the one this reply answers; false if there is none or a run is under way. */
+	editLast(reply?: MessageEntry): boolean {
+		const { entries } = this.#host;
+		const earlier = reply ? entries.slice(0, Math.max(0, entries.indexOf(reply))) : entries;
+		const last = earlier.findLast(({ message }) => message.role === 'user');
 		if (!last || !this.#host.isIdle) return false;
 		this.editedId = last.message.id;
 		return true;

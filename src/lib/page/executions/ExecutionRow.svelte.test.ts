@@ -69,7 +69,10 @@ describe('E13: an execution', () => {
 		])
 			await expect.element(screen.getByText(words, { exact: true })).toBeVisible();
 		await expect.element(screen.getByText('add "{\\"a\\":1}"')).toBeVisible();
-		await expect.element(screen.getByRole('link')).not.toBeInTheDocument();
+		await expect.element(screen.getByRole('link', { name: 'Open chat' })).not.toBeInTheDocument();
+		await expect
+			.element(screen.getByRole('link', { name: 'Open run' }))
+			.toHaveAttribute('href', `/skills/executions/${failed.id}`);
 	});
 
 	test('E10: can be ended while it is under way, where somebody can end it', async () => {
@@ -83,22 +86,38 @@ describe('E13: an execution', () => {
 	});
 });
 
-test('F6: a run is run again where it stands, as it was, and is allowed there when it asks', async () => {
+test('F6: a run is run again as it was, and is allowed or denied where it asks', async () => {
 	const again = sampleExecution({ id: 'e2', output: 'this time' });
+	const details = { error: 'NotTrusted', digest: 'd1', trust: 'untrusted' };
+	const asks = new ApiError('forbidden', '“demo” wants to run scripts/x.sh. You haven’t trusted this skill yet.', {
+		details
+	});
 	const client = {
 		getExecution: vi.fn(() => Promise.resolve(sampleExecution({ argv: ['a b'] }))),
 		runExecution: vi
 			.fn()
-			.mockRejectedValueOnce(
-				new ApiError('forbidden', 'It wants to run.', { details: { error: 'ApprovalRequired', digest: 'd1' } })
-			)
+			.mockRejectedValueOnce(asks)
+			.mockRejectedValueOnce(asks)
 			.mockResolvedValue({ execution: again })
 	};
-	const screen = await render(RunAgain, { executionId: 'e1', conversationId: 'c1', client });
+	const onrun = vi.fn();
+	const screen = await render(RunAgain, { executionId: 'e1', conversationId: 'c1', onrun, client });
 	await screen.getByTestId('run-again').click();
-	await expect.element(screen.getByTestId('run-again-error')).toMatchTextContent(/It wants to run\./);
-	await screen.getByTestId('allow-once').click();
-	await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('this time');
+	const card = screen.getByTestId('approval');
+	await expect.element(card).toHaveFocus();
+	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ scripts/x.sh "a b"');
+	await expect
+		.element(screen.getByTestId('approval-why'))
+		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\./);
+	await expect.element(screen.getByText('Show script')).toBeVisible();
+	await expect.element(screen.getByTestId('run-again-error')).not.toBeInTheDocument();
+	await screen.getByTestId('deny').click();
+	await expect.element(card).not.toBeInTheDocument();
+	expect(client.runExecution).toHaveBeenCalledOnce();
+	await screen.getByTestId('run-again').click();
+	await screen.getByTestId('approve-once').click();
+	await expect.poll(() => onrun.mock.calls).toEqual([[again]]);
+	await expect.element(card).not.toBeInTheDocument();
 	expect(client.runExecution).toHaveBeenLastCalledWith({
 		skillName: 'installed/demo',
 		script: 'scripts/x.sh',

@@ -14,6 +14,8 @@ export interface MessageActions {
 	setEditing: (isEditing: boolean) => void;
 	/** Replaces a user message. Resolves to false on failure. */
 	edit: (text: string) => Promise<boolean>;
+	/** Starts editing the message that a reply answers. */
+	editQuestion: () => void;
 	/** Generates another reply beside this one. */
 	retry: () => void;
 	/** Retries with another model; absent if there is no choice. */

@@ -196,8 +196,8 @@ test('F6: a script of a skill that nobody trusts runs here when it is allowed th
 	const refused = { details: { error: 'NotTrusted', digest: 'd1' } };
 	client.runExecution.mockRejectedValueOnce(new ApiError('forbidden', 'You haven’t trusted this skill yet.', refused));
 	await screen.getByTestId('run-button').click();
-	await expect.element(screen.getByTestId('run-question')).toMatchTextContent(/haven’t trusted this skill/);
-	await screen.getByTestId('allow-once').click();
+	await expect.element(screen.getByTestId('approval-why')).toMatchTextContent(/haven’t trusted this skill/);
+	await screen.getByTestId('approve-once').click();
 	expect(client.runExecution).toHaveBeenLastCalledWith(expect.objectContaining({ approve: 'd1' }));
 });
 

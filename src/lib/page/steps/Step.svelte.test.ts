@@ -160,12 +160,38 @@ describe('F14: what can be done about a failure', () => {
 	test('it is said in one plain line above what can be done; its codes are details', async () => {
 		const screen = await render(Step, { part: failed, conversationId: 'c', onask: vi.fn() });
 		const body = screen.getByTestId('step-body');
-		await expect.element(body).toMatchTextContent(/^\s*a warning\s*Ask the model to fix it\s*Edit skill\s*Run again/);
-		await expect.element(body).not.toMatchTextContent(/exit code|exit 1|ExecutionFailed|process/);
+		await expect.element(body).toMatchTextContent(/^\s*a warning\s*Ask the model to fix it\s*Run again\s*Edit skill/);
+		await expect.element(body).not.toMatchTextContent(/exit code|ExecutionFailed|process/);
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 1 · 3.2 s · 19 B');
 		await screen.getByTestId('terminal-details').click();
-		await expect.element(screen.getByText('Exit code 1 · Run failed · Ran in no sandbox')).toBeVisible();
+		await expect.element(screen.getByText(/^\s*Exit code 1 · Run failed · Ran in no sandbox/)).toBeVisible();
+		await expect.element(screen.getByTestId('open-run')).toHaveAttribute('href', '/skills/executions/e1');
 		await screen.rerender({ part: { ...failed, execution: { ...failed.execution!, output: [] } } });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('The script failed without any output.');
+	});
+
+	test('a script that refused what it was given is no script to fix: the message is', async () => {
+		const onedit = vi.fn();
+		const screen = await render(Step, { part: failed, conversationId: 'c', onedit });
+		await expect.element(screen.getByRole('link', { name: 'Edit skill' })).not.toHaveClass('text-button');
+		await screen.getByTestId('edit-question').click();
+		expect(onedit).toHaveBeenCalledOnce();
+		const text = 'Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: 1\n';
+		const broken = { ...failed.execution!, output: [{ stream: 'stderr' as const, text }] };
+		await screen.rerender({ part: { ...failed, execution: broken } });
+		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
+		await expect.element(screen.getByRole('link', { name: 'Edit skill' })).toHaveClass('text-button');
+	});
+
+	test('what it said in one line is said once', async () => {
+		const output = [{ stream: 'stderr' as const, text: 'No such city.\n' }];
+		const screen = await render(Step, {
+			part: { ...failed, execution: { ...failed.execution!, output } },
+			conversationId: 'c'
+		});
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('No such city.');
+		await expect.element(screen.getByTestId('terminal')).not.toBeVisible();
+		await expect.element(screen.getByText('Full output · 1 line', { exact: true })).toBeVisible();
 	});
 
 	test('its script is opened in the editor', async () => {

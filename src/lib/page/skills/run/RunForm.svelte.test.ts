@@ -61,12 +61,19 @@ describe('F6: running by hand', () => {
 		const details = { error: 'ApprovalRequired', digest: 'd1' };
 		runExecution.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run it.', { hint: 'x', details }));
 		await screen.getByTestId('run-button').click();
-		await expect.element(screen.getByTestId('run-question')).toHaveTextContent('“demo” wants to run it. Allow once');
-		await screen.getByTestId('allow-once').click();
+		await expect.element(screen.getByTestId('approval')).toMatchTextContent(/Allow this script to run\?/);
+		await expect.element(screen.getByTestId('run-error')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('give-reason')).not.toBeInTheDocument();
+		await screen.getByTestId('deny').click();
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		expect(runExecution).toHaveBeenCalledOnce();
+		runExecution.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run it.', { hint: 'x', details }));
+		await screen.getByTestId('run-button').click();
+		await screen.getByTestId('approve-once').click();
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
-		const [first, second] = runExecution.mock.calls.map(([wanted]) => wanted as object);
+		const [, first, second] = runExecution.mock.calls.map(([wanted]) => wanted as object);
 		expect(second).toEqual({ ...first, approve: 'd1' });
-		await expect.element(screen.getByTestId('run-question')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
 	});
 
 	test('it begins as another run did, and what else can be run begins empty', async () => {

@@ -62,14 +62,14 @@ describe('F6: the cases of a skill', () => {
 		client.runCase.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run x.', { details }));
 		client.runCase.mockResolvedValue(runOf(true));
 		await screen.getByTestId('run-all-cases').click();
-		await expect.element(screen.getByTestId('case-question')).toMatchTextContent('“demo” wants to run x.');
-		await screen.getByTestId('allow-once').click();
+		await expect.element(screen.getByTestId('case-run-error')).not.toBeInTheDocument();
+		await screen.getByTestId('approve-once').click();
 		await expect.element(screen.getByTestId('case-result').nth(1)).toHaveTextContent('Passed');
 		expect(client.runCase.mock.calls.slice(1)).toEqual([
 			['installed/demo', 'a', 'd1'],
 			['installed/demo', 'b', 'd1']
 		]);
-		await expect.element(screen.getByTestId('case-question')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
 	});
 
 	test('that cannot be run now say why in the words of the server', async () => {
