@@ -198,6 +198,27 @@ describe('before the first message', () => {
 		]);
 		expect(client.started).toEqual([]);
 	});
+
+	test('F7: a skill that is tried takes the place of the one tried before; what somebody wrote keeps its skills', async () => {
+		await startWith(app, session, new URLSearchParams('skill=weather'));
+		await startWith(app, session, new URLSearchParams('skill=count-words'));
+		expect(session.skills.pins).toEqual(['count-words']);
+		session.draft.text = 'mine';
+		await startWith(app, session, new URLSearchParams('skill=weather'));
+		expect(session.skills.pins).toEqual(['count-words', 'weather']);
+	});
+
+	test('F7: a skill installed a moment ago is pinned before the list has it, and no error says otherwise', async () => {
+		const { skills } = app.library;
+		app.library.skills = [];
+		app.library.refresh = async () => {
+			expect(session.skills.pins).toEqual(['weather']);
+			app.library.skills = skills;
+		};
+		await startWith(app, session, new URLSearchParams('skill=weather'));
+		expect(session.skills.pins).toEqual(['weather']);
+		expect(app.toasts.list).toEqual([]);
+	});
 });
 
 describe('F7: commands', () => {

@@ -26,17 +26,35 @@ export async function startWith(
 	const names = params.getAll('skill').filter(Boolean);
 	const shown = params.get('example') ?? '';
 	if (names.length === 0 && shown === '') return;
+	await setAside(app, session, [...names, shown]);
 	// If two reads run at once, only the later one counts.
 	for (let tries = 0; !app.library.isLoaded && tries < MAX_TRIES; tries++) await app.library.refresh();
 	const withExample = app.library.ready.find(({ name, example }) => name === shown && example !== null);
 	if (withExample && session.draft.isEmpty) await session.takeExample(withExample.id);
 	if (shown !== '') names.push(shown);
 	for (const name of names) {
-		const skill = app.library.ready.find((ready) => ready.name === name && ready.mode !== 'off');
-		if (skill) await session.skills.pinByName(name, { description: skill.description });
-		else
-			app.toasts.show({ text: `Skill “${cleanText(name)}” isn’t available. It may be off or removed.`, isError: true });
+		const find = () => app.library.ready.find((ready) => ready.name === name && ready.mode !== 'off');
+		// Pinned before it is found: one installed a moment ago may be missing in the list, and the message is sent meanwhile.
+		await session.skills.pinByName(name, { description: find()?.description });
+		for (let tries = 0; !find() && tries < MAX_TRIES; tries++) await app.library.refresh();
+		if (find()) continue;
+		if (session.skills.isPending(name)) await session.skills.unpin(name);
+		app.toasts.show({ text: `Skill “${cleanText(name)}” isn’t available. It may be off or removed.`, isError: true });
 	}
+}
+
+/** Skills and examples that were tried before and not sent: they would go along with this one. What somebody wrote stays, with its skills. */
+async function setAside(
+	{ library }: Pick<ChatApp, 'library'>,
+	{ draft, skills }: ChatSession,
+	wanted: readonly string[]
+): Promise<void> {
+	const isExample = library.ready.some(
+		({ name, example }) => example?.prompt === draft.text && skills.isPending(name) && !wanted.includes(name)
+	);
+	if (isExample) draft.clear();
+	if (!draft.isEmpty) return;
+	for (const name of skills.pins) if (!wanted.includes(name)) await skills.unpin(name);
 }
 
 function begin({ draft }: ChatSession, text: string): void {

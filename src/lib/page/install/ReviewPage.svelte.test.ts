@@ -104,8 +104,10 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(screen.getByRole('checkbox', { name: 'Install risky' })).not.toBeChecked();
 		await expect.element(screen.getByTestId('risk-count')).toHaveTextContent('1 risk');
 		await expect.element(screen.getByTestId('install-and-trust')).toBeVisible();
+		await expect.element(screen.getByTestId('confirm-install')).toHaveTextContent('Install demo');
 		await screen.getByRole('checkbox', { name: 'Install risky' }).click();
 		await expect.element(screen.getByTestId('install-and-trust')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('trust-later')).toBeVisible();
 		const installed = sampleInstalled({ name: 'risky', skillId: 'installed/risky', digest: risky.digest });
 		client.confirmStaged.mockResolvedValue({ installed: [sampleInstalled(), { ...installed, id: 'i2' }], skipped: [] });
 		await screen.getByTestId('confirm-install').click();
@@ -113,6 +115,19 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(screen.getByTestId('installed-risks'))
 			.toHaveAttribute('href', '/skills/installed/risky%401.0.0#trust');
+	});
+
+	test('what is there already is not ticked, and what was left out is said at the end', async () => {
+		const there = { ...withScript(), path: 'there', name: 'there', digest: 'd'.repeat(64) };
+		const { screen, client } = await setup(
+			sampleStaged({ skills: [withScript(), { ...there, installed: sameVersion, changes: null }] })
+		);
+		await expect.element(screen.getByRole('checkbox', { name: 'Install there' })).not.toBeChecked();
+		await expect.element(screen.getByTestId('conflict-choice')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('installed-already').getByRole('link')).toBeVisible();
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', expect.objectContaining({ paths: ['demo'] }));
+		await expect.element(screen.getByTestId('skipped')).toHaveTextContent('Not installed: there.');
 	});
 
 	test('shows what its tools take before anybody trusts them', async () => {

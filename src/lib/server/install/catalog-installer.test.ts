@@ -134,8 +134,10 @@ describe('staging', () => {
 
 	it('E20: shows what is different from the installed one, and none where it is the same', async () => {
 		await rig.put(skillOf('pdf', { body: 'Old.', more: { 'gone.md': 'x' } }));
-		const [same] = (await rig.stage(skillOf('pdf', { body: 'Old.', more: { 'gone.md': 'x' } }))).skills;
-		expect(same).toMatchObject({ installed: { isSameVersion: true }, changes: null });
+		const again = await rig.stage(skillOf('pdf', { body: 'Old.', more: { 'gone.md': 'x' } }));
+		const [same] = again.skills;
+		expect(same).toMatchObject({ installed: { isSameVersion: true, isSameOrigin: false }, changes: null });
+		expect(again.notes.join()).not.toContain('another source');
 		const { skills, notes } = await rig.stage(skillOf('pdf', { version: '1.1.0', body: 'New.' }));
 		expect(skills[0]?.installed).toEqual({
 			skillId: 'installed/pdf',

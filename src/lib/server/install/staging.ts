@@ -112,12 +112,13 @@ async function installedLike(
 }
 
 async function warningsFor(context: InstallContext, owner: string, skill: StagedSkill): Promise<string[]> {
-	const { name, version, installed, status } = skill;
+	const { name, version, installed, status, changes } = skill;
 	if (status === 'broken') return [];
 	const { source } = context.places.rootOf(owner);
 	const skillId = `${source}/${name}`;
 	const notes: string[] = [];
-	if (installed && !installed.isSameOrigin) {
+	// The same files are the same skill, wherever they come from.
+	if (installed && !installed.isSameOrigin && changes !== null) {
 		notes.push(`“${name}” is installed from another source. This may be a different skill with the same name.`);
 	}
 	if (!installed?.isSameOrigin && (await hasSecrets(context, skillId))) {
