@@ -46,6 +46,15 @@ test('on a phone the lines of an error are wrapped, those of code are not', asyn
 	expect(await Promise.all(['', 'text', 'js'].map(wide))).toEqual([false, false, true]);
 });
 
+test('one short line of text is a line with its copy button, not a block with an empty bar', async () => {
+	const screen = await render(CodeBlock, { text: 'No such city.\n', language: '' });
+	const figure = screen.getByTestId('code-block');
+	await expect.element(figure.getByRole('button')).toHaveAccessibleName('Copy code');
+	expect(figure.element().getBoundingClientRect().height).toBeLessThan(56);
+	await screen.rerender({ text: 'a\nb\n', language: '' });
+	await expect.element(screen.getByRole('button', { name: 'Wrap long lines' })).toBeVisible();
+});
+
 test('lines are wrapped on request', async () => {
 	await page.viewport(1280, 800);
 	const screen = await render(CodeBlock, { text: 'word '.repeat(200), language: '' });

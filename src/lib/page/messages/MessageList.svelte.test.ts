@@ -90,7 +90,7 @@ describe('a conversation', () => {
 
 	test.each([
 		[900, 'beside the text', 32],
-		[390, 'over its end, without a band', 44]
+		[390, 'over its end, one in the middle', 44]
 	])('at %i pixels the ways to its end stand %s, %i pixels large', async (width, _place, size) => {
 		const viewport = await show(20, width);
 		viewport.scrollTop -= 1000;
@@ -100,6 +100,10 @@ describe('a conversation', () => {
 		expect(page.getByTestId('scroll-bottom').element().getBoundingClientRect().height).toBe(size);
 		expect(viewport.getBoundingClientRect().bottom).toBe(BOX.height);
 		if (width === 900) expect(ways.left).toBeGreaterThanOrEqual(text.right);
+		else {
+			expect((ways.left + ways.right) / 2).toBeCloseTo((text.left + text.right) / 2, -1);
+			await expect.element(page.getByTestId('scroll-previous')).not.toBeVisible();
+		}
 		expect(ways.right).toBeLessThanOrEqual(width);
 		expect(ways.bottom).toBeLessThanOrEqual(BOX.height);
 	});

@@ -58,16 +58,14 @@ test('F2: each offered skill says how it was told, what it took, and where its p
 	expect(client.getOffer).toHaveBeenCalledExactlyOnceWith('r1', expect.any(AbortSignal));
 	await expect
 		.element(screen.getByTestId('why-points'))
-		.toMatchTextContent(/how well a skill’s words match your question/);
+		.toMatchTextContent(/^How well a skill’s words match your question/);
 	expect(names(screen)).toEqual(['tides', 'fill-pdf', 'csv']);
 	const [tides, pdf, csv] = [0, 1, 2].map((index) => screen.getByTestId('why-row').nth(index));
 	await expect.element(tides!).toMatchTextContent(/tides\s*pinned\s*full description · 400 tokens/);
-	await expect.element(tides!).toMatchTextContent(/0 points\s*no matching words/);
+	await expect.element(tides!).toMatchTextContent(/0%\s*no matching words/);
 	await expect
 		.element(pdf!)
-		.toMatchTextContent(
-			/7\.13 points\s*name: fill, pdf \(4\.5\) · full name: fill, pdf \(2\) · description: form \(0\.63\)/
-		);
+		.toMatchTextContent(/100%\s*name: fill, pdf \(63%\) · full name: fill, pdf \(28%\) · description: form \(9%\)/);
 	await expect
 		.element(pdf!)
 		.toMatchTextContent(

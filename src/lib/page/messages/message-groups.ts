@@ -15,7 +15,7 @@ export interface MessageActions {
 	/** Replaces a user message. Resolves to false on failure. */
 	edit: (text: string) => Promise<boolean>;
 	/** Starts editing the message that a reply answers. */
-	editQuestion: () => void;
+	editQuestion?: (() => void) | undefined;
 	/** Generates another reply beside this one. */
 	retry: () => void;
 	/** Retries with another model; absent if there is no choice. */

@@ -123,8 +123,8 @@ export function filterRows(rows: readonly WhyRow[], filter: WhyFilter): WhyRow[]
 	}
 }
 
-/** `7.13`, `0.002`: two decimal places, or as many as a small number needs. */
-export function formatPoints(points: number): string {
-	if (points === 0 || points >= 0.01) return String(Math.round(points * 100) / 100);
-	return String(Number(points.toPrecision(1)));
+/** Points as a share of the best skill’s: they mean something within one question only. */
+export function formatShare(points: number, most: number): string {
+	const share = most > 0 ? (points / most) * 100 : 0;
+	return share > 0 && share < 1 ? 'under 1%' : `${Math.round(share)}%`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OfferedSkill } from '../../shared/events.ts';
-import { filterRows, formatPoints, whyRows } from './usage.ts';
+import { filterRows, formatShare, whyRows } from './usage.ts';
 
 const offered = (name: string, told: OfferedSkill['told']): OfferedSkill => ({
 	...{ name, description: '', told, tokens: 1, points: 0, signals: [] }
@@ -33,13 +33,7 @@ test('F2: without an offer there is what was loaded and run', () => {
 	expect(whyRows({ isBuiltIn: false, offer: null, loaded: ['a'], ran: [] })).toHaveLength(1);
 });
 
-test('F2: points are read at a glance, and what is not nothing does not look like nothing', () => {
-	expect([0, 7.1284, 3, 0.014, 0.0023, 0.000041].map(formatPoints)).toEqual([
-		'0',
-		'7.13',
-		'3',
-		'0.01',
-		'0.002',
-		'0.00004'
-	]);
+test('F2: points are a share of the best skill’s, and what is not nothing does not look like nothing', () => {
+	expect([0, 7.13, 3, 0.0023].map((points) => formatShare(points, 7.13))).toEqual(['0%', '100%', '42%', 'under 1%']);
+	expect(formatShare(0, 0)).toBe('0%');
 });

@@ -86,6 +86,20 @@ describe('F14: the list of conversations', () => {
 		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(needs your approval)');
 	});
 
+	test('tells chats of one title apart by their time, and only those', async () => {
+		const old = new Date(Date.now() - 100 * DAY_MS).toISOString();
+		const title = 'Which month had the highest revenue';
+		const screen = await setup([
+			sampleConversation('a', { title }),
+			sampleConversation('b', { title: `${title} of all`, updatedAt: old }),
+			sampleConversation('c')
+		]);
+		await expect.poll(() => screen.getByTestId('twin-time').elements()).toHaveLength(2);
+		const [today, earlier] = screen.getByTestId('twin-time').elements();
+		expect(today?.textContent).toMatch(/\d:\d\d/);
+		expect(earlier?.textContent).not.toMatch(/:/);
+	});
+
 	test('grows by a button', async () => {
 		const screen = await setup(Array.from({ length: 60 }, (_, index) => sampleConversation(`c${index}`)));
 		screen.getByTestId('show-more').element().scrollIntoView();

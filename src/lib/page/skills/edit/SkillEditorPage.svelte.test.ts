@@ -50,9 +50,11 @@ async function setup(client = server(), file = 'SKILL.md') {
 	const frame = document.createElement('div');
 	frame.style.cssText = 'display: grid; height: 600px; width: 1000px';
 	document.body.append(frame);
-	const screen = await render(SkillEditorPage, { client, editor, file, onchange: vi.fn() }, { baseElement: frame });
+	const onremoved = vi.fn<(path: string, undo: () => Promise<void>) => void>();
+	const props = { client, editor, file, onchange: vi.fn(), onremoved };
+	const screen = await render(SkillEditorPage, props, { baseElement: frame });
 	await expect.element(screen.getByTestId('code-editor')).toBeVisible();
-	return { screen, client, editor, code: screen.getByTestId('code-editor') };
+	return { screen, client, editor, onremoved, code: screen.getByTestId('code-editor') };
 }
 
 beforeEach(async () => {
@@ -139,8 +141,23 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('scripts/x.sh')).toBe('echo 1\r\necho 2\r\n');
 	});
 
-	test('files are chosen, made and removed; never the SKILL.md', async () => {
+	test('a save is undone, and done again', async () => {
 		const { screen, client, code } = await setup();
+		await expect.element(screen.getByTestId('undo-save')).not.toBeInTheDocument();
+		await code.fill('one\nthree\n');
+		await screen.getByTestId('save-file').click();
+		await screen.getByTestId('undo-save').click();
+		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\ntwo\n');
+		await expect.element(code).toHaveValue('one\ntwo\n');
+		await screen.getByTestId('undo-save').click();
+		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\nthree\n');
+		// What is typed since is not thrown away.
+		await code.fill('mine');
+		await expect.element(screen.getByTestId('undo-save')).not.toBeInTheDocument();
+	});
+
+	test('files are chosen, made and removed, which can be undone; never the SKILL.md', async () => {
+		const { screen, client, onremoved, code } = await setup();
 		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
 		await screen.getByTestId('new-file').first().click();
 		await screen.getByLabelText('File path').first().fill('../x');
@@ -149,10 +166,21 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByRole('button', { name: 'Create file' }).first().click();
 		await expect.poll(() => client.files.get('notes.md')).toBe('');
 		await expect.element(code).toHaveValue('');
+		await code.fill('a note');
+		await screen.getByTestId('save-file').click();
+		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
 		await screen.getByTestId('remove-file').click();
-		await page.getByTestId('confirm-delete').click();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		await expect.element(code).toHaveValue('one\ntwo\n');
+		const undo = () => onremoved.mock.lastCall?.[1]();
+		await undo();
+		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
+		await expect.element(code).toHaveValue('a note');
+		await screen.getByTestId('remove-file').click();
+		await expect.poll(() => client.files.has('notes.md')).toBe(false);
+		client.files.set('notes.md', 'another by now');
+		await expect(undo()).rejects.toThrow('It has changed.');
+		expect(client.files.get('notes.md')).toBe('another by now');
 	});
 
 	test('F16: evals begin as an example that is there once it is saved', async () => {

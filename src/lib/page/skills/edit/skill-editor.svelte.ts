@@ -25,6 +25,8 @@ export class SkillEditor {
 	error = $state.raw<ApiError | null>(null);
 	/** On a conflict, the file as saved by someone else; `file` is null if they deleted it. */
 	theirs = $state.raw<{ file: SkillFileText | null } | null>(null);
+	/** What the file said before it was saved last, to go back to. */
+	earlier = $state<string | null>(null);
 	isLoading = $state(false);
 	isSaving = $state(false);
 	/** Unsaved text from earlier was restored. */
@@ -41,7 +43,16 @@ export class SkillEditor {
 	async open(path: string): Promise<void> {
 		const asked = ++this.#asked;
 		this.#cancelCheck();
-		Object.assign(this, { path, file: null, text: '', check: null, error: null, theirs: null, isRestored: false });
+		Object.assign(this, {
+			path,
+			file: null,
+			text: '',
+			check: null,
+			error: null,
+			theirs: null,
+			isRestored: false,
+			earlier: null
+		});
 		this.isLoading = true;
 		try {
 			const file = await this.#client.readFile(this.id, path);
@@ -96,6 +107,7 @@ export class SkillEditor {
 			this.id = file.skill;
 			if (path !== this.path) return true;
 			this.file = file;
+			this.earlier = before.digest === '' ? null : asShown(before.text);
 			this.theirs = null;
 			this.isRestored = false;
 			// Text typed during the save isn't saved yet.
@@ -109,6 +121,14 @@ export class SkillEditor {
 		} finally {
 			this.isSaving = false;
 		}
+	}
+
+	/** Saves what the file said before; once more goes forth again. */
+	async undoSave(): Promise<boolean> {
+		const { earlier } = this;
+		if (earlier === null || this.isDirty || this.isSaving) return false;
+		this.type(earlier);
+		return this.save();
 	}
 
 	/** Overwrites the other version. */
