@@ -1,4 +1,5 @@
 /** Requests to the server's API, uploads with progress, login, and their errors. */
+import type { Approval } from '../shared/message.ts';
 import type { ErrorBody, ErrorCode } from '../shared/errors.ts';
 import { toSkillId } from '../shared/names.ts';
 

@@ -73,7 +73,5 @@ export function errorLine(output: string): string | null {
 
 /** Whether a script broke, by its output: a trace, or what a shell says of its script. Otherwise it refused what it was given in words of its own. */
 export function isTrace(output: string): boolean {
-	return /^Traceback \(most recent call last\)|^ +at \S.*:\d+|^\S+: line \d+: |^\s*(\w+\.)*\w*(Error|Exception): |^Node\.js v\d/m.test(
-		output
-	);
+	return /^Traceback \(most recent call last\)|^ +at \S.*:\d+|^\S+: line \d+: |^Node\.js v\d/m.test(output);
 }

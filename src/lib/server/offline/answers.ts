@@ -1,5 +1,5 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
-import { errorLine } from '../../shared/errors.ts';
+import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
@@ -182,24 +182,29 @@ function reportFailure(call: FinishedCall): string {
 	// The step above has the rest of it, and its exit code.
 	const said = hasExited ? (errors ?? output ?? '') : '';
 	const line = errorLine(said);
-	const isShort = said.split('\n').length <= SHORT_MESSAGE;
+	const lines = said.split('\n').length;
+	// One line is part of the sentence.
+	const isBlock = lines > 1 && lines <= SHORT_MESSAGE;
 	return [
-		line === null || isShort ? `${what}.` : `${what}: ${inlineCode(line)}`,
-		line !== null && isShort && fenced(said),
+		line === null || isBlock ? `${what}.` : `${what}: ${inlineCode(line)}`,
+		line !== null && isBlock && fenced(said),
 		hasExited ? '' : reason,
 		!hasExited && output && renderOutput(output),
 		!hasExited && errors && fenced(lastLines(errors)),
 		reportFiles(result.files, ''),
-		`**What to do**: ${asText(result.hint) ?? adviceAfter(type)}`
+		`**What to do**: ${asText(result.hint) ?? adviceAfter(type, said)}`
 	]
 		.filter(Boolean)
 		.join('\n\n');
 }
 
-function adviceAfter(type: string | undefined): string {
+function adviceAfter(type: string | undefined, said: string): string {
 	if (type === 'ExecutionTimeout')
 		return 'Ask again with less to work on, or raise the time limit of scripts in Settings → Limits.';
-	if (type === 'ExecutionFailed') return 'Fix the script with **Edit skill** in the step above, then ask again.';
+	if (type === 'ExecutionFailed')
+		return isTrace(said)
+			? 'If what it was given is right, fix the script with **Edit skill** in the step above. Then ask again.'
+			: 'Look at what the script was given (a file, a name, a number), then ask again.';
 	return 'Fix what the message says and ask again.';
 }
 

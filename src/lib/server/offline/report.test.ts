@@ -97,9 +97,16 @@ test('a failed script is told by name, the line that says why, and what to do', 
 	);
 	expect(text).toMatch(/^`scripts\/run\.py` failed: `line 39`\n/);
 	expect(text).not.toMatch(/exit code|ExecutionFailed|line 38/);
-	expect(text).toContain('**What to do**: Fix the script with **Edit skill** in the step above');
+	expect(text).toContain('**What to do**: Look at what the script was given');
+	expect(text).not.toContain('Edit skill');
 	const failure = { ok: false, exitCode: 1, error: 'ExecutionFailed', message: 'x ended with exit code 1.' };
 	const short = report(scriptCall({ ...failure, stderr: 'Nothing was sent: no token.\nWould have sent: hello' }));
+	const trace = report(scriptCall({ ...failure, stderr: 'Traceback (most recent call last):\n  …\nKeyError: 1' }));
+	expect(trace).toContain('fix the script with **Edit skill** in the step above');
+	const line = report(scriptCall({ ...failure, stderr: 'Error: there is no city “Roma”.' }));
+	expect(line.match(/Roma/g)).toHaveLength(1);
+	expect(line).toMatch(/^`scripts\/run\.py` failed: `Error: there is no city “Roma”\.`/);
+	expect(line).toContain('Look at what the script was given');
 	expect(short).toContain('failed.\n\n```text\nNothing was sent: no token.\nWould have sent: hello\n```');
 });
 
