@@ -8,7 +8,7 @@ import type { ModelSettings, Settings } from '../../src/lib/shared/settings.ts';
 export type FakeAccount = { [Name in keyof AccountClient]: Mock<AccountClient[Name]> };
 
 export const modelSettingsOf = (more: Partial<ModelSettings> = {}): ModelSettings => ({
-	...{ id: 'openrouter/auto', effort: null, isOffline: false, keyFrom: null, canSignIn: true },
+	...{ id: 'openrouter/auto', effort: null, isOffline: false, keyFrom: null, canSignIn: true, routing: {} },
 	...{ baseUrl: 'https://openrouter.ai/api/v1', defaultBaseUrl: 'https://openrouter.ai/api/v1' },
 	...more
 });

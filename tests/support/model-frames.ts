@@ -31,7 +31,7 @@ type Frame = { type: string } & Record<string, unknown>;
 export function* responseFrames(
 	outputs: Output[],
 	nextId: (kind: string) => string,
-	ending: { usage?: unknown; incomplete?: string }
+	ending: { usage?: unknown; incomplete?: string; model?: string }
 ): Generator<Frame | Gate> {
 	let sequence = 0;
 	const id = nextId('resp');
@@ -58,6 +58,7 @@ export function* responseFrames(
 			id,
 			object: 'response',
 			status,
+			...(ending.model && { model: ending.model }),
 			output: items,
 			error: null,
 			incomplete_details: ending.incomplete === undefined ? null : { reason: ending.incomplete },

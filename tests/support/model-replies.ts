@@ -70,7 +70,10 @@ export function calls(list: { name: string; args?: unknown; callId?: string }[])
 }
 
 /** Outputs with figures or an ending of their own, e.g. `{ incomplete: 'max_output_tokens' }`. */
-export function response(outputs: Output[], ending: { usage?: unknown; incomplete?: string } = {}): Handler {
+export function response(
+	outputs: Output[],
+	ending: { usage?: unknown; incomplete?: string; model?: string } = {}
+): Handler {
 	return async (exchange) => {
 		exchange.begin();
 		for (const chunk of responseFrames(outputs, exchange.nextId, ending)) {

@@ -19,6 +19,7 @@ import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import type { Store } from '../../src/lib/server/store/store.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../src/lib/shared/message.ts';
+import type { ModelRouting } from '../../src/lib/shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
@@ -29,7 +30,13 @@ export interface RigOptions {
 	skills?: Record<string, string>;
 	limits?: Partial<AgentLimits>;
 	/** What the settings say of the model; may be changed while the rig is there. */
-	set?: { model?: string; effort?: ReasoningEffort | null; instructions?: string; web?: WebTool[] };
+	set?: {
+		model?: string;
+		effort?: ReasoningEffort | null;
+		instructions?: string;
+		web?: WebTool[];
+		routing?: ModelRouting;
+	};
 	approvals?: ApprovalMode;
 	/** `ask`: the skills must be looked at first. */
 	trustLocal?: 'trust' | 'ask';
@@ -83,10 +90,11 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		trustsLocal: options.trustLocal !== 'ask'
 	});
 	const models = {
-		modelFor: ({ id }: { id?: string | null }) =>
+		modelFor: ({ id, routing }: { id?: string | null; routing?: ModelRouting | null }) =>
 			createResponsesModel({
 				id: id ?? options.set?.model ?? 'test/model',
 				baseUrl: options.isOpenRouter ? server.url.replace('/v1', '/api/v1') : server.url,
+				routing: { ...options.set?.routing, ...routing },
 				backoffMs: 1,
 				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
 			}),

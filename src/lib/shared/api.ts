@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
 import { WEB_TOOLS } from './names.ts';
-import { customInstructions, modelId, reasoningEffort, webTools } from './models.ts';
+import { customInstructions, modelId, modelRouting, reasoningEffort, webTools } from './models.ts';
 
 /** Ids chosen by clients, also used as folder names. Two are addresses beside those of conversations. */
 export const conversationId = z
@@ -77,7 +77,9 @@ const chatChoices = z.object({
 	/** The user's, for the model; empty like null. */
 	instructions: customInstructions.nullable().optional(),
 	/** What the model may do on the web. */
-	web: webTools.nullable().optional()
+	web: webTools.nullable().optional(),
+	/** What it leaves out is as in the settings. */
+	routing: modelRouting.nullable().optional()
 });
 export type ChatChoices = z.infer<typeof chatChoices>;
 
@@ -154,7 +156,8 @@ export const conversationDetail = conversationSummary.extend({
 	model: z.string().nullable(),
 	effort: reasoningEffort.nullable(),
 	instructions: z.string().optional(),
-	web: z.array(z.enum(WEB_TOOLS)).optional()
+	web: z.array(z.enum(WEB_TOOLS)).optional(),
+	routing: modelRouting.optional()
 });
 export type ConversationDetail = z.infer<typeof conversationDetail>;
 

@@ -140,7 +140,8 @@ export type CustomRunEvent =
 
 /**
  * `metadata.isError` on a result says that the tool failed, `metadata.headline` on a call's start what it is about,
- * `metadata.retryAfterMs` on a run's error how long the model's server asks to wait: AG-UI has no fields of its own for them.
+ * `metadata.retryAfterMs` on a run's error how long the model's server asks to wait,
+ * `metadata.fallbacks` which models may answer instead: AG-UI has no fields of its own for them.
  */
 export type RunEvent =
 	| Wire<agui.RunStartedEvent>

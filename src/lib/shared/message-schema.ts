@@ -144,7 +144,10 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 
 	const usage = object({
 		...tokens,
+		/** The model asked for. */
 		model: text,
+		/** The model that answered last, if it was another one. */
+		answeredBy: text.optional(),
 		/** The last model call. */
 		lastStep: object(tokens).optional(),
 		/** Time from the start of the run to its first text. */
@@ -175,8 +178,13 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		files: list(text, 1000),
 		/** The run of an assistant message. */
 		runId: z.string().nullable(),
-		/** `retryAfterMs`: the wait requested by the model server, if any. */
-		error: object({ code: text, message: text, retryAfterMs: count.optional() }).nullable(),
+		/** `retryAfterMs`: the wait requested by the model server, if any; `fallbacks`: ids of models that may answer instead. */
+		error: object({
+			code: text,
+			message: text,
+			retryAfterMs: count.optional(),
+			fallbacks: list(text, 10).optional()
+		}).nullable(),
 		usage: usage.nullable(),
 		/** The limit that ended the answer: model calls, cost or time of the run, or the model server’s maximum length. */
 		limit: z.enum(['steps', 'cost', 'time', 'length']).nullable(),

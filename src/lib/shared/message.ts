@@ -70,7 +70,10 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 			return endMessage(message, event.code === 'interrupted' ? 'interrupted' : 'failed', {
 				code: event.code ?? 'internal',
 				message: event.message,
-				...(typeof event.metadata?.retryAfterMs === 'number' && { retryAfterMs: event.metadata.retryAfterMs })
+				...(typeof event.metadata?.retryAfterMs === 'number' && { retryAfterMs: event.metadata.retryAfterMs }),
+				...(Array.isArray(event.metadata?.fallbacks) && {
+					fallbacks: event.metadata.fallbacks.map(String).slice(0, 10)
+				})
 			});
 		case 'CUSTOM':
 			return foldCustom(message, event);

@@ -25,6 +25,24 @@ export const customInstructions = z
 	.trim()
 	.max(MAX_INSTRUCTIONS, `must be at most ${MAX_INSTRUCTIONS.toLocaleString('en')} characters`);
 
+/** OpenRouter takes three models in all. */
+export const MAX_FALLBACKS = 2;
+const providers = z.array(z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,99}$/, 'must be names like deepinfra')).max(20);
+
+/** How OpenRouter finds who answers; other servers don’t get it. What is left out is OpenRouter’s default. */
+export const modelRouting = z.strictObject({
+	/** Models that answer, in this order, if the chosen one can’t. */
+	fallbacks: z.array(modelId).max(MAX_FALLBACKS).optional(),
+	/** The cheapest or the fastest provider first. */
+	sort: z.enum(['price', 'throughput']).nullable().optional(),
+	/** Only providers that keep no data. */
+	zdr: z.boolean().optional(),
+	/** Names of providers. */
+	only: providers.optional(),
+	ignore: providers.optional()
+});
+export type ModelRouting = z.infer<typeof modelRouting>;
+
 /** A model of the server; null for unknown facts. */
 export const modelInfo = z.object({
 	id: z.string(),

@@ -1,6 +1,14 @@
 /** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). Times are ISO 8601. */
 import { z } from 'zod';
-import { customInstructions, modelApiKey, modelBaseUrl, modelId, reasoningEffort, webTools } from './models.ts';
+import {
+	customInstructions,
+	modelApiKey,
+	modelBaseUrl,
+	modelId,
+	modelRouting,
+	reasoningEffort,
+	webTools
+} from './models.ts';
 import { API_SCOPES, WEB_TOOLS } from './names.ts';
 
 /** The active catalog, whose install endpoint is enabled (E1). */
@@ -23,6 +31,7 @@ export const settingsPatch = z
 		model: modelId.nullable().optional(),
 		/** null leaves it to the model. */
 		effort: reasoningEffort.nullable().optional(),
+		routing: modelRouting.nullable().optional(),
 		/** For all chats. */
 		instructions: customInstructions.nullable().optional(),
 		/** The model names a chat after its first answer. */
@@ -42,6 +51,7 @@ export type SettingsPatch = z.infer<typeof settingsPatch>;
 export const modelSettings = z.object({
 	id: z.string(),
 	effort: reasoningEffort.nullable(),
+	routing: modelRouting,
 	baseUrl: z.string(),
 	/** The operator’s, for a reset. */
 	defaultBaseUrl: z.string(),

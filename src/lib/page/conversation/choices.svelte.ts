@@ -1,5 +1,6 @@
 /** Messages queued for the end of a run (F14), stored on the server so all tabs show the same; model choice and examples. */
 import type { ChatChoices, QueuedMessage } from '../../shared/api.ts';
+import type { ModelRouting } from '../../shared/models.ts';
 import { isReasoningEffort, type ReasoningEffort, WEB_TOOLS, type WebTool } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import { KIND_ORDER, kindOf } from '../skills/skill-words.ts';
@@ -100,13 +101,15 @@ const WEB_KEY = 'new-web';
 /** With the id of the new chat, so that the next one starts without. */
 const INSTRUCTIONS_KEY = 'new-instructions';
 
-/** Model, effort, web tools and instructions of a chat. */
+/** Model, effort, routing, web tools and instructions of a chat. */
 export class Choices {
 	readonly #host: ChoiceHost;
 	readonly #save: SessionServices['change'];
 	/** Null: the default in the settings. */
 	model = $state<string | null>(null);
 	effort = $state<ReasoningEffort | null>(null);
+	/** Null: as in the settings. */
+	routing = $state.raw<ModelRouting | null>(null);
 	/** For this chat only; empty for none. */
 	instructions = $state('');
 	/** What the model may do on the web. */
@@ -144,6 +147,12 @@ export class Choices {
 		return this.#keep({ web });
 	}
 
+	async pickRouting(routing: ModelRouting | null): Promise<boolean> {
+		const isSaved = await this.#keep({ routing });
+		if (isSaved) this.routing = routing;
+		return isSaved;
+	}
+
 	async setInstructions(text: string): Promise<boolean> {
 		const isSaved = await this.#keep({ instructions: text });
 		if (!isSaved) return false;
@@ -152,11 +161,12 @@ export class Choices {
 		return true;
 	}
 
-	show({ model, effort, instructions, web }: ChatChoices): void {
+	show({ model, effort, instructions, routing, web }: ChatChoices): void {
 		this.web = web ?? null;
 		this.model = model ?? null;
 		this.effort = effort ?? null;
 		this.instructions = instructions ?? '';
+		this.routing = routing ?? null;
 	}
 
 	/** For the first message of a new chat. */
@@ -165,7 +175,8 @@ export class Choices {
 			...(this.model === null ? {} : { model: this.model }),
 			...(this.effort === null ? {} : { effort: this.effort }),
 			...(this.web === null ? {} : { web: [...this.web] }),
-			...(this.instructions === '' ? {} : { instructions: this.instructions })
+			...(this.instructions === '' ? {} : { instructions: this.instructions }),
+			...(this.routing === null ? {} : { routing: this.routing })
 		};
 	}
 

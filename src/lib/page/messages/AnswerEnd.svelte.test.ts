@@ -44,6 +44,15 @@ describe('F14: an answer that failed offers what helps, by its code', () => {
 		expect([...shown].map((element) => element.getAttribute('data-testid'))).toEqual(testids);
 	});
 
+	test('F11: with models that may answer instead, one click retries with one of them', async () => {
+		const message = fullFor({ metadata: { fallbacks: ['b/two', 'c/three\u202e'] } });
+		const retryWith = vi.fn();
+		const screen = await render(Answer, { ...props, message, actions: { ...actions(), retryWith } });
+		await expect.element(screen.getByTestId('retry-fallback').last()).toHaveTextContent('Retry with c/three⟨U+202E⟩');
+		await screen.getByRole('button', { name: 'Retry with b/two' }).click();
+		expect(retryWith).toHaveBeenCalledExactlyOnceWith('b/two');
+	});
+
 	test('and what is not possible is not offered', async () => {
 		const screen = await render(Answer, {
 			...props,

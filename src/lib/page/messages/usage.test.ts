@@ -48,6 +48,12 @@ test('F14: the figures of an answer are a line, and a table with what else is kn
 	expect(usageRows({ ...usage, saved: 0 }, [], null).map(([name]) => name)).not.toContain('Saved by cache');
 });
 
+test('F11: a model that answered instead of the one asked for is named', () => {
+	const usage = { model: 'a/one', answeredBy: 'b/two', inputTokens: 3, outputTokens: 4 };
+	expect(printUsage(usage)).toBe('a/one · answered by b/two · 3 in · 4 out');
+	expect(usageRows(usage, [], null)[1]).toEqual(['Answered by', 'b/two']);
+});
+
 test('F12: demo mode is called by its name, not by its id', () => {
 	const usage = { model: 'offline', inputTokens: 3, outputTokens: 4 };
 	expect(printUsage(usage)).toBe('Demo mode · 3 in · 4 out');

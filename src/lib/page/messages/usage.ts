@@ -52,6 +52,7 @@ export function printUsage(usage: RunUsage | null): string {
 	const hasTokens = usage.inputTokens + usage.outputTokens > 0;
 	return [
 		shownModel(usage.model),
+		...(usage.answeredBy ? [`answered by ${shownModel(usage.answeredBy)}`] : []),
 		...(hasTokens ? [`${formatCount(usage.inputTokens)} in · ${formatCount(usage.outputTokens)} out`] : []),
 		...(usage.cachedTokens ? [`${formatCount(usage.cachedTokens)} cached`] : []),
 		...(usage.reasoningTokens ? [`${formatCount(usage.reasoningTokens)} reasoning`] : []),
@@ -67,6 +68,7 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 	);
 	return [
 		['Model', shownModel(usage.model)],
+		...(usage.answeredBy ? [['Answered by', shownModel(usage.answeredBy)] satisfies [string, string]] : []),
 		['Input tokens', formatCount(usage.inputTokens)],
 		...(usage.cachedTokens ? [['Cached', formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
 		['Output tokens', formatCount(usage.outputTokens)],

@@ -35,14 +35,14 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 		const sent = hasOwn(stored) ? stored : [...stored, ...fromParts(message)];
 		// The model must know the text of a stopped answer, even if it isn't in any item.
 		const said = hasOwn(stored) && message.status !== 'complete' ? unrecordedText(message, stored) : [];
-		return [...sent, ...said].filter((item) => !isOfModel(item) || model === modelId);
+		return [...sent, ...said].filter((item) => !isOfModel(item) || model === modelId || item.answered_by === modelId);
 	});
 	const leftOut = leftOutBy(whole);
 	return whole.map((item) => (isOutput(item) && leftOut.has(item.call_id) ? withoutResult(item) : item));
 }
 
 /** What only the model that wrote it understands. */
-function isOfModel({ type }: ResponseItem): boolean {
+export function isOfModel({ type }: ResponseItem): boolean {
 	return type === 'reasoning' || isServerCall(type);
 }
 

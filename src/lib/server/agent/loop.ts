@@ -122,6 +122,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		};
 		const answer = yield* timeFirstText(readAnswer(model.stream(request, signal), `${runId}_${step}`), usage, time);
 		addUsage(usage, answer.usage);
+		if (answer.answeredBy) usage.answeredBy = answer.answeredBy;
 		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage } };
 		yield { type: 'STEP_FINISHED', stepName };
 		// After the time limit the answer can be continued, so keep its unfinished text.
@@ -237,6 +238,8 @@ export interface Answer {
 	items: ResponseItem[];
 	calls: PendingCall[];
 	usage: ModelUsage | null;
+	/** The model that answered, if it's another one than was asked. */
+	answeredBy: string | undefined;
 	/** Whether the server cut it off, e.g. at the maximum length. */
 	isCut: boolean;
 	/** Shown text that isn't in any item, because the answer broke off. */
@@ -244,16 +247,18 @@ export interface Answer {
 	error: ModelError | null;
 }
 
-function errorEvent({ code, message, retryAfterMs }: ModelError): RunEvent {
+function errorEvent({ code, message, retryAfterMs, fallbacks }: ModelError): RunEvent {
 	const event: RunEvent = { type: 'RUN_ERROR', code, message };
-	return retryAfterMs === undefined ? event : { ...event, metadata: { retryAfterMs } };
+	const metadata = { ...(retryAfterMs !== undefined && { retryAfterMs }), ...(fallbacks?.length && { fallbacks }) };
+	return Object.keys(metadata).length === 0 ? event : { ...event, metadata };
 }
 
 const ENDED_EARLY = { output: 'The model’s server ended before this was done.', isError: true };
 
 /** Converts one answer of the model to events. Closes everything it opens, however the answer ends. */
 async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): AsyncGenerator<RunEvent, Answer> {
-	const answer: Answer = { items: [], calls: [], usage: null, isCut: false, unsaid: [], error: null };
+	const none = { usage: null, answeredBy: undefined, isCut: false, error: null };
+	const answer: Answer = { items: [], calls: [], unsaid: [], ...none };
 	const started = new Set<string>();
 	const done = new Set<string>();
 	/** Calls of the server's own tools that have no result yet. */
@@ -343,6 +348,7 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 			case 'completed':
 				answer.items = event.items;
 				answer.usage = event.usage;
+				answer.answeredBy = event.answeredBy;
 				answer.isCut = event.incompleteReason !== null;
 				break;
 			case 'failed':

@@ -1,5 +1,6 @@
 /** The interface of a model: one request, one stream of events. Items are Responses API items with their wire names. */
 import type { Citation, ProducedFile } from '../../shared/message-schema.ts';
+import type { ModelRouting } from '../../shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
@@ -70,6 +71,8 @@ export interface ModelError {
 	/** HTTP status, if any. */
 	status?: number;
 	retryAfterMs?: number;
+	/** Ids of models that may answer instead. */
+	fallbacks?: string[];
 }
 
 export interface ServerCall {
@@ -104,7 +107,14 @@ export type ModelEvent =
 	/** A tool that the model's server runs itself. */
 	| { type: 'server.started'; callId: string; name: string }
 	| { type: 'server.done'; call: ServerCall }
-	| { type: 'completed'; items: ResponseItem[]; usage: ModelUsage | null; incompleteReason: string | null }
+	/** `answeredBy`: the id of the model that answered, if it's another one than was asked. */
+	| {
+			type: 'completed';
+			items: ResponseItem[];
+			usage: ModelUsage | null;
+			incompleteReason: string | null;
+			answeredBy?: string;
+	  }
 	| { type: 'failed'; error: ModelError; items: ResponseItem[] };
 
 export interface Model {
@@ -120,8 +130,8 @@ export interface Model {
 
 /** Provides models to runs. The settings can change between two runs. */
 export interface ModelSource {
-	/** The model with this id (default: from the settings) on the current server, or Demo mode. */
-	modelFor(choice: { id?: string | null }): Model;
+	/** The model with this id (default: from the settings) on the current server, or Demo mode. `routing` adds to that of the settings. */
+	modelFor(choice: { id?: string | null; routing?: ModelRouting | null }): Model;
 	/** The default from the settings. */
 	effort(): ReasoningEffort | null;
 }

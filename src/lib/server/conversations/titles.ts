@@ -41,7 +41,8 @@ export function createTitles({ store, runner, models, changes, isEnabled, log }:
 		const first = titleOf(messageText(question));
 		// A program pays with the owner's money: it has not asked for a title.
 		if (conversation?.title !== first || (await store.conversations.apiKeyOf(id)) !== null) return;
-		const model = models.modelFor({ id: (await store.runs.choiceOf(id)).model });
+		const { model: chosen, routing } = await store.runs.choiceOf(id);
+		const model = models.modelFor({ id: chosen, routing });
 		if (model.id === BUILT_IN_MODEL) return;
 		const chat = `User:\n${messageText(question).slice(0, LONGEST)}\n\nAssistant:\n${messageText(answer).slice(0, LONGEST)}`;
 		const { title, used } = await askFor(model, { chat, sessionId: id, signal: closing.signal });

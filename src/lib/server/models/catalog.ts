@@ -8,6 +8,7 @@ import {
 	contextsOf,
 	imagesOf,
 	modalitiesOf,
+	namesOf,
 	readModelList,
 	savingsOf,
 	toModelInfos,
@@ -37,6 +38,8 @@ export interface ModelCatalog {
 	takesTools(modelId: string): boolean | null;
 	/** What to ask for so that the model makes pictures, from the cached list; null if it makes none. Sends no request. */
 	modalities(modelId: string): string[] | null;
+	/** The id in the cached list of what the server calls by this id or slug; null if unknown. Sends no request. */
+	listedId(name: string): string | null;
 	/** What a cached input token saves, in USD, from the cached list; null if unknown. Sends no request. */
 	cacheSaving(modelId: string): number | null;
 	/**
@@ -58,6 +61,7 @@ interface Answer {
 	images: ReadonlyMap<string, boolean>;
 	savings: ReadonlyMap<string, number>;
 	modalities: ReadonlyMap<string, string[]>;
+	ids: ReadonlyMap<string, string>;
 	/** Built on demand: a run needs only the facts above. */
 	models(): Promise<ModelInfo[]>;
 }
@@ -135,6 +139,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 
 		takesTools: (modelId) => (answer ? ofModel(answer.tools, modelId) : null),
 		modalities: (modelId) => (answer ? ofModel(answer.modalities, modelId) : null),
+		listedId: (name) => answer?.ids.get(name) ?? null,
 		cacheSaving: (modelId) => (answer ? ofModel(answer.savings, modelId) : null),
 
 		async list(signal) {
@@ -165,6 +170,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 		images: imagesOf(facts),
 		savings: savingsOf(facts),
 		modalities: modalitiesOf(facts),
+		ids: namesOf(facts),
 		models: () => (models ??= readWithSdk(url, text, facts).then(toModelInfos))
 	};
 }

@@ -5,6 +5,8 @@ import { asArray, asNumber, asObject, asText, isObject } from '../../shared/json
 /** A model as the server describes it, unchecked. */
 export interface ModelFacts {
 	id: unknown;
+	/** Another name of it, with its date. */
+	slug?: unknown;
 	name: unknown;
 	description: unknown;
 	/** Every field that may have the context length. */
@@ -73,6 +75,15 @@ export function modalitiesOf(facts: readonly ModelFacts[]): ReadonlyMap<string, 
 	);
 }
 
+/** Ids by all names of a model. Of variants with the same slug, the first. */
+export function namesOf(facts: readonly ModelFacts[]): ReadonlyMap<string, string> {
+	const named = new Map<string, string>();
+	const ids = facts.flatMap(({ id, slug }) => (asText(id) ? [{ id: String(id), slug: asText(slug) }] : []));
+	for (const { id, slug } of ids) if (slug && !named.has(slug)) named.set(slug, id);
+	for (const { id } of ids) named.set(id, id);
+	return named;
+}
+
 /** What a cached input token saves, in USD, by id, where known. */
 export function savingsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, number> {
 	return byId(facts, ({ price }) => {
@@ -90,11 +101,12 @@ function byId<Fact>(facts: readonly ModelFacts[], read: (facts: ModelFacts) => F
 }
 
 function factsOf(entry: Record<string, unknown>): ModelFacts {
-	const { id, name, model, description, created, pricing, architecture, top_provider } = entry;
+	const { id, canonical_slug: slug, name, model, description, created, pricing, architecture, top_provider } = entry;
 	const { context_length, max_model_len, context_window, max_context_length, supported_parameters } = entry;
 	const { prompt, completion, input_cache_read } = asObject(pricing);
 	return {
 		id: id ?? model ?? name,
+		slug,
 		name,
 		description,
 		// OpenRouter, vLLM, Groq, Mistral. If there are several, the smallest is the real limit.

@@ -34,7 +34,7 @@ function createHub(
 		current: () => ({
 			model: {
 				...{ id: set.model, effort: 'high', baseUrl: set.baseUrl, defaultBaseUrl: set.baseUrl },
-				...{ isOffline: set.isOffline, keyFrom: null, canSignIn: true }
+				...{ isOffline: set.isOffline, keyFrom: null, canSignIn: true, routing: {} }
 			}
 		}),
 		modelKeyFor: (baseUrl) => (new URL(baseUrl).origin === server.origin ? set.apiKey : null),

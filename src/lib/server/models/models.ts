@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../../shared/models.ts';
+import type { ModelRouting } from '../../shared/models.ts';
 import { isOpenRouter, type ReasoningEffort } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
@@ -44,6 +45,7 @@ interface ServerModels {
 	baseUrl: string;
 	apiKey: string | null;
 	catalog: ModelCatalog;
+	/** By id and routing. */
 	byId: Map<string, Model>;
 	facts: ServerFacts;
 }
@@ -71,19 +73,21 @@ export function createModels(options: ModelsOptions): Models {
 		return (kept = { baseUrl, apiKey, catalog, byId: new Map(), facts: { refusesCacheFields: false } });
 	};
 
-	const modelOf = (id: string): Model => {
+	const modelOf = (id: string, routing: ModelRouting): Model => {
 		const { byId, baseUrl, apiKey, catalog, facts } = server();
-		const known = byId.get(id);
+		const key = `${id} ${JSON.stringify(routing)}`;
+		const known = byId.get(key);
 		if (known) return known;
-		const model = createResponsesModel({ id, baseUrl, fetch, catalog, apiKey: apiKey ?? undefined, server: facts });
+		const about = { id, baseUrl, fetch, catalog, apiKey: apiKey ?? undefined, server: facts, routing };
+		const model = createResponsesModel(about);
 		if (byId.size >= MAX_MODELS) byId.clear();
-		byId.set(id, model);
+		byId.set(key, model);
 		return model;
 	};
 
-	const modelFor = ({ id }: { id?: string | null }): Model => {
-		const { isOffline, id: chosen } = settings.current().model;
-		return isOffline ? offline : modelOf(id ?? chosen);
+	const modelFor: Models['modelFor'] = ({ id, routing }) => {
+		const { isOffline, id: chosen, routing: usual } = settings.current().model;
+		return isOffline ? offline : modelOf(id ?? chosen, { ...usual, ...routing });
 	};
 
 	return {

@@ -170,9 +170,9 @@ export class Runner {
 		const { model: id = kept.model, effort = kept.effort, instructions: own = kept.instructions } = choice;
 		// A program with a key isn't told what the owner has written about themselves, and spends nothing it didn't ask for.
 		const all = apiKeyId === undefined ? chats?.() : undefined;
-		const { web = kept.web } = choice;
+		const { web = kept.web, routing = kept.routing } = choice;
 		return {
-			model: models.modelFor({ id }),
+			model: models.modelFor({ id, routing }),
 			effort: effort ?? models.effort(),
 			custom: { allChats: all?.instructions ?? '', thisChat: own ?? '' },
 			web: web ?? all?.web ?? []

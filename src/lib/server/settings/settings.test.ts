@@ -137,7 +137,13 @@ describe('F9, F11: which model answers, and with which key', () => {
 
 	test('nothing is set: the built-in responder, until there is a key', async () => {
 		const settings = await open();
-		const expected = { id: 'openrouter/auto', effort: null, baseUrl: OPENROUTER, defaultBaseUrl: OPENROUTER };
+		const expected = {
+			id: 'openrouter/auto',
+			effort: null,
+			routing: {},
+			baseUrl: OPENROUTER,
+			defaultBaseUrl: OPENROUTER
+		};
 		expect(settings.current().model).toEqual({ ...expected, isOffline: true, keyFrom: null, canSignIn: true });
 		expect(settings.modelKeyFor(OPENROUTER)).toBeNull();
 		const { model } = await settings.change({ modelApiKey: MODEL_KEY }, NOW);

@@ -198,6 +198,7 @@ function modelSettingsOf(chosen: SettingsPatch, stored: StoredModelKey | null, d
 	return {
 		id: chosen.model ?? defaults.id,
 		effort: chosen.effort ?? null,
+		routing: chosen.routing ?? {},
 		baseUrl,
 		defaultBaseUrl: defaults.baseUrl,
 		isOffline: key === null && withoutSlash(baseUrl) === OPENROUTER && !isNamed,

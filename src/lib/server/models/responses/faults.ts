@@ -3,6 +3,7 @@ import { plainLine } from '../../../shared/characters.ts';
 import type { ModelError, ModelErrorCode } from '../../agent/model.ts';
 import { StatusError } from '../openrouter.ts';
 import { BodyTooLargeError, FrameTooLargeError, Interruption } from './connection.ts';
+import { asModelId } from '../../../shared/names.ts';
 import { MAX_RETRY_DELAY_MS, parseRetryAfterMs } from './retry.ts';
 import { asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../../shared/json.ts';
 
@@ -25,7 +26,7 @@ export interface FaultFacts {
 	retryAfterMs?: number;
 	/** The server's own message. */
 	said?: string;
-	otherModels?: string[];
+	fallbacks?: string[];
 	isRetryable?: boolean;
 	/** Replaces the code's usual sentence. */
 	summary?: string;
@@ -36,11 +37,11 @@ export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: Fa
 	const [usualSummary, usualAdvice] = sentences(code, context, facts.status);
 	const summary = facts.summary ?? usualSummary;
 	const said = facts.said ? `It said: "${excerpt(facts.said)}".` : '';
-	const others = facts.otherModels?.length ? `Available now: ${excerpt(facts.otherModels.join(', '))}.` : '';
+	const others = facts.fallbacks?.length ? `Available now: ${excerpt(facts.fallbacks.join(', '))}.` : '';
 	const { asked, advice } = waitOf(code, facts, usualAdvice);
 	const message = [summary, said, asked, advice, others].filter((part) => part !== '').join(' ');
-	const { status, retryAfterMs, isRetryable = false } = facts;
-	return { error: { code, message, status, retryAfterMs }, summary, isRetryable };
+	const { status, retryAfterMs, fallbacks, isRetryable = false } = facts;
+	return { error: { code, message, status, retryAfterMs, fallbacks }, summary, isRetryable };
 }
 
 /** Asks the person to wait if the server wants a longer wait than we do ourselves. */
@@ -233,7 +234,7 @@ interface ErrorDetail {
 	status?: number;
 	message?: string;
 	retryAfterMs?: number;
-	otherModels: string[];
+	fallbacks: string[];
 }
 
 const CODE_BY_KIND = new Map<string, ModelErrorCode>(
@@ -308,7 +309,7 @@ export function readErrorDetail(payload: unknown): ErrorDetail {
 		status: statusOf(code) ?? statusOf(error.status),
 		message: messageOf(asText(error.message) ?? asText(given), metadata),
 		retryAfterMs: parseRetryAfterMs(availability.retry_after ?? metadata.retry_after),
-		otherModels: models.filter((model) => typeof model === 'string').slice(0, 3)
+		fallbacks: models.filter((model) => typeof model === 'string' && asModelId(model) === model).slice(0, 3)
 	};
 }
 
@@ -327,7 +328,7 @@ export function faultOf(
 		status,
 		retryAfterMs,
 		said: detail.message,
-		otherModels: detail.otherModels,
+		fallbacks: detail.fallbacks.length > 0 ? detail.fallbacks : undefined,
 		isRetryable: code === 'rate_limited' || (code === 'provider_error' && isPassing)
 	});
 }

@@ -41,6 +41,7 @@ export class ResponseReader {
 	#ending: Ending | null = null;
 	#hasShown = false;
 	#frames = 0;
+	#model: string | undefined;
 
 	/** `usedCallIds`: ids in the conversation so far, which some servers use again. */
 	constructor(usedCallIds: ReadonlySet<string> = new Set()) {
@@ -55,6 +56,11 @@ export class ResponseReader {
 	/** Whether anything was emitted. If so, the request must not be repeated. */
 	get hasShown(): boolean {
 		return this.#hasShown;
+	}
+
+	/** The id of the model that answers, as far as the server has said it. */
+	get model(): string | undefined {
+		return this.#model;
 	}
 
 	get frames(): number {
@@ -107,6 +113,7 @@ export class ResponseReader {
 	readResponse(value: unknown): boolean {
 		if (!isObject(value)) return false;
 		if (this.#isTooDeep(value)) return true;
+		this.#model = asText(value.model);
 		if (value.error && !Array.isArray(value.output)) this.#ending = { type: 'failed', payload: value };
 		else if (Array.isArray(value.output)) this.#end(value, { response: value });
 		return this.#ending !== null;
@@ -121,6 +128,7 @@ export class ResponseReader {
 	}
 
 	#readEvent(event: JsonObject, type: string | undefined): void {
+		this.#model = asText(asObject(event.response).model) ?? this.#model;
 		switch (type?.startsWith('response.') ? type.slice('response.'.length) : type) {
 			case 'output_text.delta':
 			case 'content_part.delta':

@@ -4,6 +4,7 @@ import { isOpenRouter, type WebTool } from '../../../shared/names.ts';
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
+import type { ModelRouting } from '../../../shared/models.ts';
 import { sanitiseInput } from './input.ts';
 
 /** OpenRouter rejects longer ones. */
@@ -70,6 +71,36 @@ function cacheKeyOf(sessionId: string): string {
 	return sessionId.length <= 64 ? sessionId : hash('sha256', sessionId);
 }
 
+/** OpenRouter's fields for routing. */
+export function routingFields(model: string, fallbacks: readonly string[], routing: ModelRouting): object {
+	const { sort, zdr, only, ignore } = routing;
+	const provider = {
+		...(sort && { sort }),
+		...(zdr && { zdr }),
+		...(only?.length && { only }),
+		...(ignore?.length && { ignore })
+	};
+	return {
+		...(fallbacks.length > 0 && { models: [model, ...fallbacks] }),
+		...(Object.keys(provider).length > 0 && { provider })
+	};
+}
+
+/** Whether the id stands for a choice among models. */
+export function isRouter(model: string): boolean {
+	return /^(openrouter\/|~)/.test(model);
+}
+
+/**
+ * Leaves out what only a fallback understands, like reasoning, whose signatures another model rejects. Behind a router, the model that answered
+ * last is expected to answer.
+ */
+function withoutOthersItems(input: readonly ResponseItem[], model: string): ResponseItem[] {
+	const last = input.findLast(({ answered_by }) => answered_by !== undefined);
+	const expected = isRouter(model) ? last?.answered_by : model;
+	return input.filter(({ answered_by }) => (answered_by ?? expected) === expected);
+}
+
 /** The JSON body, with a repaired history. `extra`: fields that the request's own options may replace. */
 export function requestBody(model: string, url: URL, request: ModelRequest, extra: object = {}): string {
 	const { instructions, input, toolChoice, sessionId, effort, options } = request;
@@ -78,14 +109,17 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 	// Before the others, which grow.
 	const tools = [...(isServing ? (request.web ?? []).map(serverTool) : []), ...own];
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
+	// A caller's own preferences don't undo that providers must keep no data.
+	const provider = { ...asObject(asObject(extra).provider), ...asObject(others.provider) };
 	return toJson({
 		...extra,
 		...others,
+		provider: Object.keys(provider).length > 0 ? provider : undefined,
 		model,
 		stream: true,
 		session_id: takesSessionId(url) && sessionId !== '' ? sessionId.slice(0, MAX_SESSION_ID) : undefined,
 		instructions: withoutHidden(instructions),
-		input: sanitiseInput(input)
+		input: sanitiseInput(withoutOthersItems(input, model))
 			.filter(({ type }) => !type.startsWith('openrouter:') || isServing)
 			.map(withoutHiddenText),
 		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
@@ -108,8 +142,8 @@ function serverTool(tool: WebTool): object {
 	return { type: 'openrouter:datetime', parameters: { timezone: timeZone } };
 }
 
-/** Removes invisible characters, except from the model's own items, and our extra field. */
-function withoutHiddenText({ headline: _ours, ...item }: ResponseItem): ResponseItem {
+/** Removes invisible characters, except from the model's own items, and our extra fields. */
+function withoutHiddenText({ headline: _ours, answered_by: _too, ...item }: ResponseItem): ResponseItem {
 	if (item.type === 'function_call_output') return { ...item, output: withoutHiddenIn(item.output) };
 	const isOurs = item.type === 'message' || item.type === undefined;
 	return isOurs && item.role !== 'assistant' ? { ...item, content: withoutHiddenIn(item.content) } : item;

@@ -1,13 +1,25 @@
 /** Model client for servers with the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
 import type { Model, ModelEvent, ModelRequest, ModelUsage, ResponseItem } from '../../agent/model.ts';
+import { isOfModel } from '../../agent/history.ts';
 import { createModelCatalog, type ModelCatalog } from '../catalog.ts';
 import { makeFault, type ErrorContext, excerpt, type Fault, networkFault, faultOf, readErrorDetail } from './faults.ts';
-import { cacheFields, isHeaderText, requestBody, requestHeaders, responsesUrl, siblingUrl } from './request.ts';
+import {
+	cacheFields,
+	isHeaderText,
+	requestBody,
+	requestHeaders,
+	responsesUrl,
+	isRouter,
+	routingFields,
+	siblingUrl
+} from './request.ts';
 import { withTextCalls } from '../text-calls.ts';
 import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './retry.ts';
 import type { ContentEvent } from './items.ts';
 import { connect, type Connection, createSseDecoder, Interruption } from './connection.ts';
-import { asText, parseJson } from '../../../shared/json.ts';
+import { asArray, asObject, asText, parseJson } from '../../../shared/json.ts';
+import type { ModelRouting } from '../../../shared/models.ts';
+import { isOpenRouter } from '../../../shared/names.ts';
 import { ResponseReader, type Ending } from './reader.ts';
 
 export interface ResponsesModelOptions {
@@ -26,7 +38,9 @@ export interface ResponsesModelOptions {
 	backoffMs?: number;
 	/** A shared list of models; created if absent. */
 	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools' | 'cacheSaving'> &
-		Partial<Pick<ModelCatalog, 'takesImages' | 'modalities'>>;
+		Partial<Pick<ModelCatalog, 'takesImages' | 'modalities' | 'listedId'>>;
+	/** Only sent to OpenRouter. */
+	routing?: ModelRouting;
 	/** What is known of the server; shared by its models. */
 	server?: ServerFacts;
 	/** The app's name and URL for OpenRouter's listing. */
@@ -65,8 +79,33 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const withoutKey = (text: string) => (isSecret ? text.replaceAll(apiKey, '[key]') : text);
 
 	const server = options.server ?? { refusesCacheFields: false };
-	const withSaved = (usage: ModelUsage | null): ModelUsage | null => {
-		const each = usage?.cachedTokens ? catalog.cacheSaving(options.id) : null;
+	const routing = isOpenRouter(options.baseUrl) ? (options.routing ?? {}) : null;
+
+	/** The fallbacks that can take this request, as far as is known, and the others. */
+	const sortFallbacks = async ({ input, tools }: ModelRequest): Promise<{ able: string[]; unable: string[] }> => {
+		const able: string[] = [];
+		const unable: string[] = [];
+		for (const each of routing?.fallbacks ?? []) {
+			if (each === options.id) continue;
+			const isBlind = hasPictures(input) && (await catalog.takesImages?.(each)) === false;
+			const lacksTools = tools.length > 0 && catalog.takesTools(each) === false;
+			(isBlind || lacksTools ? unable : able).push(each);
+		}
+		return { able, unable };
+	};
+
+	/** The model that answered, if it's another one. A name that nobody knows is taken for another spelling. */
+	const answererOf = (said: string | undefined, fallbacks: readonly string[]): string | undefined => {
+		if (said === undefined || routing === null) return undefined;
+		const [asked, named] = [withoutVariant(options.id), withoutVariant(catalog.listedId?.(said) ?? said)];
+		const isKnown = isRouter(options.id) || (catalog.listedId?.(said) ?? null) !== null;
+		const fallback = fallbacks.find((each) => isSpellingOf(withoutVariant(each), named));
+		if (isSpellingOf(asked, named) || (!isKnown && !fallback)) return undefined;
+		return fallback ?? excerpt(named);
+	};
+
+	const withSaved = (usage: ModelUsage | null, answeredBy = options.id): ModelUsage | null => {
+		const each = usage?.cachedTokens ? catalog.cacheSaving(answeredBy) : null;
 		return usage?.cachedTokens && each ? { ...usage, saved: usage.cachedTokens * each } : usage;
 	};
 
@@ -79,21 +118,36 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		}
 		const fields = server.refusesCacheFields ? {} : cacheFields(options.id, url, request.sessionId);
 		const modalities = catalog.modalities?.(options.id) ?? undefined;
-		let body = requestBody(options.id, url, request, { ...fields, modalities });
+		const { able, unable } = await sortFallbacks(request);
+		const routed = { ...routingFields(options.id, able, routing ?? {}), modalities };
+		let body = requestBody(options.id, url, request, { ...routed, ...fields });
 		let mayRefuse = Object.keys(fields).length > 0;
 		const usedCallIds = callIdsOf(request);
 		for (let attempt = 1; ; attempt++) {
 			const outcome = yield* exchange({ body, usedCallIds }, exchangeOptions, signal);
-			if (outcome.type === 'completed') return yield { ...outcome, usage: withSaved(outcome.usage) };
+			const answeredBy = answererOf(outcome.model, able);
+			const items = answeredBy === undefined ? outcome.items : outcome.items.map(answered(answeredBy));
+			if (outcome.type === 'completed') {
+				const { type, incompleteReason } = outcome;
+				const usage = withSaved(outcome.usage, answeredBy);
+				return yield { type, items, usage, incompleteReason, ...(answeredBy && { answeredBy }) };
+			}
 			if (mayRefuse && refusesFields(outcome.fault)) {
 				server.refusesCacheFields = true;
 				mayRefuse = false;
-				body = requestBody(options.id, url, request, { modalities });
+				body = requestBody(options.id, url, request, routed);
 				continue;
 			}
 
-			const { fault, items, hasShown } = outcome;
-			const error = { ...fault.error, message: withoutKey(fault.error.message) };
+			const { fault, hasShown } = outcome;
+			const fallbacks = [...new Set([...(fault.error.fallbacks ?? []), ...unable])].filter(
+				(each) => each !== options.id
+			);
+			const error = {
+				...fault.error,
+				message: withoutKey(fault.error.message),
+				...(fallbacks.length > 0 && { fallbacks })
+			};
 			const delayMs = error.retryAfterMs ?? backoffDelayMs(attempt, backoffMs);
 			const isFinal = hasShown || !fault.isRetryable || attempt >= maxAttempts || delayMs > MAX_RETRY_DELAY_MS;
 			if (isFinal) return yield { type: 'failed', error, items };
@@ -109,6 +163,26 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const takesImages = async () => (await catalog.takesImages?.(id)) ?? null;
 	const model = { id, contextTokens: () => catalog.contextTokens(id), takesImages, stream };
 	return withTextCalls(model, () => catalog.takesTools(id));
+}
+
+/** Says of what only its model understands whose it is, for later requests. */
+function answered(by: string): (item: ResponseItem) => ResponseItem {
+	return (item) => (isOfModel(item) ? { ...item, answered_by: by } : item);
+}
+
+function hasPictures(input: readonly ResponseItem[]): boolean {
+	const parts = input.flatMap(({ content, output }) => [...asArray(content), ...asArray(output)]);
+	return parts.some((part) => asObject(part).type === 'input_image');
+}
+
+/** OpenRouter's variants, like `:free`, are the same model. */
+function withoutVariant(id: string): string {
+	return id.replace(/:[^:/]*$/, '');
+}
+
+/** Whether `named` is `id`, perhaps with a date. */
+function isSpellingOf(id: string, named: string): boolean {
+	return named.startsWith(id) && /^([-@][\d-]+)?$/.test(named.slice(id.length));
 }
 
 /** Whether a server rejected the request for a field that it doesn't know. */
@@ -140,8 +214,9 @@ interface ExchangeRequest {
 }
 
 type ExchangeOutcome =
-	| Extract<ModelEvent, { type: 'completed' }>
-	| { type: 'failed'; fault: Fault; items: ResponseItem[]; hasShown: boolean };
+	/** `model`: as the server calls it. */
+	| (Extract<ModelEvent, { type: 'completed' }> & { model?: string | undefined })
+	| { type: 'failed'; fault: Fault; items: ResponseItem[]; hasShown: boolean; model?: string | undefined };
 
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
@@ -161,7 +236,8 @@ async function* exchange(
 		type: 'failed',
 		fault,
 		items: reader.items(),
-		hasShown: reader.hasShown
+		hasShown: reader.hasShown,
+		model: reader.model
 	});
 	let connection: Connection | null = null;
 	try {
@@ -248,7 +324,8 @@ function outcomeOf(reader: ResponseReader): ExchangeOutcome | null {
 		type: 'completed',
 		items: reader.items(),
 		usage: ending.usage,
-		incompleteReason: ending.incompleteReason
+		incompleteReason: ending.incompleteReason,
+		model: reader.model
 	};
 }
 

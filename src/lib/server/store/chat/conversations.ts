@@ -4,6 +4,7 @@ import { sql, type UpdateObject } from 'kysely';
 import { z } from 'zod';
 import type { ChatChoices, ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { modelRouting } from '../../../shared/models.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
 import { isReasoningEffort, WEB_TOOLS } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
@@ -261,7 +262,8 @@ export type KeptChoices = Required<Pick<ChatChoices, 'model' | 'effort'>> & z.in
 /** The column `choices`. A value of a newer version counts as not chosen. */
 const keptChoices = z.object({
 	instructions: z.string().optional().catch(undefined),
-	web: z.array(z.enum(WEB_TOOLS)).optional().catch(undefined)
+	web: z.array(z.enum(WEB_TOOLS)).optional().catch(undefined),
+	routing: modelRouting.optional().catch(undefined)
 });
 
 export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<KeptChoices> {
