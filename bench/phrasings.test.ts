@@ -7,7 +7,7 @@ const options = { timeout: 120_000 };
 test('F9: of the table of phrasings the built-in responder gets none wrong and most right', options, async () => {
 	const judged = await judgeTable('table.json');
 	expect(judged.filter(({ verdict }) => verdict === 'wrong')).toEqual([]);
-	expect(countVerdicts(judged).right / judged.length).toBeGreaterThan(0.64);
+	expect(countVerdicts(judged).right / judged.length).toBeGreaterThan(0.62);
 });
 
 test('F9: what only comes near the work of a skill is asked about, and nothing runs', options, async () => {
@@ -31,7 +31,8 @@ test(
 	options,
 	async () => {
 		const { right, asked, wrong } = countVerdicts(await judgeTable('held-apart.json'));
-		expect(right / (right + asked + wrong)).toBeGreaterThan(0.4);
-		expect(wrong).toBeLessThanOrEqual(6);
+		expect(right / (right + asked + wrong)).toBeGreaterThan(0.44);
+		expect(wrong).toBeLessThanOrEqual(2);
+		expect(countVerdicts(await judgeTable('fresh.json')).wrong).toBe(0);
 	}
 );

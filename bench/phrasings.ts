@@ -42,7 +42,8 @@ export const TABLES = {
 	'table.json': ['skills'],
 	'near-misses.json': ['skills'],
 	'traps.json': ['skills-traps'],
-	'held-apart.json': ['skills', 'skills-held-apart']
+	'held-apart.json': ['skills', 'skills-held-apart'],
+	'fresh.json': ['skills', '../../../skills']
 } as const;
 export type TableName = keyof typeof TABLES;
 
@@ -199,7 +200,7 @@ export async function benchPhrasings(): Promise<Row[]> {
 		};
 	};
 	const rows: Row[] = [];
-	for (const name of ['table.json', 'held-apart.json'] as const)
+	for (const name of ['table.json', 'held-apart.json', 'fresh.json'] as const)
 		rows.push(row(`phrasings of \`${name}\``, await judgeTable(name)));
 	return rows;
 }

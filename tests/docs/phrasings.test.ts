@@ -1,7 +1,7 @@
 /** The cases that the built-in responder is measured with can be met: every command is run, and prints what its case claims. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -41,6 +41,7 @@ const read = (name: string): Phrasing[] =>
 	z.array(phrasing).parse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
 const table = read('table.json');
 const heldApart = read('held-apart.json');
+const fresh = read('fresh.json');
 const nearMisses = read('near-misses.json');
 const skills = readdirSync(join(folder, 'skills'));
 const heldApartSkills = readdirSync(join(folder, 'skills-held-apart'));
@@ -52,7 +53,7 @@ describe('the phrasings of the built-in responder', () => {
 		expect([...skillsOf(table)].sort()).toEqual(skills);
 		expect(skills.length).toBeGreaterThanOrEqual(12);
 		expect(heldApart.length / table.length).toBeGreaterThan(0.4);
-		const all = [...table, ...nearMisses, ...heldApart].map(({ says }) => JSON.stringify(says));
+		const all = [...table, ...nearMisses, ...heldApart, ...fresh].map(({ says }) => JSON.stringify(says));
 		expect(new Set(all).size).toBe(all.length);
 	});
 
@@ -85,7 +86,8 @@ describe('the phrasings of the built-in responder', () => {
 
 	test.each([
 		['table.json', table],
-		['held-apart.json', heldApart]
+		['held-apart.json', heldApart],
+		['fresh.json', fresh]
 	])('each output that %s claims is printed by the command beside it', async (_name, cases) => {
 		const workspaces = await temporaryFolder();
 		const faults = cases.flatMap((one, index) => {
@@ -103,7 +105,8 @@ describe('the phrasings of the built-in responder', () => {
 });
 
 function run({ skill, command }: Phrasing, cwd: string): { status: number | null; stdout: string; stderr: string } {
-	const root = join(folder, heldApartSkills.includes(skill!) ? 'skills-held-apart' : 'skills', skill!);
+	const roots = ['skills', 'skills-held-apart', '../../../skills'].map((each) => join(folder, each, skill!));
+	const root = roots.find((each) => existsSync(each))!;
 	if (!command) throw new Error(`A case of ${skill} has an output and no command.`);
 	const env = { PATH: process.env.PATH, LANG: 'C.UTF-8', PYTHONDONTWRITEBYTECODE: '1' };
 	if (Array.isArray(command)) {

@@ -1,154 +1,141 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about. Pure. */
-import { answersAmounts, answersChecks } from './actions.ts';
-import { type Filling, isChoice, isFree, isOpenWord, isUsed, TO } from './filling.ts';
-import {
-	framing,
-	isFiller,
-	isUnit,
-	type Message,
-	overlaps,
-	overlapsAny,
-	type Piece,
-	type Span,
-	type Word
-} from './message.ts';
+import { stem } from '../skills/find/words.ts';
+import type { Action } from './actions.ts';
+import { fillAction, type Filling, isAlike, isChoice, isFree, isUsed, PREPOSITIONS } from './fill.ts';
+import { framing, isFiller, type Message, overlaps, overlapsAny, type Piece, type Word } from './message.ts';
 import type { Slot } from './slots.ts';
 
-/** They change what is asked: they are used, or asked about. */
+export interface Filled {
+	/** One text for each slot; several for one that is repeated. */
+	values: Map<Slot, string[]>;
+	/** Required, and the message has nothing certain for them. */
+	missing: Slot[];
+	/** What was said and would go nowhere: it must be asked about. */
+	left: string[];
+	/** How many words nothing in the skill speaks of, talk included. */
+	strange: number;
+}
+
+/** They change what is asked: the command or a value speaks of them, or they are asked about. */
 export const RESTRICTING = new RegExp(
 	`^(${
-		'no not never without except excluding exclude ignoring ignore skip skipping only unless until instead half double twice extra than other why who whose dont rather else ' +
+		'no not never without except excluding exclude ignoring ignore skip skipping only unless until instead half double twice extra than other why who whose dont rather else but ' +
 		'above below within during beyond against neither nor both fewer less again behind minus plus off down back ' +
-		'smallest largest biggest longest shortest highest lowest oldest newest latest earliest fastest slowest cheapest best worst least average mean median'
+		'smallest largest biggest longest shortest highest lowest oldest newest latest earliest fastest slowest cheapest best worst least average mean median first last'
 	}|\\p{L}{2,5}n['’]t)$`.replaceAll(' ', '|'),
 	'u'
 );
 /** A text to work on that ends in what sounds like one more wish or question. */
 const MIXED =
 	/^[^\n]{0,200}[,.;!?] +(then|and (then|also)|please|but|without|with|how|what|which|make|also|only|except|max|at (most|least)|not|no)\b[^\n]*$|[^\n]\n+(then|please|but|and then|how|what|also|make)\b[^\n]*$|^[^\n]*(\?\s*|\bplease\b[^\n]*)$/i;
-/** A part of a sentence that begins so tells what is, and asks for nothing. */
-const TELLERS = /^(i|we|it|he|she|they|this|that|there|everybody|everyone|nobody)$|^(i|we|it|he|she|they|that)['’]/;
-const OWNERS = /^(my|our|the|its|his|her|their)$/;
-const VERBS =
-	/^(is|are|was|were|be|been|has|have|had|do|does|did|will|can|says?|said|costs?|weighs?|comes?|came|goes|went|takes?|took|gets?|got|needs?|\p{L}{3,}ed)$/u;
-const LINKS = /^(and|so|but|because|since|as)$/;
-const WISHES = /^(need|want|would|like|must|should|wish|prefer|please|only)$|^(i|we|they|he|she|it|that)['’]d$/;
-const CHECKS = /^(is|are|was|were|does|did|has|have|should|shall|must|may|am)$/;
+/** A part of a sentence that tells what is, and asks for nothing: `My aunt weighs 11 stone`, `the duck was dry`. */
+const TELLING =
+	/^((and|so|but|because|since|as) )*((i|we|it|he|she|they|this|that|there|every(body|one)|no(body| one))\b|(my|our|the|its|his|her|their) .*\b(is|are|was|were|be|been|has|have|had|do|does|did|will|can|says?|said|costs?|weighs?|comes?|came|goes|went|takes?|took|gets?|got|needs?|\p{L}{3,}ed)\b)/iu;
+const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|\b\w+['’]d\b/i;
 
-// The account.
+/** Questions for a number, for yes or no, or for what was: by the words of a command that answers such. */
+const QUESTIONS: [RegExp, string[]][] = [
+	[
+		/\b(how (many|much|often)|number of|(do|does) (we|i|you|they)|(is|are) there)\b/gi,
+		'count number total many much often sum amount statistics stats calculate compute'.split(' ').map(stem)
+	],
+	[
+		/(?<=^|[.,;:!?] +)((is|are|was|were|does|did|has|have|should|shall|must|may|am)(?= (?!you\b))|can (i|we|one)\b)|\b(when|where|how|what) (did|had|was|were)\b/gi,
+		'whether check rate rates test verify validate valid compare contrast readable strong enough status if'
+			.split(' ')
+			.map(stem)
+	]
+];
+const SHOWING = 'list ls show status report summary find search get check'.split(' ').map(stem);
 
-/** What was said and is not used: nothing runs as long as there is any. */
-export function account(filling: Filling): { left: string[]; strange: number } {
-	const { message, action, values, places, taken } = filling;
+/** Fills the action, and tells what that leaves. Given are the values that answers to earlier questions have settled. */
+export function understand(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>): Filled {
+	const filling = fillAction(action, message, given);
+	const missing = action.slots.filter((slot) => slot.isRequired && !filling.values.has(slot));
+	return { values: filling.values, missing, ...account(filling) };
+}
+
+function account(filling: Filling): { left: string[]; strange: number } {
+	const { message, values, places, taken } = filling;
 	const { payload, attached, text } = message;
-	const isLost = (span: Span) => isFree(span, filling);
-	const used = places.filter((place) => !isLost(place));
+	const used = places.filter((place) => !isFree(place, filling));
 	// What is said twice is used once.
 	const isTwice = ({ value }: Piece) => isUsed(value, filling) || used.some((other) => other.value === value);
-	const isHard = ({ form }: Piece) => /^(number|date|time|url|email|file|quote|code)$/.test(form);
-	// `$80` where a currency could be chosen, and is not.
-	const takesCoins = action.slots.some((slot) => !values.has(slot) && slot.choices.some(isUnit));
-	const isCoin = ({ unit = '' }: Piece) => /[$€£¥]/.test(unit) && takesCoins;
-	const lost = places.filter((place) => isHard(place) && (isLost(place) ? !isTwice(place) : isCoin(place)));
-	const isUnitOf = ({ start }: Span, { form, ...other }: Piece) =>
-		form === 'number' && start > other.start && start - other.end < 2;
-	const units = places.filter((place) => place.form === 'unit' && used.some((other) => isUnitOf(place, other)));
-	const words = framing(message).filter((word) => !overlapsAny(word, [...taken, ...lost, ...units]));
-	const talk = talkOf(message);
-	// Of `look up the parcel` the `up` belongs to the verb.
-	const isStrange = (word: Word, at: number) =>
-		!isFiller(word, at === 0) && !/^(up|out)$/.test(word.lower) && isOpenWord(word, filling);
+	const lost = places.filter((place) => {
+		const isHard = /^(number|date|time|url|email|file|quote|code)$/.test(place.form);
+		return isHard && isFree(place, filling) && !isTwice(place);
+	});
+	const units = places.filter(
+		({ form, start }) =>
+			form === 'unit' && used.some((other) => other.form === 'number' && start > other.start && start - other.end < 2)
+	);
+	const talk = values.size > 0 ? talkOf(message) : [];
 	// `this article` is the file that came along.
-	const isAttached = ({ start }: Word) =>
-		attached.some((path) => isUsed(path, filling)) && /\b(this|attached) $/i.test(text.slice(0, start));
-	const strange = words.filter((word, at) => isStrange(word, at) && !isAttached(word));
-	// `2 million`: what stands right after a value belongs to it.
-	const isTalk = (word: Word) => values.size > 0 && talk.has(word) && !used.some(({ after }) => after === word);
-	const telling = words.filter((word) => tells(word, filling) && (!talk.has(word) || RESTRICTING.test(word.lower)));
+	const isFile = ({ start }: Word) =>
+		/\b(this|attached) $/i.test(text.slice(0, start)) && attached.some((path) => isUsed(path, filling));
+	const strange = framing(message).filter(
+		(word) => !overlapsAny(word, [...taken, ...lost, ...units]) && !isFile(word) && !isExplained(word, filling)
+	);
+	const odd = strange.filter(
+		(word) => isRestricting(word) || !talk.includes(word) || used.some(({ after }) => after === word)
+	);
+	const isUnread = payload && isFree(payload, filling) && !places.some((place) => overlaps(place, payload));
 	const isRaw = payload?.value === text.slice(payload?.start, payload?.end);
-	const isUnread = payload && isLost(payload) && !places.some((place) => overlaps(place, payload));
 	const texts = payload && (isUnread || (isRaw && MIXED.test(payload.value.slice(-300)))) ? [payload] : [];
-	const isReckoned = [...values.keys()].some(({ kind }) => kind === 'number');
-	const isAnswered = ({ isAmount }: { isAmount: boolean }) =>
-		isAmount ? isReckoned || answersAmounts(action) : answersChecks(action);
-	const asked = questionsOf(message).filter((question) => !isAnswered(question));
-	const spans = [...lost, ...texts, ...telling, ...asked];
+	const spans = [...lost, ...texts, ...questionsOf(filling)];
 	const files = attached.some((path) => isUsed(path, filling)) ? [] : attached;
 	const left = [...spans.map(({ start, end }) => text.slice(start, Math.min(end, start + 60))), ...files];
-	const odd = strange.filter((word) => !isTalk(word)).slice(0, 12);
-	if (left.length === 0 && odd.length > 0) left.push(odd.map((word) => word.text).join(' '));
+	left.push(...odd.filter(isRestricting).map((word) => word.text));
+	const others = odd.filter((word) => !isRestricting(word)).slice(0, 12);
+	if (others.length > 0) left.push(others.map((word) => word.text).join(' '));
 	return { left: [...new Set(left)], strange: strange.length };
 }
 
-/** Does an unused word change what is asked, although the skill may know it? */
-function tells(word: Word, { message, action, values, taken }: Filling): boolean {
-	const { words } = message;
-	const { own, prose, subject, slots } = action;
-	const isLost = (other: Word | undefined) => other !== undefined && !overlapsAny(other, taken);
-	const [unused, used] = [slots.filter((slot) => !values.has(slot)), slots.filter((slot) => values.has(slot))];
-	const isIn = ({ labels, hints }: Slot) => labels.includes(word.stem) || hints.includes(word.stem);
-	const isCommon = [own, prose, subject].some((set) => set.has(word.stem)) || used.some(isIn) || isFiller(word);
-	// It speaks of an option alone, or is a value that it could take.
-	const isOption = !isCommon && unused.some((slot) => !slot.isRequired && isIn(slot));
-	const isValue = unused.some(({ choices }) => choices.some((choice) => isChoice(word.text, choice)));
-	const at = words.indexOf(word);
-	const [value, link] = words.slice(Math.max(0, at - 2), at);
-	const [next] = words.slice(at + 1);
-	// `to French and Spanish`: there is more of what was taken. `all but 3`: it is not what is meant.
-	const isMore =
-		value && !isLost(value) && /^(and|or)$/.test(link?.lower ?? '') && isLost(next ?? word) && !own.has(word.stem);
-	const isBut =
-		word.lower === 'but' && (/^(all|(every|any|no)(thing|one|body|where)?)$/.test(link?.lower ?? '') || !isLost(next));
-	// `hex … to text`: what comes after `to` is not the one that was taken.
-	const isVerb = /^(need|want|like|going|how|have|has|try|trying|able|wish|love)$/.test(value?.lower ?? '');
-	const isAim = TO.has(link?.lower ?? '') && !isVerb && used.some(({ side }) => side === 'target') && !isFiller(word);
-	const isOwn = own.has(word.stem) || prose.has(word.stem) || used.some(isIn);
+/** Does the word hold the sentence together, or does the skill, its command or a slot that is filled speak of it? */
+function isExplained(word: Word, { action, values, taken, message }: Filling): boolean {
+	const { own, subject, prose, slots } = action;
+	const parts = [word.stem, stem(word.lower.replaceAll('-', '')), ...word.lower.split('-').map(stem)];
+	const isIn = (labels: Iterable<string>) => [...labels].some((each) => parts.some((part) => isAlike(part, each)));
+	const [filled, open] = [slots.filter((slot) => values.has(slot)), slots.filter((slot) => !values.has(slot))];
+	const isMade = ({ choices }: Slot) => choices.some((choice) => isChoice(word.text, choice));
+	const isSmall =
+		isFiller(word, message.words[0] === word) || PREPOSITIONS.has(word.lower) || /^(up|out)$/.test(word.lower);
+	// `to French and Spanish`: there is more of what was taken.
+	const isMore = !isSmall && taken.some(({ end }) => /^,? (and|or) $/.test(message.text.slice(end, word.start)));
+	if (isIn(own) || filled.some(({ labels }) => isIn(labels))) return true;
+	const isHint = filled.some(({ hints }) => isIn(hints));
+	if (isMore || (!isHint && (isRestricting(word) || open.some(isMade)))) return false;
 	return (
-		(RESTRICTING.test(word.lower) && !isOwn) ||
-		/\d/.test(word.text) ||
-		isAim ||
-		isOption ||
-		isValue ||
-		isBut ||
-		(isMore === true && !isFiller(word))
+		isSmall ||
+		isHint ||
+		isIn(subject) ||
+		isIn(prose) ||
+		open.some(({ labels, isRequired }) => isRequired && isIn(labels))
 	);
 }
 
-/** Words of the parts of sentences that only tell: `My aunt weighs 11 stone`, `the duck was dry`. */
-function talkOf({ words }: Message): Set<Word> {
-	const talk = new Set<Word>();
-	for (let start = 0; start < words.length;) {
-		const length = words.slice(start).findIndex((word) => word.endsClause || word.hasComma) + 1;
-		const part = words.slice(start, length === 0 ? undefined : start + length);
-		const first = part.find(({ lower }) => !LINKS.test(lower));
-		const isPurpose = /^for (a|an|my|our|the)$/.test(`${part[0]?.lower} ${part[1]?.lower}`) && start > 0;
-		const isTold =
-			(isPurpose ||
-				TELLERS.test(first?.lower ?? '') ||
-				(OWNERS.test(first?.lower ?? '') && part.some(({ lower }) => VERBS.test(lower)))) &&
-			!part.some(({ lower }) => WISHES.test(lower));
-		if (isTold) for (const word of part) talk.add(word);
-		start += part.length;
-	}
-	return talk;
+function isRestricting({ lower }: Word): boolean {
+	return RESTRICTING.test(lower) || /\d/.test(lower);
 }
 
-/** Questions that running something is no answer to: for a number, or for a yes or no. */
-function questionsOf(message: Message): (Span & { isAmount: boolean })[] {
-	const words = framing(message);
-	const ways = /^(how (many|much|often)|number of|(do|does) (we|i|you|they)|(is|are) there)$/;
-	return words.flatMap((word, at): (Span & { isAmount: boolean })[] => {
-		const [before, next] = [words[at - 1], words[at + 1]];
-		const length = words.slice(at + 2).findIndex((each) => isFiller(each) || each.endsClause);
-		const last = words[length < 0 ? words.length - 1 : at + 1 + length] ?? word;
-		if (ways.test(`${word.lower} ${next?.lower}`)) return [{ isAmount: true, start: word.start, end: last.end }];
-		const isStart = before === undefined || before.endsClause || before.hasComma;
-		// `is it …?`, `when did …?`: for yes or no, or for what was.
-		const isLeave = word.lower === 'can' && /^(i|we|one)$/.test(next?.lower ?? '');
-		const isCheck =
-			next !== undefined &&
-			((isStart && (isLeave || CHECKS.test(word.lower)) && next.lower !== 'you') ||
-				(/^(when|where|how|what)$/.test(word.lower) && /^(did|had|was|were)$/.test(next.lower)));
-		return isCheck ? [{ isAmount: false, start: word.start, end: next.end }] : [];
+function talkOf({ words, text }: Message): Word[] {
+	const ends = words.flatMap((word, at) => (word.endsClause || word.hasComma || at === words.length - 1 ? at + 1 : []));
+	return ends.flatMap((end, at) => {
+		const part = words.slice(ends[at - 1] ?? 0, end);
+		const said = text.slice(part[0]?.start, part.at(-1)?.end);
+		const isPurpose = at > 0 && /^for (an?|my|our|the) /.test(said);
+		return (isPurpose || TELLING.test(said)) && !WISHING.test(said) ? part : [];
+	});
+}
+
+/** Questions that running the command is no answer to. */
+function questionsOf({ message, action, values }: Filling): { start: number; end: number }[] {
+	const { own, prose, subject } = action;
+	const said = message.text.slice(0, Math.min(message.payload?.start ?? Infinity, 3_000));
+	return QUESTIONS.flatMap(([pattern, answers], at) => {
+		const isReckoned =
+			at === 0 && ([...values.keys()].some(({ kind }) => kind === 'number') || SHOWING.some((word) => own.has(word)));
+		if (isReckoned || answers.some((word) => own.has(word) || prose.has(word) || subject.has(word))) return [];
+		return [...said.matchAll(pattern)].map(({ 0: all, index }) => ({ start: index, end: index + all.length }));
 	});
 }

@@ -1,7 +1,7 @@
 /** What can be called: the commands that a skill documents, and tools, as one thing with slots to fill. */
 import type { FunctionTool } from '../agent/model.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { stem, tokenize, tokenizeName } from '../skills/find/words.ts';
+import { tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Argument, type Group, type Part, readCommandLine, slotsOf } from './command-line.ts';
 import { type LoadedSkill, USE_SKILL } from './history.ts';
 import { type CodeLine, findCodeLines, literalWords, type Note, type Notes, readNotes } from './skill-text.ts';
@@ -30,13 +30,11 @@ export interface Action {
 	subject: ReadonlySet<string>;
 	/** Words that the skill writes in code marks: how a value is to be spelled. */
 	literals: ReadonlySet<string>;
-	/** Stems of what the skill shows a number of: `3 to 10 words`. */
-	counted: ReadonlySet<string>;
 	isTool: boolean;
 	call(values: Values): PlannedCall;
 }
 
-type OwnAction = Omit<Action, 'subject' | 'literals' | 'counted'>;
+type OwnAction = Omit<Action, 'subject' | 'literals'>;
 
 export interface Command {
 	/** Path from the skill's folder. */
@@ -61,9 +59,7 @@ export function actionsOf(skill: LoadedSkill, description: string, tools: readon
 		return named(`${skill.name}__${name}`.slice(0, 64)) ?? named(name) ?? [];
 	});
 	const subject = new Set([...tokenizeName(skill.name), ...tokenize(description)]);
-	const shown = skill.body.slice(0, 50_000).matchAll(/\b\d[\d.]{0,9} (\p{L}{2,30})/gu);
-	const counted = new Set([...shown].map(([, word = '']) => stem(word.toLowerCase())));
-	const about = { subject, literals: literalWords(skill.body), counted };
+	const about = { subject, literals: literalWords(skill.body) };
 	const notes = readNotes(skill.body);
 	const commands = tools.some(({ name }) => name === USE_SKILL) ? findCommands(skill, notes) : [];
 	return [
@@ -103,7 +99,6 @@ export function toolAction({ name, description = '', parameters }: FunctionTool)
 		prose: new Set(tokenize(description)),
 		subject: new Set(),
 		literals: new Set(),
-		counted: new Set(),
 		isTool: true,
 		call: (values) => {
 			const given = properties.flatMap(({ slot, type, isNeeded }): [string, unknown][] => {
@@ -145,7 +140,7 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 	);
 	const found = lines.flatMap((line) => readCommand(line, skill, notes));
 	// `list --all` in prose is the sub-command of the script that another line runs with it.
-	const scripts = new Map(found.map((command) => [literalsOf(command)[0], command.script]));
+	const scripts = new Map(found.map(({ groups, script }) => [literalsOf(groups)[0], script]));
 	const told = lines.flatMap((line) => {
 		const script = line.isInline && /\s/.test(line.code) ? scripts.get(line.code.split(/\s/, 1)[0]) : undefined;
 		return script === undefined ? [] : readCommand({ ...line, code: `${script} ${line.code}` }, skill, notes);
@@ -153,13 +148,11 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 	const all = [...found, ...told].sort((a, b) => Number(a.isInline) - Number(b.isInline));
 	// A path that is merely mentioned says nothing about arguments, as long as something else does.
 	const documented = all.filter(({ isInline, groups }) => !isInline || groups.length > 0);
-	const merged: Command[] = [];
+	let forms: Command[] = [];
 	for (const command of (documented.length > 0 ? documented : all).slice(0, MAX_COMMANDS)) {
-		const at = merged.findIndex((other) => isSameUse(other, command));
-		if (at >= 0) merged[at] = merge(merged[at] as Command, command);
-		else merged.push(command);
+		const same = forms.filter((form) => isUseOf(form, command) || isUseOf(command, form));
+		forms = [...forms.filter((form) => !same.includes(form)), same.reduce(merge, command)];
 	}
-	const forms = merged.filter((command) => !merged.some((other) => other !== command && isExampleOf(command, other)));
 	return forms.map((command) => ({ ...command, groups: [...command.groups, ...notesBeside(command, notes)] }));
 }
 
@@ -192,9 +185,8 @@ function resolveFile(word: string, files: readonly string[]): string | undefined
 	const path = word.replace(/^\.\//, '');
 	const name = path.split('/').at(-1) ?? '';
 	const named = files.filter((file) => name !== '' && file.split('/').at(-1) === name);
-	return (
-		files.find((file) => path === file || path.endsWith(`/${file}`)) ?? (named.length === 1 ? named[0] : undefined)
-	);
+	const only = named.length === 1 ? named[0] : undefined;
+	return files.find((file) => path === file || path.endsWith(`/${file}`)) ?? only;
 }
 
 /** What the text says of an option counts: the values that it takes. */
@@ -221,20 +213,17 @@ function noteSlot({ key, argument, choices, text }: Note, isRequired: boolean): 
 
 /** Options that are documented elsewhere in the text. */
 function notesBeside(command: Command, notes: Notes): Group[] {
-	if (literalsOf(command).length > 0 && !command.takesOptions) return [];
+	if (literalsOf(command.groups).length > 0 && !command.takesOptions) return [];
 	const known = flagsOf(command);
 	const more = [...notes.values()].filter(({ key }) => key.startsWith('--') && !known.includes(key));
 	return more.map((note) => {
 		const isSwitch = note.argument === '' && note.choices.length < 2;
-		return {
-			flag: note.key,
-			isOptional: true,
-			arguments: [[note.key], ...(isSwitch ? [] : [[noteSlot(note, false)]])]
-		};
+		const value = isSwitch ? [] : [[noteSlot(note, false)]];
+		return { flag: note.key, isOptional: true, arguments: [[note.key], ...value] };
 	});
 }
 
-function literalsOf({ groups }: Command): string[] {
+function literalsOf(groups: readonly Group[]): string[] {
 	const places = groups.filter(({ isOptional, flag }) => !isOptional && flag === null);
 	const words = places.flatMap((group) => group.arguments).filter((argument) => !argument.some(isSlot));
 	return words.map((argument) => argument.join(''));
@@ -248,34 +237,28 @@ function flagsOf({ groups }: Command): string[] {
 	return groups.flatMap(({ flag }) => flag ?? []);
 }
 
-/** `decode url "a"` shows how `<encode|decode> <base64|url> TEXT` is used. */
-function isExampleOf(example: Command, form: Command): boolean {
-	const needs = ({ groups }: Command) =>
-		groups.filter(({ isOptional }) => !isOptional).flatMap((each) => each.arguments);
-	const [shown, wanted] = [needs(example), needs(form)];
-	if (example.script !== form.script || shown.length !== wanted.length) return false;
-	const fits = ([part]: Argument, [value]: Argument) => {
-		const text = isSlot(value) ? value.example : value;
-		if (!isSlot(part)) return value === part;
-		return part.choices.length > 0 ? part.choices.includes(text ?? '') : isSlot(value) && text !== null;
+/** One line shows all that the form has, or less: `x FILE --days 3`, `decode url "a"` of `<encode|decode> <base64|url> TEXT`. */
+function isUseOf(form: Command, example: Command): boolean {
+	const places = ({ groups }: Command, flag: string | null) =>
+		groups
+			.filter((each) => each.flag === flag && (flag !== null || !each.isOptional))
+			.flatMap((group) => group.arguments);
+	const isAlike = ([part]: Argument, [value]: Argument = [], flag: string | null = null) => {
+		if (!isSlot(part) || value === undefined) return value === part;
+		if (flag !== null && !isSlot(value)) return true;
+		const text = isSlot(value) ? (value.example ?? value.name) : value;
+		if (part.choices.length > 0) return part.choices.includes(text) || text === part.name;
+		return isSlot(value) && (part.example !== null || value.example !== null || part.name === value.name);
 	};
-	const hasChoices = wanted.some(([part]) => isSlot(part) && part.choices.length > 0);
-	return hasChoices && wanted.every((argument, index) => fits(argument, shown[index] ?? []));
-}
-
-/** One line shows all that the other has, or less: `x FILE` and `x FILE --days 3`. */
-function isSameUse(a: Command, b: Command): boolean {
-	if (a.script !== b.script || String(literalsOf(a)) !== String(literalsOf(b))) return false;
-	const slotsBy = ({ groups }: Command, key: string | null) => slotsOf(groups.filter(({ flag }) => flag === key));
-	const isAlike = (one: Slot, other: Slot | undefined) =>
-		!other || one.example !== null || other.example !== null || one.name === other.name;
-	const [flags, others] = [flagsOf(a), flagsOf(b)];
-	const areAlike = (key: string | null) =>
-		slotsBy(a, key).every((slot, index) => isAlike(slot, slotsBy(b, key)[index]));
+	const [flags, others] = [flagsOf(form), flagsOf(example)];
+	const shared = flags.filter((flag) => others.includes(flag));
 	return (
-		slotsBy(a, null).length === slotsBy(b, null).length &&
-		[null, ...flags].every(areAlike) &&
-		(flags.every((flag) => others.includes(flag)) || others.every((flag) => flags.includes(flag)))
+		form.script === example.script &&
+		places(form, null).length === places(example, null).length &&
+		shared.length === Math.min(flags.length, others.length) &&
+		[null, ...shared].every((flag) =>
+			places(form, flag).every((argument, at) => isAlike(argument, places(example, flag)[at], flag))
+		)
 	);
 }
 
@@ -294,7 +277,7 @@ function merge(a: Command, b: Command): Command {
 	return { ...more, groups, context: `${a.context}\n${b.context}`, isInline: a.isInline && b.isInline };
 }
 
-function commandAction(skill: LoadedSkill, { script, groups, context, ...rest }: Command, notes: Notes): OwnAction {
+function commandAction(skill: LoadedSkill, { script, groups, context }: Command, notes: Notes): OwnAction {
 	const withSlots = groups.map((group) => {
 		const [slots, about] = [slotsOf([group]), notes.get(group.flag ?? '')?.text ?? ''];
 		// A switch is a slot too: whether it was said.
@@ -302,7 +285,7 @@ function commandAction(skill: LoadedSkill, { script, groups, context, ...rest }:
 		const own = makeSlot(name, { flag: name, kind: 'switch', isRequired: false, about });
 		return { ...group, slots: slots.length === 0 && group.isOptional ? [own] : slots };
 	});
-	const words = literalsOf({ script, groups, context, ...rest }).filter((word) => /^[A-Za-z][\w-]*$/.test(word));
+	const words = literalsOf(groups).filter((word) => /^[A-Za-z][\w-]*$/.test(word));
 	const file = (script.split('/').at(-1) ?? '').replace(/\.\w+$/, '');
 	return {
 		label: [script, ...words].join(' '),
@@ -340,23 +323,4 @@ function shownGroup({ isOptional, arguments: list }: Group): string {
 	};
 	const text = list.map((argument) => argument.map(shown).join('')).join(' ');
 	return isOptional ? `[${text}]` : text;
-}
-
-/** What answers a question for a number says so, or shows what there is; what answers one for yes or no says that, too. */
-const COUNTING = 'count number total many much often sum amount statistics stats calculate compute'
-	.split(' ')
-	.map(stem);
-const SHOWING = 'list ls show status report summary find search get check'.split(' ').map(stem);
-const CHECKING = 'whether check rate rates test verify validate valid compare contrast readable strong enough status if'
-	.split(' ')
-	.map(stem);
-
-export function answersAmounts({ own, prose, subject }: Action): boolean {
-	return (
-		[own, prose, subject].some((set) => COUNTING.some((word) => set.has(word))) || SHOWING.some((word) => own.has(word))
-	);
-}
-
-export function answersChecks({ own, prose, subject }: Action): boolean {
-	return [own, prose, subject].some((set) => CHECKING.some((word) => set.has(word)));
 }

@@ -1,6 +1,6 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
-import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
+import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
@@ -26,32 +26,27 @@ const MAX_SHOWN_CALL = 300;
 
 /** One question, and the form of the command. */
 export function askText(ask: Ask): string {
-	const said = (...lines: string[]) => [...lines, ASKED].join('\n\n');
 	const list = (items: readonly string[]) => items.map((item, index) => `${index + 1}. ${item}`).join('\n');
-	if (ask.about === 'skill')
-		return said(
-			'Which skill should I use?',
-			list(ask.skills.map((name) => `**${name}**`)),
-			'Reply with its number or name.'
-		);
-	if (ask.about === 'action') {
-		const forms = ask.actions.map(({ form }) => inlineCode(form));
-		return said('Which of these do you want?', list(forms), 'Reply with its number.');
+	return [...linesOf(), ASKED].join('\n\n');
+
+	function linesOf(): string[] {
+		if (ask.about === 'skill') {
+			const names = ask.skills.map((name) => `**${name}**`);
+			return ['Which skill should I use?', list(names), 'Reply with its number or name.'];
+		}
+		if (ask.about === 'action') {
+			const forms = ask.actions.map(({ form }) => inlineCode(form));
+			return ['Which of these do you want?', list(forms), 'Reply with its number.'];
+		}
+		const form = inlineCode(ask.action.form);
+		if (ask.about === 'value') return [questionFor(ask.slot), form];
+		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
+		const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
+		return [question, form, 'Tell me which part of the command it is, or reply “ignore it”.'];
 	}
-	const form = inlineCode(ask.action.form);
-	if (ask.about === 'value') return said(questionFor(ask.slot), form);
-	const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
-	const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
-	return said(question, form, 'Tell me which part of the command it is, or reply “ignore it”.');
 }
 
-const WHAT: Partial<Record<Slot['kind'], string>> = {
-	url: 'web address',
-	email: 'email address',
-	text: 'text',
-	number: 'number',
-	time: 'time'
-};
+const WHAT: Partial<Record<Slot['kind'], string>> = { url: 'web address', email: 'email address', text: 'text' };
 
 function questionFor(slot: Slot): string {
 	const { name, flag, choices, kind } = slot;
@@ -72,7 +67,7 @@ function questionFor(slot: Slot): string {
 		return `Which ${extension === undefined ? '' : `.${extension} `}file should I use${purpose}? Attach it or type its name.`;
 	if (kind === 'output') return `What should I call the new file${purpose}?`;
 	if (kind === 'date') return `Which date should I use${purpose}? Type it like 2025-03-31.`;
-	const what = WHAT[kind] ?? (purpose === '' ? 'value' : '');
+	const what = WHAT[kind] ?? (/^(number|time)$/.test(kind) ? kind : purpose === '' ? 'value' : '');
 	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
@@ -130,7 +125,7 @@ export function reportText(calls: readonly FinishedCall[]): string {
 		return calls.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
 	});
 	const ran = calls
-		.filter((call) => call.name !== LOAD_SKILL && !wasDenied(call))
+		.filter((call) => call.name !== LOAD_SKILL && resultOf(call).error !== 'ApprovalDenied')
 		.map((call) => inlineCode(shownCall(call)));
 	return [...reports, ...(ran.length > 0 ? [`Ran ${ran.join(', then ')}`] : [])].join('\n\n');
 }
@@ -145,9 +140,14 @@ function shownCall(call: FinishedCall): string {
 	return text.length > MAX_SHOWN_CALL ? `${text.slice(0, MAX_SHOWN_CALL)}…` : text;
 }
 
-function hasFailed({ name, output }: FinishedCall): boolean {
-	const result = asObject(parseJson(output));
-	if (name === USE_SKILL || name === LOAD_SKILL) return result.ok === false || asText(result.error) !== undefined;
+function resultOf({ output }: FinishedCall): JsonObject {
+	return asObject(parseJson(output));
+}
+
+function hasFailed(call: FinishedCall): boolean {
+	const result = resultOf(call);
+	if (call.name === USE_SKILL || call.name === LOAD_SKILL)
+		return result.ok === false || asText(result.error) !== undefined;
 	// A tool's own result may well have a member named so; a failure has little else.
 	const failureKeys = ['ok', 'error', 'type', 'message', 'hint', 'stdout', 'stderr', 'exitCode'];
 	return asText(result.error) !== undefined && Object.keys(result).every((key) => failureKeys.includes(key));
@@ -156,25 +156,21 @@ function hasFailed({ name, output }: FinishedCall): boolean {
 function reportCall(call: FinishedCall): string {
 	if (hasFailed(call)) return reportFailure(call);
 	if (call.name !== USE_SKILL) return renderValue(call.output);
-	const { stdout, stderr, truncated, files } = asObject(parseJson(call.output));
-	const printed = [asText(stdout)].map((text) => (text?.trim() ? renderOutput(text) : ''))[0];
+	const { stdout, stderr, truncated, files } = resultOf(call);
+	const printed = renderOutput(asText(stdout) ?? '');
 	const warnings = asText(stderr)?.trim() ?? '';
 	const nothing =
 		warnings === '' ? `${inlineCode(nameOf(call))} ran and printed nothing.` : fenced(lastLines(warnings));
 	const cut = truncated === true ? 'The output was longer than is shown here.' : '';
-	return [printed || nothing, cut, reportFiles(files, printed ?? '')].filter((part) => part !== '').join('\n\n');
-}
-
-function wasDenied({ output }: FinishedCall): boolean {
-	return asText(asObject(parseJson(output)).error) === 'ApprovalDenied';
+	return [printed || nothing, cut, reportFiles(files, printed)].filter((part) => part !== '').join('\n\n');
 }
 
 function reportFailure(call: FinishedCall): string {
-	const result = asObject(parseJson(call.output));
+	const result = resultOf(call);
 	const [error, message] = [asText(result.error), asText(result.message)];
 	const type = asText(result.type) ?? (message === undefined ? undefined : error);
 	const name = inlineCode(nameOf(call));
-	if (wasDenied(call)) return `You didn’t allow ${name}, so it didn’t run. Ask again to run it.`;
+	if (error === 'ApprovalDenied') return `You didn’t allow ${name}, so it didn’t run. Ask again to run it.`;
 	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed`;
 	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
 	const reason = message ?? (error === type ? '' : error);
@@ -210,13 +206,11 @@ function adviceAfter(type: string | undefined, said: string): string {
 
 /** Those that the text doesn't name already. */
 function reportFiles(files: unknown, text: string): string {
-	const lines = asArray(files)
-		.map(asObject)
-		.flatMap(({ path, bytes }) =>
-			typeof path === 'string' && !text.includes(path)
-				? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}`
-				: []
-		);
+	const lines = asArray(files).flatMap((file) => {
+		const { path, bytes } = asObject(file);
+		if (typeof path !== 'string' || text.includes(path)) return [];
+		return `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}`;
+	});
 	return lines.length > 0 ? `${lines.length === 1 ? 'File' : 'Files'} written:\n\n${lines.join('\n')}` : '';
 }
 

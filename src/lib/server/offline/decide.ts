@@ -5,9 +5,8 @@ import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { type Ask, ASKED, askText, instructionsText, offerText, reportText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
-import { RESTRICTING } from './account.ts';
-import { fillAction, type Filled, isShaped } from './fill.ts';
-import { isAlike } from './filling.ts';
+import { type Filled, RESTRICTING, understand } from './account.ts';
+import { isAlike, isShaped } from './fill.ts';
 import { filesIn, framing, isFiller, type Message, readMessage, type Word } from './message.ts';
 import { extensionOf, type Slot } from './slots.ts';
 
@@ -38,13 +37,8 @@ interface Choice {
 	tool: FunctionTool | null;
 }
 
+type Plan = { kind: 'call'; call: PlannedCall; strange: number } | { kind: 'ask'; ask: Ask; points: number };
 type Step = { kind: 'load' | 'outline'; skill: string } | Plan;
-
-type Plan =
-	| { kind: 'call'; call: PlannedCall; strange: number }
-	| { kind: 'ask'; ask: Ask; points: number }
-	/** There is nothing to run. */
-	| { kind: 'nothing' };
 
 /** What answers to earlier questions have settled. */
 interface Settled {
@@ -143,8 +137,7 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		if (!tool && !skill && request.tools.some((each) => each.name === LOAD_SKILL)) return { kind: 'load', skill: name };
 		const about = history.skills.find((each) => each.name === name)?.description ?? '';
 		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
-		const plan = planActions(actions, message, settled);
-		steps.push({ choice, step: plan.kind === 'nothing' && skill ? { kind: 'outline', skill: name } : plan });
+		steps.push({ choice, step: planActions(actions, message, settled) ?? { kind: 'outline', skill: name } });
 	}
 	const [first] = steps;
 	if (first?.step.kind === 'outline') return first.step;
@@ -158,7 +151,7 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 
 /** Best first; none where nothing fits. */
 function choose({ history, request, tools }: Scene, message: Message, settled: Settled): Choice[] {
-	const { skills, previousSkill } = history;
+	const { skills, loaded } = history;
 	const { toolChoice } = request;
 	const certain = (name: string | undefined, tool: FunctionTool | null = null) =>
 		name === undefined ? [] : [{ name, tool, points: Infinity }];
@@ -187,7 +180,9 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
 	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
-	return certain(begun ?? (isFollowUp ? skills.find(({ name }) => name === previousSkill)?.name : undefined));
+	return certain(
+		begun ?? (isFollowUp ? [...loaded.keys()].findLast((name) => skills.some((each) => each.name === name)) : undefined)
+	);
 }
 
 // Of the actions of one skill the one that is meant, with its values.
@@ -196,11 +191,11 @@ function keyOf(action: Action, slot: Slot): string {
 	return `${action.label} ${slot.flag ?? slot.name}`;
 }
 
-function planActions(given: readonly Action[], message: Message, settled: Settled): Plan {
+function planActions(given: readonly Action[], message: Message, settled: Settled): Plan | null {
 	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
 	const actions = wanted.length > 0 ? wanted : given;
 	const said = withoutAddress(message, actions);
-	const rated = actions.map((action) => rate(action, said, settled, actions));
+	const rated = actions.map((action) => rate(action, said, settled));
 	const textsOf = ({ filled }: Candidate) => JSON.stringify([...filled.values.values()]);
 	const tools = rated.filter(({ action, isComplete }) => action.isTool && isComplete).map(textsOf);
 	// Of a tool and a script that take the same, the tool.
@@ -208,25 +203,34 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 		.filter((each) => each.action.isTool || !each.isComplete || !tools.includes(textsOf(each)))
 		.sort((a, b) => b.points - a.points);
 	const best = candidates.find(({ isComplete }) => isComplete);
-	if (!best) return candidates.length > 0 ? ask(candidates) : { kind: 'nothing' };
+	if (!best) return candidates.length > 0 ? ask(candidates) : null;
 	const { action, filled, points } = best;
 	const others = wanted.length > 0 ? [] : candidates.filter((each) => each !== best);
-	const more = (each: Candidate) => onlyIn(each, best, said) - onlyIn(best, each, said);
+	const words = framing(said).filter((word) => !isFiller(word));
+	const isNearer = (each: Candidate) => words.some((word) => knows(each, word) && !knows(best, word));
 	// What is called by its name and lacks something is asked about, rather than that another is run by chance.
 	const rivals = others.filter(
-		(each) => !each.isComplete && each.filled.left.length === 0 && each.named >= Math.max(1, best.named)
+		({ named, isComplete, filled }) => !isComplete && filled.left.length === 0 && named >= Math.max(1, best.named)
 	);
-	const clear = rivals.filter((each) => more(each) > 0);
+	const clear = rivals.filter(isNearer);
 	if (rivals.length > 0) return ask(clear.length > 0 ? clear : [...rivals, best]);
 	const call = action.call(filled.values);
 	const alike = others.filter((each) => {
 		const isTie = points - each.points < LEAD && each.action.call(each.filled.values).arguments !== call.arguments;
-		const isMeant =
-			each.filled.left.length === 0 && onlyIn(each, best, said) > 0 && each.action.isTool === action.isTool;
+		const isMeant = each.filled.left.length === 0 && isNearer(each) && each.action.isTool === action.isTool;
 		return (each.isComplete && isTie) || isMeant;
 	});
-	if (alike.length === 0) return { kind: 'call', call, strange: filled.strange };
-	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...alike]) }, points };
+	// A command that no word speaks of is a guess.
+	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
+	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best, word));
+	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange };
+	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
+}
+
+function knows({ action: { own, prose, slots } }: Candidate, { stem }: Word): boolean {
+	const isTold = slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem));
+	const isProse = [...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each)));
+	return isTold || isProse || [...own].some((each) => isAlike(each, stem));
 }
 
 function offered(candidates: readonly Candidate[]): Action[] {
@@ -243,43 +247,27 @@ function ask(candidates: readonly Candidate[]): Plan {
 	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
 }
 
-function rate(action: Action, message: Message, settled: Settled, all: readonly Action[]): Candidate {
-	const { own, prose, slots } = action;
+function rate(action: Action, message: Message, settled: Settled): Candidate {
+	const { own, slots } = action;
 	const given = new Map(
 		slots.flatMap((slot): [Slot, string[]][] => {
 			const texts = settled.values.get(keyOf(action, slot));
 			return texts ? [[slot, texts]] : [];
 		})
 	);
-	const filled = fillAction(action, message, given);
+	const filled = understand(action, message, given);
 	const told = [...given.values()].flat();
 	const isLeft = (piece: string) => !settled.ignored.has(piece) && !told.some((text) => text.includes(piece));
 	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
-	// What all are called says nothing of one.
-	const isCommon = (word: string) => all.length > 1 && all.every((each) => each.own.has(word));
 	const stems = framing(message).map((word) => word.stem);
-	const named = [...own].filter((word) => !isCommon(word) && stems.some((said) => isAlike(said, word))).length;
-	const about = [...prose].filter((word) => !own.has(word) && stems.includes(word)).length;
+	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
 	return {
 		action,
 		filled: { ...filled, left },
 		named,
-		points: 3 * named + about - 3 * left.length - filled.missing.length,
+		points: 3 * named - 3 * left.length - filled.missing.length,
 		isComplete: filled.missing.length === 0 && left.length === 0
 	};
-}
-
-/** How far the words that were said speak of one action, and not of the other: its name more than what is told of it. */
-function onlyIn(one: Candidate, other: Candidate, message: Message): number {
-	const knows = ({ action: { own, prose, slots } }: Candidate, { stem }: Word) =>
-		[...own].some((each) => isAlike(each, stem))
-			? 2
-			: Number(
-					[...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each))) ||
-						slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem))
-				);
-	const words = framing(message).filter((word) => !isFiller(word) && knows(other, word) === 0);
-	return words.reduce((sum, word) => sum + knows(one, word), 0);
 }
 
 /** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
@@ -318,7 +306,7 @@ function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	const slot = asked.about === 'value' ? asked.slot : named.length === 1 ? named[0] : undefined;
 	if (!slot) return null;
 	const wanted = { ...slot, isRequired: true };
-	const read = fillAction({ ...action, slots: [wanted] }, answer, new Map());
+	const read = understand({ ...action, slots: [wanted] }, answer, new Map());
 	let texts = read.values.get(wanted);
 	if (texts && read.left.length > 0) return null;
 	const isSaid = words.some((word) => !isFiller(word)) && !words.some(({ lower }) => RESTRICTING.test(lower));

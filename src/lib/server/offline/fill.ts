@@ -1,40 +1,62 @@
 /** Fills the slots of an action from the pieces of a message, the surest first. Pure. */
 import { stem } from '../skills/find/words.ts';
-import { account } from './account.ts';
 import type { Action } from './actions.ts';
 import {
-	type Filling,
-	isChoice,
-	isFree,
-	isLabel,
-	isOpenWord,
-	isUsed,
-	open,
-	type Place,
-	placesOf,
-	PREPOSITIONS,
-	put,
-	spellings,
-	stemsOf,
-	TO
-} from './filling.ts';
-import { isFiller, isUnit, type Message, namesOfUnit, overlaps, type Piece, type Span, type Word } from './message.ts';
+	isFiller,
+	isUnit,
+	type Message,
+	namesOfUnit,
+	overlaps,
+	overlapsAny,
+	type Piece,
+	type Span,
+	type Word
+} from './message.ts';
 import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
-export interface Filled {
-	/** One text for each slot; several for one that is repeated. */
-	values: Map<Slot, string[]>;
-	/** Required, and the message has nothing certain for them. */
-	missing: Slot[];
-	/** What was said and would go nowhere: it must be asked about. */
-	left: string[];
-	/** How many words nothing in the skill speaks of, talk included. */
-	strange: number;
+/** A piece, and the words around it. */
+export interface Place extends Piece {
+	own: Word | undefined;
+	direct: Word | undefined;
+	/** The word before it, small words aside. */
+	before: Word | undefined;
+	after: Word | undefined;
+	/** A number with a unit beside it, or that unit; the place after a time, as in `9:00 in Tokyo`. */
+	isMeasure: boolean;
+	/** `four` in `we're four`, `four of us`, `four ways`. */
+	isPeople: boolean;
+	/** `month` in `50 € a month`; else ''. */
+	period: string;
 }
 
+export interface Filling {
+	action: Action;
+	message: Message;
+	places: Place[];
+	/** One text for each slot; several for one that is repeated. */
+	values: Map<Slot, string[]>;
+	taken: Span[];
+	/** Was there a question, so that what is left of the message has lost its place? */
+	isAnswered: boolean;
+}
+
+const setOf = (words: string) => new Set(words.split(' '));
+const stemsOf = (words: string) => new Set(words.split(' ').map(stem));
+const SMALL = setOf('is are was were be of = at by with for the a an about my our this that set to');
+export const PREPOSITIONS = setOf(
+	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
+);
+const TO = setOf('to into as -> → =>');
 /** Names of days and months are no names of anything else. */
 const DAY_NAME =
 	/^((mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|(sept|octo|novem|decem)(em)?ber)$/;
+const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
+const OF_US = /^ (of (us|them)|ways?|people|ppl|persons|guests|friends)\b/i;
+const PERIOD = /^ ?[^\s,;.]{0,12} ?(?:a|an|per|each|every|\/) ?(day|week|month|quarter|year|hour|minute|second)\b/i;
+const PEOPLE = stemsOf('people person guest passenger head serving diner');
+const MEASURES = ['mean average avg', 'sum total', 'max maximum highest largest', 'min minimum lowest smallest'].map(
+	stemsOf
+);
 /** A number after one of these is a limit, no value. */
 const LIMITING = /^(every|than|least|most|under|above|below|beyond|within|except)$/;
 const PERCENT = stemsOf('percent percentage rate');
@@ -42,44 +64,139 @@ const MONEY = stemsOf('amount price cost bill sum money principal loan salary bu
 const COUNT = stemsOf(
 	'count people days hours minutes seconds weeks months years top limit times length digits rows lines port'
 );
-const SIZES = stemsOf('max min limit size width height length');
-const PEOPLE = stemsOf('people person guest passenger head serving diner');
+const IS_MONEY = /^[$€£¥]$/;
+/** What stands beside a piece when it is a measure, and how near: `5 km`, `9:00 in Tokyo`. */
+const PARTNERS: Partial<Record<Piece['form'], [Piece['form'], number]>> = {
+	number: ['unit', 2],
+	unit: ['number', 2],
+	name: ['time', 5]
+};
 /** Which forms of pieces a kind of slot takes by themselves, and which only where a word beside them says so. */
 const TAKES: Partial<Record<Slot['kind'], [alone: string, told: string]>> = {
 	output: ['', 'file quote'],
 	text: ['quote url email', 'code name'],
 	name: ['quote code name unit span', 'word number file time']
 };
+const MAX_PIECES = 150;
 /** From so many points on a value is meant. */
 const TOLD = 3;
 const NEVER = -1;
 
 /** Given are the values that answers to earlier questions have settled. */
-export function fillAction(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>): Filled {
+export function fillAction(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>): Filling {
 	const filling = fill(action, message, new Map(), []);
 	// Whoever answers with what the message says already means that place in it, unless it is used.
 	const repeated = [...given.values()].flat();
 	const said = filling.places.filter((place) => repeated.includes(place.value) && isFree(place, filling));
-	return filled(given.size === 0 ? filling : fill(action, message, given, said));
+	return given.size > 0 ? fill(action, message, given, said) : filling;
 }
 
 function fill(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>, said: readonly Span[]): Filling {
 	const places = placesOf(message, action);
 	// `Run scripts/x.mjs 42` names the command.
 	const script = places.filter(({ value }) => value === action.label.split(' ', 1)[0]);
-	const filling: Filling = {
-		...{ action, message, places, values: new Map(), taken: [...said, ...script] },
-		isAnswered: [...given.keys()].some(({ kind }) => kind === 'name')
-	};
+	const isAnswered = [...given.keys()].some(({ kind }) => kind === 'name');
+	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script], isAnswered };
 	for (const [slot, texts] of given) put(slot, texts, [], filling);
 	for (const finder of [switches, cued, lone, implied, colon]) finder(filling);
 	return filling;
 }
 
-function filled(filling: Filling): Filled {
-	const { action, values } = filling;
-	const missing = action.slots.filter((slot) => slot.isRequired && !values.has(slot));
-	return { values, missing, ...account(filling) };
+function put(slot: Slot, texts: readonly string[], spans: readonly Span[], filling: Filling): void {
+	if (texts.length === 0 || texts.includes('')) return;
+	// `miles` as `mi`, where the skill writes it so; itself where it is written in no way, or in several.
+	const spelled = (text: string) => {
+		const [only, ...others] = spellings(text, slot, filling.action);
+		return only !== undefined && others.length === 0 ? only : text;
+	};
+	filling.values.set(slot, texts.map(spelled));
+	filling.taken.push(...spans);
+}
+
+function spellings(text: string, slot: Slot, { literals }: Action): string[] {
+	const known = slot.choices.length > 0 ? slot.choices : slot.kind === 'name' ? [...literals] : [];
+	const same = known.filter((word) => word.toLowerCase() === text.toLowerCase());
+	const units = namesOfUnit(text);
+	const isSame = (word: string) =>
+		slot.choices.length > 0 ? isChoice(text, word) : units.includes(word.toLowerCase());
+	const alike = known.filter(isSame);
+	return [...new Set(same.length === 0 || alike.length > 1 ? alike : same)];
+}
+
+export function isChoice(value: string, choice: string): boolean {
+	const [said, written] = [value, choice].map((text) => stem(text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''))) as [
+		string,
+		string
+	];
+	return said === written || MEASURES.some((group) => group.has(said) && group.has(written));
+}
+
+/** Slots without a value, required ones first. */
+function open({ action, values }: Filling, kind?: Slot['kind']): Slot[] {
+	const slots = action.slots.filter((slot) => !values.has(slot) && (kind === undefined || kind === slot.kind));
+	return slots.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
+
+export function isFree(span: Span, { taken }: Filling): boolean {
+	return !overlapsAny(span, taken);
+}
+
+export function isUsed(text: string, { values }: Filling): boolean {
+	return [...values.values()].some((texts) => texts.includes(text));
+}
+
+function isLabel(word: Word | undefined, labels: readonly string[]): boolean {
+	return word !== undefined && !word.isQuoted && labels.some((label) => isAlike(word.stem, label));
+}
+
+/** `pay` and `payment` are the same label. */
+export function isAlike(a: string, b: string): boolean {
+	const [short, long] = a.length < b.length ? [a, b] : [b, a];
+	return a === b || (short.length > 2 && long.startsWith(short) && /^(ment|er|ing)$/.test(long.slice(short.length)));
+}
+
+/** Does the skill speak of it? `e-mail` is known where `mail` is. */
+function isNamed({ lower, stem: whole }: Word, { own, prose, subject }: Action): boolean {
+	const parts = [whole, stem(lower.replaceAll('-', '')), ...lower.split('-').map(stem)];
+	return parts.some((part) => prose.has(part) || subject.has(part) || [...own].some((each) => isAlike(each, part)));
+}
+
+/** A word that could be (part of) a value: nothing else accounts for it. */
+function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
+	if (word === undefined || word.isQuoted || isFiller(word) || PREPOSITIONS.has(word.lower)) return false;
+	const isTold = ({ labels, hints }: Slot) => isLabel(word, labels) || hints.includes(word.stem);
+	return isFree(word, filling) && !isNamed(word, filling.action) && !filling.action.slots.some(isTold);
+}
+
+function placesOf({ text, words, pieces, payload }: Message, action: Action): Place[] {
+	// A text to work on is not taken apart.
+	const asked = pieces.filter(({ start }) => start < (payload?.start ?? Infinity)).slice(0, MAX_PIECES);
+	const unbroken = (word: Word | undefined) => (word?.endsClause || word?.hasComma ? undefined : word);
+	return asked.map((given) => {
+		const start = words.findIndex((word) => overlaps(word, given));
+		const last = words.findLastIndex((word) => overlaps(word, given));
+		// Of `Weather Berlin` the first word is no part of the name.
+		let first = start;
+		if (given.form === 'name' && (start === 0 || words[start - 1]?.endsClause))
+			while (first < last && isNamed(words[first] as Word, action)) first += 1;
+		const piece = first === start ? given : { ...given, start: words[first]?.start ?? 0 };
+		let at = first - 1;
+		while (SMALL.has(unbroken(words[at])?.lower ?? '')) at -= 1;
+		const [partner, most = 0] = PARTNERS[piece.form] ?? [];
+		const gap = (other: Piece) => (piece.form === 'number' ? other.start - piece.end : piece.start - other.end);
+		const isSpan = asked.some((other) => other.form === 'span' && overlaps(words[first - 1] ?? piece, other));
+		return {
+			...piece,
+			value: first === start ? given.value : text.slice(piece.start, piece.end),
+			own: words[first],
+			direct: isSpan ? undefined : unbroken(words[first - 1]),
+			before: unbroken(words[at]),
+			after: unbroken(words[last]) && words[last + 1],
+			isMeasure: asked.some((other) => other.form === partner && gap(other) > -4 && gap(other) < most),
+			isPeople: WE.test(text.slice(0, piece.start)) || OF_US.test(text.slice(piece.end)),
+			period: PERIOD.exec(text.slice(piece.end, piece.end + 40))?.[1]?.toLowerCase() ?? ''
+		};
+	});
 }
 
 // Finders.
@@ -88,17 +205,18 @@ function filled(filling: Filling): Filled {
 function switches(filling: Filling): void {
 	const { words } = filling.message;
 	for (const slot of open(filling, 'switch')) {
+		const { labels } = slot;
 		const flag = words.find((word) => word.text === slot.flag);
-		const isSaid = (label: string) => (word: Word, at: number) =>
-			!word.isQuoted && (word.stem === label || stem(`${word.stem}${words[at + 1]?.stem ?? ''}`) === label);
-		const said = slot.labels.flatMap((label) => words.find(isSaid(label)) ?? []);
-		const from = Math.max(0, Math.min(...said.map((word) => words.indexOf(word))));
+		const isSaid = (label: string) => (word: Word) =>
+			!word.isQuoted &&
+			(word.stem === label || stem(`${word.stem}${words[words.indexOf(word) + 1]?.stem ?? ''}`) === label);
+		const from = words.findIndex((word) => labels.some((label) => isSaid(label)(word)));
+		const said = labels.flatMap((label) => words.slice(from, from + labels.length + 1).find(isSaid(label)) ?? []);
 		const denial = words
 			.slice(Math.max(0, from - 2), from)
 			.filter(({ lower }) => /^(no|not|without|never|don['’]?t)$/.test(lower));
-		const far = Math.max(...said.map((word) => words.indexOf(word))) - from;
-		const isMeant = slot.labels.join('').length > 2 && said.length === slot.labels.length && far <= slot.labels.length;
-		const isRight = denial.length === 0 || slot.labels.some((label) => /^(no|without)$/.test(label));
+		const isMeant = labels.join('').length > 2 && said.length === labels.length;
+		const isRight = denial.length === 0 || labels.some((label) => /^(no|without)$/.test(label));
 		if (flag ?? (isMeant && isRight)) put(slot, ['true'], flag ? [flag] : [...said, ...denial], filling);
 	}
 }
@@ -106,42 +224,47 @@ function switches(filling: Filling): void {
 /** What a word or sign beside a piece says it is: the surest first, as long as it has no rival. */
 function cued(filling: Filling): void {
 	const slots = open(filling).filter(({ isRepeated }) => !isRepeated);
-	const all = filling.places.flatMap((place) =>
-		slots.map((slot) => ({ place, slot, points: pointsOf(place, slot, filling) }))
-	);
-	let pairs = all.filter(({ points }) => points >= TOLD).sort((a, b) => b.points - a.points);
-	for (let [best] = pairs; best; [best] = pairs) {
-		const { slot, place, points } = best;
-		const top = pairs.filter((pair) => pair.points === points && (pair.slot === slot) !== (pair.place === place));
-		const rivals = top.filter((pair) => overlaps(pair.place, place) === (pair.place === place));
-		const said = [place, ...rivals.map((pair) => pair.place)];
-		if (rivals.length === 0) put(slot, [place.value], said, filling);
-		pairs = pairs.filter(
-			(pair) => !said.includes(pair.place) && !filling.values.has(pair.slot) && isFree(pair.place, filling)
+	const pairs = filling.places
+		.flatMap((place) => slots.map((slot) => ({ place, slot, points: pointsOf(place, slot, filling) })))
+		.filter(({ points }) => points >= TOLD)
+		.sort((a, b) => b.points - a.points);
+	const doubtful: Place[] = [];
+	const isLive = ({ slot, place }: { slot: Slot; place: Place }) =>
+		!filling.values.has(slot) && isFree(place, filling) && !doubtful.includes(place);
+	for (const { slot, place, points } of pairs.filter(isLive)) {
+		if (!isLive({ slot, place })) continue;
+		const rivals = pairs.filter(
+			(pair) =>
+				isLive(pair) &&
+				pair.points === points &&
+				(pair.slot === slot) !== (pair.place === place) &&
+				overlaps(pair.place, place) === (pair.place === place)
 		);
+		if (rivals.length === 0) put(slot, [place.value], [place], filling);
+		else doubtful.push(place, ...rivals.map((pair) => pair.place));
 	}
 }
 
-/** Null for never; else what the form alone is worth. */
-function takes(slot: Slot, { form, value }: Piece, { action }: Filling): number | null {
+/** What the form of a piece alone is worth; NEVER for what the slot does not take. */
+function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): number {
 	if (slot.choices.length > 0)
 		return /^(word|name|unit|code|number)$/.test(form) && slot.choices.some((choice) => isChoice(value, choice))
 			? TOLD
-			: null;
-	if (!isShaped(slot, value)) return null;
-	const [alone, told] = TAKES[slot.kind] ?? [slot.kind, ''];
-	if (alone.split(' ').includes(form)) {
-		const wanted = slot.kind === 'file' ? wantedExtensions(slot) : [];
-		if (wanted.length > 0) return Number(wanted.includes(extensionOf(value)));
-		if (form !== 'unit') return 1;
-		const ways = spellings(value, slot, action).length;
-		// A skill for money need not spell its currencies.
-		const isMoney = namesOfUnit(value).some((name) => /[$€£¥]/.test(name));
-		const isFree = isMoney && ['money', 'currency'].map(stem).some((word) => action.subject.has(word));
-		return ways === 1 ? 1 : ways === 0 && (isFree || slot.choices.length > 0) ? 0 : null;
-	}
-	if (!told.split(' ').includes(form)) return null;
-	return Number(form === 'number' && /(^|_|-)(id|no|nr|number|key|issue|ticket)$/i.test(slot.name));
+			: NEVER;
+	const [alone, told] = (TAKES[slot.kind] ?? [slot.kind, '']).map((forms) => forms.split(' ').includes(form));
+	if (!isShaped(slot, value) || (!alone && !told)) return NEVER;
+	if (told) return Number(form === 'number' && /(^|_|-)(id|no|nr|number|key|issue|ticket)$/i.test(slot.name));
+	const wanted = slot.kind === 'file' ? wantedExtensions(slot) : [];
+	if (wanted.length > 0) return Number(wanted.includes(extensionOf(value)));
+	if (form !== 'unit') return 1;
+	const ways = spellings(value, slot, action).length;
+	// A skill for money need not spell its currencies.
+	const isMoney = namesOfUnit(value).some((name) => IS_MONEY.test(name));
+	return ways === 1
+		? 1
+		: ways === 0 && isMoney && ['money', 'currency'].some((word) => action.subject.has(stem(word)))
+			? 0
+			: NEVER;
 }
 
 /** One character is one, and what is called by a number has a digit. */
@@ -152,92 +275,90 @@ export function isShaped({ name }: Slot, value: string): boolean {
 
 /** How surely the piece is meant for the slot; NEVER, or below TOLD where only its form speaks for it. */
 function pointsOf(place: Place, slot: Slot, filling: Filling): number {
-	const { form, own, direct, before, after, isMeasure, isRange } = place;
-	const { labels, side, isRequired } = slot;
-	const { slots, literals, own: names } = filling.action;
-	const base = takes(slot, place, filling);
+	const { form, own, direct, before, after, isMeasure } = place;
+	const { labels, side, isRequired, kind } = slot;
+	const { slots, own: names } = filling.action;
+	const base = formPoints(slot, place, filling);
 	const isWord = form === 'word' && slot.choices.length === 0;
-	if (form === 'name' && DAY_NAME.test(place.value.toLowerCase()) && slot.kind === 'name' && !isLabel(before, labels))
-		return NEVER;
-	if (base === null || (form === 'word' && PREPOSITIONS.has(own?.lower ?? ''))) return NEVER;
-	if (
-		isWord &&
-		own &&
+	const [isCalled, isOther] = [
+		isLabel(before, labels),
+		slots.some((each) => each !== slot && isLabel(before, each.labels))
+	];
+	const [said, next] = [direct?.lower ?? '', after?.lower ?? ''];
+	const isVague =
+		own !== undefined &&
 		(names.has(own.stem) ||
 			(isFiller(own) && (slot.flag === null || !isLabel(direct, labels))) ||
-			slots.some((each) => isLabel(own, each.labels)))
+			slots.some((each) => isLabel(own, each.labels)));
+	if (
+		base === NEVER ||
+		(form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) ||
+		(form === 'name' && kind === 'name' && !isCalled && DAY_NAME.test(place.value.toLowerCase())) ||
+		(isWord && isVague)
 	)
 		return NEVER;
-	if (isRange && side === null && /^(number|date|time)$/.test(form)) return NEVER;
-	let points = base;
-	const isOther = slots.some((each) => each !== slot && isLabel(before, each.labels));
-	if (isLabel(before, labels)) points += 5;
-	else if (isLabel(after, labels) && form !== 'word' && !isOther) points += form === 'number' ? 5.5 : 3.5;
-	const [said, next] = [direct?.lower ?? '', after?.lower ?? ''];
 	const flag = slot.flag?.split('-').at(-1) ?? '';
-	if (PREPOSITIONS.has(flag) && (said === flag || (flag === 'by' && said === 'per'))) points += 4;
 	// `revenue by region`: of two columns it is the one that is not grouped by.
 	const isGrouped = (each: Slot) =>
 		/-by$/.test(each.flag ?? '') && slotWords(each.name).at(-1) === slotWords(slot.name).at(-1);
-	const isMeant = said === 'of' || isOpenWord(own, filling);
-	if (isWord && !isRequired && isMeant && /^(by|per)$/.test(next) && flag !== 'by' && slots.some(isGrouped))
-		points += 4;
-	if (side === 'target' && TO.has(said)) points += 4;
-	if (side === 'source' && /^(from|between)$/.test(said)) points += 4;
-	if (side === 'source' && (TO.has(next) || (form !== 'number' && isMeasure))) points += 3;
+	const isColumn =
+		isWord && !isRequired && (said === 'of' || isOpenWord(own, filling)) && flag !== 'by' && slots.some(isGrouped);
+	const [isSince, isUntil] = [/^(since|after)$/.test(said), /^(before|until|till)$/.test(said)];
+	const cues: [isMet: boolean, worth: number][] = [
+		[isCalled, 5],
+		[!isCalled && isLabel(after, labels) && form !== 'word' && !isOther, form === 'number' ? 5.5 : 3.5],
+		[PREPOSITIONS.has(flag) && (said === flag || (flag === 'by' && said === 'per')), 4],
+		[isColumn && /^(by|per)$/.test(next), 4],
+		[side === 'target' && TO.has(said), 4],
+		[side === 'source' && (TO.has(next) || (form !== 'number' && isMeasure)), 3]
+	];
+	const points = cues.reduce((sum, [isMet, worth]) => sum + (isMet ? worth : 0), base);
 	// `before 10:00` is no time for a slot that only takes a time.
-	const isPast = /^(from|since|after)$/.test(said) && side !== 'source';
-	const isAhead = /^(before|until|till)$/.test(said) && side !== 'target';
-	if (
-		/^(date|time)$/.test(form) &&
-		((side === 'source' && /^(since|after)$/.test(said)) || (side === 'target' && /^(before|until|till)$/.test(said)))
-	)
-		points += 4;
-	if ((isPast || isAhead) && /^(name|unit|date|time)$/.test(form) && points < TOLD) return NEVER;
-	if (form === 'number' && slot.kind === 'number') {
-		// `300 calories` are no minutes.
-		const isMany = after !== undefined && /[^s]s$/.test(after.lower) && !isFiller(after) && !isUnit(after.lower);
-		if (isMany && !isCounted(after, slot, filling.action)) return NEVER;
-		// What is measured is the value that a command cannot do without, where the command takes units.
-		const units = [...literals, ...slots.flatMap(({ choices }) => choices)].flatMap(namesOfUnit);
-		const isTaken = namesOfUnit(place.unit ?? '').some((name) => units.includes(name));
-		const isValue = isMeasure && isTaken && isRequired && slots.some(({ kind }) => kind === 'name');
-		return numberPoints(place, slot, points, isValue, filling.action);
-	}
+	const isLimit = ((said === 'from' || isSince) && side !== 'source') || (isUntil && side !== 'target');
+	if (isLimit && /^(name|unit|date|time)$/.test(form) && points < TOLD) return NEVER;
+	if (form === 'number' && kind === 'number') return numberPoints(place, slot, points, filling);
 	return isWord && points < TOLD ? NEVER : points;
 }
 
-/** A sign tells, a fraction counts nothing, and a unit must be the one that the slot speaks of. */
+/** A number fills a slot that takes a number of these: its sign, its unit and the noun after it must be the slot's. */
 function numberPoints(
-	place: Place,
-	{ labels, hints }: Slot,
+	{ unit = '', after, direct, isPeople, isMeasure, period }: Place,
+	slot: Slot,
 	given: number,
-	isValue: boolean,
-	{ prose }: Action
+	{ action }: Filling
 ): number {
-	const { unit = '', value, direct, after, isPeople, period } = place;
+	const { labels, hints, isRequired } = slot;
+	const { slots, literals, prose } = action;
 	const words = [...labels, ...hints];
 	const isPercent = words.some((word) => PERCENT.has(word));
-	const isMoney = /^[$€£¥]$/.test(unit);
 	const isCount = !isPercent && labels.some((label) => COUNT.has(label)) && !labels.some((label) => MONEY.has(label));
-	const names = new Set([unit, ...namesOfUnit(unit)].map(stem));
-	const isOwn = (word: string) => names.has(word) || (unit.length === 1 && word.startsWith(unit));
-	const isSpoken = !words.some(isUnit) && [...prose].some(isOwn);
-	const isKnownUnit = isSpoken || unit === '' || unit === '%' || isMoney || isValue || words.some(isOwn);
-	const isKnownPeriod =
-		period === '' || (unit === '%' && period === 'year') || words.some((word) => word.startsWith(period));
-	const isDay = [direct, after].some((word) => word !== undefined && DAY_NAME.test(word.lower));
-	// `by 3` is a change, no size.
-	const isChange = direct?.lower === 'by' && labels.some((label) => SIZES.has(label));
-	if (LIMITING.test(direct?.lower ?? '') || isChange || isDay || !isKnownUnit || !isKnownPeriod) return NEVER;
-	if ((unit === '%' && !isPercent) || (isMoney && (isCount || isPercent))) return NEVER;
-	if (isPeople && !words.some((word) => PEOPLE.has(word))) return NEVER;
-	const isUnitSaid = unit !== '' && labels.some(isOwn);
-	// A count is whole, and a large one has its unit beside it.
-	const isWhole = /^[+-]?\d+(\.0+)?$/.test(value) && Number(value) <= 1000;
-	if (isCount && given < TOLD && !isUnitSaid && !isWhole) return NEVER;
-	const sign = unit === '%' ? 4 : isMoney ? 3 : isPeople || isUnitSaid ? 5 : 0;
+	// What is measured is the value that a command cannot do without, where the command takes units.
+	const units = [...literals, ...slots.flatMap(({ choices }) => choices)].flatMap(namesOfUnit);
+	const isTaken = namesOfUnit(unit).some((name) => units.includes(name));
+	const isValue = isMeasure && isTaken && isRequired && slots.some(({ kind }) => kind === 'name');
+	const names = [unit, ...namesOfUnit(unit)].map(stem);
+	const isIn = (set: readonly string[]) =>
+		set.some((word) => names.includes(word) || (unit.length === 1 && word.startsWith(unit)));
+	const isMoney = IS_MONEY.test(unit);
+	const isKnown = unit === '' || isValue || isIn(words) || (!words.some(isUnit) && isIn([...prose]));
+	const isPeriod = (unit === '%' && period === 'year') || words.some((word) => word.startsWith(stem(period)));
+	const isOther = (isPeople && !words.some((word) => PEOPLE.has(word))) || (period !== '' && !isPeriod);
+	const isOf = unit === '%' ? isPercent : isMoney ? !isCount && !isPercent : isKnown;
+	// `300 calories` are no minutes, and `by 3` is a change.
+	const isMany = after !== undefined && /[^s]s$/.test(after.lower) && !isFiller(after) && !isUnit(after.lower);
+	if (LIMITING.test(direct?.lower ?? '') || !isOf || isOther || (isMany && !isCounted(after, slot, action)))
+		return NEVER;
+	const isUnitSaid = isPeople || (unit !== '' && isIn(labels));
+	const sign = unit === '%' ? 4 : isMoney ? 3 : isUnitSaid ? 5 : 0;
 	return given - 1 + sign + (isValue ? 3 : 0);
+}
+
+/** Is it a number of these that the slot takes, as far as the skill tells? */
+function isCounted(noun: Word | undefined, slot: Slot, { own, prose, subject }: Action): boolean {
+	if (noun === undefined) return false;
+	const isName = own.has(noun.stem) || subject.has(noun.stem);
+	const isCount = /^-{0,2}(n|num|number|count|amount)$/i.test(slot.flag ?? slot.name);
+	return [...slot.labels, ...slot.hints].includes(noun.stem) || (isName ? isCount : prose.has(noun.stem));
 }
 
 /** Pieces that can only be for the slots that are left, because there are as many. */
@@ -245,65 +366,49 @@ function lone(filling: Filling): void {
 	for (const kind of ['date', 'time', 'url', 'email', 'number', 'file', 'text', 'name'] as const) {
 		const slots = open(filling, kind).filter(({ choices }) => choices.length === 0);
 		const fits = (place: Place) => (slot: Slot) =>
-			(takes(slot, place, filling) ?? -1) > 0 && pointsOf(place, slot, filling) > NEVER;
-		const apt = filling.places.filter((place) => isFree(place, filling) && slots.some(fits(place)));
-		// A sign or quotation marks tell more than a capital: `to #dev on Discord`.
-		const told = apt.filter(({ form }) => form !== 'name');
-		const free = told.length > 0 ? told : apt;
-		const usable: (Piece & { after?: Word | undefined })[] =
-			free.length > 0 || kind !== 'name'
-				? free
-				: phrases(filling).filter(({ value }) => slots.some((slot) => isShaped(slot, value)));
+			formPoints(slot, place, filling) > 0 && pointsOf(place, slot, filling) > NEVER;
+		const free = filling.places.filter((place) => isFree(place, filling) && slots.some(fits(place)));
+		const isPhrase = kind === 'name' && free.length === 0;
+		const usable: (Piece & { after?: Word | undefined })[] = isPhrase
+			? phrases(filling).filter(({ value }) => slots.some((slot) => isShaped(slot, value)))
+			: free;
 		const required = slots.filter(({ isRequired }) => isRequired);
-		// Numbers have no order: any of several slots may be meant.
-		const isNumber = kind === 'number';
 		const isOnly = slots.length === 1 && /^(date|time|url|email)$/.test(kind);
-		const positional =
-			required.length > 0 || isOnly ? (isOnly ? slots : required) : slots.filter(({ flag }) => flag === null);
-		const rivals = isNumber ? slots.filter((slot) => free.some((place) => fits(place)(slot))) : positional;
-		// `300x200` is a width and a height.
-		const isProduct = isNumber && usable[1]?.start === (usable[0]?.end ?? 0) + 1;
-		const [slot] = rivals;
-		if (slot?.isRepeated)
+		const inOrder = isOnly ? slots : required.length > 0 ? required : slots.filter(({ flag }) => flag === null);
+		// Numbers have no order: any of several slots may be meant. But `300x200` is a width and a height.
+		const rivals = kind === 'number' ? slots.filter((slot) => free.some((place) => fits(place)(slot))) : inOrder;
+		const isProduct = kind === 'number' && usable[1]?.start === (usable[0]?.end ?? 0) + 1;
+		const isSure = rivals.length === 1 || isProduct || kind === 'file' || kind === 'date';
+		if (rivals[0]?.isRepeated)
 			put(
-				slot,
+				rivals[0],
 				usable.flatMap(({ value }) => value.split(/, ?/)),
 				usable,
 				filling
 			);
-		else if (
-			rivals.length === usable.length &&
-			(rivals.length === 1 || isProduct || kind === 'file' || kind === 'date')
-		)
-			for (const [index, each] of rivals.entries()) putLone(each, usable[index] as Place, filling);
+		else if (rivals.length !== usable.length || !isSure || (kind === 'name' && filling.isAnswered)) continue;
+		else
+			for (const [index, slot] of rivals.entries()) {
+				const { value, after, ...span } = usable[index] as Place;
+				// An option is more than a number that is left: `for 5 friends`, `two tides` are no number of days.
+				if (kind !== 'number' || slot.isRequired || isCounted(after, slot, filling.action))
+					put(slot, [value], [span], filling);
+			}
 	}
-}
-
-function putLone(slot: Slot, place: Place, filling: Filling): void {
-	// An option is more than a number that is left: `for 5 friends`, `two tides` are no number of days.
-	if (place.form === 'number' && !slot.isRequired && !isCounted(place.after, slot, filling.action)) return;
-	if (slot.kind !== 'name' || !filling.isAnswered) put(slot, [place.value], [place], filling);
-}
-
-/** Is it a number of these that the slot takes, as far as the skill tells? */
-function isCounted(noun: Word | undefined, slot: Slot, { own, prose, subject, counted }: Action): boolean {
-	if (noun === undefined) return false;
-	const isName = own.has(noun.stem) || subject.has(noun.stem);
-	const isCount = /^-{0,2}(n|num|number|count|amount)$/i.test(slot.flag ?? slot.name);
-	return [...slot.labels, ...slot.hints, ...counted].includes(noun.stem) || (isName ? isCount : prose.has(noun.stem));
 }
 
 /** Lower-case words after a preposition that nothing in the skill speaks of: `weather in rio de janeiro`. */
 function phrases(filling: Filling): Piece[] {
 	const { words, text } = filling.message;
 	return words.flatMap((word, index): Piece[] => {
-		const isPlace = /^(in|for|at|of|to|near|around|about)$/.test(words[index - 1]?.lower ?? '');
+		const isPlace = /^(in|for|at|near|around)$/.test(words[index - 1]?.lower ?? '');
 		if (!isPlace || !isOpenWord(word, filling) || /^\d/.test(word.text)) return [];
-		let end = index;
-		while (end < index + 3 && isOpenWord(words[end + 1], filling) && !words[end]?.endsClause && !words[end]?.hasComma)
-			end += 1;
-		const span = { start: word.start, end: words[end]?.end ?? word.end };
-		return [{ ...span, value: text.slice(span.start, span.end), form: 'word' }];
+		let last = word;
+		for (const next of words.slice(index + 1, index + 4)) {
+			if (last.endsClause || last.hasComma || !isOpenWord(next, filling)) break;
+			last = next;
+		}
+		return [{ start: word.start, end: last.end, value: text.slice(word.start, last.end), form: 'word' }];
 	});
 }
 
@@ -316,10 +421,9 @@ function implied(filling: Filling): void {
 		const wanted = wantedExtensions(slot);
 		const isNew = (path: string) => !isUsed(path, filling) && !filling.places.some(({ value }) => value === path);
 		const fits = (path: string) => isNew(path) && (wanted.length === 0 || wanted.includes(extensionOf(path)));
-		const others = slot.isRequired ? [...new Set([...earlier, ...workspace])].filter(fits) : [];
-		const before = others.filter((path) => earlier.includes(path));
-		const lists = [attached.filter(fits), before, others];
-		const list = lists.find(({ length }) => length > 0) ?? [];
+		const before = [...new Set(earlier)].filter(fits);
+		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(fits)] : [];
+		const list = [attached.filter(fits), ...others].find(({ length }) => length > 0) ?? [];
 		if (list.length === 1 || slot.isRepeated) put(slot, list, [], filling);
 	}
 }
@@ -329,8 +433,8 @@ function colon(filling: Filling): void {
 	const { payload } = filling.message;
 	if (!payload || !isFree(payload, filling)) return;
 	const isShort = payload.value.length <= 80 && !payload.value.includes('\n');
-	const fits = ({ kind, choices, isRequired, flag }: Slot) =>
-		choices.length === 0 && (isRequired || flag === null) && (kind === 'text' || (kind === 'name' && isShort));
-	const slot = open(filling).find(fits);
+	const slot = open(filling).find(({ kind, choices, isRequired, flag }) => {
+		return choices.length === 0 && (isRequired || flag === null) && (kind === 'text' || (kind === 'name' && isShort));
+	});
 	if (slot) put(slot, [payload.value], [payload], filling);
 }

@@ -42,10 +42,8 @@ export interface History {
 	calls: FinishedCall[];
 	/** Names of the skills whose instructions stand in the prompt. */
 	pinned: ReadonlySet<string>;
-	/** By name; loading one again replaces it. */
+	/** By name, the last one last. */
 	loaded: Map<string, LoadedSkill>;
-	/** The skill that was used last in the turns before. */
-	previousSkill: string | null;
 	/** Those on offer; without a description where only the loading tool names them. */
 	skills: CatalogSkill[];
 	/** Paths in the conversation's working directory. */
@@ -68,36 +66,27 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 	const pinned = (instructions.match(BLOCKS) ?? []).flatMap((block) => readSkillContent(block) ?? []);
 	const prompt = instructions.replace(BLOCKS, '');
 	const known = knownFrom(items);
-	const history: History = {
-		turns: [],
-		calls: [],
-		pinned: new Set(pinned.map(({ name }) => name)),
-		loaded: new Map(pinned.map((skill) => [skill.name, skill])),
-		previousSkill: null,
-		skills: readCatalog(prompt, tools, known.skills),
-		workspace: [...known.files.keys()]
-	};
+	const [turns, calls]: [Turn[], FinishedCall[]] = [[], []];
+	const loaded = new Map(pinned.map((skill) => [skill.name, skill]));
 	for (const [index, item] of items.entries()) {
-		if (isQuestion(item)) history.turns.push(readTurn(item.content));
-		const turn = history.turns.at(-1);
+		if (isQuestion(item)) turns.push(readTurn(item.content));
+		const turn = turns.at(-1);
 		if (item.type === 'message' && item.role === 'assistant' && turn) turn.reply = textOf(item.content);
 		const output = outputs.get(item.call_id);
 		if (item.type !== 'function_call' || typeof item.name !== 'string' || output === undefined) continue;
 		const skill = readSkillContent(output);
-		if (skill) history.loaded.set(skill.name, skill);
+		if (skill) {
+			loaded.delete(skill.name);
+			loaded.set(skill.name, skill);
+		}
 		const call = { name: item.name, arguments: String(item.arguments ?? ''), output };
 		// What a stop ended is done again.
-		if (index > lastAsked && !(index < broken && wasStopped(call))) history.calls.push(call);
-		if (index < lastAsked) history.previousSkill = skillOf(call, history.loaded) ?? history.previousSkill;
+		const wasStopped = /^(cancelled|interrupted)$/i.test(String(asObject(parseJson(output)).error));
+		if (index > lastAsked && !(index < broken && wasStopped)) calls.push(call);
 	}
-	return history;
-}
-
-/** The skill that a call belongs to, as far as the loaded ones tell. */
-function skillOf(call: FinishedCall, loaded: ReadonlyMap<string, LoadedSkill>): string | undefined {
-	const { skill } = asObject(parseJson(call.arguments));
-	const owner = [...loaded.values()].find((each) => toolNamesOf(each).includes(call.name))?.name;
-	return call.name === LOAD_SKILL || call.name === USE_SKILL ? asText(skill) : owner;
+	const skills = readCatalog(prompt, tools, known.skills);
+	const workspace = [...known.files.keys()];
+	return { turns, calls, pinned: new Set(pinned.map(({ name }) => name)), loaded, skills, workspace };
 }
 
 /** The names that the skill's tools may be called by; the longer one is used where another skill has the short one (D17). */
@@ -110,14 +99,14 @@ export function readSkillContent(output: string): LoadedSkill | null {
 	const [open = '', name] = /^\s*<skill_content [^>]*\bname="([^"<>]+)"[^>]*>/.exec(output.slice(0, 2_000)) ?? [];
 	if (name === undefined) return null;
 	// From the end: the instructions themselves may quote such tags.
-	const [files, tools, end] = ['<skill_files', '<skill_tools', '</skill_content>'].map((tag) =>
-		output.lastIndexOf(tag)
-	);
-	const ends = [files, tools, end].flatMap((index) => (index !== undefined && index >= open.length ? index : []));
+	const [files, tools, end] = ['<skill_files', '<skill_tools', '</skill_content>'].map((tag) => {
+		const at = output.lastIndexOf(tag);
+		return at < open.length ? Infinity : at;
+	}) as [number, number, number];
 	const [opening, ...paths] = linesFrom(output, files);
 	return {
 		name,
-		body: output.slice(open.length, Math.min(Infinity, ...ends)).slice(0, MAX_BODY),
+		body: output.slice(open.length, Math.min(files, tools, end)).slice(0, MAX_BODY),
 		folder: /\bdir="([^"<>]*)"/.exec(opening ?? '')?.[1] ?? '',
 		files: paths,
 		toolNames: linesFrom(output, tools)
@@ -127,13 +116,9 @@ export function readSkillContent(output: string): LoadedSkill | null {
 }
 
 /** The lines of an element, its opening tag first. */
-function linesFrom(text: string, start = -1): string[] {
-	const lines = start < 0 ? [] : text.slice(start).split('\n');
-	const end = lines.findIndex((line) => line.includes('</skill_'));
-	return lines
-		.slice(0, end < 0 ? undefined : end)
-		.map((line) => line.trim())
-		.filter((line) => line !== '');
+function linesFrom(text: string, start: number): string[] {
+	const [element = ''] = text.slice(start).split('</skill_', 1);
+	return element.split('\n').flatMap((line) => line.trim() || []);
 }
 
 function isQuestion(item: JsonObject): boolean {
@@ -145,25 +130,30 @@ function isGoOn({ role, content }: JsonObject): boolean {
 	return role === 'user' && JSON.stringify(content) === GO_ON_CONTENT;
 }
 
-function wasStopped({ output }: FinishedCall): boolean {
-	return /^(cancelled|interrupted)$/i.test(String(asObject(parseJson(output)).error));
-}
-
 /** The files are listed in a part of their own, or at the end of the only one. */
 function readTurn(content: unknown): Turn {
-	const parts = typeof content === 'string' ? [content] : asArray(content).map((part) => asObject(part).text);
-	const split = parts.map((part) => (typeof part === 'string' ? part : '').split(/^Attached files:[ \t]*$/m));
-	const texts = split.flatMap(([text = ''], index) => (parts[index] === undefined ? [] : text));
-	const attached = split.flatMap(([, ...lists]) => lists.flatMap((list) => list.split('\n').flatMap(readFileLine)));
-	return { text: texts.join('\n').trim(), attached, reply: '' };
+	const parts = typeof content === 'string' ? [content] : textsIn(content);
+	const split = parts.map((part) => part.split(/^Attached files:[ \t]*$/m));
+	const attached = split.flatMap(([, ...lists]) => lists.join('\n').split('\n').flatMap(readFileLine));
+	return {
+		text: split
+			.map(([text]) => text)
+			.join('\n')
+			.trim(),
+		attached,
+		reply: ''
+	};
+}
+
+function textsIn(content: unknown): string[] {
+	return asArray(content).flatMap((part) => asText(asObject(part).text) ?? []);
 }
 
 /** Some clients write every output as JSON, a text as well. */
 function textOf(output: unknown): string {
 	const value = typeof output === 'string' && output.startsWith('"') ? (parseJson(output) ?? output) : output;
 	if (typeof value === 'string') return value;
-	const texts = asArray(value).map((part) => asObject(part).text);
-	return texts.length > 0 ? texts.filter((text) => typeof text === 'string').join('\n') : JSON.stringify(value ?? '');
+	return asArray(value).length > 0 ? textsIn(value).join('\n') : JSON.stringify(value ?? '');
 }
 
 function readCatalog(
@@ -173,7 +163,8 @@ function readCatalog(
 ): CatalogSkill[] {
 	const skills = new Map(described);
 	let name = '';
-	for (const line of section(prompt, 'available skills')) {
+	const [, section = ''] = /^##? available skills[ \t]*\r?\n([^]*?)(?=^##? |$(?![^]))/im.exec(prompt) ?? [];
+	for (const line of section.split(/\r?\n/)) {
 		const heading = /^### +(\S+)\s*$/.exec(line)?.[1];
 		if (heading !== undefined) name = skills.has(heading) ? '' : heading;
 		if (name !== '') skills.set(name, `${skills.get(name) ?? ''} ${heading === undefined ? line : ''}`.trim());
@@ -182,14 +173,6 @@ function readCatalog(
 	for (const known of asArray(asObject(asObject(loader.properties).skill).enum))
 		if (typeof known === 'string' && !skills.has(known)) skills.set(known, '');
 	return [...skills].map(([skill, description]) => ({ name: skill, description }));
-}
-
-function section(prompt: string, title: string): string[] {
-	const lines = prompt.split(/\r?\n/);
-	const isHeading = (line: string) => /^##? /.test(line);
-	const start = lines.findIndex((line) => isHeading(line) && line.slice(2).trim().toLowerCase() === title) + 1;
-	const length = lines.slice(start).findIndex(isHeading);
-	return start === 0 ? [] : lines.slice(start, length < 0 ? undefined : start + length);
 }
 
 /** The path in `- sales.csv (1234 bytes)`. */

@@ -30,12 +30,8 @@ export interface Piece extends Span {
 	unit?: string;
 }
 
-export interface Files {
-	attached: readonly string[];
-	/** Files that earlier messages named or brought, newest first. */
-	earlier: readonly string[];
-	workspace: readonly string[];
-}
+/** Paths; `earlier` are those that earlier messages named or brought, newest first. */
+export type Files = Record<'attached' | 'earlier' | 'workspace', readonly string[]>;
 
 export interface Message extends Files {
 	text: string;
@@ -66,7 +62,7 @@ const FORMS: [Form, RegExp, ((all: string, ...parts: string[]) => string)?][] = 
 	[
 		'date',
 		new RegExp(`\\b${DAY} (?:of )?${MONTH},? (\\d{4})\\b`, 'gi'),
-		(_, day, month, year) => isoDate(year, month, day)
+		(_, day, ...rest) => isoDate(rest[1], rest[0], day)
 	],
 	['date', new RegExp(`\\b${MONTH} ${DAY},? (\\d{4})\\b`, 'gi'), (_, month, day, year) => isoDate(year, month, day)],
 	['time', /\b([01]?\d|2[0-3]):([0-5]\d)(?: ?([ap])m\b)?/gi, (_, hour, minute, half) => clock(hour, minute, half)],
@@ -84,18 +80,10 @@ const UNITS = (
 )
 	.split('|')
 	.map((group) => group.split(' '));
-const SIGNS = new Map(
-	'dollar $|dollars $|usd $|euro €|euros €|pounds £|percent %|pct %|% %|$ $|€ €|£ £|¥ ¥'
-		.split('|')
-		.map((pair) => pair.split(' ') as [string, string])
-);
+const mapOf = (pairs: string) => new Map(pairs.split('|').map((pair) => pair.split(' ') as [string, string]));
+const SIGNS = mapOf('dollar $|dollars $|usd $|euro €|euros €|pounds £|percent %|pct %');
 const NAME_LINKS = new Set('de la le les los las del da do dos di du des der den van von of the upon sur'.split(' '));
-const WAYS = new Map([
-	...'after later from since'.split(' ').map((way) => [way, '+'] as const),
-	['before', '-'],
-	['ago', '-'],
-	['earlier', '-']
-]);
+const WAYS = mapOf('after +|later +|from +|since +|before -|ago -|earlier -');
 /** Words that ask, or hold a sentence together, and say nothing about a subject; beside the stop-words of the search. */
 const FILLER = new Set(
 	(
@@ -105,6 +93,7 @@ const FILLER = new Set(
 		'attached thanks dear help good complete correct ready way bit anyone detail details general particular advance depth fact instance example exact oh ah um hmm well so actually folks guys'
 	).split(' ')
 );
+
 /** Greetings are no subject, and yet are texts that people give. */
 const SAYABLE = new Set('hello hi hey hallo morning evening bye cheers greetings out up down'.split(' '));
 
@@ -115,17 +104,15 @@ export function readMessage(given: string, files: Files): Message {
 	) as [string[], string[], string[]];
 	const quotes = findQuotes(text);
 	const words = findWords(text.slice(0, MAX_READ), quotes);
-	const known = [...attached, ...workspace, ...earlier];
 	const bare = words.filter((word) => !word.isQuoted).map(({ start, end, text: value }) => ({ start, end, value }));
 	const paths = [...quotes.filter(({ value }) => value.length < 300), ...bare].flatMap((span): Piece[] => {
-		const path = known.find((each) => each.toLowerCase() === span.value.toLowerCase());
-		return path !== undefined || isFileName(span.value) ? [{ ...span, value: path ?? span.value, form: 'file' }] : [];
+		const isSame = (path: string) => path.toLowerCase() === span.value.toLowerCase();
+		const path = [...attached, ...workspace, ...earlier].find(isSame) ?? (isFileName(span.value) ? span.value : null);
+		return path === null ? [] : [{ start: span.start, end: span.end, value: path, form: 'file' }];
 	});
 	const typed = findTyped(text.slice(0, MAX_READ)).filter((piece) => !overlapsAny(piece, quotes));
-	const numbers = words
-		.flatMap((_, index) => findNumbers(words, index))
-		.filter((piece) => !overlapsAny(piece, [...typed, ...paths]));
-	const sure = [...paths, ...quotes, ...typed, ...numbers];
+	const numbers = words.flatMap((_, index) => findNumbers(words, index));
+	const sure = [...paths, ...quotes, ...typed, ...numbers.filter((piece) => !overlapsAny(piece, [...typed, ...paths]))];
 	const pieces = [...sure, ...findNames(words, text, sure)].sort((a, b) => a.start - b.start || b.end - a.end);
 	return { text, words, pieces, payload: findPayload(text, quotes), attached, earlier, workspace };
 }
@@ -236,14 +223,10 @@ function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const [, width, height] = /^(\d+)[x×*](\d+)(?:px)?$/i.exec(word.text) ?? [];
 	if (width !== undefined && height !== undefined) {
 		const middle = word.start + width.length;
-		const side = (value: string, start: number, end: number): Piece => ({
-			value,
-			start,
-			end,
-			form: 'number',
-			unit: ''
-		});
-		return [side(width, word.start, middle), side(height, middle + 1, word.end)];
+		return [
+			{ start: word.start, end: middle, value: width, form: 'number', unit: '' },
+			{ start: middle + 1, end: word.end, value: height, form: 'number', unit: '' }
+		];
 	}
 	const [, sign = '', digits, ending = ''] =
 		/^([$€£¥#]?)([+-]?\d[\d.,]*)-?([\p{L}°%€$/]{0,12})$/u.exec(word.text) ?? [];
@@ -259,8 +242,7 @@ function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const own = sign.replace('#', '') || (isThousand ? '' : ending.toLowerCase());
 	// `2026 in Roman numerals` has no inches.
 	const isIn = next?.lower === 'in' && !next.endsClause && !next.hasComma;
-	const isUnitNext =
-		next && (isUnit(next.lower) || SIGNS.has(next.lower)) && !(isIn && way && !AFTER_INCHES.test(way.lower));
+	const isUnitNext = next && isUnit(next.lower) && !(isIn && way && !AFTER_INCHES.test(way.lower));
 	const said = own === '' && isUnitNext ? next.lower : own;
 	const unit = SIGNS.get(said) ?? said;
 	const isSign = unit === '%' && own === '' && next !== undefined;
@@ -272,7 +254,7 @@ function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const direction = WAYS.get(way?.lower ?? '');
 	if (letter !== undefined && way && direction !== undefined)
 		found.push({ ...number, end: way.end, value: `${direction}${value}${letter}`, form: 'span' });
-	if (ending !== '' && isUnit(ending) && !SIGNS.has(ending))
+	if (ending !== '' && isUnit(ending) && !/^\p{Sc}|%|percent|pct$/u.test(ending))
 		found.push({ start: word.end - ending.length, end: word.end, value: ending, form: 'unit' });
 	return found;
 }
@@ -329,11 +311,8 @@ function findPayload(text: string, quotes: readonly Piece[]): Message['payload']
 	for (const { index, 0: mark } of scope.matchAll(/:(?=\s)|：|\n/g)) {
 		const isLine = mark === '\n';
 		const [rest, before] = [text.slice(index + 1), text.slice(0, index)];
-		if (
-			before.trim() === '' ||
-			(isLine ? /:(?=\s)|：/.test(scope) : overlapsAny({ start: index, end: index + 1 }, quotes))
-		)
-			continue;
+		const isNone = isLine ? /:(?=\s)|：/.test(scope) : overlapsAny({ start: index, end: index + 1 }, quotes);
+		if (before.trim() === '' || isNone) continue;
 		const value = rest.trim();
 		if (value === '') return null;
 		const start = index + 1 + rest.indexOf(value);

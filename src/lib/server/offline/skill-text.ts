@@ -24,7 +24,6 @@ const MAX_LINES = 4_000;
 const MAX_LINE = 2_000;
 const MAX_NOTES = 400;
 const MAX_CONTEXT = 600;
-const USAGE = /^\s{0,12}(-{1,2}[a-z][\w-]*(?:, --[a-z][\w-]*)?(?:[ =][A-Z<][\w<>|-]{0,40})?)(?:\s{2,}|\s+[-–:]\s+)\S/i;
 
 export function findCodeLines(markdown: string): CodeLine[] {
 	const found: CodeLine[] = [];
@@ -75,7 +74,7 @@ export function literalWords(markdown: string): Set<string> {
 	return new Set(linesOf(markdown).flatMap(codeSpans));
 }
 
-/** Options and arguments that the text explains: in a list, a table, a sentence, or the lines of a usage text. */
+/** Options and arguments that the text explains: in a list, a table or a sentence. */
 export function readNotes(markdown: string): Notes {
 	const notes = new Map<string, Note>();
 	for (const line of linesOf(markdown)) {
@@ -86,12 +85,7 @@ export function readNotes(markdown: string): Notes {
 			/^#{1,6} `?([a-z][\w-]*)`?(?= [—–:-] )/.exec(line)?.[1] ??
 			/^[\s*+-]{0,6}([A-Z][A-Z_]{2,30})(?= (?:is|are|can be)\b|:)/.exec(line)?.[1];
 		const inCode = codeSpans(line.replaceAll('\\|', '|'));
-		const spans =
-			bold !== undefined
-				? [bold, ...(/^[A-Z]/.test(bold) ? inCode : [])]
-				: inCode.length > 0
-					? inCode
-					: [USAGE.exec(line)?.[1] ?? ''];
+		const spans = bold === undefined ? inCode : [bold, ...(/^[A-Z]/.test(bold) ? inCode : [])];
 		const text = line.replace(/^[\s|*+-]+/, '').slice(0, MAX_CONTEXT);
 		// Does the line begin with code? Then it is about that.
 		const isFirst = bold !== undefined || /^[\s|*+\d.-]*`/.test(line);
