@@ -63,7 +63,7 @@ function account(filling: Filling): { left: string[]; strange: number } {
 	const isTwice = ({ value }: Piece) => isUsed(value, filling) || used.some((other) => other.value === value);
 	const lost = places.filter((place) => {
 		const isHard = /^(number|date|time|url|email|file|quote|code)$/.test(place.form);
-		return isHard && isFree(place, filling) && !isTwice(place);
+		return isHard && isFree(place, filling) && !isTwice(place) && place.value.toLowerCase() !== filling.action.skill;
 	});
 	const units = places.filter(
 		({ form, start }) =>
@@ -93,7 +93,7 @@ function account(filling: Filling): { left: string[]; strange: number } {
 
 /** Does the word hold the sentence together, or does the skill, its command or a slot that is filled speak of it? */
 function isExplained(word: Word, { action, values, taken, message }: Filling): boolean {
-	const { own, subject, prose, slots } = action;
+	const { own, subject, prose, slots, skill } = action;
 	const parts = [word.stem, stem(word.lower.replaceAll('-', '')), ...word.lower.split('-').map(stem)];
 	const isIn = (labels: Iterable<string>) => [...labels].some((each) => parts.some((part) => isAlike(part, each)));
 	const [filled, open] = [slots.filter((slot) => values.has(slot)), slots.filter((slot) => !values.has(slot))];
@@ -104,10 +104,12 @@ function isExplained(word: Word, { action, values, taken, message }: Filling): b
 	const isMore = !isSmall && taken.some(({ end }) => /^,? (and|or) $/.test(message.text.slice(end, word.start)));
 	if (isIn(own) || filled.some(({ labels }) => isIn(labels))) return true;
 	const isHint = filled.some(({ hints }) => isIn(hints));
-	if (isMore || (!isHint && (isRestricting(word) || open.some(isMade)))) return false;
+	const isName = word.lower === skill;
+	if (isMore || (!isHint && !isName && (isRestricting(word) || open.some(isMade)))) return false;
 	return (
 		isSmall ||
 		isHint ||
+		isName ||
 		isIn(subject) ||
 		isIn(prose) ||
 		open.some(({ labels, isRequired }) => isRequired && isIn(labels))

@@ -31,10 +31,12 @@ export interface Action {
 	/** Words that the skill writes in code marks: how a value is to be spelled. */
 	literals: ReadonlySet<string>;
 	isTool: boolean;
+	/** The name of the skill it belongs to; '' for other tools. */
+	skill: string;
 	call(values: Values): PlannedCall;
 }
 
-type OwnAction = Omit<Action, 'subject' | 'literals'>;
+type OwnAction = Omit<Action, 'subject' | 'literals' | 'skill'>;
 
 export interface Command {
 	/** Path from the skill's folder. */
@@ -46,7 +48,7 @@ export interface Command {
 	takesOptions: boolean;
 }
 
-const INTERPRETERS = new Set(
+export const INTERPRETERS = new Set(
 	'python python3 py node bash sh zsh bun deno tsx npx uv uvx pnpm yarn npm ruby perl php exec'.split(' ')
 );
 const PROGRAM = /\.(py|js|mjs|cjs|ts|mts|cts|sh|bash|zsh|rb|pl|php)$|^(?:bin|scripts)\/[^.]+$/i;
@@ -59,7 +61,7 @@ export function actionsOf(skill: LoadedSkill, description: string, tools: readon
 		return named(`${skill.name}__${name}`.slice(0, 64)) ?? named(name) ?? [];
 	});
 	const subject = new Set([...tokenizeName(skill.name), ...tokenize(description)]);
-	const about = { subject, literals: literalWords(skill.body) };
+	const about = { subject, literals: literalWords(skill.body), skill: skill.name };
 	const notes = readNotes(skill.body);
 	const commands = tools.some(({ name }) => name === USE_SKILL) ? findCommands(skill, notes) : [];
 	return [
@@ -100,6 +102,7 @@ export function toolAction({ name, description = '', parameters }: FunctionTool)
 		subject: new Set(),
 		literals: new Set(),
 		isTool: true,
+		skill: '',
 		call: (values) => {
 			const given = properties.flatMap(({ slot, type, isNeeded }): [string, unknown][] => {
 				const texts = values.get(slot) ?? (isNeeded && type === 'boolean' ? ['false'] : []);
@@ -138,7 +141,8 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 	const lines = findCodeLines(skill.body).flatMap((line) =>
 		line.code.split(/\s(?:&&|;)\s/).map((part) => ({ ...line, code: part.slice(0, 2_000) }))
 	);
-	const found = lines.flatMap((line) => readCommand(line, skill, notes));
+	const marked = lines.flatMap((line) => readCommand(line, skill, notes));
+	const found = marked.length > 0 ? marked : proseLines(skill).flatMap((line) => readCommand(line, skill, notes));
 	// `list --all` in prose is the sub-command of the script that another line runs with it.
 	const scripts = new Map(found.map(({ groups, script }) => [literalsOf(groups)[0], script]));
 	const told = lines.flatMap((line) => {
@@ -154,6 +158,24 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 		forms = [...forms.filter((form) => !same.includes(form)), same.reduce(merge, command)];
 	}
 	return forms.map((command) => ({ ...command, groups: [...command.groups, ...notesBeside(command, notes)] }));
+}
+
+const ARGUMENTS = /^(?:\s+(?:--?[\w-]+|[A-Z][A-Z0-9_]+|<[^<>]+>|\[[^[\]]+\]))*/;
+
+/** Where no code marks a command: `Run scripts/x.sh CITY` in a sentence, up to the first word that is no argument. */
+function proseLines({ body, files }: LoadedSkill): CodeLine[] {
+	const scripts = files.filter((file) => PROGRAM.test(file));
+	const prose = body.replaceAll(/^\s*(```|~~~)[^]*?^\s*\1|`[^`\n]*`/gm, '');
+	return prose.split('\n').flatMap((context) => {
+		const script = scripts.find((file) => context.includes(file)) ?? '';
+		const [before = '', after] = script === '' ? [] : context.split(script, 2);
+		if (
+			after === undefined ||
+			!/\b(run|runs|running|execute|call|use|start)\s+(the script\s+)?(\w+\s+)?$/i.test(before)
+		)
+			return [];
+		return [{ code: `${script}${ARGUMENTS.exec(after)?.[0] ?? ''}`, context, isInline: true }];
+	});
 }
 
 function readCommand({ code, context, isInline }: CodeLine, skill: LoadedSkill, notes: Notes): Command[] {

@@ -5,7 +5,7 @@ import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Action } from './actions.ts';
-import { type Slot, slotWords, wantedExtensions } from './slots.ts';
+import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
 export type Ask =
@@ -18,6 +18,8 @@ export type Ask =
 /** Closes each question; by it the next message is known to be the answer. */
 export const ASKED = '*Nothing has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
+/** What has to be seen or heard, or isn't text. */
+const SEEN = new Set('pdf png jpg jpeg gif webp heic bmp docx xlsx pptx mp3 wav m4a mp4 mov'.split(' '));
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
@@ -84,6 +86,14 @@ export function offerText(skills: readonly CatalogSkill[]): string {
 	return [about, 'No skill clearly fits your message. You can ask for:', listed.join('\n'), CONNECT].join('\n\n');
 }
 
+/** For attachments that only a model could look at; '' where there is none. */
+export function unreadText(attached: readonly string[]): string {
+	const names = attached.filter((path) => SEEN.has(extensionOf(path))).map(inlineCode);
+	return names.length === 0
+		? ''
+		: `Demo mode can’t look into ${names.join(', ')}: a model can. Connect one in Settings, or name a skill and what it should do with the file.`;
+}
+
 /** A skill without anything to run: the sections that speak of what was asked, or its outline. */
 export function instructionsText({ name, body }: LoadedSkill, asked: string): string {
 	const sections = sectionsOf(body);
@@ -95,7 +105,7 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
 	return [
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
-		`The skill **${name}** has instructions only, nothing to run.`,
+		`The instructions of **${name}** name no command that demo mode could run.`,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
 		CONNECT,
 		ASKED.replace(' yet', '')

@@ -3,7 +3,7 @@ import { builtinNameOf } from '../../shared/names.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { type Ask, ASKED, askText, instructionsText, offerText, reportText } from './answers.ts';
+import { type Ask, ASKED, askText, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
 import { type Filled, RESTRICTING, understand } from './account.ts';
 import { isAlike, isShaped } from './fill.ts';
@@ -38,7 +38,8 @@ interface Choice {
 }
 
 type Plan = { kind: 'call'; call: PlannedCall; strange: number } | { kind: 'ask'; ask: Ask; points: number };
-type Step = { kind: 'load' | 'outline'; skill: string } | Plan;
+/** `skill`: whose command is asked about. */
+type Step = { kind: 'load' | 'outline'; skill: string } | (Plan & { skill?: string });
 
 /** What answers to earlier questions have settled. */
 interface Settled {
@@ -79,9 +80,13 @@ export function decide(request: ModelRequest): Decision {
 		const isMade = calls.some((made) => made.name === planned.name && made.arguments === planned.arguments);
 		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	}
-	if (step?.kind === 'ask') return say(askText(step.ask));
+	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill) : undefined;
-	return say(skill ? instructionsText(skill, turns.at(-1)?.text ?? '') : offerText(skills));
+	const unread = unreadText(attached);
+	// Of a file that it can't look into, it has nothing to ask.
+	if (unread !== '' && (step === null || (step.kind === 'ask' && step.ask.about === 'left'))) return say(unread);
+	const answer = step?.kind === 'ask' ? askText(step.ask) : skill ? instructionsText(skill, text) : offerText(skills);
+	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
@@ -119,7 +124,8 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		const next = isFile ? settled : settle(step.ask, answer, settled);
 		if (!next) return 'other';
 		message = { ...message, attached: [...message.attached, ...attached] };
-		settled = next;
+		// An attached file makes no other skill the one that was asked about.
+		settled = step.skill === undefined ? next : { ...next, chosen: new Set([...next.chosen, step.skill]) };
 		step = stepFor(scene, message, settled);
 	}
 	return step;
@@ -137,7 +143,8 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		if (!tool && !skill && request.tools.some((each) => each.name === LOAD_SKILL)) return { kind: 'load', skill: name };
 		const about = history.skills.find((each) => each.name === name)?.description ?? '';
 		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
-		steps.push({ choice, step: planActions(actions, message, settled) ?? { kind: 'outline', skill: name } });
+		const plan = planActions(actions, message, settled);
+		steps.push({ choice, step: plan ? { ...plan, skill: name } : { kind: 'outline', skill: name } });
 	}
 	const [first] = steps;
 	if (first?.step.kind === 'outline') return first.step;

@@ -1,6 +1,6 @@
 /** Fills the slots of an action from the pieces of a message, the surest first. Pure. */
 import { stem } from '../skills/find/words.ts';
-import type { Action } from './actions.ts';
+import { type Action, INTERPRETERS } from './actions.ts';
 import {
 	isFiller,
 	isUnit,
@@ -93,8 +93,10 @@ export function fillAction(action: Action, message: Message, given: ReadonlyMap<
 
 function fill(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>, said: readonly Span[]): Filling {
 	const places = placesOf(message, action);
-	// `Run scripts/x.mjs 42` names the command.
-	const script = places.filter(({ value }) => value === action.label.split(' ', 1)[0]);
+	// `Run scripts/x.mjs 42`, `node scripts/x.mjs 42` name the command.
+	const script = places
+		.filter(({ value }) => value === action.label.split(' ', 1)[0])
+		.flatMap((place) => (place.direct && INTERPRETERS.has(place.direct.lower) ? [place, place.direct] : [place]));
 	const isAnswered = [...given.keys()].some(({ kind }) => kind === 'name');
 	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script], isAnswered };
 	for (const [slot, texts] of given) put(slot, texts, [], filling);
@@ -269,7 +271,7 @@ function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): nu
 
 /** One character is one, and what is called by a number has a digit. */
 export function isShaped({ name }: Slot, value: string): boolean {
-	if (/^(char|character|letter|delimiter|symbol)$/i.test(name)) return value.length === 1;
+	if (/^(char|character|letter|delimiter)$/i.test(name)) return value.length === 1;
 	return !/(^|_|-)(id|no|nr|number|issue|ticket)$/i.test(name) || /\d|^[#@]/.test(value);
 }
 

@@ -598,6 +598,39 @@ describe('F9: skills with tools', () => {
 	});
 });
 
+test.each([
+	['Run scripts/greet.sh', 'Do greet7', 'scripts/greet.sh'],
+	['To greet, run scripts/greet.sh NAME and say what it prints.', 'greet Anna', 'scripts/greet.sh', 'Anna']
+])(
+	'F9: a command without code marks is one, too, and the name of its skill asks for nothing: %s',
+	async (body, says, ...call) => {
+		const greet7 = { description: 'Greets somebody.', body: `# Greet\n\n${body}\n`, files: ['scripts/greet.sh'] };
+		const { calls, texts } = await talk({ skills: { greet7 } }, says);
+		expect(calls).toEqual([call]);
+		const talked = await talk(
+			{ skills: { greet7: { ...greet7, body: '# Greet\n\nscripts/greet.sh is old.\n' } } },
+			says
+		);
+		expect(talked.calls).toEqual([]);
+		expect([texts[0], talked.texts[0]]).toEqual([
+			expect.stringContaining('Ran'),
+			expect.stringContaining('name no command')
+		]);
+	}
+);
+
+test.each(['What is the share price of ACME?', 'python3 scripts/price.py ACME', 'share price of "ACME"'])(
+	'F9: a symbol may be a word: %s',
+	async (says) => {
+		const stock = {
+			description: 'Looks up the share price of a company by its symbol.',
+			body: '# Price\n\nRun `python3 scripts/price.py SYMBOL` and report the result.\n',
+			files: ['scripts/price.py']
+		};
+		expect((await talk({ skills: { stock } }, says)).calls).toEqual([['scripts/price.py', 'ACME']]);
+	}
+);
+
 describe('F9: files', () => {
 	const skills = { 'data-analysis': SKILLS['data-analysis']! };
 
@@ -614,6 +647,29 @@ describe('F9: files', () => {
 			expect(calls).toEqual([]);
 			expect(texts[0]).toContain('“mine.csv”');
 		}
+	});
+
+	test('of a PDF or a picture it says that only a model can look into it, and asks nothing of its words', async () => {
+		for (const [text, file] of [
+			['What is the total due?', 'invoice.pdf'],
+			['What is in this picture?', 'cat.png']
+		] as const) {
+			const { calls, texts } = await talk({ skills }, { text, attached: [file] });
+			expect(calls).toEqual([]);
+			expect(texts[0]).toContain(`can’t look into \`${file}\``);
+			expect(texts[0]).not.toContain('What should I do with');
+		}
+	});
+
+	test('a file that answers a question goes to the command that was asked about, whatever other skills take such files', async () => {
+		const log = {
+			description: 'Summarises a log of temperatures.',
+			body: '# Log\n\n`python3 scripts/log.py FILE`\n\nFILE is a CSV file.\n',
+			files: ['scripts/log.py']
+		};
+		const answers = { text: 'Use revenue-2026.csv', attached: ['revenue-2026.csv'] };
+		const { calls } = await talk({ skills: { ...skills, log } }, 'summarise my temperatures', answers);
+		expect(calls).toEqual([['scripts/log.py', 'revenue-2026.csv']]);
 	});
 
 	test('a follow-up question goes on with the same skill and file', async () => {
