@@ -124,6 +124,17 @@ describe('a conversation', () => {
 		await expect.poll(() => page.getByTestId('scroll-bottom').elements()).toEqual([]);
 	});
 
+	test('F14: the editor of a message comes into sight, wherever it is opened from', async () => {
+		const viewport = await show(20);
+		const reply = session.entries.findLast(({ message }, index) => index < 18 && message.role === 'assistant');
+		expect(session.history.editLast(reply)).toBe(true);
+		const editor = page.getByTestId('text-editor');
+		await expect.element(editor).toBeVisible();
+		const box = () => editor.element().getBoundingClientRect();
+		await expect.poll(() => box().top).toBeGreaterThanOrEqual(viewport.getBoundingClientRect().top - 1);
+		expect(box().bottom).toBeLessThanOrEqual(viewport.getBoundingClientRect().bottom + 1);
+	});
+
 	test.each(['it is open already', 'it is being opened'])(
 		'F14: shows a message that was looked for: %s',
 		async (when) => {

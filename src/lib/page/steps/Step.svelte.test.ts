@@ -192,6 +192,7 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('No such city.');
 		await expect.element(screen.getByTestId('terminal')).not.toBeVisible();
 		await expect.element(screen.getByText('Full output · 1 line', { exact: true })).toBeVisible();
+		await expect.element(screen.getByTestId('step-toggle')).toMatchTextContent(/3\.2 s exit 1 Failed/);
 	});
 
 	test('its script is opened in the editor', async () => {
