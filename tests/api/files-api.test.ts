@@ -46,9 +46,16 @@ test('F5: the list says what a model is shown of a file, if one is named', async
 	await put('a.txt', 'one');
 	const seenAs = async (query: string) => ((await (await get(query)).json()) as { data: ListedFile[] }).data[0]?.seenAs;
 	expect(await seenAs('')).toBe(undefined);
-	const name = { as: 'name', why: 'Scripts and tools can read it.' };
-	expect(await seenAs('?model=acme/seeing')).toEqual(name);
+	const demo = { as: 'name', why: 'Demo mode can’t read it; scripts can.' };
+	expect(await seenAs('?model=acme/seeing&path=a.txt')).toEqual(demo);
+	expect(await seenAs('?model=acme/seeing&path=b.txt')).toBe(undefined);
 	expect((await get(`?model=${'x'.repeat(1000)}`)).status).toBe(400);
+});
+
+test('F5: several files of a new chat can arrive at the same time', async () => {
+	await Promise.all(['a.txt', 'b.txt', 'c.txt', 'd.txt'].map((path) => put(path, path)));
+	const { data } = (await (await get('')).json()) as { data: ListedFile[] };
+	expect(data.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'c.txt', 'd.txt']);
 });
 
 test('F5: a file is listed with its versions, and each can be read', async () => {

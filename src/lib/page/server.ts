@@ -99,7 +99,9 @@ export function createClient() {
 		/** Allows or denies a pending call; returns the run that continues with it. */
 		decide: (id: string, interrupt: string, body: BodyOf<'/api/conversations/[id]/approvals/[interrupt]', 'POST'>) =>
 			call('POST', '/api/conversations/[id]/approvals/[interrupt]', { params: { id, interrupt }, body }),
-		listFiles: async (id: string) => (await call('GET', '/api/conversations/[id]/files', { params: { id } })).data,
+		/** `query` names a model to tell what it's given of a file. */
+		listFiles: async (id: string, query?: { model: string; path: string }) =>
+			(await call('GET', '/api/conversations/[id]/files', { params: { id }, query })).data,
 		uploadFile: (id: string, path: string, file: Blob, options: UploadOptions) =>
 			upload<AnswerOf<'/api/conversations/[id]/files/[...path]', 'PUT'>>(
 				{ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' },

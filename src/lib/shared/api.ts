@@ -255,7 +255,8 @@ export const exampleFiles = z.object({ prompt: z.string(), files: z.array(worksp
 
 export const fileListQuery = z.object({
 	format: z.enum(['json', 'zip']).default('json').describe('A list, or a zip with all files.'),
-	model: modelId.optional().describe('Adds what this model is shown of each file that is attached.')
+	model: modelId.optional().describe('Adds what this model is given of each file if it’s attached.'),
+	path: z.string().max(1000).optional().describe('Lists only this file.')
 });
 export const fileQuery = z.object({
 	version: z.string().max(64).optional().describe('ID of an earlier content of the file.'),
@@ -276,8 +277,8 @@ export type FileVersion = z.infer<typeof fileVersion>;
 /** `versions`: the newest first. */
 const listedFile = workspaceFile.extend({
 	versions: z.array(fileVersion),
-	/** Only if a model was named. `name`: it only learns that the file is there. */
-	seenAs: z.object({ as: z.enum(['picture', 'name']), why: z.string() }).optional()
+	/** Only if a model was named. `name`: it only learns that the file is there; `unseen`: because it can't see pictures. */
+	seenAs: z.object({ as: z.enum(['picture', 'file', 'text', 'name', 'unseen']), why: z.string() }).optional()
 });
 export type ListedFile = z.infer<typeof listedFile>;
 export const workspaceFileList = z.object({ data: z.array(listedFile) });

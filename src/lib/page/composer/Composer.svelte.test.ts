@@ -275,6 +275,35 @@ describe('files', () => {
 		await expect.element(picture).not.toBeInTheDocument();
 	});
 
+	test('F5: each says what the model will be given of it; another model is asked about anew, and one that sees is offered', async () => {
+		const asked: unknown[] = [];
+		client.listFiles = async (_id, query) => {
+			asked.push(query);
+			const seenAs =
+				query?.model === 'a/blind'
+					? ({ as: 'unseen', why: 'a/blind can’t see pictures.' } as const)
+					: ({ as: 'picture', why: 'The model sees this picture.' } as const);
+			return [{ path: 'dot.png', bytes: 1, modifiedAt: '', versions: [], seenAs }];
+		};
+		const onswitch = vi.fn();
+		const screen = await render(Composer, { session, model: 'a/blind', onswitch });
+		await screen.getByTestId('file-input').upload(new File(['x'], 'dot.png', { type: 'image/png' }));
+		await expect.element(screen.getByTestId('attachment')).toBeVisible();
+		const { height } = screen.getByTestId('attachment').element().getBoundingClientRect();
+		client.uploads[0]?.finish();
+		await expect.element(screen.getByTestId('seen-as')).toHaveTextContent('· a/blind can’t see pictures');
+		await screen.getByTestId('switch-model').click();
+		expect(onswitch).toHaveBeenCalledOnce();
+		await screen.rerender({ model: 'a/seeing' });
+		await expect.element(screen.getByTestId('seen-as')).toHaveTextContent('· The model sees this picture');
+		await expect.element(screen.getByTestId('switch-model')).not.toBeInTheDocument();
+		expect(screen.getByTestId('attachment').element().getBoundingClientRect().height).toBe(height);
+		expect(asked.filter(Boolean)).toEqual([
+			{ model: 'a/blind', path: 'dot.png' },
+			{ model: 'a/seeing', path: 'dot.png' }
+		]);
+	});
+
 	test('a long text that is pasted becomes one of them, and can be put into the box instead', async () => {
 		const screen = await render(Composer, { session });
 		const input = screen.getByTestId('composer-input');

@@ -1,6 +1,7 @@
 /** One file on its way into the workspace. */
 import { ApiError, asApiError } from '../request.ts';
 import { findHidden } from '../../shared/characters.ts';
+import type { ListedFile } from '../../shared/api.ts';
 import type { Client } from '../server.ts';
 import { fileUrl } from '../files/files.ts';
 
@@ -22,11 +23,14 @@ export class Attachment {
 	readonly #file: File | null;
 	#controller = new AbortController();
 	#objectUrl: string | null = null;
+	#lookedAtFor: string | null = null;
 	/** `held`: not uploaded until somebody uses the message box. */
 	state = $state<'held' | 'uploading' | 'ready' | 'failed'>('uploading');
 	/** From 0 to 1. */
 	progress = $state(0);
 	error = $state.raw<ApiError | null>(null);
+	/** What the model will be given of it; null while unknown. */
+	seenAs = $state.raw<ListedFile['seenAs'] | null>(null);
 
 	private constructor(path: string, bytes: number, file: File | null, pastedText: string | null) {
 		this.path = path;
@@ -81,6 +85,14 @@ export class Attachment {
 			this.state = 'failed';
 			this.error = asApiError(error);
 		}
+	}
+
+	/** Finds out what this model will be given of the file. Never rejects: without an answer, nothing is said. */
+	async look(client: Client, conversationId: string, model: string): Promise<void> {
+		if (this.#lookedAtFor === model) return;
+		this.#lookedAtFor = model;
+		const listed = await client.listFiles(conversationId, { model, path: this.path }).catch(() => []);
+		if (this.#lookedAtFor === model) this.seenAs = listed[0]?.seenAs ?? null;
 	}
 
 	/** Address of a preview; null if it isn't a picture or isn't there yet. */

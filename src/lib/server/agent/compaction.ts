@@ -1,10 +1,11 @@
 /** Shortens a long history: plans what to leave out, and has the model write a summary of it (FEATURES F7). */
 import type { RunEvent } from '../../shared/events.ts';
+import { isObject } from '../../shared/json.ts';
 import { isNote } from './turn-note.ts';
 import type { Model, ModelErrorCode, ModelOptions, ModelRequest, ModelUsage, ResponseItem } from './model.ts';
 
 export interface ItemSize {
-	/** Estimate: characters of the JSON, divided by 4, and a fixed amount for each picture. */
+	/** Estimate: characters of the JSON, divided by 4, and a fixed amount for each picture and page. */
 	tokens: number;
 	/** Whether it's the result of a call that loaded a skill. */
 	isSkill: boolean;
@@ -47,8 +48,8 @@ const SHARE_AFTER_RESULTS = 0.75;
 /** A summary costs a model call, so it should last for several turns. */
 const SHARE_AFTER_SUMMARY = 0.5;
 
-/** About what a picture of 1,000 × 1,000 pixels takes; servers scale larger ones down. */
-const PICTURE_TOKENS = 1500;
+/** About what a picture of 1,000 × 1,000 pixels takes, and a page of a PDF; servers scale larger ones down. */
+export const PICTURE_TOKENS = 1500;
 
 /** Measures each item once. */
 export function createSizeOf(): SizeOf {
@@ -56,10 +57,15 @@ export function createSizeOf(): SizeOf {
 	return (item) => {
 		const known = sizes.get(item);
 		if (known) return known;
-		const json = JSON.stringify(isNote(item) ? item.content : item, (key, value: unknown) =>
-			key === 'image_url' ? '' : value
-		);
-		const pictures = json.split('"type":"input_image"').length - 1;
+		let pictures = 0;
+		const json = JSON.stringify(isNote(item) ? item.content : item, (key, value: unknown) => {
+			if (isObject(value) && value.type === 'input_image') pictures += 1;
+			if (isObject(value) && value.type === 'input_file') {
+				pictures += typeof value.pages === 'number' ? value.pages : 0;
+				return { ...value, text: '' };
+			}
+			return key === 'image_url' || key === 'file_data' ? '' : value;
+		});
 		const isSkill = item.type === 'function_call_output' && json.includes('<skill_content');
 		const size = { tokens: Math.ceil(json.length / 4) + pictures * PICTURE_TOKENS, isSkill };
 		sizes.set(item, size);

@@ -122,8 +122,8 @@ export interface Model {
 	readonly id: string;
 	/** Context length; null if unknown. Never rejects. */
 	contextTokens?(): Promise<number | null>;
-	/** Whether it can see; null if unknown. Never rejects. */
-	takesImages?(): Promise<boolean | null>;
+	/** Whether it takes pictures, or PDFs as files; null if unknown. Never rejects. */
+	takes?(input: 'image' | 'file'): Promise<boolean | null>;
 	/** Ends promptly, with `failed` and code `aborted`, when the signal aborts. */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

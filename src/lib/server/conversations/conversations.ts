@@ -129,7 +129,12 @@ export async function putInto<Result>(
 	if (isNew) {
 		const createdAt = new Date().toISOString();
 		// Without a title, it isn't listed before its first message.
-		await store.conversations.create({ id, title: '', createdAt, apiKeyId: apiKeyId ?? undefined });
+		const created = store.conversations.create({ id, title: '', createdAt, apiKeyId: apiKeyId ?? undefined });
+		await created.catch(async (error: unknown) => {
+			// Several files of a new chat arrive at the same time.
+			if (!(await store.conversations.get(id))) throw error;
+			await requireOwnConversation({ store }, apiKeyId, id);
+		});
 	}
 	return result;
 }

@@ -6,7 +6,7 @@ import { askOpenRouter, StatusError } from './openrouter.ts';
 import { parseJson } from '../../shared/json.ts';
 import {
 	contextsOf,
-	imagesOf,
+	inputsOf,
 	modalitiesOf,
 	namesOf,
 	readModelList,
@@ -32,8 +32,8 @@ export interface ModelCatalogOptions {
 export interface ModelCatalog {
 	/** Context length in tokens; null if the server doesn't say or doesn't respond. Never throws. */
 	contextTokens(modelId: string): Promise<number | null>;
-	/** Whether the model takes pictures; null if the server doesn't say or doesn't respond. Never throws. */
-	takesImages(modelId: string): Promise<boolean | null>;
+	/** Whether the model takes such input; null if the server doesn't say or doesn't respond. Never throws. */
+	takes(modelId: string, input: 'image' | 'file'): Promise<boolean | null>;
 	/** Whether the model supports tools, from the cached list; null if unknown. Sends no request. */
 	takesTools(modelId: string): boolean | null;
 	/** What to ask for so that the model makes pictures, from the cached list; null if it makes none. Sends no request. */
@@ -51,14 +51,14 @@ export interface ModelCatalog {
 
 /** The list is cached this long. */
 const FRESH_MS = 5 * 60_000;
-/** After a failure, `contextTokens` and `takesImages` wait this long before asking again. */
+/** After a failure, `contextTokens` and `takes` wait this long before asking again. */
 const RETRY_AFTER_MS = 60_000;
 
 interface Answer {
 	at: number;
 	contexts: ReadonlyMap<string, number>;
 	tools: ReadonlyMap<string, boolean>;
-	images: ReadonlyMap<string, boolean>;
+	inputs: ReadonlyMap<string, readonly unknown[]>;
 	savings: ReadonlyMap<string, number>;
 	modalities: ReadonlyMap<string, string[]>;
 	ids: ReadonlyMap<string, string>;
@@ -132,9 +132,9 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 			return known ? ofModel(known.contexts, modelId) : null;
 		},
 
-		async takesImages(modelId) {
+		async takes(modelId, input) {
 			const known = await anyAnswer();
-			return known ? ofModel(known.images, modelId) : null;
+			return (known && ofModel(known.inputs, modelId))?.includes(input) ?? null;
 		},
 
 		takesTools: (modelId) => (answer ? ofModel(answer.tools, modelId) : null),
@@ -167,7 +167,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 		at,
 		contexts: contextsOf(facts),
 		tools: toolsOf(facts),
-		images: imagesOf(facts),
+		inputs: inputsOf(facts),
 		savings: savingsOf(facts),
 		modalities: modalitiesOf(facts),
 		ids: namesOf(facts),

@@ -63,9 +63,9 @@ export function toolsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boole
 	return byId(facts, ({ parameters }) => names(parameters, 'tools'));
 }
 
-/** Whether a model takes pictures, by id, where known. */
-export function imagesOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boolean> {
-	return byId(facts, ({ inputs }) => names(inputs, 'image'));
+/** Input modalities by id, where known. */
+export function inputsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, readonly unknown[]> {
+	return byId(facts, ({ inputs }) => (Array.isArray(inputs) && inputs.length > 0 ? inputs : null));
 }
 
 /** The output modalities of models that make pictures, by id. */

@@ -253,7 +253,7 @@ export interface ContextLimit {
 
 /** `cap`: the operator's limit; `patienceMs`: how long to wait for the model's server, null for no limit. */
 export async function contextLimitOf(
-	model: Model,
+	model: Pick<Model, 'contextTokens'>,
 	{ cap, signal, patienceMs }: { cap: number | null; signal: AbortSignal; patienceMs: number | null }
 ): Promise<ContextLimit> {
 	const asked = model.contextTokens?.();

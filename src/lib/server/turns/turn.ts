@@ -8,9 +8,9 @@ import type { Model, ResponseItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import type { Store } from '../store/store.ts';
+import { attachedParts, withAttachments } from './attachments.ts';
 import { createContextBudget, newestSummary } from './context-budget.ts';
 import { type CustomInstructions, instructionsOf } from './instructions.ts';
-import { picturesOf, withPictures } from './pictures.ts';
 import type { RunRequest } from './run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -55,7 +55,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const { request, answer, effort, custom, web, limits } = turn;
 	const { runId, conversationId } = request;
 	const { signal } = time;
-	const model = withPictures(turn.model, workspaces, conversationId);
+	const model = withAttachments(turn.model, workspaces, conversationId);
 
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
@@ -104,7 +104,8 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	});
 	if (!goesOn) {
 		// Recorded before the answer, because later turns must send the same again.
-		const attached = await picturesOf(workspaces, conversationId, question?.files ?? []);
+		const reading = { conversationId, model, cap: parts.contextTokens, signal };
+		const attached = await attachedParts(workspaces, question?.files ?? [], reading);
 		const note = noteOf({ date: new Date(), files, skills: told.suggested, attached }, known);
 		if (note) {
 			turn.record([note]);

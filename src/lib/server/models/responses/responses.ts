@@ -38,7 +38,7 @@ export interface ResponsesModelOptions {
 	backoffMs?: number;
 	/** A shared list of models; created if absent. */
 	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools' | 'cacheSaving'> &
-		Partial<Pick<ModelCatalog, 'takesImages' | 'modalities' | 'listedId'>>;
+		Partial<Pick<ModelCatalog, 'takes' | 'modalities' | 'listedId'>>;
 	/** Only sent to OpenRouter. */
 	routing?: ModelRouting;
 	/** What is known of the server; shared by its models. */
@@ -87,7 +87,7 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		const unable: string[] = [];
 		for (const each of routing?.fallbacks ?? []) {
 			if (each === options.id) continue;
-			const isBlind = hasPictures(input) && (await catalog.takesImages?.(each)) === false;
+			const isBlind = hasPictures(input) && (await catalog.takes?.(each, 'image')) === false;
 			const lacksTools = tools.length > 0 && catalog.takesTools(each) === false;
 			(isBlind || lacksTools ? unable : able).push(each);
 		}
@@ -160,8 +160,8 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	}
 
 	const { id } = options;
-	const takesImages = async () => (await catalog.takesImages?.(id)) ?? null;
-	const model = { id, contextTokens: () => catalog.contextTokens(id), takesImages, stream };
+	const takes: Model['takes'] = async (input) => (await catalog.takes?.(id, input)) ?? null;
+	const model = { id, contextTokens: () => catalog.contextTokens(id), takes, stream };
 	return withTextCalls(model, () => catalog.takesTools(id));
 }
 

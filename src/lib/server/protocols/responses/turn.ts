@@ -7,7 +7,7 @@ import { isNote, knownFrom, noteOf } from '../../agent/turn-note.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { createContextBudget } from '../../turns/context-budget.ts';
 import { instructionsOf } from '../../turns/instructions.ts';
-import { withPictures } from '../../turns/pictures.ts';
+import { withAttachments } from '../../turns/attachments.ts';
 import type { SkillPolicy } from '../../turns/run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from '../../turns/turn-setup.ts';
 import { unattended, type Asker } from '../../turns/toolbox.ts';
@@ -61,7 +61,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const { responseId, sessionId, folder, effort, input, limits, policy } = turn;
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
-	const model = withPictures(turn.model, workspaces, folder);
+	const model = withAttachments(turn.model, workspaces, folder);
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
 	const known = knownFrom(input);
 	const offer = await offerTurn(parts, {

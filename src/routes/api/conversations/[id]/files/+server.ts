@@ -3,7 +3,7 @@ import { content, endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { downloadStream } from '$lib/server/http.ts';
-import { withSeenAs } from '$lib/server/turns/pictures.ts';
+import { withSeenAs } from '$lib/server/turns/attachments.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET = endpoint({
@@ -18,15 +18,17 @@ export const GET = endpoint({
 		content('application/zip', 'The files themselves.')
 	],
 	errors: ['invalid_input', 'too_large'],
-	handler: async ({ app, caller, params, query }) => {
+	handler: async ({ app, caller, params, query, request }) => {
 		const id = checkConversationId(params.id);
 		await requireOwnConversation(app, caller.apiKeyId, id);
 		await refuseDeleted(app, id);
 		if (query.format === 'json') {
-			const data = await app.workspaces.listVersions(id);
+			const all = await app.workspaces.listVersions(id);
+			const data = query.path === undefined ? all : all.filter(({ path }) => path === query.path);
 			if (query.model === undefined) return { data };
-			const model = app.models.modelFor({ id: query.model });
-			return { data: await withSeenAs(data, model, { files: app.workspaces, conversationId: id }) };
+			const model = app.models.current().offline ? null : app.models.modelFor({ id: query.model });
+			const reading = { conversationId: id, model, cap: app.config.contextTokens, signal: request.signal };
+			return { data: await withSeenAs(data, app.workspaces, reading) };
 		}
 		return downloadStream(await app.workspaces.archive(id), { name: 'files.zip', type: 'application/zip' });
 	}

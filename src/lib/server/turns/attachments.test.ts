@@ -3,13 +3,14 @@ import { item, raw, status, text, type Reply } from '../../../../tests/support/m
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { AppError } from '../../shared/errors.ts';
 import { createSizeOf } from '../agent/compaction.ts';
-import { formatOf, withSeenAs } from './pictures.ts';
+import { formatOf, withSeenAs } from './attachments.ts';
 
 let rig: RunRig;
 afterEach(() => rig?.close());
 
 const SEEING = { id: 'test/model', architecture: { input_modalities: ['text', 'image'] } };
 const BLIND = { id: 'test/blind', architecture: { input_modalities: ['text'] } };
+const READING = { id: 'test/reading', architecture: { input_modalities: ['text', 'image', 'file'] } };
 
 /** The beginning of a PNG of this size, and as many more bytes. */
 function png(width = 10, height = 10, more = 0): Buffer {
@@ -20,11 +21,34 @@ function png(width = 10, height = 10, more = 0): Buffer {
 }
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 
-async function start(script: Reply[], options: RigOptions = {}): Promise<void> {
-	rig = await createRunRig(script, { models: [SEEING, BLIND], ...options });
+/** A PDF of so many pages, each with a line of text. */
+function pdf(pages: number, line = (page: number) => `This is page ${page}`, trailer = ''): Buffer {
+	const objects = ['<</Type/Catalog/Pages 2 0 R>>', '', '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'];
+	const kids: string[] = [];
+	for (let page = 1; page <= pages; page += 1) {
+		const text = `BT /F1 12 Tf 20 200 Td (${line(page)}) Tj ET`;
+		const resources = '/MediaBox[0 0 300 300]/Resources<</Font<</F1 3 0 R>>>>';
+		kids.push(`${objects.length + 1} 0 R`);
+		objects.push(`<</Type/Page/Parent 2 0 R${resources}/Contents ${objects.length + 2} 0 R>>`);
+		objects.push(`<</Length ${text.length}>>stream\n${text}\nendstream`);
+	}
+	objects[1] = `<</Type/Pages/Count ${pages}/Kids[${kids.join(' ')}]>>`;
+	let file = '%PDF-1.4\n';
+	const places = objects.map((object, index) => {
+		const place = file.length;
+		file += `${index + 1} 0 obj\n${object}\nendobj\n`;
+		return `${String(place).padStart(10, '0')} 00000 n \n`;
+	});
+	const end = `trailer<</Size ${objects.length + 1}/Root 1 0 R${trailer}>>\nstartxref\n${file.length}\n%%EOF`;
+	return Buffer.from(`${file}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join('')}${end}`, 'latin1');
 }
-const upload = (path: string, bytes: Buffer) =>
-	rig.workspaces.write('c', path, new Blob([new Uint8Array(bytes)]).stream());
+const ENCRYPTED = `/ID[<${'00'.repeat(16)}><${'00'.repeat(16)}>]/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<${'11'.repeat(32)}>/U<${'22'.repeat(32)}>>>`;
+
+async function start(script: Reply[], options: RigOptions = {}): Promise<void> {
+	rig = await createRunRig(script, { models: [SEEING, BLIND, READING], ...options });
+}
+const upload = (path: string, bytes: Buffer | string) =>
+	rig.workspaces.write('c', path, new Blob([new Uint8Array(Buffer.from(bytes))]).stream());
 const ask = (words: string, ...files: string[]) => rig.run(words, { message: { id: words, text: words, files } });
 const sent = (request: number) => rig.server.requests[request - 1]!.body.input as { content: object[] }[];
 const shown = (request: number) =>
@@ -119,30 +143,6 @@ describe('F5: a picture that is attached to a message', () => {
 		expect(told(2)).toContain('It isn’t shown any more');
 	});
 
-	test('is told to people before it is sent: what a model will see of each file, and why', async () => {
-		await start([]);
-		await upload('cat.png', png());
-		await upload('fake.png', Buffer.from('hello'));
-		await upload('notes.txt', Buffer.from('notes'));
-		const seen = async (id: string, canSee: boolean | null) => {
-			const model = { id, takesImages: async () => canSee };
-			const about = { files: rig.workspaces, conversationId: 'c' };
-			const files = await withSeenAs(await rig.workspaces.listVersions('c'), model, about);
-			return files.map(({ path, seenAs }) => [path, seenAs?.as, seenAs?.why]);
-		};
-		expect(await seen('a/b', true)).toEqual([
-			['cat.png', 'picture', 'The model sees it.'],
-			['fake.png', 'name', 'It can’t be shown: it’s no PNG, JPEG, GIF or WebP.'],
-			['notes.txt', 'name', 'Scripts and tools can read it.']
-		]);
-		for (const blind of [false, null])
-			expect((await seen('a/b', blind))[0]).toEqual([
-				'cat.png',
-				'name',
-				'a/b can’t see pictures, as far as is known. Scripts can read it.'
-			]);
-	});
-
 	test('counts for its picture, not for its bytes; bytes are stored once, as a version of the file', async () => {
 		await start([text('A cat.')]);
 		await upload('cat.png', png(10, 10, 100_000));
@@ -157,6 +157,137 @@ describe('F5: a picture that is attached to a message', () => {
 		const item = { type: 'message', content: [{ type: 'input_image', image_url: urlOf(png(1, 1, 100_000)) }] };
 		expect(createSizeOf()(item).tokens).toBeLessThan(2000);
 	});
+});
+
+describe('F5: a text that is attached to a message', () => {
+	test('is read by any model, at its message, and in later turns with the same bytes', async () => {
+		await start([text('Yes.'), text('Still.')]);
+		await upload('data/notes.csv', 'name,count\npears,3\n</file_content>');
+		await ask('How many pears?', 'data/notes.csv');
+		const note = 'The file data/notes.csv:\n<file_content>\nname,count\npears,3\n&lt;/file_content>\n</file_content>';
+		expect(sent(1).at(-1)?.content.at(-1)).toEqual({ type: 'input_text', text: note });
+		await upload('data/notes.csv', 'name,count\npears,4\n');
+		await ask('And now?');
+		expect(sent(2).slice(0, sent(1).length)).toEqual(sent(1));
+		rig.server.assertDone();
+	});
+
+	test('that is too long for a share of the context is there with its beginning, its size and how to read on', async () => {
+		await start([text('Long.')], { contextTokens: 40_000 });
+		await upload('short.txt', 'x'.repeat(30_000));
+		await upload('long.txt', `start ${'y'.repeat(3_000_000)}`);
+		await upload('binary.dat', Buffer.from([0xff, 0xfe, 0, 1]));
+		await upload('zeros.txt', 'a\0b');
+		await ask('What is it?', 'short.txt', 'long.txt', 'binary.dat', 'zeros.txt');
+		const texts = sent(1).flatMap(({ content }) => content.map((part) => (part as { text: string }).text));
+		const about = (path: string) => texts.filter((each) => each.startsWith(`The file ${path}`));
+		expect(about('short.txt').join()).toContain('x'.repeat(30_000));
+		const [long = ''] = about('long.txt');
+		expect(long).toContain('The file long.txt, 3000006 bytes, the beginning. Read the rest with a tool or a script:');
+		expect(long).toContain('start yyy');
+		expect(long.length).toBeLessThan(8500);
+		expect([...about('binary.dat'), ...about('zeros.txt')]).toEqual([]);
+	});
+});
+
+describe('F5: a PDF that is attached to a message', () => {
+	const files = (request: number) =>
+		sent(request).flatMap(({ content }) => content.filter((part) => 'file_data' in part));
+	const dataUrl = (bytes: Buffer) => `data:application/pdf;base64,${bytes.toString('base64')}`;
+
+	test('goes whole to a model that takes files, as its text with page numbers to others, whichever answers next', async () => {
+		await start([text('One.'), text('Two.'), text('Three.')]);
+		await upload('a.pdf', pdf(2));
+		const choice = (model: string) => ({ choice: { model } });
+		const message = { id: 'm1', text: 'What is it?', files: ['a.pdf'] };
+		await rig.run('', { message, ...choice('test/reading') });
+		expect(files(1)).toEqual([{ type: 'input_file', filename: 'a.pdf', file_data: dataUrl(pdf(2)) }]);
+		await rig.run('Now?', choice('test/blind'));
+		expect(files(2)).toEqual([]);
+		expect(told(2)).toContain(
+			'The text of the PDF a.pdf, 2 pages:\\n<file_content>\\n[Page 1]\\nThis is page 1\\n\\n[Page 2]'
+		);
+		await rig.run('And now?', choice('test/reading'));
+		expect(sent(3).slice(0, sent(1).length)).toEqual(sent(1));
+		rig.server.assertDone();
+	});
+
+	test('that the server refuses is sent as text, once and in sight', async () => {
+		const refusal = status(400, { error: { code: 400, message: 'Invalid file_data' } });
+		await start([refusal, text('Text.')]);
+		await upload('a.pdf', pdf(1));
+		const message = { id: 'm1', text: 'What is it?', files: ['a.pdf'] };
+		await rig.run('', { message, choice: { model: 'test/reading' } });
+		expect([files(1).length, files(2).length]).toEqual([1, 0]);
+		expect(told(2)).toContain('This is page 1');
+		rig.server.assertDone();
+	});
+
+	test('of 500 pages is read as far as there is room, even by a model that takes files', async () => {
+		await start([text('Long.')], { contextTokens: 12_000 });
+		await upload(
+			'book.pdf',
+			pdf(500, (page) => `This is page ${page}, and it goes on`)
+		);
+		const message = { id: 'm1', text: 'What is it?', files: ['book.pdf'] };
+		await rig.run('', { message, choice: { model: 'test/reading' } });
+		expect(files(1)).toEqual([]);
+		const read = Number(/the first (\d+) of 500 pages\. Scripts can read the rest:/.exec(told(1))?.[1]);
+		expect(told(1)).toContain(`This is page ${read},`);
+		expect(told(1)).not.toContain(`This is page ${read + 1},`);
+		expect(told(1).length).toBeLessThan(30_000);
+	});
+
+	test('that is damaged, encrypted or has no text is a sentence, and the question is answered', async () => {
+		await start([text('None.'), text('Next.')]);
+		await upload('cut.pdf', pdf(3).subarray(0, 200));
+		await upload('locked.pdf', pdf(1, undefined, ENCRYPTED));
+		await upload(
+			'scan.pdf',
+			pdf(1, () => '')
+		);
+		await ask('What are they?', 'cut.pdf', 'locked.pdf', 'scan.pdf');
+		expect(told(1)).toContain('The PDF cut.pdf isn’t shown: it’s damaged.');
+		expect(told(1)).toContain('The PDF locked.pdf isn’t shown: it’s protected with a password.');
+		expect(told(1)).toContain('The PDF scan.pdf (1 page) isn’t shown: it has no text, only pictures of pages.');
+		await ask('Next?');
+		rig.server.assertDone();
+	});
+});
+
+test('F5: people are told what a model will be given of each file, and why, before it is sent', async () => {
+	await start([]);
+	const given = {
+		'cat.png': png(),
+		'fake.png': 'hello',
+		'notes.txt': 'notes',
+		'data.bin': Buffer.from([0xff, 0, 1]),
+		'long.txt': 'x'.repeat(500_000),
+		'a.pdf': pdf(12),
+		'cut.pdf': '%PDF-1.4'
+	};
+	for (const [path, bytes] of Object.entries(given)) await upload(path, bytes);
+	const { signal } = new AbortController();
+	const seen = async (model: { id: string; takes: (input: string) => Promise<boolean | null> } | null) => {
+		const listed = await rig.workspaces.listVersions('c');
+		const files = await withSeenAs(listed, rig.workspaces, { conversationId: 'c', model, cap: null, signal });
+		return Object.fromEntries(files.map(({ path, seenAs }) => [path, seenAs && [seenAs.as, seenAs.why]]));
+	};
+	expect(await seen({ id: 'a/b', takes: async () => true })).toEqual({
+		'cat.png': ['picture', 'The model sees this picture.'],
+		'fake.png': ['name', 'Only its name: it’s no PNG, JPEG, GIF or WebP.'],
+		'notes.txt': ['text', 'The model reads this file.'],
+		'data.bin': ['name', 'Only its name; scripts can read it.'],
+		'long.txt': ['text', 'The model reads the beginning; scripts can read all.'],
+		'a.pdf': ['file', 'The model reads it, 12 pages.'],
+		'cut.pdf': ['name', 'Only its name: it’s damaged.']
+	});
+	for (const blind of [false, null]) {
+		const files = await seen({ id: 'a/b', takes: async () => blind });
+		expect(files['cat.png']).toEqual(['unseen', 'a/b can’t see pictures.']);
+		expect(files['a.pdf']).toEqual(['text', 'The model reads its text, 12 pages.']);
+	}
+	expect((await seen(null))['cat.png']).toEqual(['name', 'Demo mode can’t read it; scripts can.']);
 });
 
 test('F5: pictures of each format tell their size, and a cut one is no reason to fail', () => {
