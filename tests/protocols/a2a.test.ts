@@ -45,6 +45,22 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 		client = await a2aClient(rig.url, version);
 	});
 
+	test('a message names a model or a preset in its metadata; one that is gone is refused', async () => {
+		const review = { name: 'Review', icon: null, model: 'acme/large', effort: null, approval: null } as const;
+		const presets = { review: { ...review, instructions: 'You review code.', skills: [] } };
+		await rig.app.settings.change({ presets }, new Date().toISOString());
+		model.push(text('Reviewed.'));
+		const request = says('hi');
+		if (request.message) request.message.metadata = { model: 'preset:review' };
+		const before = model.requests.length;
+		expect(textOfArtifact(await sendTask(client, request))).toBe('Reviewed.');
+		expect(model.requests[before]?.body).toMatchObject({ model: 'acme/large' });
+		expect(String(model.requests[before]?.body.instructions)).toMatch(/You review code\.$/);
+		const gone = says('hi');
+		if (gone.message) gone.message.metadata = { model: 'preset:gone' };
+		await expect(sendTask(client, gone)).rejects.toThrow('There’s no preset “gone”');
+	});
+
 	test('E16: a message waits for the end of its run, and the task has the answer and the files that were made', async () => {
 		model.push(use('say.sh', 'hello'), text('All ', 'said.'));
 		const request = says('say hello');

@@ -15,7 +15,8 @@ export const modelSettingsOf = (more: Partial<ModelSettings> = {}): ModelSetting
 
 export const settingsOf = (more: Partial<Settings> = {}): Settings => ({
 	...{ skillsEnabled: true, canEnableSkills: true, skillsProvider: 'skillssh' as const, hasSkillsmpApiKey: false },
-	...{ autoMaxSkills: 5, autoMinScore: 3, instructions: '', autoTitles: true, web: [], model: modelSettingsOf() },
+	...{ autoMaxSkills: 5, autoMinScore: 3, instructions: '', autoTitles: true, web: [], presets: {} },
+	model: modelSettingsOf(),
 	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 1_800_000, scriptTimeoutMs: 30_000 },
 	defaults: {
 		...{
@@ -44,6 +45,9 @@ export function createFakeAccount(settings: Settings = settingsOf()): FakeAccoun
 		changeSettings: vi.fn(async ({ skillsmpApiKey, ...patch }) => ({
 			...settings,
 			...(patch as Partial<Settings>),
+			presets: Object.fromEntries(
+				Object.entries({ ...settings.presets, ...patch.presets }).filter(([, preset]) => preset !== null)
+			) as Settings['presets'],
 			model: settings.model,
 			hasSkillsmpApiKey: skillsmpApiKey === undefined ? settings.hasSkillsmpApiKey : skillsmpApiKey !== null
 		})),

@@ -19,7 +19,7 @@ import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import type { Store } from '../../src/lib/server/store/store.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../src/lib/shared/message.ts';
-import type { ModelRouting } from '../../src/lib/shared/models.ts';
+import type { ModelRouting, Presets } from '../../src/lib/shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
@@ -36,6 +36,7 @@ export interface RigOptions {
 		instructions?: string;
 		web?: WebTool[];
 		routing?: ModelRouting;
+		presets?: Presets;
 	};
 	approvals?: ApprovalMode;
 	/** `ask`: the skills must be looked at first. */
@@ -118,7 +119,11 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				...{ maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000 },
 				...options.limits
 			}),
-			chats: () => ({ instructions: options.set?.instructions ?? '', web: options.set?.web ?? [] }),
+			chats: () => ({
+				instructions: options.set?.instructions ?? '',
+				web: options.set?.web ?? [],
+				presets: options.set?.presets ?? {}
+			}),
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log,

@@ -116,7 +116,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				createBuiltinSession(builtins, {
 					...offer,
 					modeOf: modes.modeOf,
-					approvals: config.approvalMode,
+					approvals: offer.asks ? 'ask' : config.approvalMode,
 					limits: autoLimits()
 				}),
 				mcpServers.tools(offer)
@@ -124,10 +124,12 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		recorder: parts.recorder,
 		contextTokens: config.contextTokens
 	};
+	const presets = () => settings.current().presets;
 	const runner = new Runner({ ...turns, changes, chats: () => settings.current() });
 	const responses = createResponsesApi({
 		...turns,
 		models,
+		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
 		folderOf: (apiKeyId, sessionId) => basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }))
 	});

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
 import { WEB_TOOLS } from './names.ts';
-import { customInstructions, modelId, modelRouting, reasoningEffort, webTools } from './models.ts';
+import { customInstructions, modelId, modelRouting, presetId, reasoningEffort, webTools } from './models.ts';
 
 /** Ids chosen by clients, also used as folder names. Two are addresses beside those of conversations. */
 export const conversationId = z
@@ -79,7 +79,11 @@ const chatChoices = z.object({
 	/** What the model may do on the web. */
 	web: webTools.nullable().optional(),
 	/** What it leaves out is as in the settings. */
-	routing: modelRouting.nullable().optional()
+	routing: modelRouting.nullable().optional(),
+	/** `ask`: every script needs approval, even if the server doesn't ask. */
+	approval: z.literal('ask').nullable().optional(),
+	/** Id of the preset it was started with. */
+	preset: presetId.nullable().optional()
 });
 export type ChatChoices = z.infer<typeof chatChoices>;
 
@@ -157,7 +161,9 @@ export const conversationDetail = conversationSummary.extend({
 	effort: reasoningEffort.nullable(),
 	instructions: z.string().optional(),
 	web: z.array(z.enum(WEB_TOOLS)).optional(),
-	routing: modelRouting.optional()
+	routing: modelRouting.optional(),
+	approval: z.literal('ask').optional(),
+	preset: z.string().optional()
 });
 export type ConversationDetail = z.infer<typeof conversationDetail>;
 

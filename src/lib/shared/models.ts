@@ -18,6 +18,19 @@ export const webTools = z
 	.max(WEB_TOOLS.length)
 	.transform((chosen) => WEB_TOOLS.filter((tool) => chosen.includes(tool)));
 
+/** A preset as a model: `preset:` and its id. */
+const PRESET = 'preset:';
+export const modelOfPreset = (id: string): string => `${PRESET}${id}`;
+/** null for other models. */
+export function presetOfModel(model: string | null | undefined): string | null {
+	return model?.startsWith(PRESET) ? model.slice(PRESET.length) : null;
+}
+
+export const presetId = z
+	.string()
+	.max(40)
+	.regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be a–z, 0–9 and -');
+
 export const MAX_INSTRUCTIONS = 8000;
 /** What the user tells the model in every chat, or in one. */
 export const customInstructions = z
@@ -134,3 +147,32 @@ export const signInComplete = z.strictObject({
 });
 
 export const localServerList = z.object({ data: z.array(localServer) });
+
+export const MAX_PRESETS = 30;
+export const MAX_PRESET_SKILLS = 20;
+
+/** What a chat can be started with. null: what the settings say. */
+export const preset = z.strictObject({
+	name: z.string().trim().min(1).max(40),
+	icon: z
+		.string()
+		.refine((text) => /^\p{RGI_Emoji}$/v.test(text), 'must be one emoji')
+		.nullable(),
+	model: modelId.refine((id) => presetOfModel(id) === null, 'must not be a preset').nullable(),
+	effort: reasoningEffort.nullable(),
+	instructions: customInstructions,
+	/** Names of skills to pin. */
+	skills: z.array(z.string().min(1).max(256)).max(MAX_PRESET_SKILLS),
+	/** `ask`: every script needs approval. A preset can only be stricter than the server. */
+	approval: z.literal('ask').nullable()
+});
+export type Preset = z.infer<typeof preset>;
+export type Presets = Record<string, Preset>;
+
+export function findPreset(presets: Presets, id: string): Preset | null {
+	return (Object.hasOwn(presets, id) && presets[id]) || null;
+}
+
+/** A preset shared as a file. */
+export const PRESET_FORMAT = 'openrouter-skills/preset';
+export const presetFile = z.strictObject({ format: z.literal(PRESET_FORMAT), version: z.literal(1), preset });

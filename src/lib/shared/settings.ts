@@ -6,6 +6,8 @@ import {
 	modelBaseUrl,
 	modelId,
 	modelRouting,
+	preset,
+	presetId,
 	reasoningEffort,
 	webTools
 } from './models.ts';
@@ -34,6 +36,8 @@ export const settingsPatch = z
 		routing: modelRouting.nullable().optional(),
 		/** For all chats. */
 		instructions: customInstructions.nullable().optional(),
+		/** By id. Others stay; null removes one. */
+		presets: z.record(presetId, preset.nullable()).optional(),
 		/** The model names a chat after its first answer. */
 		autoTitles: z.boolean().nullable().optional(),
 		/** For chats that haven’t chosen. */
@@ -77,6 +81,8 @@ export const settings = z.object({
 	autoTitles: z.boolean(),
 	/** What the model may do on the web, for chats that haven’t chosen. */
 	web: z.array(z.enum(WEB_TOOLS)),
+	/** By id. */
+	presets: z.record(z.string(), preset),
 	model: modelSettings,
 	/** Per reply; `maxCostUsd` null for no limit. */
 	limits: z.object({

@@ -489,5 +489,8 @@ test('instructions that the server refuses stay in the dialog, which says why', 
 	await expect.element(page.getByTestId('instructions')).toHaveValue('Answer in verse.');
 	await page.getByTestId('save-instructions').click();
 	await expect.element(page.getByTestId('chat-instructions')).not.toBeInTheDocument();
-	expect(services.changes).toEqual([{ instructions: 'Answer in verse.' }, { instructions: 'Answer in verse.' }]);
+	expect(services.changes).toEqual([
+		{ instructions: 'Answer in verse.', approval: null },
+		{ instructions: 'Answer in verse.', approval: null }
+	]);
 });

@@ -1,6 +1,7 @@
 /** Messages queued for the end of a run (F14), stored on the server so all tabs show the same; model choice and examples. */
+import { isObject, parseJson } from '../../shared/json.ts';
 import type { ChatChoices, QueuedMessage } from '../../shared/api.ts';
-import type { ModelRouting } from '../../shared/models.ts';
+import type { ModelRouting, Preset } from '../../shared/models.ts';
 import { isReasoningEffort, type ReasoningEffort, WEB_TOOLS, type WebTool } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import { KIND_ORDER, kindOf } from '../skills/skill-words.ts';
@@ -99,9 +100,9 @@ const MODEL_KEY = 'new-model';
 const EFFORT_KEY = 'new-effort';
 const WEB_KEY = 'new-web';
 /** With the id of the new chat, so that the next one starts without. */
-const INSTRUCTIONS_KEY = 'new-instructions';
+const CHOICES_KEY = 'new-choices';
 
-/** Model, effort, routing, web tools and instructions of a chat. */
+/** What a chat has chosen: model, effort, routing, web tools, instructions and approval. */
 export class Choices {
 	readonly #host: ChoiceHost;
 	readonly #save: SessionServices['change'];
@@ -114,6 +115,10 @@ export class Choices {
 	instructions = $state('');
 	/** What the model may do on the web. */
 	web = $state.raw<readonly WebTool[] | null>(null);
+	/** `ask`: every script needs approval. */
+	approval = $state<'ask' | null>(null);
+	/** Id of the preset it was started with. */
+	preset = $state<string | null>(null);
 
 	/** A new chat starts with the choices made for the previous new one. */
 	constructor(host: ChoiceHost, save: SessionServices['change']) {
@@ -124,49 +129,65 @@ export class Choices {
 		this.effort = isReasoningEffort(effort) ? effort : null;
 		const web = readStored('local', WEB_KEY)?.split(' ');
 		this.web = web ? WEB_TOOLS.filter((tool) => web.includes(tool)) : null;
-		const stored = readStored('session', INSTRUCTIONS_KEY) ?? '';
-		this.instructions = stored.startsWith(`${host.id}\n`) ? stored.slice(host.id.length + 1) : '';
+		const stored = parseJson(readStored('session', CHOICES_KEY) ?? '');
+		if (isObject(stored) && stored.id === host.id) this.show(stored);
 	}
 
 	/** For the next replies; null for the default. Resolves to false if saving failed; see `actionError` of the session. */
 	async pickModel(model: string | null): Promise<boolean> {
 		this.model = model;
 		if (this.#isNew) writeStored('local', MODEL_KEY, model);
+		this.#remember();
 		return this.#keep({ model });
 	}
 
 	async pickEffort(effort: ReasoningEffort | null): Promise<boolean> {
 		this.effort = effort;
 		if (this.#isNew) writeStored('local', EFFORT_KEY, effort);
+		this.#remember();
 		return this.#keep({ effort });
 	}
 
 	async pickWeb(web: WebTool[]): Promise<boolean> {
 		this.web = web;
 		if (this.#isNew) writeStored('local', WEB_KEY, web.join(' '));
+		this.#remember();
 		return this.#keep({ web });
 	}
 
 	async pickRouting(routing: ModelRouting | null): Promise<boolean> {
 		const isSaved = await this.#keep({ routing });
 		if (isSaved) this.routing = routing;
+		this.#remember();
 		return isSaved;
 	}
 
-	async setInstructions(text: string): Promise<boolean> {
-		const isSaved = await this.#keep({ instructions: text });
-		if (!isSaved) return false;
-		this.instructions = text;
-		if (this.#isNew) writeStored('session', INSTRUCTIONS_KEY, text === '' ? null : `${this.#host.id}\n${text}`);
+	async instruct(instructions: string, approval: 'ask' | null): Promise<boolean> {
+		if (!(await this.#keep({ instructions, approval }))) return false;
+		Object.assign(this, { instructions, approval });
+		this.#remember();
 		return true;
 	}
 
-	show({ model, effort, instructions, routing, web }: ChatChoices): void {
+	/** Gives a new chat what the preset has, once: it keeps that, whatever becomes of the preset. */
+	start(id: string, { model, effort, instructions, approval }: Preset): void {
+		Object.assign(this, { model, effort, instructions, approval, preset: id });
+		this.#remember();
+	}
+
+	/** For a reload before the first message. */
+	#remember(): void {
+		if (this.#isNew) writeStored('session', CHOICES_KEY, JSON.stringify({ id: this.#host.id, ...this.props }));
+	}
+
+	show({ model, effort, instructions, routing, approval, preset, web }: ChatChoices): void {
 		this.web = web ?? null;
 		this.model = model ?? null;
 		this.effort = effort ?? null;
 		this.instructions = instructions ?? '';
 		this.routing = routing ?? null;
+		this.approval = approval ?? null;
+		this.preset = preset ?? null;
 	}
 
 	/** For the first message of a new chat. */
@@ -176,7 +197,9 @@ export class Choices {
 			...(this.effort === null ? {} : { effort: this.effort }),
 			...(this.web === null ? {} : { web: [...this.web] }),
 			...(this.instructions === '' ? {} : { instructions: this.instructions }),
-			...(this.routing === null ? {} : { routing: this.routing })
+			...(this.routing === null ? {} : { routing: this.routing }),
+			...(this.approval === null ? {} : { approval: this.approval }),
+			...(this.preset === null ? {} : { preset: this.preset })
 		};
 	}
 

@@ -1,6 +1,7 @@
-/** Applies the query of a new chat's address: `?skill=` pins a skill, `?q=` starts the message, `?example=` fills in a skill's example, `?shared=` takes what another app shared. Nothing is sent. */
+/** Applies the query of a new chat's address: `?skill=` pins a skill, `?q=` starts the message, `?preset=` takes a preset, `?example=` fills in a skill's example, `?shared=` takes what another app shared. Nothing is sent. */
 import type { ChatApp } from '../app/app.svelte.ts';
 import { withoutHidden } from '../../shared/characters.ts';
+import { findPreset } from '../../shared/models.ts';
 import { SHARED_CACHE } from '../../shared/names.ts';
 import { cleanText } from '../text/clean-text.ts';
 import type { FolderFile } from '../server.ts';
@@ -11,7 +12,7 @@ const MAX_TEXT = 8_000;
 const MAX_TRIES = 3;
 
 export async function startWith(
-	app: Pick<ChatApp, 'library' | 'toasts'>,
+	app: Pick<ChatApp, 'library' | 'toasts' | 'account'>,
 	session: ChatSession,
 	params: URLSearchParams
 ): Promise<void> {
@@ -25,6 +26,18 @@ export async function startWith(
 	}
 	const names = params.getAll('skill').filter(Boolean);
 	const shown = params.get('example') ?? '';
+	const presetId = params.get('preset') ?? '';
+	if (presetId !== '') {
+		const { settings } = app.account;
+		await settings.load();
+		const preset = settings.value && findPreset(settings.value.presets, presetId);
+		if (preset) {
+			const before = findPreset(settings.value?.presets ?? {}, session.choices.preset ?? '');
+			for (const name of before?.skills ?? []) if (session.skills.isPending(name)) await session.skills.unpin(name);
+			session.choices.start(presetId, preset);
+			names.push(...preset.skills);
+		} else app.toasts.show({ text: `There’s no preset “${cleanText(presetId)}”. It may be removed.`, isError: true });
+	}
 	if (names.length === 0 && shown === '') return;
 	await setAside(app, session, [...names, shown]);
 	// If two reads run at once, only the later one counts.

@@ -107,6 +107,13 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 			...keysOf('newChat'),
 			run: () => app.go('/')
 		},
+		...Object.entries(app.account.settings.value?.presets ?? {}).map(([id, preset]) => ({
+			id: `preset-${id}`,
+			label: `New chat: ${cleanText(preset.name)}`,
+			words: 'preset',
+			icon: MessageSquarePlus,
+			run: () => app.go(`/?preset=${id}`)
+		})),
 		...(session?.isRunning && session.id === shownId
 			? [{ id: 'stop', label: 'Stop answer', icon: CircleStop, run: () => session.stop() }]
 			: []),

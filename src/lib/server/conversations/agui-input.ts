@@ -48,8 +48,8 @@ export function toRunRequest(input: RunAgentInput): RunRequest {
 
 /** Options every run takes from the input. @throws AppError invalid_input | too_large */
 export function toRunSetup(input: RunAgentInput): RunSetup {
-	const { skills, model, effort, instructions: own, routing, web, pins } = toProps(input);
-	const choice = { model, effort, instructions: own, routing, web };
+	const { skills, model, effort, instructions: own, routing, web, approval, preset, pins } = toProps(input);
+	const choice = { model, effort, instructions: own, routing, web, approval, preset };
 	const instructions = spokenInstructions(input);
 	return {
 		runId: input.runId,

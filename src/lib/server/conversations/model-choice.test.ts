@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { call, cited, gate, item, raw, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { runAgentInput } from '../../shared/api.ts';
+import type { Preset } from '../../shared/models.ts';
 import { toRunRequest } from './agui-input.ts';
 import { readRunOffer } from './conversation-skills.ts';
 
@@ -304,4 +305,49 @@ test('F11, F7: choice and pins are read from forwardedProps; what is not said st
 	]) {
 		expect(() => requestOf(wrong)).toThrow('forwardedProps');
 	}
+});
+
+const REVIEW: Preset = {
+	...{ name: 'Review', icon: '🔍', model: 'acme/large', effort: 'high', approval: null },
+	...{ instructions: 'You review code.', skills: ['demo'] }
+};
+
+test('a preset that is named as the model gives its chat model, effort, instructions and skills, once', async () => {
+	const set: NonNullable<RigOptions['set']> = { presets: { review: REVIEW } };
+	await start([text('One.'), text('Two.'), text('Three.'), text('Four.')], { set });
+	await rig.run('one', { choice: { model: 'preset:review' } });
+	expect(await rig.store.conversationSkills.list('c')).toMatchObject([{ skill: 'demo', state: 'pinned' }]);
+	expect(told()[0]).toContain('for this chat\n\nYou review code.');
+	// Changed or removed, the chat keeps what it had, and what it chose since.
+	set.presets = {};
+	await rig.run('two', { choice: { model: 'preset:review', effort: 'low' } });
+	await rig.run('three', { choice: { model: 'acme/small' } });
+	await rig.run('four', { choice: { model: 'preset:review' } });
+	expect(asked()).toEqual([
+		['acme/large', 'high'],
+		['acme/large', 'low'],
+		['acme/small', 'low'],
+		['acme/small', 'low']
+	]);
+	expect(told()[3]).toBe(told()[0]);
+});
+
+test.each(['gone', '__proto__', 'constructor', ''])(
+	'a preset %j that is not there is refused, and nothing is stored',
+	async (id) => {
+		await start([], { set: { presets: { review: REVIEW } } });
+		await expect(rig.ask('one', { choice: { model: `preset:${id}` } })).rejects.toMatchObject({ code: 'not_found' });
+		expect(await rig.store.conversations.get('c')).toBeNull();
+	}
+);
+
+test('a preset that asks makes scripts of trusted skills wait, and none can let more run than the server does', async () => {
+	const say = call('use_skill', { skill: 'demo', script: 'say.sh', args: ['x'] });
+	await start([say, say], { set: { presets: { careful: { ...REVIEW, approval: 'ask' } } } });
+	const { list } = await rig.run('one', { choice: { model: 'preset:careful' } });
+	expect(list.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'interrupt' } });
+	await rig.close();
+	await start([say], { approvals: 'ask', set: { presets: { easy: REVIEW } } });
+	const second = await rig.run('one', { choice: { model: 'preset:easy' } });
+	expect(second.list.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'interrupt' } });
 });

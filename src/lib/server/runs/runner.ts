@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
+import { plainLine } from '../../shared/characters.ts';
+import { findPreset, presetOfModel } from '../../shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { AgentLimits } from '../agent/loop.ts';
@@ -23,7 +25,7 @@ export interface RunnerOptions extends TurnParts {
 	/** Current limits, for a new run. */
 	limits(): AgentLimits;
 	/** For all chats; none by default. */
-	chats?(): Pick<Settings, 'instructions' | 'web'>;
+	chats?(): Pick<Settings, 'instructions' | 'web' | 'presets'>;
 	changes: ConversationChanges;
 	log: Log;
 }
@@ -33,6 +35,7 @@ interface Responder {
 	effort: ReasoningEffort | null;
 	custom: CustomInstructions;
 	web: readonly WebTool[];
+	approval: 'ask' | undefined;
 }
 
 interface ActiveRun {
@@ -144,7 +147,8 @@ export class Runner {
 		clearTimeout(timer);
 	}
 
-	async #start(request: RunRequest): Promise<void> {
+	async #start(asked: RunRequest): Promise<void> {
+		const request = await this.#withPreset(asked);
 		const responder = await this.#responderFor(request);
 		const started = await this.#store(request, responder.model);
 		switch (started.outcome) {
@@ -162,6 +166,27 @@ export class Runner {
 		}
 	}
 
+	/**
+	 * A preset that is named as the model gives the chat what it has, once: named again, or changed or removed since, it
+	 * changes nothing there. @throws AppError not_found
+	 */
+	async #withPreset(request: RunRequest): Promise<RunRequest> {
+		const { choice = {}, pins = [], conversationId } = request;
+		const id = presetOfModel(choice.model);
+		if (id === null) return request;
+		const { model: _named, ...said } = choice;
+		if ((await this.#options.store.runs.choiceOf(conversationId)).preset === id) return { ...request, choice: said };
+		const preset = findPreset(this.#options.chats?.().presets ?? {}, id);
+		if (!preset) throw new AppError('not_found', `There’s no preset “${plainLine(id).slice(0, 100)}”.`);
+		const { model, effort, instructions, skills, approval } = preset;
+		const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+		return {
+			...request,
+			choice: { effort, instructions, approval, ...given, model, preset: id },
+			pins: [...new Set([...skills, ...pins])]
+		};
+	}
+
 	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. */
 	async #responderFor({ conversationId, apiKeyId, choice = {} }: RunRequest): Promise<Responder> {
 		const { store, models, chats } = this.#options;
@@ -170,12 +195,13 @@ export class Runner {
 		const { model: id = kept.model, effort = kept.effort, instructions: own = kept.instructions } = choice;
 		// A program with a key isn't told what the owner has written about themselves, and spends nothing it didn't ask for.
 		const all = apiKeyId === undefined ? chats?.() : undefined;
-		const { web = kept.web, routing = kept.routing } = choice;
+		const { web = kept.web, routing = kept.routing, approval = kept.approval } = choice;
 		return {
 			model: models.modelFor({ id, routing }),
 			effort: effort ?? models.effort(),
 			custom: { allChats: all?.instructions ?? '', thisChat: own ?? '' },
-			web: web ?? all?.web ?? []
+			web: web ?? all?.web ?? [],
+			approval: approval ?? undefined
 		};
 	}
 

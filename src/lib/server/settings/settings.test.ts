@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVault, type Vault } from '../trust/vault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { presetFile } from '../../shared/models.ts';
+import { settingsPatch } from '../../shared/settings.ts';
 import { openSettings, type SettingsParts } from './settings.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
@@ -247,4 +249,39 @@ describe('F9, F11: which model answers, and with which key', () => {
 		expect((await moved).model.keyFrom).toBeNull();
 		expect(settings.modelKeyFor(OPENROUTER)).toBeNull();
 	});
+});
+
+const PRESET = { name: 'Review', icon: '🔍', model: null, effort: null, instructions: '', skills: [], approval: null };
+
+test('presets are kept one by one: others stay, null removes one, and there can’t be more than 30', async () => {
+	const settings = await open();
+	await settings.change({ presets: { one: PRESET } }, NOW);
+	await settings.change({ presets: { two: { ...PRESET, approval: 'ask' } } }, NOW);
+	expect(Object.keys((await open()).current().presets)).toEqual(['one', 'two']);
+	await settings.change({ presets: { one: null } }, NOW);
+	expect((await open()).current().presets).toEqual({ two: { ...PRESET, approval: 'ask' } });
+	const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, PRESET]));
+	await expect(settings.change({ presets: many }, NOW)).rejects.toMatchObject({ code: 'invalid_input' });
+	expect(Object.keys(settings.current().presets)).toEqual(['two']);
+});
+
+test.each([
+	['less safety', { approval: 'auto' }],
+	['a preset as its model', { model: 'preset:other' }],
+	['instructions that are too long', { instructions: 'x'.repeat(8001) }],
+	['more than an emoji', { icon: '🔍<b>' }],
+	['too many skills', { skills: Array.from({ length: 21 }, (_, index) => `s${index}`) }],
+	['wrong types', { skills: 'demo' }],
+	['fields of its own', { scripts: ['rm'] }]
+])('a preset with %s is refused', (_what, wrong) => {
+	expect(settingsPatch.safeParse({ presets: { one: { ...PRESET, ...wrong } } }).success).toBe(false);
+	const file = { format: 'openrouter-skills/preset', version: 1, preset: PRESET };
+	expect(presetFile.safeParse(file).success).toBe(true);
+	expect(presetFile.safeParse({ ...file, preset: { ...PRESET, ...wrong } }).success).toBe(false);
+});
+
+test('an id of a preset has letters, digits and hyphens only', () => {
+	for (const id of ['', 'A', 'a b', '../a', 'a'.repeat(41)]) {
+		expect(settingsPatch.safeParse(JSON.parse(`{"presets":{"${id}":null}}`)).success, id).toBe(false);
+	}
 });

@@ -1,5 +1,6 @@
 /** Settings that take effect at once and survive restarts (FEATURES E1, E11, B8, F9, F11). */
 import { AppError } from '../../shared/errors.ts';
+import { MAX_PRESETS, type Preset, type Presets } from '../../shared/models.ts';
 import { createLine } from '../../shared/in-turn.ts';
 import { isOpenRouter } from '../../shared/names.ts';
 import { type ModelSettings, type Settings, settingsPatch, type SettingsPatch } from '../../shared/settings.ts';
@@ -39,7 +40,7 @@ export interface SettingsParts {
 	};
 }
 
-type Chosen = Omit<SettingsPatch, 'skillsmpApiKey' | 'modelApiKey'>;
+type Chosen = Omit<SettingsPatch, 'skillsmpApiKey' | 'modelApiKey' | 'presets'> & { presets?: Presets };
 
 const KEYS: readonly string[] = ['skillsmpApiKey', 'modelApiKey'];
 
@@ -67,6 +68,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		instructions: chosen.instructions ?? '',
 		autoTitles: chosen.autoTitles ?? defaults.autoTitles,
 		web: chosen.web ?? [],
+		presets: chosen.presets ?? {},
 		model: modelSettingsOf(chosen, modelKey, defaults.model),
 		limits: {
 			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,
@@ -93,7 +95,11 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		modelKey = value;
 	};
 
-	const apply = async ({ skillsmpApiKey, modelApiKey, ...patch }: SettingsPatch, now: string): Promise<Settings> => {
+	const apply = async (
+		{ skillsmpApiKey, modelApiKey, presets, ...others }: SettingsPatch,
+		now: string
+	): Promise<Settings> => {
+		const patch: Chosen = presets ? { ...others, presets: withPresets(chosen.presets, presets) } : others;
 		if (patch.skillsEnabled === true && !defaults.isEnabled) {
 			const hint = 'Restart the server without it.';
 			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps skills off.', { hint });
@@ -134,6 +140,14 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 				});
 			})
 	};
+}
+
+/** @throws AppError `invalid_input` if there are too many */
+function withPresets(before: Presets = {}, changes: NonNullable<SettingsPatch['presets']>): Presets {
+	const all = Object.entries({ ...before, ...changes });
+	const after = Object.fromEntries(all.filter((entry): entry is [string, Preset] => entry[1] !== null));
+	if (Object.keys(after).length <= MAX_PRESETS) return after;
+	throw new AppError('invalid_input', `There can be ${MAX_PRESETS} presets. Remove one first.`);
 }
 
 /** Ignores settings of other versions. */

@@ -17,6 +17,8 @@ export interface ApprovalPolicy {
 	request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict>;
 	/** True if somebody has checked its current files, or its location is trusted. */
 	isTrusted(skill: Skill): Promise<boolean>;
+	/** The same, but trusted skills need approval, too. */
+	asking(): ApprovalPolicy;
 	/** Decisions about the calls an answer is waiting for, by the questions' ids. */
 	decisions(conversationId: string, answer: Message): Promise<Map<string, ApprovalDecision>>;
 }
@@ -69,6 +71,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 		async isTrusted(skill) {
 			return isTrusted((await trust.judge(skill)).state);
 		},
+		asking: () => createApprovalPolicy({ ...options, mode: 'ask' }),
 		decisions: (conversationId, answer) => store.approvals.decisions(conversationId, waitingIds(answer))
 	};
 }

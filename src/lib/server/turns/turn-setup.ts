@@ -34,6 +34,8 @@ export interface TurnSetupParts {
 		questions: readonly string[];
 		used: ReadonlySet<string>;
 		only?: readonly string[] | undefined;
+		/** Those that can ask must ask. */
+		asks?: boolean;
 	}) => BuiltinTools;
 	/** Records denied calls. */
 	recorder?: ExecutionRecorder;
@@ -46,6 +48,8 @@ interface TurnOwner {
 	apiKeyId: string | undefined;
 	/** Default: all skills. */
 	policy: SkillPolicy | undefined;
+	/** `ask`: every script needs approval. */
+	approval?: 'ask' | undefined;
 }
 
 /** What the model is told about skills. */
@@ -87,10 +91,10 @@ export async function offerTurn(
 	}
 ): Promise<TurnOffer> {
 	const { skills, modes, contextTokens: cap } = parts;
-	const { questions, described, used, states, model, signal, policy, apiKeyId } = turn;
+	const { questions, described, used, states, model, signal, policy, approval, apiKeyId } = turn;
 	const asked = questions.at(-1) ?? '';
 	const snapshot = skills.registry.snapshot();
-	const builtins = parts.builtins?.({ questions, used, only: policy?.builtins });
+	const builtins = parts.builtins?.({ questions, used, only: policy?.builtins, asks: approval === 'ask' });
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const usable = viewOf(snapshot, visibility).library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
@@ -208,7 +212,7 @@ export function equipTurn(
 		caller: ExecutionCaller;
 	}
 ): Toolbox {
-	const { tools, loaded, seen, cwd, caller, policy, apiKeyId } = turn;
+	const { tools, loaded, seen, cwd, caller, policy, approval, apiKeyId } = turn;
 	const session = skills.createSession({
 		snapshot,
 		loaded: [...told.loaded.map(({ name }) => name), ...loaded],
@@ -220,5 +224,13 @@ export function equipTurn(
 		owner: ownerOf(apiKeyId),
 		reserved: new Set(tools.map(({ name }) => name))
 	});
-	return createSkillToolbox({ session, cwd, caller, approvals, callerTools: tools, builtins, recorder });
+	return createSkillToolbox({
+		session,
+		cwd,
+		caller,
+		approvals: approval === 'ask' ? approvals.asking() : approvals,
+		callerTools: tools,
+		builtins,
+		recorder
+	});
 }

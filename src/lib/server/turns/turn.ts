@@ -31,6 +31,8 @@ export interface Turn {
 	custom: CustomInstructions;
 	/** What the model may do on the web. */
 	web: readonly WebTool[];
+	/** `ask`: every script needs approval. */
+	approval: 'ask' | undefined;
 	limits: AgentLimits;
 	signal: AbortSignal;
 	isAskedToYield(): boolean;
@@ -63,7 +65,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const questions = stored.flatMap(({ message }) => (message.role === 'user' ? [messageText(message)] : []));
 	const covered = newestSummary(stored, await store.compactions.list(conversationId)).index + 1;
 	const known = knownFrom(stored.slice(covered).flatMap(({ items }) => items ?? []));
-	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy };
+	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy, approval: turn.approval };
 	const offer = await offerTurn(parts, {
 		...skillsOf,
 		questions,

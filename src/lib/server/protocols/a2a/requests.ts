@@ -5,6 +5,7 @@ import { A2A_ERROR_CODE, ContentTypeNotSupportedError, RequestMalformedError } f
 import { z } from 'zod';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
+import { modelId } from '../../../shared/models.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
 import { endingOf } from '../refusals.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
@@ -29,7 +30,13 @@ const name = z.string().max(1024);
 const parts = <Schema extends z.ZodType>(part: Schema) => z.array(part).min(1).max(100);
 const historyLength = z.int().min(0).optional();
 const bytes = z.string().regex(/^[\w+/-]*={0,2}$/, 'must be base64');
-const sentMessage = { messageId: name.min(1), contextId: name.optional(), taskId: name.optional() };
+const sentMessage = {
+	messageId: name.min(1),
+	contextId: name.optional(),
+	taskId: name.optional(),
+	/** Others are left out. */
+	metadata: z.object({ model: modelId.optional() }).optional()
+};
 
 /** As in ProtoJSON: the field that is present tells the kind of part. */
 const part10 = z.union([

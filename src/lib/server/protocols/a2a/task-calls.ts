@@ -82,7 +82,9 @@ async function begin(parts: CallParts, asker: Asker, sent: Sent): Promise<TaskSo
 		for (const { path, bytes } of files) {
 			await parts.workspaces.write(conversationId, path, new Blob([new Uint8Array(bytes)]).stream());
 		}
-		await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], ...owner });
+		const model = sent.metadata?.model;
+		const choice = typeof model === 'string' ? { model } : undefined;
+		await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], choice, ...owner });
 	} catch (error) {
 		if (!existing) await removeEmpty(parts, conversationId);
 		throw error;

@@ -1,5 +1,7 @@
 /** Answers `POST /v1/responses`: from a parsed body to numbered events (FEATURES F12). */
 import { randomBytes } from 'node:crypto';
+import { plainLine } from '../../../shared/characters.ts';
+import { findPreset, type Preset, presetOfModel, type Presets } from '../../../shared/models.ts';
 import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
 import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
@@ -24,6 +26,8 @@ import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
 
 export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;
+	/** By id. */
+	presets(): Presets;
 	/** Current limits. */
 	limits(): AgentLimits;
 	log: Log;
@@ -70,7 +74,8 @@ interface Prepared {
 async function prepare(parts: RespondParts, request: ResponseRequest, asker: Asker): Promise<Prepared> {
 	const { apiKeyId } = asker;
 	const id = newResponseId();
-	const model = parts.models.modelFor({ id: request.model?.trim() || null });
+	const preset = presetFor(parts, request);
+	const model = parts.models.modelFor({ id: preset ? preset.model : request.model?.trim() || null });
 	const target = { id, model: model.id, apiKeyId };
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
@@ -86,7 +91,8 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 			model,
 			toolChoice,
 			only,
-			effort: reasoning?.effort ?? parts.models.effort(),
+			preset,
+			effort: reasoning?.effort ?? preset?.effort ?? parts.models.effort(),
 			input: [...before, ...asked],
 			tools: (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
 				type: 'function',
@@ -103,6 +109,18 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 			limits: parts.limits()
 		}
 	};
+}
+
+/** @throws ApiError 404 for a preset that isn't there */
+export function presetFor(
+	{ presets }: Pick<RespondParts, 'presets'>,
+	{ model }: { model?: string | null }
+): Preset | null {
+	const id = presetOfModel(model?.trim());
+	if (id === null) return null;
+	const found = findPreset(presets(), id);
+	if (found) return found;
+	throw runFailure('model_not_found', `There’s no preset “${plainLine(id).slice(0, 100)}”.`);
 }
 
 /** Yields numbered events. Stores the response before its last event. */

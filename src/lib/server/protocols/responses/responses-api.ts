@@ -1,13 +1,13 @@
 /** The Responses API: create, read, delete and compact responses, and list models (FEATURES F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { ModelList } from '../../../shared/models.ts';
+import { modelOfPreset, type ModelList } from '../../../shared/models.ts';
 import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/names.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';
 import { ApiError, runFailure } from './errors.ts';
 import { type ResponseEvent, type ResponseResource, usageOf } from './wire.ts';
-import { respond, withoutSeals, type Answering, type RespondParts, newResponseId } from './respond.ts';
+import { presetFor, respond, withoutSeals, type Answering, type RespondParts, newResponseId } from './respond.ts';
 import {
 	createSizeOf,
 	isSummaryItem,
@@ -102,7 +102,8 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		const { id } = parts.models.current();
 		const listed = data.map((model) => entryOf(model.id, model.createdAt));
 		// Add the configured model: a server may answer for models it doesn't list.
-		return listed.some((model) => model.id === id) ? listed : [entryOf(id, null), ...listed];
+		const all = listed.some((model) => model.id === id) ? listed : [entryOf(id, null), ...listed];
+		return [...Object.keys(parts.presets()).map((name) => entryOf(modelOfPreset(name), null)), ...all];
 	};
 
 	return {
@@ -221,7 +222,8 @@ async function compact(
 	const { signal } = time;
 	const request = checkBody(compactBody, body);
 	const id = newResponseId();
-	const model = parts.models.modelFor({ id: request.model.trim() || null });
+	const preset = presetFor(parts, request);
+	const model = parts.models.modelFor({ id: preset ? preset.model : request.model.trim() || null });
 	const { before, asked, sessionId } = await readConversation(parts, request, { id, model: model.id, apiKeyId });
 	const items = [...before, ...asked].filter((item) => !isNote(item));
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });

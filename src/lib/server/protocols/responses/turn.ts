@@ -4,6 +4,7 @@ import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { isNote, knownFrom, noteOf } from '../../agent/turn-note.ts';
+import type { Preset } from '../../../shared/models.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { createContextBudget } from '../../turns/context-budget.ts';
 import { instructionsOf } from '../../turns/instructions.ts';
@@ -27,6 +28,8 @@ export interface HeadlessTurn {
 	/** Name of the workspace. */
 	folder: string;
 	model: Model;
+	/** Its instructions, skills and approval count; null for none. */
+	preset: Preset | null;
 	effort: ReasoningEffort | null;
 	/** The whole conversation so far. */
 	input: readonly ResponseItem[];
@@ -58,24 +61,29 @@ export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): As
 }
 
 async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLimit): AsyncGenerator<TurnEvent> {
-	const { responseId, sessionId, folder, effort, input, limits, policy } = turn;
+	const { responseId, sessionId, folder, effort, input, limits, policy, preset } = turn;
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
 	const model = withAttachments(turn.model, workspaces, folder);
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
+	const approval = preset?.approval ?? undefined;
 	const known = knownFrom(input);
 	const offer = await offerTurn(parts, {
 		apiKeyId,
 		policy,
+		approval,
 		questions: questionsOf(input),
 		described: known.skills,
 		model,
 		signal,
-		states: [],
+		states: (preset?.skills ?? []).map((skill) => ({ skill, state: 'pinned', changedAt: '' })),
 		used: new Set(input.flatMap(({ type, name }) => (type === 'function_call' ? [String(name)] : [])))
 	});
 	const { catalog, always } = offer.told;
-	const ours = instructionsOf(catalog, { always });
+	const ours = instructionsOf(catalog, {
+		always,
+		custom: { allChats: '', thisChat: preset?.instructions ?? '' }
+	});
 	const files = await workspaces.list(folder);
 	const place = input.findLastIndex((item) => item.role === 'user' && !isNote(item)) + 1;
 	// A chain has its notes; a caller that sends everything each time gets one at the newest message, in all of its steps.
@@ -86,6 +94,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const equipped = equipTurn(parts, offer, {
 		apiKeyId,
 		policy,
+		approval,
 		tools: turn.tools,
 		loaded: loadedIn(input),
 		seen: seenDigests(input),

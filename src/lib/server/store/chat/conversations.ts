@@ -263,7 +263,9 @@ export type KeptChoices = Required<Pick<ChatChoices, 'model' | 'effort'>> & z.in
 const keptChoices = z.object({
 	instructions: z.string().optional().catch(undefined),
 	web: z.array(z.enum(WEB_TOOLS)).optional().catch(undefined),
-	routing: modelRouting.optional().catch(undefined)
+	routing: modelRouting.optional().catch(undefined),
+	approval: z.literal('ask').optional().catch(undefined),
+	preset: z.string().optional().catch(undefined)
 });
 
 export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<KeptChoices> {
