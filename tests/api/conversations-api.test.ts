@@ -131,12 +131,17 @@ test('a change is answered with the conversation as it is then; only a new title
 	expect((await patch(id, { title: 'Other' })).body.title).toBe('Other');
 });
 
-test.each([{}, { isUnread: true }, { isPinned: 1 }, { effort: 'huge' }, { model: 'two words' }, { deletedAt: null }])(
-	'a change of %j is refused',
-	async (body) => {
-		expect((await patch(await create('x'), body)).status).toBe(400);
-	}
-);
+test.each([
+	{},
+	{ isUnread: true },
+	{ isPinned: 1 },
+	{ effort: 'huge' },
+	{ model: 'two words' },
+	{ model: 'preset:x' },
+	{ deletedAt: null }
+])('a change of %j is refused', async (body) => {
+	expect((await patch(await create('x'), body)).status).toBe(400);
+});
 
 test('an answer that ends is unread until somebody says that it was seen', async () => {
 	const id = await answered('Hello there', 'run-unread');

@@ -46,7 +46,14 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 	});
 
 	test('a message names a model or a preset in its metadata; one that is gone is refused', async () => {
-		const review = { name: 'Review', icon: null, model: 'acme/large', effort: null, approval: null } as const;
+		const review = {
+			name: 'Review',
+			icon: null,
+			model: 'acme/large',
+			effort: null,
+			web: null,
+			approval: null
+		} as const;
 		const presets = { review: { ...review, instructions: 'You review code.', skills: [] } };
 		await rig.app.settings.change({ presets }, new Date().toISOString());
 		model.push(text('Reviewed.'));

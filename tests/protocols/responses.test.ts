@@ -575,7 +575,14 @@ test('F12: a response is kept for 30 days, then it is forgotten when the next on
 
 test('F12: a preset is a model of its own: its model, effort, instructions and skills answer; one that is gone is refused', async () => {
 	const { app, get, ask, model } = await open([text('Reviewed.')]);
-	const review = { name: 'Review', icon: null, model: 'acme/large', effort: 'high', approval: null } as const;
+	const review = {
+		name: 'Review',
+		icon: null,
+		model: 'acme/large',
+		effort: 'high',
+		web: null,
+		approval: null
+	} as const;
 	const presets = { review: { ...review, instructions: 'You review code.', skills: ['demo'] } };
 	await app.settings.change({ presets }, new Date().toISOString());
 	expect((await get('/models')).body.data[0]).toMatchObject({ id: 'preset:review' });

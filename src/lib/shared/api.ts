@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
 import { WEB_TOOLS } from './names.ts';
-import { customInstructions, modelId, modelRouting, presetId, reasoningEffort, webTools } from './models.ts';
+import {
+	customInstructions,
+	modelId,
+	modelRouting,
+	presetId,
+	presetOfModel,
+	reasoningEffort,
+	webTools
+} from './models.ts';
 
 /** Ids chosen by clients, also used as folder names. Two are addresses beside those of conversations. */
 export const conversationId = z
@@ -99,7 +107,11 @@ export const conversationPatch = z
 		/** For the next answers. */
 		...chatChoices.shape
 	})
-	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
+	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change')
+	.refine(({ model }) => presetOfModel(model) === null, {
+		path: ['model'],
+		message: 'must not be a preset: a chat takes one with its next message'
+	});
 
 /** Copies everything up to this message to a new conversation. */
 export const conversationFork = z.strictObject({ messageId: conversationId });

@@ -163,6 +163,7 @@ export const preset = z.strictObject({
 	instructions: customInstructions,
 	/** Names of skills to pin. */
 	skills: z.array(z.string().min(1).max(256)).max(MAX_PRESET_SKILLS),
+	web: webTools.nullable().default(null),
 	/** `ask`: every script needs approval. A preset can only be stricter than the server. */
 	approval: z.literal('ask').nullable()
 });

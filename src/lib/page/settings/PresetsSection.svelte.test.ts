@@ -25,9 +25,11 @@ test('a preset is made in the form and saved under an id that programs can name'
 	await expect.element(screen.getByTestId('preset-problem')).toMatchTextContent(/^name /);
 	await screen.getByTestId('preset-name').fill('Code Review!');
 	await screen.getByRole('checkbox', { name: 'demo' }).click();
+	await screen.getByRole('checkbox', { name: 'Web search' }).click();
 	await screen.getByTestId('preset-asks').click();
 	await screen.getByTestId('preset-save').click();
-	const saved = { ...PRESET, name: 'Code Review!', instructions: '', skills: ['demo'], approval: 'ask' };
+	const chosen = { skills: ['demo'], web: ['search'], approval: 'ask' };
+	const saved = { ...PRESET, name: 'Code Review!', instructions: '', ...chosen };
 	expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ presets: { 'code-review': saved } });
 	await expect.element(screen.getByTestId('presets')).toMatchTextContent(/preset:code-review/);
 });

@@ -308,7 +308,7 @@ test('F11, F7: choice and pins are read from forwardedProps; what is not said st
 });
 
 const REVIEW: Preset = {
-	...{ name: 'Review', icon: '🔍', model: 'acme/large', effort: 'high', approval: null },
+	...{ name: 'Review', icon: '🔍', model: 'acme/large', effort: 'high', web: ['date'], approval: null },
 	...{ instructions: 'You review code.', skills: ['demo'] }
 };
 
@@ -318,6 +318,7 @@ test('a preset that is named as the model gives its chat model, effort, instruct
 	await rig.run('one', { choice: { model: 'preset:review' } });
 	expect(await rig.store.conversationSkills.list('c')).toMatchObject([{ skill: 'demo', state: 'pinned' }]);
 	expect(told()[0]).toContain('for this chat\n\nYou review code.');
+	expect(await rig.store.runs.choiceOf('c')).toMatchObject({ web: ['date'], preset: 'review' });
 	// Changed or removed, the chat keeps what it had, and what it chose since.
 	set.presets = {};
 	await rig.run('two', { choice: { model: 'preset:review', effort: 'low' } });

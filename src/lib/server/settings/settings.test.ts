@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createVault, type Vault } from '../trust/vault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { presetFile } from '../../shared/models.ts';
+import { type Preset, presetFile } from '../../shared/models.ts';
 import { settingsPatch } from '../../shared/settings.ts';
 import { openSettings, type SettingsParts } from './settings.ts';
 
@@ -251,7 +251,10 @@ describe('F9, F11: which model answers, and with which key', () => {
 	});
 });
 
-const PRESET = { name: 'Review', icon: '🔍', model: null, effort: null, instructions: '', skills: [], approval: null };
+const PRESET: Preset = {
+	...{ name: 'Review', icon: '🔍', model: null, effort: null },
+	...{ instructions: '', skills: [], web: null, approval: null }
+};
 
 test('presets are kept one by one: others stay, null removes one, and there can’t be more than 30', async () => {
 	const settings = await open();
