@@ -81,6 +81,20 @@ describe('data-analysis: groups', () => {
 		}
 	});
 
+	it.each([
+		['2025-01', '2025-02', '2025-11', '2026-01'],
+		['2025/1', '2025/2', '2025/11', '2026/1'],
+		['Jan 2025', 'February 2025', 'Nov. 2025', 'Jan 2026'],
+		['2025 Q1', '2025 Q2', '2025 Q4', '2026 Q1'],
+		['Q1 2025', 'Q2 2025', 'Q4 2025', 'Q1 2026'],
+		['Q1', 'Q2', 'Q3', 'Q4']
+	])('keeps %s, %s, %s, %s in the order of time, not of size', async (...periods) => {
+		const rows = periods.map((period, index) => `${period},${[20, 30, 10, 40][index]}\n`).reverse();
+		const { stdout } = await analyze(`when,revenue\n${rows.join('')}`, '--group-by', 'when');
+		const order = [...stdout.matchAll(/^\| ([^|*]+?) \| \d+ \|/gm)].map(([, name]) => name);
+		expect(order).toEqual(periods);
+	});
+
 	it('takes the months of the only column of dates where no column is called month, and says so', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'month', '--value', 'revenue');
 		expect(row(stdout, '2025-01')[0]).toBe('2025-01');

@@ -3,7 +3,7 @@
 import { Sum } from './columns.mjs';
 import { compare, decimal } from './decimal.mjs';
 import { DataError, UsageError } from './errors.mjs';
-import { isMissing, monthNumber, parseDate } from './values.mjs';
+import { isMissing, monthNumber, parseDate, periodKey } from './values.mjs';
 
 const MOST_GROUPS = 50_000;
 const MISSING_KEY = '(missing)';
@@ -58,11 +58,11 @@ export class Groups {
 		return this.#period && this.#period !== name.toLowerCase() ? `${name} (${this.#period})` : name;
 	}
 
-	/** Dates, numbers and the names of months keep their own order; other names are ordered by size. */
+	/** Dates, months, quarters and numbers keep their own order; other names are ordered by size. */
 	get isInOrder() {
 		if (this.#period || ['date', 'integer', 'number'].includes(this.#columns[this.#by[0]].type)) return true;
 		const names = [...this.#all.values()].map(({ keys }) => keys[0]).filter((name) => name !== MISSING_KEY);
-		return names.length > 0 && names.every(monthNumber);
+		return names.length > 0 && names.every((name) => monthNumber(name) ?? periodKey(name));
 	}
 
 	/** Dates, numbers and months ascending, others by `measure` of the column at index `value` (or by rows), largest first. */
@@ -90,8 +90,8 @@ function inTurn(one, other) {
 /** Sorts days, then numbers, then months, then words, and what is missing last. */
 function natural(text) {
 	if (text === MISSING_KEY) return [4, 0, ''];
-	const day = parseDate(text);
-	if (day) return [0, day, text];
+	const time = parseDate(text) ?? periodKey(text);
+	if (time) return [0, time, text];
 	const number = Number(text.replaceAll(',', ''));
 	if (!Number.isNaN(number)) return [1, number, text];
 	const month = monthNumber(text);

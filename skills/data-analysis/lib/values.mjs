@@ -52,3 +52,16 @@ export function parseDate(text) {
 	const time = Date.parse(iso);
 	return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso ? null : iso;
 }
+
+/** `2025-01` for 2025-01, 2025/1 and January 2025; `2025-Q1` for 2025 Q1 and Q1 2025; `Q1`; null for anything else. */
+export function periodKey(text) {
+	const [, first, last] = /^([\p{L}\d]+)(?:\.?[-/., ]+([\p{L}\d]+))?$/u.exec(text) ?? [];
+	const isYear = (part) => /^\d{4}$/.test(part ?? '');
+	const [year, part] = isYear(first) ? [first, last] : [last, first];
+	const quarter = /^q([1-4])$/i.exec(part ?? '')?.[1];
+	if (quarter && !year) return `Q${quarter}`;
+	if (!part || !isYear(year)) return null;
+	if (quarter) return `${year}-Q${quarter}`;
+	const month = /^(0?[1-9]|1[0-2])$/.test(part) ? Number(part) : /^\p{L}/u.test(part) ? monthNumber(part) : null;
+	return month ? `${year}-${String(month).padStart(2, '0')}` : null;
+}

@@ -5,7 +5,7 @@ import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Action } from './actions.ts';
-import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
+import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
 export type Ask =
@@ -18,8 +18,6 @@ export type Ask =
 /** Closes each question; by it the next message is known to be the answer. */
 export const ASKED = '*Nothing has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
-/** What has to be seen or heard, or isn't text. */
-const SEEN = new Set('pdf png jpg jpeg gif webp heic bmp docx xlsx pptx mp3 wav m4a mp4 mov'.split(' '));
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
@@ -37,15 +35,21 @@ export function askText(ask: Ask): string {
 			return ['Which skill should I use?', list(names), 'Reply with its number or name.'];
 		}
 		if (ask.about === 'action') {
-			const forms = ask.actions.map(({ form }) => inlineCode(form));
+			const forms = ask.actions.map(({ form }) => inlineCode(shortForm(form)));
 			return ['Which of these do you want?', list(forms), 'Reply with its number.'];
 		}
-		const form = inlineCode(ask.action.form);
+		const form = inlineCode(shortForm(ask.action.form));
 		if (ask.about === 'value') return [questionFor(ask.slot), form];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
 		const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
 		return [question, form, 'Tell me which part of the command it is, or reply “ignore it”.'];
 	}
+}
+
+/** With a few of its options: nobody reads twelve. */
+function shortForm(form: string): string {
+	const [, kept = form, rest = ''] = /^((?:[^[]*\[[^\]]*\]){3})(.*)$/s.exec(form) ?? [];
+	return rest.includes('[') ? `${kept} …` : form;
 }
 
 const WHAT: Partial<Record<Slot['kind'], string>> = { url: 'web address', email: 'email address', text: 'text' };
@@ -88,7 +92,7 @@ export function offerText(skills: readonly CatalogSkill[]): string {
 
 /** For attachments that only a model could look at; '' where there is none. */
 export function unreadText(attached: readonly string[]): string {
-	const names = attached.filter((path) => SEEN.has(extensionOf(path))).map(inlineCode);
+	const names = attached.filter(isSeen).map(inlineCode);
 	return names.length === 0
 		? ''
 		: `Demo mode can’t look into ${names.join(', ')}: a model can. Connect one in Settings, or name a skill and what it should do with the file.`;

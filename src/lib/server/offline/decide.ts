@@ -84,9 +84,13 @@ export function decide(request: ModelRequest): Decision {
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill) : undefined;
 	const unread = unreadText(attached);
 	// Of a file that it can't look into, it has nothing to ask.
-	if (unread !== '' && (step === null || (step.kind === 'ask' && step.ask.about === 'left'))) return say(unread);
+	if (unread !== '' && (step === null || (step.kind === 'ask' && isAboutFile(step.ask)))) return say(unread);
 	const answer = step?.kind === 'ask' ? askText(step.ask) : skill ? instructionsText(skill, text) : offerText(skills);
 	return say([unread, answer].filter(Boolean).join('\n\n'));
+}
+
+function isAboutFile(ask: Ask): boolean {
+	return ask.about === 'left' || (ask.about === 'value' && ask.slot.kind === 'file');
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */

@@ -12,7 +12,7 @@ import {
 	type Span,
 	type Word
 } from './message.ts';
-import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
+import { extensionOf, isSeen, type Slot, slotWords, wantedExtensions, wordsForFile } from './slots.ts';
 
 /** A piece, and the words around it. */
 export interface Place extends Piece {
@@ -422,7 +422,12 @@ function implied(filling: Filling): void {
 	for (const slot of open(filling, 'file').filter(({ isRequired }) => isRequired || !hasOwn)) {
 		const wanted = wantedExtensions(slot);
 		const isNew = (path: string) => !isUsed(path, filling) && !filling.places.some(({ value }) => value === path);
-		const fits = (path: string) => isNew(path) && (wanted.length === 0 || wanted.includes(extensionOf(path)));
+		// A picture or a PDF is only for a skill that speaks of such.
+		const { subject, prose } = filling.action;
+		const isSpokenOf = (path: string) =>
+			!isSeen(path) || wordsForFile(path).some((word) => subject.has(stem(word)) || prose.has(stem(word)));
+		const isWanted = (path: string) => (wanted.length === 0 ? isSpokenOf(path) : wanted.includes(extensionOf(path)));
+		const fits = (path: string) => isNew(path) && isWanted(path);
 		const before = [...new Set(earlier)].filter(fits);
 		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(fits)] : [];
 		const list = [attached.filter(fits), ...others].find(({ length }) => length > 0) ?? [];

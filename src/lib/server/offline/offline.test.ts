@@ -652,6 +652,8 @@ describe('F9: files', () => {
 	test('of a PDF or a picture it says that only a model can look into it, and asks nothing of its words', async () => {
 		for (const [text, file] of [
 			['What is the total due?', 'invoice.pdf'],
+			['What is the total of this invoice?', 'invoice.pdf'],
+			['summarise this by region', 'invoice.pdf'],
 			['What is in this picture?', 'cat.png']
 		] as const) {
 			const { calls, texts } = await talk({ skills }, { text, attached: [file] });
@@ -659,6 +661,12 @@ describe('F9: files', () => {
 			expect(texts[0]).toContain(`can’t look into \`${file}\``);
 			expect(texts[0]).not.toContain('What should I do with');
 		}
+	});
+
+	test('of several attached files the one that the skill speaks of is meant', async () => {
+		const attached = ['invoice.pdf', 'mine.csv', 'cat.png'];
+		const { calls } = await talk({ skills }, { text: 'summarise this by region', attached });
+		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'mine.csv', '--group-by', 'region']]);
 	});
 
 	test('a file that answers a question goes to the command that was asked about, whatever other skills take such files', async () => {

@@ -137,6 +137,19 @@ export function wantedExtensions({ name, flag, example }: Slot): string[] {
 	return shown === '' ? groups : [shown, ...groups];
 }
 
+/** Files that have to be seen or heard, or hold no plain text. */
+const SEEN = new Set('pdf png jpg jpeg gif webp heic bmp docx xlsx pptx mp3 wav m4a mp4 mov'.split(' '));
+
+export function isSeen(path: string): boolean {
+	return SEEN.has(extensionOf(path));
+}
+
+/** The words that call for files like this one. */
+export function wordsForFile(path: string): string[] {
+	const extension = extensionOf(path);
+	return EXTENSIONS.find((group) => group.includes(extension)) ?? [extension];
+}
+
 export function extensionOf(path: string): string {
 	return /[^/\\]\.([A-Za-z][A-Za-z0-9]{0,5})$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
