@@ -93,7 +93,7 @@ describe('the row', () => {
 		await screen.getByTestId('step-toggle').click();
 		await expect.element(screen.getByTestId('terminal')).not.toHaveAttribute('data-compact');
 		await screen.rerender({ part: part({ execution: finished }) });
-		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 0 · 3.2 s · 19 B');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 0 · 3.2 s · 28 B');
 	});
 });
 
@@ -162,7 +162,7 @@ describe('F14: what can be done about a failure', () => {
 		const body = screen.getByTestId('step-body');
 		await expect.element(body).toMatchTextContent(/^\s*a warning\s*Ask the model to fix it\s*Run again\s*Edit skill/);
 		await expect.element(body).not.toMatchTextContent(/exit code|ExecutionFailed|process/);
-		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 1 · 3.2 s · 19 B');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 1 · 3.2 s · 28 B');
 		await screen.getByTestId('terminal-details').click();
 		await expect.element(screen.getByText(/^\s*Exit code 1 · Run failed · Ran in no sandbox/)).toBeVisible();
 		await expect.element(screen.getByTestId('open-run')).toHaveAttribute('href', '/skills/executions/e1');
@@ -284,7 +284,7 @@ describe('the terminal', () => {
 		};
 		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('Ended after 30 s.');
-		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 19 B');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 28 B');
 	});
 });
 
