@@ -16,6 +16,12 @@ const wait = (signal: AbortSignal) =>
 /** For the whole process, which may have a server for each request. */
 const halfway = Promise.withResolvers<void>();
 
+/** The beginning of a PNG of 10 × 10 pixels. */
+export const PICTURE = Buffer.concat(
+	[Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a', 'hex'), Buffer.alloc(3000)],
+	3000
+);
+
 /** Its tools: `go_on`, `add`, `say`, `fail`, `show` (not only text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
@@ -33,7 +39,7 @@ function createFixtureServer(): McpServer {
 	server.registerTool('show', { description: 'Shows what is not only text.' }, async () => ({
 		content: [
 			{ type: 'text' as const, text: 'A picture:' },
-			{ type: 'image' as const, data: Buffer.alloc(3000).toString('base64'), mimeType: 'image/png' },
+			{ type: 'image' as const, data: PICTURE.toString('base64'), mimeType: 'image/png' },
 			{ type: 'resource_link' as const, uri: 'file:///report.txt', name: 'report', mimeType: 'text/plain' },
 			{ type: 'resource' as const, resource: { uri: 'mem://note', text: 'A note.' } }
 		]

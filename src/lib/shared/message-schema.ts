@@ -80,8 +80,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		exitCode: exit.nullable().optional(),
 		durationMs: count.optional(),
 		truncated: z.boolean().optional(),
-		/** `path` is relative to the workspace, with `/`. */
-		files: list(object({ path: text, bytes: count }), 10_000),
+		/** `path` is relative to the workspace, with `/`; `seen`: the version that the model looked at, which the step didn't make. */
+		files: list(object({ path: text, bytes: count, seen: text.optional() }), 10_000),
 		error: text.optional(),
 		message: text.optional(),
 		executionId: text.optional(),

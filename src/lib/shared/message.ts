@@ -213,7 +213,7 @@ function updateExecution(message: Message, id: string, change: (execution: Execu
 
 /** Files that a step made. */
 export function filesOf({ execution, files }: ToolPart): ProducedFile[] {
-	return [...(execution?.files ?? []), ...(files ?? [])];
+	return [...(execution?.files ?? []), ...(files ?? []).filter(({ seen }) => seen === undefined)];
 }
 
 /** The texts of a message joined by `between`, without reasoning and tool calls. */

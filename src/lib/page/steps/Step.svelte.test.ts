@@ -48,6 +48,17 @@ describe('the row', () => {
 		expect(row.element().querySelector('img')).toBeNull();
 	});
 
+	test('F5: of a picture that the model looked at shows that version of it, as no file that the step made', async () => {
+		const files = [{ path: 'out/chart.png', bytes: 70, seen: 'abc' }];
+		const looked = part({ name: 'look_at_file', arguments: '{"path":"out/chart.png"}', files });
+		const screen = await render(Step, { part: looked, conversationId: 'c' });
+		await expect.element(screen.getByText('Looked at out/chart.png')).toBeVisible();
+		expect(screen.getByTestId('file-card').query()).toBeNull();
+		await userEvent.click(screen.getByTestId('step-toggle'));
+		const picture = screen.getByTestId('step-body').element().querySelector('img');
+		expect(picture?.getAttribute('src')).toBe('/api/conversations/c/files/out/chart.png?version=abc');
+	});
+
 	test('names what ran and the skill while it is closed', async () => {
 		await page.viewport(1280, 900);
 		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });

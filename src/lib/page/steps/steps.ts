@@ -18,6 +18,7 @@ const labels: Record<string, Tensed> = {
 	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
 	list_skills: said('Listing skills', 'Listed skills', 'List skills'),
 	file_read: said('Reading {}', 'Read {}', 'Read {}'),
+	look_at_file: said('Looking at {}', 'Looked at {}', 'Look at {}'),
 	file_write: said('Writing {}', 'Wrote {}', 'Write {}'),
 	http_request: said('Requesting {}', 'Requested {}', 'Request {}'),
 	web_search: said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),

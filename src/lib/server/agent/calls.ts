@@ -15,8 +15,9 @@ export class RepeatGuard {
 	/** The highest count of any call. */
 	most = 0;
 
-	count(call: PendingCall): number {
-		const key = `${call.name}\n${call.arguments}`;
+	/** A file that has changed since may be looked at again. */
+	count(call: PendingCall, { parts }: Pick<ToolResult, 'parts'> = {}): number {
+		const key = `${call.name}\n${call.arguments}\n${JSON.stringify(parts)}`;
 		const count = (this.#counts.get(key) ?? 0) + 1;
 		this.#counts.set(key, count);
 		this.most = Math.max(this.most, count);
@@ -56,7 +57,7 @@ export async function* runCalls(
 	};
 	const runOne = async (call: PendingCall): Promise<void> => {
 		let result = await answer(call);
-		const count = repeats.count(call);
+		const count = repeats.count(call, result);
 		if (count >= REPEAT_WARN) {
 			const note = `This exact call was made ${count} times, and its result won’t change. Do something else or answer.`;
 			result = { ...result, output: `${result.output}\n\n${note}` };

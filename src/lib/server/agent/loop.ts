@@ -195,11 +195,11 @@ async function* runStep(
 	// In the order of the calls. Waiting calls get their results in the run that continues this one.
 	const answered = calls.filter((call) => results.has(call.callId));
 	keep(
-		answered.map((call) => ({
-			type: 'function_call_output',
-			call_id: call.callId,
-			output: results.get(call.callId)?.output ?? ''
-		}))
+		answered.map(({ callId }) => {
+			const { output = '', parts = [] } = results.get(callId) ?? {};
+			const whole = parts.length === 0 ? output : [{ type: 'input_text', text: output }, ...parts];
+			return { type: 'function_call_output', call_id: callId, output: whole };
+		})
 	);
 	return interrupts;
 }

@@ -13,6 +13,8 @@ export interface ToolContext {
 export interface ToolResult {
 	/** What the model reads. */
 	output: string;
+	/** What follows the output, e.g. pictures. Stored with it, without bytes. */
+	parts?: readonly object[] | undefined;
 	isError: boolean;
 }
 

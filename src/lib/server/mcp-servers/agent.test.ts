@@ -1,9 +1,10 @@
 /** An agent with the tools of MCP servers, from the question to the answer: a real server, a played model. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
-import { call, text, type Reply } from '../../../../tests/support/model-server.ts';
-import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { PICTURE, startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
+import { call, calls, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { AppError } from '../../shared/errors.ts';
 import { mcpServerPut } from '../../shared/mcp-servers.ts';
 import type { ToolPart } from '../../shared/message.ts';
 import { createLog } from '../log.ts';
@@ -36,8 +37,9 @@ const own: BuiltinTools = {
 	call: async () => ({ ok: true, output: 'ours was called' })
 };
 
-async function start(script: Reply[]): Promise<void> {
+async function start(script: Reply[], models: RigOptions['models'] = []): Promise<void> {
 	rig = await createRunRig(script, {
+		models,
 		builtins: (offer) => joinTools([own, servers.tools(offer)]),
 		limits: { toolTimeoutMs: 60_000 }
 	});
@@ -78,6 +80,40 @@ describe('E36: the agent', () => {
 		expect(await executions()).toMatchObject([
 			{ skillId: 'mcp/demo', tool: 'add', status: 'success', sandbox: 'mcp', conversationId: 'c', runId }
 		]);
+	});
+
+	test('is shown the pictures that tools return, which are files of the chat and stand nowhere else', async () => {
+		const show = { name: 'mcp__demo__show', args: {} };
+		const models = [{ id: 'test/model', architecture: { input_modalities: ['text', 'image'] } }];
+		await start([calls([show, { ...show, args: { again: true } }]), text('A dot.'), text('Yes.')], models);
+		await connect('auto');
+		const { list, runId } = await rig.run('show');
+		const base64 = PICTURE.toString('base64');
+		const outputs = (rig.server.requests[1]!.body.input as { output?: { type: string }[] }[]).flatMap(
+			({ output }) => output ?? []
+		);
+		const picture = { type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${base64}` };
+		expect(outputs.filter(({ type }) => type === 'input_image')).toEqual([picture, picture]);
+		expect(JSON.stringify(outputs)).toContain('[image: image/png, 3 KB]');
+		const steps = (await rig.answer(runId)).parts.filter((each): each is ToolPart => each.type === 'tool');
+		expect(steps.map(({ files }) => files?.map(({ path }) => path)).sort()).toEqual([
+			['picture-1.png'],
+			['picture-2.png']
+		]);
+		await rig.run('Sure?');
+		expect(sent(2)).toContain(base64);
+		const stored = await rig.store.messages.listForModel('c', (await rig.answer(runId)).id);
+		expect(JSON.stringify([list, stored, await executions()])).not.toContain(base64.slice(0, 60));
+	});
+
+	test('is told of a picture that finds no room, and a model that cannot see is told so', async () => {
+		await start([call('mcp__demo__show'), text('Hm.'), call('mcp__demo__show'), text('Hm.')]);
+		await connect('auto');
+		await rig.run('show');
+		expect(sent(1)).toContain('you can’t see pictures');
+		rig.workspaces.write = () => Promise.reject(new AppError('storage_full', 'The disk is full.'));
+		await rig.run('show');
+		expect(sent(3)).toContain('A picture isn’t shown. The disk is full.');
 	});
 
 	test('F14: waits until somebody allows the call, then goes on; what is allowed for good is not asked again', async () => {

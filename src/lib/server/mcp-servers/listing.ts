@@ -111,9 +111,20 @@ export interface ToolAnswer {
 	isError?: boolean | undefined;
 }
 
-/** Converts a result to text for the model: text unchanged, a description of media and files, pure data as JSON. */
-export function resultText({ content = [], structuredContent }: ToolAnswer): string {
-	const parts = content.map(partText);
+/** At most so many of one result are shown. */
+const MAX_PICTURES = 8;
+
+/**
+ * Converts a result to text for the model: text unchanged, a description of media and files, pure data as JSON.
+ * `pictures` receives those that can be shown, in base64.
+ */
+export function resultText({ content = [], structuredContent }: ToolAnswer, pictures?: string[]): string {
+	const parts = content.map((part) => {
+		if (part.type !== 'image' || typeof part.data !== 'string') return partText(part);
+		if (!pictures || pictures.length >= MAX_PICTURES) return partText(part);
+		pictures.push(part.data);
+		return `[image: ${word(part.mimeType)}, ${sizeOf(part.data)}]`;
+	});
 	if (structuredContent !== undefined && !content.some(({ type }) => type === 'text')) {
 		parts.push(JSON.stringify(structuredContent));
 	}

@@ -276,6 +276,8 @@ interface CallContext {
 	signal: AbortSignal;
 	onEvent?: ((event: SkillEvent) => void) | undefined;
 	caller?: ExecutionCaller;
+	/** Receives the pictures of the result, in base64. */
+	pictures?: string[];
 }
 
 interface Found {
@@ -381,7 +383,7 @@ function createMcpTools(options: McpToolsOptions): McpTools {
 					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
 				}
 			});
-			const { text, truncated } = boundedText(resultText(answer), options.maxOutputBytes);
+			const { text, truncated } = boundedText(resultText(answer, context.pictures), options.maxOutputBytes);
 			if (!answer.isError) return { output: text, truncated };
 			return { error: 'ExecutionFailed', message: plainText(text, MAX_PROGRESS), output: text, truncated };
 		} catch (reason) {

@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto';
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { item, raw, status, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { call, item, raw, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { AppError } from '../../shared/errors.ts';
+import { filesOf } from '../../shared/message.ts';
 import { createSizeOf } from '../agent/compaction.ts';
 import { formatOf, withSeenAs } from './attachments.ts';
 
@@ -52,7 +56,7 @@ const upload = (path: string, bytes: Buffer | string) =>
 const ask = (words: string, ...files: string[]) => rig.run(words, { message: { id: words, text: words, files } });
 const sent = (request: number) => rig.server.requests[request - 1]!.body.input as { content: object[] }[];
 const shown = (request: number) =>
-	sent(request).flatMap(({ content }) => content.filter((part) => 'image_url' in part));
+	sent(request).flatMap((each) => ('content' in each ? each.content.filter((part) => 'image_url' in part) : []));
 const told = (request: number) => JSON.stringify(sent(request));
 
 describe('F5: a picture that is attached to a message', () => {
@@ -390,5 +394,103 @@ describe('F5: a picture that a model makes', () => {
 		const { runId } = await rig.run('Nice?', { choice: { model: 'test/other' } });
 		expect((await rig.answer(runId)).status).toBe('complete');
 		expect(told(3)).not.toContain('image_generation_call');
+	});
+});
+
+describe('F5: a picture that a script has drawn', () => {
+	const look = (path: string) => call('look_at_file', { path });
+	const offered = (request: number) =>
+		(rig.server.requests[request - 1]!.body.tools as { name: string }[]).map(({ name }) => name);
+	const outputs = (request: number) =>
+		(sent(request) as { type?: string; output?: unknown }[]).flatMap(({ type, output }) =>
+			type === 'function_call_output' ? [output] : []
+		);
+	const storedOf = async (runId: string) => rig.store.messages.listForModel('c', (await rig.answer(runId)).id);
+
+	test('can be looked at; later turns have the same bytes, and no bytes are stored', async () => {
+		const chart = png(10, 10, 5000);
+		await start([look('./out/chart.png'), text('The labels overlap.'), text('Yes.')]);
+		await upload('out/chart.png', chart);
+		const { runId, list } = await ask('Check the chart');
+		const seen = [
+			{ type: 'input_text', text: 'The picture out/chart.png:' },
+			{ type: 'input_image', detail: 'auto', image_url: urlOf(chart) }
+		];
+		expect(outputs(2)).toEqual([seen]);
+		await upload('out/chart.png', png(20, 20));
+		await ask('Sure?');
+		expect(sent(3).slice(0, sent(2).length)).toEqual(sent(2));
+		const stored = JSON.stringify([list, await storedOf(runId)]);
+		expect(stored).not.toContain(chart.toString('base64').slice(0, 60));
+		const step = (await rig.answer(runId)).parts.find((part) => part.type === 'tool');
+		const digest = hash('sha256', chart);
+		expect(step).toMatchObject({ status: 'done', files: [{ path: 'out/chart.png', seen: digest }] });
+		expect(filesOf(step!)).toEqual([]);
+		rig.server.assertDone();
+	});
+
+	test('is not offered to a model that cannot see, of which nobody knows, or in a request that names its tools', async () => {
+		await start([look('chart.png'), text('One.'), text('Two.'), text('Three.'), text('Four.')]);
+		await upload('chart.png', png());
+		await ask('Check the chart');
+		await rig.run('Blind?', { choice: { model: 'test/blind' } });
+		await rig.run('Unknown?', { choice: { model: 'test/unknown' } });
+		await rig.run('Named?', { choice: { model: 'test/model' }, policy: { builtins: [] } });
+		const has = [1, 2, 3, 4, 5].map((request) => offered(request).includes('look_at_file'));
+		expect(has).toEqual([true, true, false, false, false]);
+		expect(outputs(3)).toEqual([
+			expect.stringMatching(/^The picture chart.png:\nIt isn’t shown, because you can’t see/)
+		]);
+		rig.server.assertDone();
+	});
+
+	test.each([
+		['that is missing', 'none.png', /has no file “none.png”/],
+		['outside of the folder', '../../app.sqlite', /isn’t a valid file name/],
+		['behind a link', 'link.png', /has no file|link/],
+		['that is no picture', 'text.png', /isn’t a PNG, JPEG, GIF or WebP/],
+		['that is an SVG', 'chart.svg', /Write the picture as a PNG/],
+		['that is damaged', 'damaged.png', /it’s damaged/],
+		['with too many pixels', 'wide.png', /larger than 8000 pixels/],
+		['with too many bytes', 'heavy.png', /larger than 5 MB/]
+	])('%s is a sentence', async (_what, path, sentence) => {
+		await start([look(path), text('I can’t.')]);
+		await upload('text.png', 'Not a picture.');
+		await upload('chart.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>');
+		await upload('damaged.png', png(0, 10));
+		await upload('wide.png', png(8001, 10));
+		await upload('heavy.png', png(10, 10, 5 * 1024 * 1024));
+		await writeFile(join(rig.root, 'secret.png'), png());
+		await symlink(join(rig.root, 'secret.png'), join(rig.workspaces.path('c'), 'link.png'));
+		const { runId } = await ask('Check it');
+		expect(outputs(2)).toEqual([expect.stringMatching(sentence)]);
+		expect((await rig.answer(runId)).parts[0]).toMatchObject({ status: 'failed' });
+	});
+
+	test('that cannot be kept is a sentence', async () => {
+		await start([look('chart.png'), text('I can’t.')]);
+		await upload('chart.png', png());
+		rig.workspaces.keepVersions = async () => undefined;
+		await ask('Check it');
+		expect(outputs(2)).toEqual([expect.stringContaining('no room to keep it')]);
+	});
+
+	test('may be looked at as often as it changes; what no longer fits the context is a sentence', async () => {
+		const drawn = Array.from({ length: 7 }, (_each, index) => png(10 + index, 10));
+		await start([...drawn.map(() => look('chart.png')), text('Good now.')], { contextTokens: 12_000 });
+		await upload('chart.png', drawn[0]!);
+		const read = rig.workspaces.read;
+		let looks = 0;
+		rig.workspaces.read = async (id, path, version) => {
+			// The chart is drawn again before each look.
+			if (version === undefined) await upload('chart.png', drawn[looks++]!);
+			return read(id, path, version);
+		};
+		const { list } = await ask('Improve the chart');
+		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+		expect(looks).toBe(7);
+		expect(outputs(8).filter((output) => String(output).includes('was removed to make room'))).not.toEqual([]);
+		expect(shown(8).length + (outputs(8).at(-1) as object[]).filter((part) => 'image_url' in part).length).toBe(1);
+		rig.server.assertDone();
 	});
 });

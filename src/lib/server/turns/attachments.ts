@@ -1,16 +1,19 @@
-/** Files attached to a message or made by a model: how they get into requests, and into the files of the conversation. */
+/** Files attached to a message, made by a model, or looked at by it: how they get into requests, and into the files of the conversation. */
 import { hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { ListedFile } from '../../shared/api.ts';
 import { plainLine, withoutHidden } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { ProducedFile } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { isServerCall } from '../../shared/names.ts';
 import { PICTURE_TOKENS } from '../agent/compaction.ts';
-import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
+import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
+import { failure } from '../agent/tool.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { contextLimitOf } from './context-budget.ts';
+import { type BuiltinTools, joinTools } from './toolbox.ts';
 
 /** Stands for a file in a stored item. The bytes are added when a request is sent to a model that takes them. */
 type FilePart = (
@@ -128,12 +131,14 @@ async function contentOf(file: FileHandle, bytes: number, path: string): Promise
 		const text = textOf(isWhole ? await firstBytes(file, bytes) : head, isWhole);
 		return text === null ? OTHER : { kind: 'text', text, bytes, isWhole };
 	}
-	const { mediaType, width, height } = format;
-	if (bytes > MAX_PICTURE_BYTES) return { kind: 'picture', why: 'it’s larger than 5 MB.' };
-	if (width === 0 || height === 0) return { kind: 'picture', why: 'it’s damaged.' };
-	if (Math.max(width ?? 1, height ?? 1) > MAX_SIDE)
-		return { kind: 'picture', why: `it’s larger than ${MAX_SIDE} pixels.` };
-	return { kind: 'picture', file: (await whole(mediaType)).file };
+	const why = problemOfPicture(format, bytes);
+	return why === null ? { kind: 'picture', file: (await whole(format.mediaType)).file } : { kind: 'picture', why };
+}
+
+function problemOfPicture({ width, height }: Format, bytes: number): string | null {
+	if (bytes > MAX_PICTURE_BYTES) return 'it’s larger than 5 MB.';
+	if (width === 0 || height === 0) return 'it’s damaged.';
+	return Math.max(width ?? 1, height ?? 1) > MAX_SIDE ? `it’s larger than ${MAX_SIDE} pixels.` : null;
 }
 
 /** It may grow or shrink meanwhile. */
@@ -353,25 +358,12 @@ export function withAttachments(
 		return { ...request, input: (await Promise.all(whole)).flat() };
 	};
 
-	/** Puts a picture into a file of the conversation. Throws an AppError with the sentence why not. */
 	const keep = async (picture: string): Promise<MadeFile> => {
 		const isUrl = picture.startsWith('data:');
 		const base64 = isUrl ? picture.slice(picture.indexOf(',') + 1) : picture;
-		if (base64.length > Math.ceil(MAX_MADE_BYTES / 3) * 4)
-			throw new AppError('too_large', 'The picture is larger than 10 MB.');
-		const content = Buffer.from(base64, 'base64');
-		const format = formatOf(content);
-		if (!format) throw new AppError('invalid_input', 'The model’s server sent something that isn’t a picture.');
-		const { mediaType } = format;
-		const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);
-		const taken = new Set((await files.list(conversationId)).map(({ path }) => path.replace(/\.\w+$/, '')));
-		let number = 1;
-		while (taken.has(`picture-${number}`)) number += 1;
-		const path = `picture-${number}.${extension}`;
-		await files.write(conversationId, path, new Blob([content]).stream());
-		const digest = hash('sha256', content);
-		urls.set(digest, `data:${mediaType};base64,${content.toString('base64')}`);
-		return { path, bytes: content.length, mediaType, digest, isUrl, field: '' };
+		const file = await savePicture(files, conversationId, base64);
+		urls.set(file.digest, `data:${file.mediaType};base64,${base64}`);
+		return { ...file, isUrl, field: '' };
 	};
 
 	/** Takes the pictures out of events and items: their files are the only place where they are. */
@@ -419,6 +411,127 @@ export function withAttachments(
 		yield* model.stream(await show(request, new Set(), REFUSED), signal);
 	}
 	return { ...model, stream };
+}
+
+/** Puts a picture into a file of the conversation. Throws an AppError with the sentence why not. */
+async function savePicture(
+	files: Pick<Workspaces, 'list' | 'write'>,
+	conversationId: string,
+	base64: string
+): Promise<FilePart['file']> {
+	if (base64.length > Math.ceil(MAX_MADE_BYTES / 3) * 4)
+		throw new AppError('too_large', 'The picture is larger than 10 MB.');
+	const content = Buffer.from(base64, 'base64');
+	const format = formatOf(content);
+	if (!format) throw new AppError('invalid_input', 'The server sent something that isn’t a picture.');
+	const { mediaType } = format;
+	const extension = mediaType === 'image/jpeg' ? 'jpg' : mediaType.slice('image/'.length);
+	const taken = new Set((await files.list(conversationId)).map(({ path }) => path.replace(/\.\w+$/, '')));
+	let number = 1;
+	while (taken.has(`picture-${number}`)) number += 1;
+	const path = `picture-${number}.${extension}`;
+	await files.write(conversationId, path, new Blob([content]).stream());
+	return { path, bytes: content.length, mediaType, digest: hash('sha256', content) };
+}
+
+const LOOK: FunctionTool = {
+	type: 'function',
+	name: 'look_at_file',
+	description:
+		'Look at a picture in the working directory: PNG, JPEG, GIF or WebP, at most 5 MB. Use it to check what a script has drawn, such as a chart, and to correct it.',
+	parameters: {
+		type: 'object',
+		properties: { path: { type: 'string', description: 'Relative to the working directory, with “/”.' } },
+		required: ['path'],
+		additionalProperties: false
+	}
+};
+
+interface Sight {
+	files: Pick<Workspaces, 'read' | 'list' | 'write' | 'keepVersions'>;
+	conversationId: string;
+	/** Whether the model is offered the tool. */
+	mayLook: boolean;
+}
+
+/** Adds the tool to look at files, and makes files of the pictures that other tools return, which the model then sees. */
+export function withSight(others: BuiltinTools | undefined, { files, conversationId, mayLook }: Sight): BuiltinTools {
+	const look = async (path: string): Promise<FilePart> => {
+		const file = await lookAt(files, conversationId, path);
+		return { type: 'input_image', detail: 'auto', file };
+	};
+	/** One after the other, because each takes the next free name. */
+	let saving: Promise<unknown> = Promise.resolve();
+	const save = (picture: string) => {
+		const saved = saving.then(() => savePicture(files, conversationId, picture));
+		saved.catch(() => undefined);
+		saving = saved.catch(() => undefined);
+		return saved;
+	};
+	const looking: BuiltinTools = {
+		tools: () => (mayLook ? [LOOK] : []),
+		has: (name) => mayLook && name === LOOK.name,
+		lane: () => null,
+		approval: () => null,
+		async call(_name, args) {
+			const path = String(args.path ?? '').replace(/^(\.\/)+/, '');
+			try {
+				const picture = await look(path);
+				const { bytes, digest } = picture.file;
+				const shown = [{ path, bytes, seen: digest }];
+				return { ok: true, output: `The picture ${plainLine(path)}:`, parts: [picture], files: shown };
+			} catch (error) {
+				if (!(error instanceof AppError)) throw error;
+				return { ok: false, output: failure('InvalidArgs', error.message, error.hint).output };
+			}
+		}
+	};
+	if (!others) return looking;
+	const showing: BuiltinTools = {
+		...others,
+		async call(name, args, context) {
+			const pictures: string[] = [];
+			const result = await others.call(name, args, { ...context, pictures });
+			const [made, parts, problems]: [ProducedFile[], AttachedPart[], string[]] = [[], [], []];
+			for (const picture of pictures) {
+				try {
+					const { path, bytes } = await save(picture);
+					made.push({ path, bytes });
+					parts.push(textPart(`The picture ${path}:`), await look(path));
+				} catch (error) {
+					if (!(error instanceof AppError)) throw error;
+					problems.push(`A picture isn’t shown. ${error.message}`);
+				}
+			}
+			if (pictures.length === 0) return result;
+			return { ...result, output: [result.output, ...problems].join('\n'), parts, files: made };
+		}
+	};
+	return joinTools([looking, showing]);
+}
+
+/** Keeps this version, for later requests. Throws an AppError with the sentence why it can't be shown. */
+async function lookAt(files: Sight['files'], conversationId: string, path: string): Promise<FilePart['file']> {
+	const { file, bytes } = await files.read(conversationId, path);
+	const refuse = (why: string, hint?: string): never => {
+		throw new AppError('invalid_input', `“${plainLine(path)}” can’t be shown: ${why}`, { hint });
+	};
+	try {
+		const head = await firstBytes(file, Math.min(bytes, HEAD_BYTES));
+		const format = formatOf(head);
+		if (!format) return refuse('it isn’t a PNG, JPEG, GIF or WebP.', 'Write the picture as a PNG and look at that.');
+		const why = problemOfPicture(format, bytes);
+		if (why !== null) return refuse(why, 'Write a smaller one and look at that.');
+		const content = await firstBytes(file, bytes);
+		const about = { path, bytes: content.length, mediaType: format.mediaType, digest: hash('sha256', content) };
+		await files.keepVersions(conversationId);
+		const kept = await files.read(conversationId, path, about.digest).catch(() => null);
+		if (!kept) return refuse('it has changed meanwhile, or there’s no room to keep it.', 'Try again.');
+		await kept.file.close();
+		return about;
+	} finally {
+		await file.close();
+	}
 }
 
 function newest<Part extends { file: FilePart['file'] }>(parts: readonly Part[]): Set<Part> {

@@ -53,7 +53,7 @@ interface Before {
 
 /** Every model accepts this many tokens. */
 const SHORT_TOKENS = 6000;
-const SHORT_WAIT_MS = 300;
+export const SHORT_WAIT_MS = 300;
 /** A quarter of the context is reserved for the answer, but at most this. */
 const LONGEST_ANSWER = 16_000;
 
@@ -263,7 +263,7 @@ export async function contextLimitOf(
 }
 
 /** The value, or undefined if the signal aborts or the time is over first. */
-async function inTime<Value>(
+export async function inTime<Value>(
 	value: Promise<Value> | undefined,
 	signal: AbortSignal,
 	timeoutMs: number | null

@@ -1,6 +1,6 @@
 /** The loop's toolbox: tools of skills, built-in tools and the caller's own; and who may approve calls. */
 import { randomUUID } from 'node:crypto';
-import type { ApprovalRequest, CustomRunEvent, RunVerdict } from '../../shared/events.ts';
+import type { ApprovalRequest, CustomRunEvent, ProducedFile, RunVerdict } from '../../shared/events.ts';
 import { mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { FunctionTool } from '../agent/model.ts';
@@ -39,8 +39,24 @@ export interface BuiltinTools {
 	call(
 		name: string,
 		args: Record<string, unknown>,
-		context: { cwd: string; signal: AbortSignal; onEvent(event: SkillEvent): void; caller: ExecutionCaller }
-	): Promise<{ ok: boolean; output: string }>;
+		context: {
+			cwd: string;
+			signal: AbortSignal;
+			onEvent(event: SkillEvent): void;
+			caller: ExecutionCaller;
+			/** Receives the pictures that it returns, in base64. */
+			pictures?: string[];
+		}
+	): Promise<BuiltinResult>;
+}
+
+export interface BuiltinResult {
+	ok: boolean;
+	output: string;
+	/** See `ToolResult`. */
+	parts?: readonly object[];
+	/** That it has made, or shown. */
+	files?: ProducedFile[];
 }
 
 /** A caller's tool takes precedence over one of ours with the same name (FEATURES B13). */
@@ -88,9 +104,11 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId));
 			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };
 			const allowed = approved.get(keyOf(name, args));
-			const { ok, output } = await (builtinOf(name)?.call(name, args, context) ??
+			const result: BuiltinResult = await (builtinOf(name)?.call(name, args, context) ??
 				session.call(name, args, allowed === undefined ? context : { ...context, allowed }));
-			return { output, isError: !ok };
+			const { ok, output, parts, files } = result;
+			if (files) emit({ type: 'CUSTOM', name: 'tool.files', value: { toolCallId, files } });
+			return { output, parts, isError: !ok };
 		}
 	};
 }

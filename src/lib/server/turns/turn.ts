@@ -8,8 +8,8 @@ import type { Model, ResponseItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import type { Store } from '../store/store.ts';
-import { attachedParts, withAttachments } from './attachments.ts';
-import { createContextBudget, newestSummary } from './context-budget.ts';
+import { attachedParts, withAttachments, withSight } from './attachments.ts';
+import { createContextBudget, inTime, newestSummary, SHORT_WAIT_MS } from './context-budget.ts';
 import { type CustomInstructions, instructionsOf } from './instructions.ts';
 import type { RunRequest } from './run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
@@ -96,14 +96,24 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		signal
 	});
 	const input = toInput(await budget.shorten(history), model.id);
-	const toolbox = equipTurn(parts, offer, {
-		...skillsOf,
-		tools: request.tools,
-		loaded: loadedSkills(history),
-		seen: seenDigests(input),
-		cwd: workspaces.path(conversationId),
-		caller: { conversationId, runId, apiKeyId: request.apiKeyId }
+	const mayLook = request.policy?.builtins?.includes('look_at_file') ?? true;
+	const builtins = withSight(offer.builtins, {
+		files: workspaces,
+		conversationId,
+		mayLook: mayLook && ((await inTime(model.takes?.('image'), signal, SHORT_WAIT_MS)) ?? false)
 	});
+	const toolbox = equipTurn(
+		parts,
+		{ ...offer, builtins },
+		{
+			...skillsOf,
+			tools: request.tools,
+			loaded: loadedSkills(history),
+			seen: seenDigests(input),
+			cwd: workspaces.path(conversationId),
+			caller: { conversationId, runId, apiKeyId: request.apiKeyId }
+		}
+	);
 	if (!goesOn) {
 		// Recorded before the answer, because later turns must send the same again.
 		const reading = { conversationId, model, cap: parts.contextTokens, signal };
