@@ -52,6 +52,23 @@ test('F5: the list says what a model is shown of a file, if one is named', async
 	expect((await get(`?model=${'x'.repeat(1000)}`)).status).toBe(400);
 });
 
+test('F5: a picture takes a copy for models, which is not listed; what is none is refused, and the file stays', async () => {
+	const png = Buffer.from(`89504e470d0a1a0a0000000d49484452${'00000010'.repeat(2)}${'00'.repeat(8)}`, 'hex');
+	const copy = async (path: string, body: BodyInit) => {
+		const headers = { 'content-type': 'application/octet-stream' };
+		const address = `${server.url}/api/conversations/c1/files/${path}?as=copy`;
+		return (await fetch(address, { method: 'PUT', headers, body })).status;
+	};
+	expect(await copy('a.png', png)).toBe(404);
+	await put('a.png', 'large');
+	expect(await copy('a.png', 'none')).toBe(400);
+	expect(await copy('a.png', Buffer.alloc(6 * 1024 * 1024))).toBe(413);
+	expect(await copy('a.png', png)).toBe(201);
+	const { data } = (await (await get('')).json()) as { data: ListedFile[] };
+	expect(data).toMatchObject([{ path: 'a.png', bytes: 5, versions: [] }]);
+	expect(await (await get('/a.png')).text()).toBe('large');
+});
+
 test('F5: several files of a new chat can arrive at the same time', async () => {
 	await Promise.all(['a.txt', 'b.txt', 'c.txt', 'd.txt'].map((path) => put(path, path)));
 	const { data } = (await (await get('')).json()) as { data: ListedFile[] };

@@ -56,6 +56,8 @@ export interface FakeClient extends Client {
 	started: RunAgentInput[];
 	stopped: string[];
 	uploads: { path: string; finish: () => void; fail: (error: ApiError) => void; progress: (share: number) => void }[];
+	/** Of pictures, for models. */
+	copies: Blob[];
 	/** Each takes the next `startRun`; without one it succeeds. */
 	startFailures: ApiError[];
 	/** The streams of changes that were opened, oldest first; see `announce`. */
@@ -107,6 +109,7 @@ export function createFakeClient(): FakeClient {
 		started: [],
 		stopped: [],
 		uploads: [],
+		copies: [],
 		startFailures: [],
 		watches: [],
 		calls: [],
@@ -168,6 +171,10 @@ export function createFakeClient(): FakeClient {
 					progress: onprogress
 				});
 			}),
+		uploadCopy: async (_conversationId, path, copy) => {
+			client.copies.push(copy);
+			return { path, bytes: copy.size, modifiedAt: new Date(0).toISOString() };
+		},
 		listSkills: async (page, limit) => sampleList([], { page, limit }),
 		getSkill: async () => missing(),
 		changeSkill: async () => missing(),

@@ -107,6 +107,12 @@ export function createClient() {
 				{ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' },
 				options
 			),
+		/** Of a picture that is there: models are sent it in its place. */
+		uploadCopy: (id: string, path: string, copy: Blob, options: UploadOptions) =>
+			upload<AnswerOf<'/api/conversations/[id]/files/[...path]', 'PUT'>>(
+				{ method: 'PUT', url: `${fileUrl(id, path)}?as=copy`, body: copy, contentType: 'application/octet-stream' },
+				options
+			),
 		/** Can be restored for an hour. */
 		deleteFile: (id: string, path: string) =>
 			call('DELETE', '/api/conversations/[id]/files/[...path]', { params: { id, path } }),

@@ -1,5 +1,5 @@
 /** Earlier contents of a conversation's files, kept by digest where no script reaches them (FEATURES F5). */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,12 +16,15 @@ const DELETED_MS = 60 * 60_000;
 const INDEX = 'index.json';
 const CHUNK_BYTES = 256 * 1024;
 
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.object({
-	id: z.string().regex(/^[0-9a-f]{64}$/),
+	id: digest,
 	bytes: z.number(),
 	modifiedAt: z.string(),
 	/** Of the file as it was when it was looked at: one that is still the same is not read again. */
 	stamp: z.string(),
+	/** What models are sent in its place. */
+	copy: z.object({ id: digest, bytes: z.number() }).optional(),
 	/** Only of the newest: the file was deleted with this in it, and may come back. */
 	deletedAt: z.string().optional()
 });
@@ -46,12 +49,20 @@ export interface WorkspaceVersions {
 	keep(name: string, files: readonly CurrentFile[]): Promise<void>;
 	/** By path, the newest first, without what the file has in it now. */
 	list(name: string, files: readonly Pick<CurrentFile, 'path' | 'facts'>[]): Promise<Map<string, FileVersion[]>>;
-	/** null for what is not kept. */
+	/** Of a version, or of a copy for models. null for what is not kept. */
 	read(name: string, path: string, id: string): Promise<{ file: FileHandle; bytes: number } | null>;
 	/** Keeps a file of any size that is about to be deleted, with its versions, for an hour. */
 	keepDeleted(name: string, file: CurrentFile): Promise<void>;
 	/** What a deleted file had in it; null if it's no longer kept, or wasn't deleted. */
 	readDeleted(name: string, path: string): Promise<{ file: FileHandle; bytes: number } | null>;
+	/** Keeps this file, and a copy for models with it. False if there's no room, or the file is too large to keep. */
+	keepCopy(name: string, file: CurrentFile, content: Buffer): Promise<boolean>;
+	/** null if there's none of what the file has in it now. */
+	readCopy(
+		name: string,
+		file: Pick<CurrentFile, 'path' | 'facts'>
+	): Promise<{ file: FileHandle; bytes: number } | null>;
+	pathsWithCopy(name: string): Promise<string[]>;
 	removeAll(name: string): Promise<void>;
 }
 
@@ -94,9 +105,8 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 		},
 		read: (name, path, id) =>
 			inTurn(name, async (dir) => {
-				const version = (await readIndex(dir)).get(path)?.find((each) => each.id === id);
-				const file = version && (await open(join(dir, version.id)).catch(ignoreMissing));
-				return version && file ? { file, bytes: version.bytes } : null;
+				const kept = contentsOf((await readIndex(dir)).get(path) ?? []).find((each) => each.id === id);
+				return openKept(dir, kept);
 			}),
 		keepDeleted: (name, file) =>
 			inTurn(name, async (dir) => {
@@ -113,9 +123,32 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 			inTurn(name, async (dir) => {
 				const known = (await readIndex(dir)).get(path) ?? [];
 				const newest = mayComeBack(known) ? known.at(-1) : undefined;
-				const file = newest && (await open(join(dir, newest.id)).catch(ignoreMissing));
-				return newest && file ? { file, bytes: newest.bytes } : null;
+				return openKept(dir, newest);
 			}),
+		keepCopy: (name, file, content) =>
+			inTurn(name, async (dir) => {
+				const kept = await readIndex(dir);
+				const copies = [...kept.values()].flat().map(({ copy }) => copy?.bytes ?? 0);
+				if (copies.reduce((sum, bytes) => sum + bytes, content.length) > maxBytes) return false;
+				await mkdir(dir, { recursive: true });
+				const versions = await keepFile(dir, file, kept.get(file.path) ?? []);
+				const newest = versions.at(-1);
+				if (newest?.stamp !== stampOf(file.facts)) return false;
+				const id = hash('sha256', content);
+				await writeWhole(dir, id, content);
+				const copy = { id, bytes: content.length };
+				kept.set(file.path, [...versions.slice(0, -1), { ...newest, copy }].slice(-MAX_VERSIONS));
+				fit(kept, maxBytes);
+				await writeIndex(dir, kept);
+				return true;
+			}),
+		readCopy: (name, { path, facts }) =>
+			inTurn(name, async (dir) => {
+				const newest = (await readIndex(dir)).get(path)?.at(-1);
+				return openKept(dir, newest?.stamp === stampOf(facts) ? newest.copy : undefined);
+			}),
+		pathsWithCopy: async (name) =>
+			[...(await inTurn(name, readIndex))].flatMap(([path, versions]) => (versions.at(-1)?.copy ? [path] : [])),
 		removeAll: (name) => inTurn(name, removeFolder)
 	};
 }
@@ -138,6 +171,18 @@ async function keepFile(
 	const version = { id, bytes, modifiedAt: facts.mtime.toISOString(), stamp };
 	// Written again, with the same in it.
 	return newest?.id === id ? [...earlier.slice(0, -1), { ...newest, stamp }] : [...earlier, version];
+}
+
+function contentsOf(versions: readonly Version[]): { id: string; bytes: number }[] {
+	return versions.flatMap(({ copy, ...version }) => (copy ? [version, copy] : [version]));
+}
+
+async function openKept(
+	dir: string,
+	kept: { id: string; bytes: number } | undefined
+): Promise<{ file: FileHandle; bytes: number } | null> {
+	const file = kept && (await open(join(dir, kept.id)).catch(ignoreMissing));
+	return kept && file ? { file, bytes: kept.bytes } : null;
 }
 
 function mayComeBack(known: readonly Version[]): boolean {
@@ -182,15 +227,15 @@ async function copy(dir: string, file: FileHandle, maxBytes: number): Promise<{ 
 /** The oldest contents go first; what a file holds now stays. */
 function fit(versions: Versions, maxBytes: number): void {
 	const all = [...versions.values()].flat();
-	const sizes = new Map(all.map(({ id, bytes }) => [id, bytes]));
+	const sizes = new Map(contentsOf(all).map(({ id, bytes }) => [id, bytes]));
 	let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 	const older = [...versions].flatMap(([path, list]) => list.slice(0, -1).map((version) => ({ path, version })));
 	older.sort((one, other) => (one.version.modifiedAt < other.version.modifiedAt ? -1 : 1));
 	for (const { path, version } of older) {
 		if (total <= maxBytes) return;
 		versions.set(path, versions.get(path)?.filter((each) => each !== version) ?? []);
-		const isUsed = [...versions.values()].some((list) => list.some(({ id }) => id === version.id));
-		if (!isUsed) total -= version.bytes;
+		const used = new Set(contentsOf([...versions.values()].flat()).map(({ id }) => id));
+		for (const { id, bytes } of contentsOf([version])) if (!used.has(id)) total -= bytes;
 	}
 }
 
@@ -210,15 +255,20 @@ async function readIndex(dir: string): Promise<Versions> {
 
 /** The index first, then what nobody names any more: a stop in between leaves too much, never too little. */
 async function writeIndex(dir: string, versions: Versions): Promise<void> {
+	await writeWhole(dir, INDEX, JSON.stringify([...versions]));
+	const named = new Set([INDEX, ...contentsOf([...versions.values()].flat()).map(({ id }) => id)]);
+	for (const name of await readdir(dir)) if (!named.has(name)) await rm(join(dir, name), { force: true });
+}
+
+/** Whole or not at all. */
+async function writeWhole(dir: string, name: string, content: string | Buffer): Promise<void> {
 	const staging = join(dir, `.${randomUUID()}`);
 	try {
-		await writeFile(staging, JSON.stringify([...versions]), { mode: 0o600 });
-		await rename(staging, join(dir, INDEX));
+		await writeFile(staging, content, { mode: 0o600 });
+		await rename(staging, join(dir, name));
 	} finally {
 		await rm(staging, { force: true });
 	}
-	const named = new Set([INDEX, ...[...versions.values()].flat().map(({ id }) => id)]);
-	for (const name of await readdir(dir)) if (!named.has(name)) await rm(join(dir, name), { force: true });
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): null {

@@ -32,8 +32,12 @@ export interface Workspaces {
 	keepVersions(conversationId: string): Promise<void>;
 	/** Streams a body into a file, atomically. Doesn’t cancel a body that is too large. @throws AppError `invalid_input`, `too_large` for the file or workspace */
 	write(conversationId: string, path: string, body: ReadableStream<Uint8Array> | null): Promise<WorkspaceFile>;
-	/** `version`: ID of an earlier content. @throws AppError not_found */
+	/** `version`: ID of an earlier content, or of a copy for models. @throws AppError not_found */
 	read(conversationId: string, path: string, version?: string): Promise<{ file: FileHandle; bytes: number }>;
+	/** Keeps, with its current content, a copy of a file that models are sent in its place. @throws AppError `not_found`, `too_large` */
+	keepCopy(conversationId: string, path: string, copy: Buffer): Promise<WorkspaceFile>;
+	/** The copy for models; null without one of the current content. @throws AppError not_found */
+	readCopy(conversationId: string, path: string): Promise<{ file: FileHandle; bytes: number } | null>;
 	/** A zip with all listed files, streamed. Files deleted meanwhile are left out. @throws AppError too_large */
 	archive(conversationId: string): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>>;
 	/** Deletes a file, which `restore` brings back for an hour with its versions, unless it couldn't be kept (logged). */
@@ -41,7 +45,7 @@ export interface Workspaces {
 	/** @throws AppError `conflict` if there is a file again, `not_found` if it's no longer kept; also what `write` throws */
 	restore(conversationId: string, path: string): Promise<WorkspaceFile>;
 	removeAll(conversationId: string): Promise<void>;
-	/** Copies all files except links. Leaves nothing after an error. @throws AppError `too_large`, `storage_full` */
+	/** Copies all files except links, and their copies for models. Leaves nothing after an error. @throws AppError `too_large`, `storage_full` */
 	copyAll(conversationId: string, toConversationId: string): Promise<void>;
 }
 
@@ -80,6 +84,8 @@ export function createWorkspaces(
 			log?.error({ conversationId, error: String(error) }, 'couldn’t keep versions of files');
 		}
 	};
+	const logged = (conversationId: string, what: string) => (error: unknown) =>
+		log?.error({ conversationId, error: String(error) }, `couldn’t keep ${what}`);
 	const write = async (
 		conversationId: string,
 		path: string,
@@ -112,8 +118,28 @@ export function createWorkspaces(
 			await folder.close();
 		}
 	};
+	const keepCopy = async (conversationId: string, path: string, copy: Buffer): Promise<WorkspaceFile> => {
+		const { file } = await openInside(rootOf(conversationId), path);
+		try {
+			const current = { path, facts: await file.stat(), open: async () => file };
+			if (!(await versions.keepCopy(workspaceName(conversationId), current, copy)))
+				throw new AppError('too_large', 'There is no room for a copy of this file.');
+		} catch (error) {
+			throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? diskFull(error) : error;
+		} finally {
+			await file.close();
+		}
+		return { path, bytes: copy.length, modifiedAt: new Date().toISOString() };
+	};
+	const readCopy = async (conversationId: string, path: string) => {
+		const { file } = await openInside(rootOf(conversationId), path);
+		const facts = await file.stat().finally(() => file.close());
+		return versions.readCopy(workspaceName(conversationId), { path, facts });
+	};
 	return {
 		path: rootOf,
+		keepCopy,
+		readCopy,
 		list: async (conversationId) => (await walk(conversationId)).map(asListed),
 		async listVersions(conversationId) {
 			const files = await walk(conversationId);
@@ -151,7 +177,7 @@ export function createWorkspaces(
 			await file
 				.stat()
 				.then((facts) => versions.keepDeleted(workspaceName(conversationId), { path, facts, open: async () => file }))
-				.catch((error: unknown) => log?.error({ conversationId, error: String(error) }, 'couldn’t keep a deleted file'))
+				.catch(logged(conversationId, 'a deleted file'))
 				.finally(() => file.close());
 			try {
 				const folder = await holdFolder(rootOf(conversationId), path);
@@ -188,6 +214,13 @@ export function createWorkspaces(
 				throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? diskFull(error) : error;
 			} finally {
 				room.leave();
+			}
+			// Without one, models are sent the file itself.
+			for (const path of await versions.pathsWithCopy(workspaceName(conversationId))) {
+				const copy = await readCopy(conversationId, path).catch(ignoreGone);
+				const content = await copy?.file.readFile().finally(() => copy.file.close());
+				if (content)
+					await keepCopy(toConversationId, path, content).catch(logged(toConversationId, 'a copy for models'));
 			}
 		}
 	};

@@ -283,6 +283,14 @@ export const fileQuery = z.object({
 		.optional()
 		.describe('Shows HTML and SVG in a frame of the app: without scripts, or with them.')
 });
+export const putFileQuery = z.object({
+	as: z
+		.enum(['file', 'copy'])
+		.default('file')
+		.describe(
+			'`copy`: keeps the body beside the file that is there, and models are sent it in its place. A PNG, JPEG, GIF or WebP of at most 1,568 pixels and 5 MB.'
+		)
+});
 /** What a file had in it earlier. */
 const fileVersion = z.object({
 	/** SHA-256 of the content. */

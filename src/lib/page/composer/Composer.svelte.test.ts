@@ -275,6 +275,78 @@ describe('files', () => {
 		await expect.element(picture).not.toBeInTheDocument();
 	});
 
+	test('F5: a large picture gets a copy for models: upright, at most 1568 pixels, as transparent as it was, without its place', async () => {
+		const drawn = async (type: string, fill: (context: CanvasRenderingContext2D) => void) => {
+			const canvas = Object.assign(document.createElement('canvas'), { width: 3000, height: 1500 });
+			fill(canvas.getContext('2d')!);
+			return new Promise<Blob>((resolve) => canvas.toBlob((blob) => resolve(blob!), type));
+		};
+		// Half of it is red: the left one, and the upper one once it's turned to the right.
+		const half = (context: CanvasRenderingContext2D) => {
+			context.fillStyle = '#f00';
+			context.fillRect(0, 0, 1500, 1500);
+		};
+		const jpeg = await drawn('image/jpeg', half);
+		const tiff = 'MM\0*\0\0\0\x08\0\x02\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\x88\x25\0\x04\0\0\0\x01\0\0\0\x26\0\0\0\0';
+		const gps = '\0\x01\0\x01\0\x02\0\0\0\x02N\0\0\0\0\0\0\x0052N13E';
+		const exif = Uint8Array.from(`\xff\xe1\0\x46Exif\0\0${tiff}${gps}`, (letter) => letter.charCodeAt(0));
+		exif[3] = exif.length - 2;
+		const photo = new Blob([jpeg.slice(0, 2), exif, jpeg.slice(2)]);
+		const screen = await render(Composer, { session });
+		const input = screen.getByTestId('file-input');
+		await input.upload([
+			new File([photo], 'photo.jpg', { type: 'image/jpeg' }),
+			new File([await drawn('image/png', half)], 'half.png', { type: 'image/png' })
+		]);
+		const copyOf = async (index: number) => {
+			await expect.poll(() => client.uploads.length).toBeGreaterThan(index);
+			client.uploads[index]!.finish();
+			await expect.poll(() => client.copies.length).toBe(index + 1);
+			const copy = client.copies[index]!;
+			const bitmap = await createImageBitmap(copy);
+			const canvas = Object.assign(document.createElement('canvas'), { width: bitmap.width, height: bitmap.height });
+			const context = canvas.getContext('2d')!;
+			context.drawImage(bitmap, 0, 0);
+			const at = (x: number, y: number) => [...context.getImageData(x, y, 1, 1).data].map((value) => value > 128);
+			return { type: copy.type, size: [bitmap.width, bitmap.height], at, text: await copy.text() };
+		};
+		expect(await photo.text()).toContain('52N13E');
+		const first = await copyOf(0);
+		expect(first).toMatchObject({ type: 'image/jpeg', size: [784, 1568] });
+		expect([first.at(700, 100), first.at(700, 1500)]).toEqual([
+			[true, false, false, true],
+			[false, false, false, true]
+		]);
+		expect(first.text).not.toMatch(/52N13E|Exif/);
+		const second = await copyOf(1);
+		expect(second).toMatchObject({ type: 'image/png', size: [1568, 784] });
+		expect([second.at(100, 100), second.at(1500, 100)]).toEqual([
+			[true, false, false, true],
+			[false, false, false, false]
+		]);
+	});
+
+	test('F5: a format that models don’t take gets a copy if the browser reads it; small pictures, films and what it can’t read get none', async () => {
+		const bmp = `BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18${'\0'.repeat(25)}\0\xff\0`;
+		const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+		const screen = await render(Composer, { session });
+		const files: [string, string, string][] = [
+			['dot.png', 'image/png', atob(DOT)],
+			['moving.gif', 'image/gif', 'GIF89a\xff\x0f\xff\x0f'],
+			['phone.heic', 'image/heic', '\0\0\0\x18ftypheic'],
+			['cut.jpg', 'image/jpeg', '\xff\xd8\xff\xe0'],
+			['huge.png', 'image/png', `${atob(DOT).slice(0, 16)}\0\0\xff\xff\0\0\xff\xff`],
+			['dot.bmp', 'image/bmp', bmp]
+		];
+		for (const [index, [name, type, text]] of files.entries()) {
+			await screen.getByTestId('file-input').upload(new File([bytes(text)], name, { type }));
+			await expect.poll(() => client.uploads.length).toBe(index + 1);
+			client.uploads[index]!.finish();
+			await expect.element(screen.getByTestId('attachment').nth(index)).toHaveAttribute('data-state', 'ready');
+		}
+		expect(client.copies.map(({ type }) => type)).toEqual(['image/png']);
+	});
+
 	test('F5: each says what the model will be given of it; another model is asked about anew, and one that sees is offered', async () => {
 		const asked: unknown[] = [];
 		client.listFiles = async (_id, query) => {

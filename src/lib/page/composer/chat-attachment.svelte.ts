@@ -10,6 +10,8 @@ export const MAX_FILE_BYTES = 200 * 1024 * 1024;
 /** Pictures that browsers show and that run no code; larger ones get no preview. */
 const PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
 const MAX_PICTURE_BYTES = 20_000_000;
+/** The server keeps no copy of larger files. */
+const MAX_COPIED_BYTES = 50 * 1024 * 1024;
 
 export class Attachment {
 	/** Path in the workspace. */
@@ -79,7 +81,11 @@ export class Attachment {
 				signal,
 				onprogress: (share) => (this.progress = share)
 			});
-			this.state = 'ready';
+			const copy = await copyForModels(this.#file).catch(() => null);
+			const options = { signal, onprogress: () => {} };
+			// Without one, models are sent the picture itself.
+			if (copy) await client.uploadCopy(conversationId, this.path, copy, options).catch(() => null);
+			if (!signal.aborted) this.state = 'ready';
 		} catch (error) {
 			if (signal.aborted) return;
 			this.state = 'failed';
@@ -108,4 +114,51 @@ export class Attachment {
 		if (this.#objectUrl !== null) URL.revokeObjectURL(this.#objectUrl);
 		this.#objectUrl = null;
 	}
+}
+
+/** On the longest side: models scale larger pictures down themselves. */
+const MAX_SIDE = 1568;
+/** More would take too much memory on a phone. */
+const MAX_PIXELS = 200_000_000;
+/** A larger PNG is a photo rather than a drawing or a screen. */
+const MAX_PNG_BYTES = 1_500_000;
+
+/**
+ * A picture as models use it: upright, not larger than they see, without the place and whatever else a camera wrote into it.
+ * Null if the file will do, if it's none, and for GIFs, which may move.
+ */
+async function copyForModels(file: File): Promise<Blob | null> {
+	if (!/^image\/(?!gif|svg)/.test(file.type) || file.size > MAX_COPIED_BYTES) return null;
+	const url = URL.createObjectURL(file);
+	try {
+		const picture = await loaded(url);
+		if (!picture) return null;
+		const { naturalWidth: width, naturalHeight: height } = picture;
+		const isTaken = /^image\/(png|jpeg|webp)$/.test(file.type);
+		const scale = Math.min(1, MAX_SIDE / Math.max(width, height));
+		if (width * height === 0 || width * height > MAX_PIXELS || (isTaken && scale === 1)) return null;
+		const canvas = document.createElement('canvas');
+		canvas.width = Math.max(1, Math.round(width * scale));
+		canvas.height = Math.max(1, Math.round(height * scale));
+		const context = canvas.getContext('2d');
+		if (!context) return null;
+		context.imageSmoothingQuality = 'high';
+		context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+		const encoded = (type: string) => new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, type, 0.9));
+		let copy = await encoded(file.type === 'image/jpeg' ? 'image/jpeg' : 'image/png');
+		if (copy?.type === 'image/png' && copy.size > MAX_PNG_BYTES) copy = await encoded('image/webp');
+		return copy && (copy.size < file.size || !isTaken) ? copy : null;
+	} finally {
+		URL.revokeObjectURL(url);
+	}
+}
+
+/** Null if the browser can't read it. */
+function loaded(url: string): Promise<HTMLImageElement | null> {
+	return new Promise((resolve) => {
+		const picture = new Image();
+		picture.onload = () => resolve(picture);
+		picture.onerror = () => resolve(null);
+		picture.src = url;
+	});
 }

@@ -7,7 +7,8 @@ import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/su
 import { AppError } from '../../shared/errors.ts';
 import { filesOf } from '../../shared/message.ts';
 import { createSizeOf } from '../agent/compaction.ts';
-import { formatOf, withSeenAs } from './attachments.ts';
+import { formatOf, keepCopy, withSeenAs } from './attachments.ts';
+import { withoutMetadata } from './picture-metadata.ts';
 
 let rig: RunRig;
 afterEach(() => rig?.close());
@@ -23,6 +24,24 @@ function png(width = 10, height = 10, more = 0): Buffer {
 	head.writeUInt32BE(height, 20);
 	return Buffer.concat([head, Buffer.alloc(more)]);
 }
+/** A JPEG with a place wherever one may be, turned to the right. */
+const segment = (marker: number, content: string) => {
+	const length = Buffer.from([0xff, marker, 0, content.length + 2]);
+	return Buffer.concat([length, Buffer.from(content, 'latin1')]);
+};
+const TIFF = 'II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0';
+const FRAME = segment(0xc0, '\x08\0\x10\0\x10\x01\x01\x11\0');
+const SCAN = Buffer.concat([segment(0xda, '\x01\x01\0\0\x3f\0'), Buffer.from('12ff0034ffd056', 'hex')]);
+const END = Buffer.from('ffd9', 'hex');
+const PHOTO = Buffer.concat([
+	Buffer.from('ffd8', 'hex'),
+	segment(0xe0, 'JFIF\0\x01\x01\0\0\x01\0\x01\0\0'),
+	segment(0xe1, `Exif\0\0${TIFF}52N13E`),
+	segment(0xe1, 'http://ns.adobe.com/xap/1.0/\0<GPS>52N13E</GPS>'),
+	segment(0xe2, 'ICC_PROFILE\0\x01\x01colors'),
+	...[0xe2, 0xe5, 0xed, 0xfe].map((marker) => segment(marker, '52N13E')),
+	...[FRAME, SCAN, segment(0xfe, '52N13E'), SCAN, END, segment(0xe1, 'Exif\0\x0052N13E')]
+]);
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 
 /** A PDF of so many pages, each with a line of text. */
@@ -107,6 +126,58 @@ describe('F5: a picture that is attached to a message', () => {
 			type: 'RUN_ERROR',
 			message: expect.stringContaining('Bad temperature') as string
 		});
+		rig.server.assertDone();
+	});
+
+	test('is sent as the copy that the page made of it, in later turns and forks, too; the file itself stays, and is all that is listed', async () => {
+		await start([text('A cat.'), text('Still.'), text('Another.')]);
+		const cat = { conversationId: 'c', path: 'cat.png' };
+		const large = png(9000, 10);
+		await upload('cat.png', large);
+		await keepCopy(rig.workspaces, cat, new Blob([new Uint8Array(png(1568, 2))]).stream());
+		const listed = await rig.workspaces.listVersions('c');
+		expect(listed).toMatchObject([{ path: 'cat.png', bytes: large.length, versions: [] }]);
+		const reading = { conversationId: 'c', model: { id: 'a/b', takes: async () => true }, cap: null };
+		const [seen] = await withSeenAs(listed, rig.workspaces, { ...reading, signal: new AbortController().signal });
+		expect(seen?.seenAs).toEqual({ as: 'picture', why: 'The model sees a copy of this picture.' });
+		await ask('What is it?', 'cat.png');
+		expect(shown(1)).toEqual([{ type: 'input_image', detail: 'auto', image_url: urlOf(png(1568, 2)) }]);
+		await rig.workspaces.copyAll('c', 'fork');
+		const copy = await rig.workspaces.readCopy('fork', 'cat.png');
+		expect(await copy?.file.readFile().finally(() => copy.file.close())).toEqual(png(1568, 2));
+		await upload('cat.png', png(20, 20));
+		await ask('And now?');
+		expect(sent(2).slice(0, sent(1).length)).toEqual(sent(1));
+		await ask('What is this one?', 'cat.png');
+		expect(shown(3).at(-1)).toMatchObject({ image_url: urlOf(png(20, 20)) });
+		rig.server.assertDone();
+	});
+
+	test('gets no copy that is no picture, too large, or without its file; the picture itself is sent then', async () => {
+		await start([text('A cat.')]);
+		await upload('cat.png', png());
+		const keep = (bytes: Buffer | string, path = 'cat.png') =>
+			keepCopy(rig.workspaces, { conversationId: 'c', path }, new Blob([new Uint8Array(Buffer.from(bytes))]).stream());
+		await expect(keep('')).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(keep('<svg/>')).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(keep(png(0, 0))).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(keep(png(1569, 1))).rejects.toMatchObject({ code: 'too_large' });
+		await expect(keep(png(1, 1, 5 * 1024 * 1024))).rejects.toMatchObject({ code: 'too_large' });
+		await expect(keep(png(), 'gone.png')).rejects.toMatchObject({ code: 'not_found' });
+		await ask('What is it?', 'cat.png');
+		expect(shown(1)).toEqual([{ type: 'input_image', detail: 'auto', image_url: urlOf(png()) }]);
+		rig.server.assertDone();
+	});
+
+	test('is sent without the place where it was taken, however it got here; the file keeps it', async () => {
+		await start([text('A cat.')]);
+		await upload('cat.jpg', PHOTO);
+		await ask('What is it?', 'cat.jpg');
+		const [part] = shown(1) as { image_url: string }[];
+		expect(Buffer.from(part!.image_url.split(',')[1]!, 'base64')).toEqual(withoutMetadata(PHOTO, 'image/jpeg'));
+		expect(withoutMetadata(PHOTO, 'image/jpeg')!.includes('52N13E')).toBe(false);
+		const kept = await rig.workspaces.read('c', 'cat.jpg');
+		expect(await kept.file.readFile().finally(() => kept.file.close())).toEqual(PHOTO);
 		rig.server.assertDone();
 	});
 
@@ -279,7 +350,7 @@ test('F5: people are told what a model will be given of each file, and why, befo
 	};
 	expect(await seen({ id: 'a/b', takes: async () => true })).toEqual({
 		'cat.png': ['picture', 'The model sees this picture.'],
-		'fake.png': ['name', 'Only its name: it’s no PNG, JPEG, GIF or WebP.'],
+		'fake.png': ['name', 'Only its name: it’s no PNG, JPEG, GIF or WebP. Scripts can read it.'],
 		'notes.txt': ['text', 'The model reads this file.'],
 		'data.bin': ['name', 'Only its name; scripts can read it.'],
 		'long.txt': ['text', 'The model reads the beginning; scripts can read all.'],
@@ -313,6 +384,65 @@ test('F5: pictures of each format tell their size, and a cut one is no reason to
 	});
 	for (const other of ['', '00', '89504e47', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'GIF8', '%PDF-1.7'])
 		expect(formatOf(Buffer.from(other))).toBe(null);
+});
+
+test('F5: a picture without its metadata has its pixels, colors and orientation; cut or damaged anywhere, it tells no place', () => {
+	const chunk = (kind: string, content: string) => {
+		const size = Buffer.alloc(4);
+		size.writeUInt32BE(content.length);
+		return Buffer.concat([size, Buffer.from(`${kind}${content}crc.`)]);
+	};
+	const riff = (kind: string, content: string) => {
+		const size = Buffer.alloc(4);
+		size.writeUInt32LE(content.length);
+		return Buffer.concat([Buffer.from(kind), size, Buffer.from(content + (content.length % 2 ? '\0' : ''), 'latin1')]);
+	};
+	const webp = (...chunks: Buffer[]) => {
+		const size = Buffer.alloc(4);
+		size.writeUInt32LE(4 + Buffer.concat(chunks).length);
+		return Buffer.concat([Buffer.from('RIFF'), size, Buffer.from('WEBP'), ...chunks]);
+	};
+	const start = Buffer.from('89504e470d0a1a0a', 'hex');
+	const [header, pixels, last] = [chunk('IHDR', '0123456789012'), chunk('IDAT', '52 pixels'), chunk('IEND', '')];
+	const place = ['eXIf', 'tEXt', 'zTXt', 'iTXt'].map((kind) => chunk(kind, '52N13E'));
+	const turned = Buffer.from(`ffe100224578696600004d4d002a00000008000101120003000000010006${'00'.repeat(6)}`, 'hex');
+	const cases: [string, Buffer, Buffer][] = [
+		[
+			'image/jpeg',
+			PHOTO,
+			Buffer.concat([
+				...[PHOTO.subarray(0, 20), turned, segment(0xe2, 'ICC_PROFILE\0\x01\x01colors')],
+				...[FRAME, SCAN, SCAN, END]
+			])
+		],
+		[
+			'image/png',
+			Buffer.concat([start, header, ...place, pixels, ...place, last, ...place]),
+			Buffer.concat([start, header, pixels, last])
+		],
+		[
+			'image/webp',
+			webp(
+				riff('VP8X', `\x1c${'\0'.repeat(9)}`),
+				riff('VP8 ', 'pixel'),
+				riff('EXIF', '52N13E!'),
+				riff('XMP ', '52N13E')
+			),
+			webp(riff('VP8X', `\x10${'\0'.repeat(9)}`), riff('VP8 ', 'pixel'))
+		]
+	];
+	for (const [type, whole, plain] of cases) {
+		expect(withoutMetadata(whole, type)).toEqual(plain);
+		expect(withoutMetadata(plain, type)).toEqual(plain);
+		for (let at = 12; at < whole.length; at += 1) {
+			expect(withoutMetadata(whole.subarray(0, at), type)?.includes('52N13E') ?? false).toBe(false);
+			for (const value of [0, 0x7f, 0xff]) {
+				const damaged = Buffer.from(whole);
+				damaged[at] = value;
+				expect(() => withoutMetadata(damaged, type)).not.toThrow();
+			}
+		}
+	}
 });
 
 describe('F5: a picture that a model makes', () => {

@@ -1,7 +1,7 @@
 /** Files attached to a message, made by a model, or looked at by it: how they get into requests, and into the files of the conversation. */
 import { hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { ListedFile } from '../../shared/api.ts';
+import type { ListedFile, WorkspaceFile } from '../../shared/api.ts';
 import { plainLine, withoutHidden } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ProducedFile } from '../../shared/events.ts';
@@ -13,6 +13,7 @@ import { failure } from '../agent/tool.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { contextLimitOf } from './context-budget.ts';
+import { withoutMetadata } from './picture-metadata.ts';
 import { type BuiltinTools, joinTools } from './toolbox.ts';
 
 /** Stands for a file in a stored item. The bytes are added when a request is sent to a model that takes them. */
@@ -21,7 +22,7 @@ type FilePart = (
 	/** `pages` for the context budget; `text` for models that take no files. */
 	| { type: 'input_file'; filename: string; pages: number; text: string }
 ) & {
-	/** `digest` is also the id of the version that is kept of the file. */
+	/** `digest` is also the id of the version that is kept of the file, or of its copy for models. */
 	file: { path: string; bytes: number; mediaType: string; digest: string };
 };
 type TextPart = { type: 'input_text'; text: string };
@@ -29,6 +30,8 @@ export type AttachedPart = FilePart | TextPart;
 
 const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const MAX_SIDE = 8000;
+/** Of a copy: models scale larger ones down themselves. */
+const MAX_COPY_SIDE = 1568;
 /** Of a picture that a model has made. */
 const MAX_MADE_BYTES = 10 * 1024 * 1024;
 const MAX_PDF_BYTES = 20 * 1024 * 1024;
@@ -45,7 +48,7 @@ const MAX_ATTACHED_TOKENS = 100_000;
 const BEGINNING_TOKENS = 2000;
 const MAX_PAGES = 100;
 
-type Files = Pick<Workspaces, 'read'>;
+type Files = Pick<Workspaces, 'read' | 'readCopy'>;
 /** Where the bytes of a picture in a model's item are. The item itself has none. */
 type MadeFile = FilePart['file'] & {
 	/** The item's field for them, and whether that is a data URL. */
@@ -57,7 +60,7 @@ type Reader = Pick<Model, 'id' | 'takes' | 'contextTokens'>;
 
 /** What is known of a file. `why`: the end of a sentence why the model isn't given it. */
 type Content =
-	| { kind: 'picture'; file: FilePart['file'] }
+	| { kind: 'picture'; file: FilePart['file']; isCopy?: boolean }
 	| TextContent
 	| PdfContent
 	| { kind: 'picture' | 'pdf'; why: string }
@@ -101,10 +104,12 @@ export async function attachedParts(
 
 /** Goes by the bytes, not by the name. Null if it's gone. */
 async function readContent(files: Files, conversationId: string, path: string): Promise<Content | null> {
-	const opened = await files.read(conversationId, path).catch(() => null);
+	const copy = await files.readCopy(conversationId, path).catch(() => null);
+	const opened = copy ?? (await files.read(conversationId, path).catch(() => null));
 	if (!opened) return null;
 	try {
-		return await contentOf(opened.file, opened.bytes, path);
+		const content = await contentOf(opened.file, opened.bytes, path);
+		return content.kind === 'picture' && copy ? { ...content, isCopy: true } : content;
 	} finally {
 		await opened.file.close();
 	}
@@ -125,14 +130,18 @@ async function contentOf(file: FileHandle, bytes: number, path: string): Promise
 		return typeof read === 'string' ? { kind: 'pdf', why: read } : { kind: 'pdf', ...read, file: about };
 	}
 	const format = formatOf(head);
-	if (!format && NAMED_LIKE_PICTURES.test(path)) return { kind: 'picture', why: 'it’s no PNG, JPEG, GIF or WebP.' };
+	if (!format && NAMED_LIKE_PICTURES.test(path))
+		return { kind: 'picture', why: 'it’s no PNG, JPEG, GIF or WebP. Scripts can read it.' };
 	if (!format) {
 		const isWhole = bytes <= MAX_ATTACHED_TOKENS * 4;
 		const text = textOf(isWhole ? await firstBytes(file, bytes) : head, isWhole);
 		return text === null ? OTHER : { kind: 'text', text, bytes, isWhole };
 	}
 	const why = problemOfPicture(format, bytes);
-	return why === null ? { kind: 'picture', file: (await whole(format.mediaType)).file } : { kind: 'picture', why };
+	if (why !== null) return { kind: 'picture', why };
+	const { content, file: about } = await whole(format.mediaType);
+	if (!withoutMetadata(content, format.mediaType)) return { kind: 'picture', why: 'it’s damaged.' };
+	return { kind: 'picture', file: about };
 }
 
 function problemOfPicture({ width, height }: Format, bytes: number): string | null {
@@ -173,7 +182,8 @@ function give(
 	if (content.kind === 'text') return giveText(name, content, room);
 	if (content.kind === 'pdf') return givePdf(name, content, { takesFiles, room });
 	const picture = { type: 'input_image', detail: 'auto', file: content.file } as const;
-	return { as: 'picture', why: 'The model sees this picture.', parts: [textPart(`The picture ${name}:`), picture] };
+	const why = content.isCopy ? 'The model sees a copy of this picture.' : 'The model sees this picture.';
+	return { as: 'picture', why, parts: [textPart(`The picture ${name}:`), picture] };
 }
 
 function giveText(name: string, { text, bytes, isWhole }: TextContent, room: { left: number }): Given {
@@ -221,6 +231,29 @@ function givePdf(
 function quoted(intro: string, text: string): TextPart {
 	const inert = withoutHidden(text).replace(/<(?=\/?file_content\b)/gi, '&lt;');
 	return textPart(`${intro}\n<file_content>\n${inert}\n</file_content>`);
+}
+
+/** Keeps the copy of a picture that models are sent in its place. @throws AppError invalid_input | too_large */
+export async function keepCopy(
+	files: Pick<Workspaces, 'keepCopy'>,
+	{ conversationId, path }: { conversationId: string; path: string },
+	body: ReadableStream<Uint8Array> | null
+): Promise<WorkspaceFile> {
+	const chunks: Uint8Array[] = [];
+	let bytes = 0;
+	// Cancelling the body would close the connection before the answer.
+	for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+		bytes += chunk.length;
+		if (bytes > MAX_PICTURE_BYTES) throw new AppError('too_large', 'A copy has at most 5 MB.');
+		chunks.push(chunk);
+	}
+	const copy = Buffer.concat(chunks);
+	const { mediaType, width, height } = formatOf(copy) ?? {};
+	if (!mediaType || !width || !height || !withoutMetadata(copy, mediaType))
+		throw new AppError('invalid_input', 'The copy isn’t a PNG, JPEG, GIF or WebP.');
+	if (Math.max(width, height) > MAX_COPY_SIDE)
+		throw new AppError('too_large', `A copy has at most ${MAX_COPY_SIDE} pixels on its longest side.`);
+	return files.keepCopy(conversationId, path, copy);
 }
 
 /** Of the files that are listed for people, at most so many are looked at, and so many PDFs. */
@@ -319,7 +352,7 @@ export function withAttachments(
 		if (known !== undefined) return known;
 		const opened = await files.read(conversationId, path, digest).catch(() => null);
 		const bytes = await opened?.file.readFile().finally(() => opened.file.close());
-		const url = bytes ? `data:${mediaType};base64,${bytes.toString('base64')}` : null;
+		const url = bytes ? dataUrl(bytes, mediaType) : null;
 		urls.set(digest, url);
 		return url;
 	};
@@ -362,7 +395,7 @@ export function withAttachments(
 		const isUrl = picture.startsWith('data:');
 		const base64 = isUrl ? picture.slice(picture.indexOf(',') + 1) : picture;
 		const file = await savePicture(files, conversationId, base64);
-		urls.set(file.digest, `data:${file.mediaType};base64,${base64}`);
+		urls.set(file.digest, dataUrl(Buffer.from(base64, 'base64'), file.mediaType));
 		return { ...file, isUrl, field: '' };
 	};
 
@@ -413,6 +446,9 @@ export function withAttachments(
 	return { ...model, stream };
 }
 
+function dataUrl(bytes: Buffer, mediaType: string): string | null {
+	const sent = withoutMetadata(bytes, mediaType);
+	return sent && `data:${mediaType};base64,${sent.toString('base64')}`;
 /** Puts a picture into a file of the conversation. Throws an AppError with the sentence why not. */
 async function savePicture(
 	files: Pick<Workspaces, 'list' | 'write'>,
@@ -523,6 +559,7 @@ async function lookAt(files: Sight['files'], conversationId: string, path: strin
 		const why = problemOfPicture(format, bytes);
 		if (why !== null) return refuse(why, 'Write a smaller one and look at that.');
 		const content = await firstBytes(file, bytes);
+		if (!withoutMetadata(content, format.mediaType)) return refuse('it’s damaged.');
 		const about = { path, bytes: content.length, mediaType: format.mediaType, digest: hash('sha256', content) };
 		await files.keepVersions(conversationId);
 		const kept = await files.read(conversationId, path, about.digest).catch(() => null);

@@ -1,9 +1,10 @@
-import { fileQuery, workspaceFile } from '$lib/shared/api.ts';
+import { fileQuery, putFileQuery, workspaceFile } from '$lib/shared/api.ts';
 import { endpoint, OF_CONVERSATION, content } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { putInto, refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { AppError } from '$lib/shared/errors.ts';
+import { keepCopy } from '$lib/server/turns/attachments.ts';
 import { fileResponse } from '$lib/server/workspaces.ts';
 
 const OF_FILE = { ...OF_CONVERSATION, path: 'Path inside the workspace. Slashes need no escaping.' };
@@ -15,16 +16,21 @@ export const PUT = endpoint({
 	summary: 'Write a file',
 	scope: 'execute',
 	params: OF_FILE,
+	query: putFileQuery,
 	otherBodies: { 'application/octet-stream': { description: 'The file, of any type.', schema: BYTES } },
 	status: 201,
 	answer: workspaceFile.describe('The written file.'),
 	errors: ['conflict'],
-	handler: async ({ app, caller, params, request }) => {
+	handler: async ({ app, caller, params, query, request }) => {
 		const id = checkConversationId(params.id);
 		// Kit drops the body of a request without a content type; saving an empty file instead would lose data silently.
 		if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
 			throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
-		return putInto(app, { id, apiKeyId: caller.apiKeyId }, () => app.workspaces.write(id, params.path, request.body));
+		return putInto(app, { id, apiKeyId: caller.apiKeyId }, () =>
+			query.as === 'copy'
+				? keepCopy(app.workspaces, { conversationId: id, path: params.path }, request.body)
+				: app.workspaces.write(id, params.path, request.body)
+		);
 	}
 });
 
