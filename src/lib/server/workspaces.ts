@@ -136,6 +136,13 @@ export function createWorkspaces(
 		const facts = await file.stat().finally(() => file.close());
 		return versions.readCopy(workspaceName(conversationId), { path, facts });
 	};
+	const carryCopies = async (conversationId: string, toConversationId: string): Promise<void> => {
+		for (const path of await versions.pathsWithCopy(workspaceName(conversationId))) {
+			const copy = await readCopy(conversationId, path).catch(ignoreGone);
+			const content = await copy?.file.readFile().finally(() => copy.file.close());
+			if (content) await keepCopy(toConversationId, path, content);
+		}
+	};
 	return {
 		path: rootOf,
 		keepCopy,
@@ -215,13 +222,8 @@ export function createWorkspaces(
 			} finally {
 				room.leave();
 			}
-			// Without one, models are sent the file itself.
-			for (const path of await versions.pathsWithCopy(workspaceName(conversationId))) {
-				const copy = await readCopy(conversationId, path).catch(ignoreGone);
-				const content = await copy?.file.readFile().finally(() => copy.file.close());
-				if (content)
-					await keepCopy(toConversationId, path, content).catch(logged(toConversationId, 'a copy for models'));
-			}
+			// Without them, models are sent the files themselves.
+			await carryCopies(conversationId, toConversationId).catch(logged(toConversationId, 'copies for models'));
 		}
 	};
 }
