@@ -449,6 +449,8 @@ export function withAttachments(
 function dataUrl(bytes: Buffer, mediaType: string): string | null {
 	const sent = withoutMetadata(bytes, mediaType);
 	return sent && `data:${mediaType};base64,${sent.toString('base64')}`;
+}
+
 /** Puts a picture into a file of the conversation. Throws an AppError with the sentence why not. */
 async function savePicture(
 	files: Pick<Workspaces, 'list' | 'write'>,
