@@ -113,6 +113,14 @@ test('F5: on a narrow screen the files lie over the conversation, and one that i
 	await expect(panel(page)).toHaveCount(0);
 	await expect(page.getByTestId('attachment')).toHaveAttribute('data-path', 'notes.txt');
 	await expect(page.getByTestId('composer-input')).toBeFocused();
+	// Deleting one leads back, too, to the notice with Undo.
+	await page.getByTestId('files-button').click();
+	await row(page, 'notes.txt').getByRole('button').first().click();
+	await page.getByTestId('delete-file').click();
+	await expect(panel(page)).toHaveCount(0);
+	await page.getByTestId('toast-action').click();
+	await page.getByTestId('files-button').click();
+	await expect(row(page, 'notes.txt')).toBeVisible();
 });
 
 const PAGE = `<h1>Made</h1><script>

@@ -96,7 +96,10 @@ async function read<Body>(app: App, path: string): Promise<Body> {
 /** Resets all settings to the operator's. */
 async function restoreSettings(app: App, before: Settings): Promise<void> {
 	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore } = before;
+	const { presets } = await read<Settings>(app, '/api/settings');
 	const patch: SettingsPatch = {
+		presets: Object.fromEntries(Object.keys(presets).map((id) => [id, null])),
+		...{ routing: null, instructions: null, autoTitles: null, web: null },
 		...{ skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, skillsmpApiKey: null },
 		...{ modelBaseUrl: null, modelApiKey: null, model: null, effort: null },
 		...{ maxSteps: null, maxCostUsd: null, maxDurationMs: null, scriptTimeoutMs: null }

@@ -76,7 +76,7 @@ export const POST = endpoint({
 	scope: 'execute',
 	params: OF_FILE,
 	answer: workspaceFile.describe('The restored file.'),
-	errors: ['conflict'],
+	errors: ['invalid_input', 'conflict'],
 	handler: async ({ app, caller, params }) => {
 		const id = checkConversationId(params.id);
 		await requireOwnConversation(app, caller.apiKeyId, id);
