@@ -160,6 +160,9 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 	return forms.map((command) => ({ ...command, groups: [...command.groups, ...notesBeside(command, notes)] }));
 }
 
+/** What may follow a command in a sentence: `with the file`, `on each attached CSV file`. */
+const TAKES_FILE =
+	/^[^.\n]{0,40}?\b(?:with|on|for|over) (?:the|an?|each|every|this|that|your|all) (?:\w+ ){0,2}files?\b/im;
 const ARGUMENTS = /^(?:\s+(?:--?[\w-]+|[A-Z][A-Z0-9_]+|<[^<>]+>|\[[^[\]]+\]))*/;
 
 /** Where no code marks a command: `Run scripts/x.sh CITY` in a sentence, up to the first word that is no argument. */
@@ -184,6 +187,12 @@ function readCommand({ code, context, isInline }: CodeLine, skill: LoadedSkill, 
 	const folder = /\$\{?(?:CLAUDE_)?SKILL_(?:DIR|ROOT|PATH)\}?|\{(?:baseDir|skill_?dir)\}/gi;
 	const { groups, comment, takesOptions } = readCommandLine(code.slice(start.end).replaceAll(folder, skill.folder));
 	const explained = groups.map((group) => noted(group, notes));
+	if (explained.length === 0 && TAKES_FILE.test(context.split(code).at(-1) ?? ''))
+		explained.push({
+			flag: null,
+			isOptional: true,
+			arguments: [[makeSlot('FILE', { isRequired: false, isRepeated: true })]]
+		});
 	return [{ script: start.script, groups: explained, context: `${context}\n${comment}`, isInline, takesOptions }];
 }
 

@@ -600,6 +600,8 @@ describe('F9: skills with tools', () => {
 
 test.each([
 	['Run scripts/greet.sh', 'Do greet7', 'scripts/greet.sh'],
+	['Run scripts/greet.sh with the file of names.', 'greet names.csv', 'scripts/greet.sh', 'names.csv'],
+	['Run `scripts/greet.sh` on each attached file.', 'Run scripts/greet.sh names.csv', 'scripts/greet.sh', 'names.csv'],
 	['To greet, run scripts/greet.sh NAME and say what it prints.', 'greet Anna', 'scripts/greet.sh', 'Anna']
 ])(
 	'F9: a command without code marks is one, too, and the name of its skill asks for nothing: %s',

@@ -108,7 +108,12 @@ function sentences(code: ModelErrorCode, context: ErrorContext, status?: number)
 		case 'timeout':
 			return [`${host} stopped responding.`, 'Try again, or choose another model.'];
 		case 'unreachable':
-			return [`Couldn’t connect to ${host}.`, 'Check that the server is running, the base URL and your network.'];
+			return [
+				`Couldn’t connect to ${host}.`,
+				host === 'openrouter.ai'
+					? 'Check your network, then try again.'
+					: 'Check that the server is running, the base URL and your network.'
+			];
 		case 'stream_truncated':
 			return ['The reply ended too early.', 'What arrived was saved. Try again.'];
 		case 'empty_response':
