@@ -143,6 +143,14 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();
 	});
 
+	test('that timed out leads to the limit first', async () => {
+		const { screen } = await setup(
+			sampleExecution({ status: 'timeout', exitCode: null, errorType: 'ExecutionTimeout' })
+		);
+		await expect.element(screen.getByTestId('execution')).toMatchTextContent(/Change limit\s*Edit skill\s*Run again/);
+		await expect.element(screen.getByTestId('change-limit')).toHaveAttribute('href', '/settings#limits');
+	});
+
 	test('E10: follows one that runs, which can be ended there', async () => {
 		const running = sampleExecution({
 			status: 'running',

@@ -50,6 +50,15 @@ describe('E13: an execution', () => {
 		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
 	});
 
+	test('run again in its chat does not lead there, and says that the answer is older only if it succeeded', async () => {
+		const screen = await render(ExecutionRow, { execution, isOpen: true, isInChat: true });
+		await expect.element(screen.getByRole('link', { name: 'Open run' })).toBeVisible();
+		await expect.element(screen.getByRole('link', { name: 'Open chat' })).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('old-answer')).toBeVisible();
+		await screen.rerender({ execution: { ...execution, status: 'error' } });
+		await expect.element(screen.getByTestId('old-answer')).not.toBeInTheDocument();
+	});
+
 	test('of a tool shows its input; one that failed its error, and what it was refused', async () => {
 		const failed: SkillExecution = {
 			...execution,

@@ -111,7 +111,9 @@ describe('E1: the catalogs', () => {
 		expect(document.body.innerHTML).not.toContain('sk_live_skillsmp_1');
 		await screen.getByTestId('remove-key').click();
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ skillsmpApiKey: null });
-		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/^Needed to search/);
+		await expect
+			.element(screen.getByTestId('key-about'))
+			.toMatchTextContent(/^Optional\. SkillsMP .+ is a public catalog/);
 	});
 });
 

@@ -296,6 +296,17 @@ describe('the terminal', () => {
 		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('Ended after 30 s.');
 		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 28 B');
+		await expect.element(screen.getByTestId('step-toggle')).toMatchTextContent(/Timed out/);
+		await expect.element(screen.getByTestId('step-toggle')).not.toMatchTextContent(/Failed/);
+	});
+
+	test('of a script that timed out the limit is changed first; its skill is edited last', async () => {
+		const timedOut = { ...execution, exitCode: null, error: 'ExecutionTimeout', executionId: 'e1' };
+		const screen = await render(Step, { part: part({ status: 'failed', execution: timedOut }), conversationId: 'c' });
+		await expect
+			.element(screen.getByTestId('step-help'))
+			.toMatchTextContent(/^\s*Change limit\s*Run again\s*Edit skill/);
+		await expect.element(screen.getByTestId('change-limit')).toHaveAttribute('href', '/settings#limits');
 	});
 });
 

@@ -44,6 +44,7 @@ const statusText = {
 	running: 'Running',
 	done: 'Done',
 	failed: 'Failed',
+	timeout: 'Timed out',
 	denied: 'Denied',
 	cancelled: 'Stopped',
 	interrupted: 'Interrupted'
@@ -64,7 +65,10 @@ export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approv
 	return status === 'failed' && approval?.decision?.choice === 'deny';
 }
 
-export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string {
+export const isTimeout = ({ error }: Pick<Execution, 'error'>): boolean => error === 'ExecutionTimeout';
+
+export function statusWord(part: Pick<ToolPart, 'status' | 'approval' | 'execution'>): string {
+	if (part.status === 'failed' && part.execution && isTimeout(part.execution)) return statusText.timeout;
 	if (part.status === 'waiting' && !part.approval) return statusText.handed;
 	return statusText[isDenied(part) ? 'denied' : part.status];
 }

@@ -36,6 +36,10 @@ test('B7, B8: points are shown signal by signal for both scorers, and what is pi
 	const row = screen.getByTestId('score-row');
 	await expect.element(row).toMatchTextContent(/7\.13\s*name 6, description 1\.13/);
 	await expect.element(row).toMatchTextContent(/8\s*name 6, words in the name 2, description 2, provider -2\s*Yes/);
-	await expect.element(screen.getByTestId('score-scales')).toBeVisible();
+	const scales = screen.getByTestId('score-scale').elements();
+	expect(scales.map(({ textContent }) => textContent)).toEqual([
+		'RelevancePuts skills in this order',
+		'MatchDecides which are picked'
+	]);
 	await expect.element(screen.getByTestId('score-status')).toMatchTextContent(/Top 1 of 12 skills/);
 });

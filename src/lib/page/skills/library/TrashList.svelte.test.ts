@@ -24,7 +24,9 @@ test('E4: what was removed is restored, and leads to its page', async () => {
 	client.restoreSkill.mockResolvedValue({ skillId: 'installed/demo', name: 'demo', version: '1.0.0' });
 	await screen.getByRole('button', { name: 'Restore demo' }).click();
 	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
-	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/Restored demo/);
+	await expect
+		.element(screen.getByTestId('trash-status'))
+		.toMatchTextContent(/Restored demo.*Trash is empty\. Removed skills stay here for 30 days\./s);
 	await expect
 		.element(screen.getByRole('link', { name: 'Open skill' }))
 		.toHaveAttribute('href', '/skills/installed/demo');
