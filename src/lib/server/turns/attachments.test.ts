@@ -7,8 +7,8 @@ import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/su
 import { AppError } from '../../shared/errors.ts';
 import { filesOf } from '../../shared/message.ts';
 import { createSizeOf } from '../agent/compaction.ts';
-import { formatOf, keepCopy, withSeenAs } from './attachments.ts';
-import { withoutMetadata } from './picture-metadata.ts';
+import { keepCopy, withSeenAs } from './attachments.ts';
+import { formatOf, withoutMetadata } from './pictures.ts';
 
 let rig: RunRig;
 afterEach(() => rig?.close());

@@ -8,10 +8,11 @@ import type { Model, ResponseItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import type { Store } from '../store/store.ts';
-import { attachedParts, withAttachments, withSight } from './attachments.ts';
+import { attachedParts } from './attachments.ts';
 import { createContextBudget, inTime, newestSummary, SHORT_WAIT_MS } from './context-budget.ts';
 import { type CustomInstructions, instructionsOf } from './instructions.ts';
 import type { RunRequest } from './run-request.ts';
+import { withAttachments, withSight } from './sent-files.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from '../workspaces.ts';
 

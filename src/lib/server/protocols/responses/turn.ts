@@ -8,7 +8,7 @@ import type { Preset } from '../../../shared/models.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { createContextBudget } from '../../turns/context-budget.ts';
 import { instructionsOf } from '../../turns/instructions.ts';
-import { withAttachments } from '../../turns/attachments.ts';
+import { withAttachments } from '../../turns/sent-files.ts';
 import type { SkillPolicy } from '../../turns/run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from '../../turns/turn-setup.ts';
 import { unattended, type Asker } from '../../turns/toolbox.ts';
