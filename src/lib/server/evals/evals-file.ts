@@ -98,7 +98,15 @@ function sentences(problems: readonly string[]): string {
 // Expectations of an answer: some are checked by code, the others are sentences for a judge.
 
 /** Checks done by code; names are of tools, scripts or skills. */
-export const CHECKS = ['contains', 'notContains', 'regex', 'file', 'toolCalled', 'skillLoaded'] as const;
+export const CHECKS = [
+	'contains',
+	'notContains',
+	'regex',
+	'file',
+	'toolCalled',
+	'skillLoaded',
+	'skillNotLoaded'
+] as const;
 
 export interface Expectation {
 	/** Text for people. */
@@ -129,7 +137,7 @@ const REGEX_TIMEOUT_MS = 250;
 
 /**
  * Reads a text, `contains: …` and the like, or an object with one of these keys. `name` is the skill's, for
- * `skillLoaded: true`. @throws Error with a sentence
+ * `skillLoaded: true` and its opposite. @throws Error with a sentence
  */
 export function readExpectation(given: unknown, name: string): Expectation {
 	if (typeof given === 'string') return readText(given);
@@ -141,7 +149,7 @@ export function readExpectation(given: unknown, name: string): Expectation {
 	if (kinds.length === 0 && said) return readText(said);
 	const [kind] = kinds;
 	if (kind === undefined || kinds.length > 1) throw new Error(`must have one of these keys: ${CHECKS.join(', ')}.`);
-	const value = kind === 'skillLoaded' && entry[kind] === true ? name : entry[kind];
+	const value = kind.startsWith('skill') && entry[kind] === true ? name : entry[kind];
 	if (typeof value !== 'string' || value === '') throw new Error(`${kind} must be text.`);
 	return { ...checked(kind, value), ...(said ? { text: said } : {}) };
 }
@@ -164,7 +172,7 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 	if (!check) return null;
 	const { kind, value } = check;
 	const told = (isMet: boolean, found: string, missing: string): Verdict => {
-		return { text, isMet, reason: isMet === (kind !== 'notContains') ? found : missing };
+		return { text, isMet, reason: isMet === !/not/i.test(kind) ? found : missing };
 	};
 	switch (kind) {
 		case 'contains':
@@ -182,6 +190,8 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 			return told(seen.called.has(value), 'It was called.', `It wasn’t called. ${listed('Calls', [...seen.called])}`);
 		case 'skillLoaded':
 			return told(seen.loaded.includes(value), 'It was loaded.', `It wasn’t loaded. ${listed('Skills', seen.loaded)}`);
+		case 'skillNotLoaded':
+			return told(!seen.loaded.includes(value), 'It was loaded.', 'It wasn’t loaded.');
 		default:
 			return kind satisfies never;
 	}

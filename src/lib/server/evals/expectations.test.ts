@@ -23,7 +23,9 @@ describe('F16: what code can tell needs no model', () => {
 		['toolCalled: scripts/count.mjs', true],
 		[{ toolCalled: 'load_skill' }, false],
 		[{ skillLoaded: true }, true],
-		['skillLoaded: other', false]
+		['skillLoaded: other', false],
+		[{ skillNotLoaded: true }, false],
+		['skillNotLoaded: other', true]
 	])('%j is %j', (given, met) => {
 		expect(isMet(given)).toBe(met);
 	});
@@ -36,6 +38,8 @@ describe('F16: what code can tell needs no model', () => {
 		const reasonOf = (given: string) => look(readExpectation(given, 'x'), seen)?.reason;
 		expect(reasonOf('notContains: 42')).toBe('The reply contains this text.');
 		expect(reasonOf('notContains: 43')).toBe('The reply doesn’t contain this text.');
+		expect(reasonOf('skillNotLoaded: demo')).toBe('It was loaded.');
+		expect(reasonOf('skillNotLoaded: other')).toBe('It wasn’t loaded.');
 		expect(reasonOf('file: x')).toBe('It wasn’t created. Files: out/report.md.');
 	});
 

@@ -39,8 +39,8 @@ export class SkillEditor {
 		this.id = id;
 	}
 
-	/** Never rejects: a failure sets `error`. Unsaved text of another file stays stored. */
-	async open(path: string): Promise<void> {
+	/** Never rejects: a failure sets `error`. Unsaved text of another file stays stored. Missing evals begin as `evals`. */
+	async open(path: string, evals = EVALS): Promise<void> {
 		const asked = ++this.#asked;
 		this.#cancelCheck();
 		Object.assign(this, {
@@ -64,18 +64,21 @@ export class SkillEditor {
 			this.#checkSoon(0);
 		} catch (error) {
 			if (asked !== this.#asked) return;
-			this.error = asApiError(error);
-			if (path === EVALS_FILE && this.error.code === 'not_found') this.#begin(EVALS);
+			const failure = asApiError(error);
+			if (path !== EVALS_FILE || failure.code !== 'not_found') this.error = failure;
+			else await this.#begin(evals, asked);
 		} finally {
 			if (asked === this.#asked) this.isLoading = false;
 		}
 	}
 
 	/** A file that is not there yet: it is once it is saved. */
-	#begin(text: string): void {
+	async #begin(text: string, asked: number): Promise<void> {
 		const { path, id: skill } = this;
-		this.error = null;
-		this.file = { path, skill, text: '', bytes: 0, digest: '', isExecutable: false, isWritable: true };
+		const skillMd = await this.#client.readFile(skill, 'SKILL.md').catch(() => null);
+		if (asked !== this.#asked) return;
+		const isWritable = skillMd?.isWritable ?? true;
+		this.file = { path, skill, text: '', bytes: 0, digest: '', isExecutable: false, isWritable };
 		this.text = readStored('local', this.#key()) ?? text;
 	}
 
@@ -202,7 +205,7 @@ export class SkillEditor {
 	}
 }
 
-const EVALS_FILE = 'evals/evals.json';
+export const EVALS_FILE = 'evals/evals.json';
 const EVALS = `{
 	"evals": [
 		{

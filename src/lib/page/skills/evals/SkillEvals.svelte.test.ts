@@ -1,8 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { ApiError } from '../../request.ts';
+import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
+import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import type { EvalAnswer, EvalRun, SkillEvals as Evals } from '../../../shared/try-out.ts';
 import SkillEvals from './SkillEvals.svelte';
 
@@ -42,14 +44,44 @@ const done = runOf({
 async function setup(evals: Partial<Evals>) {
 	const client = createFakeRegistry();
 	client.getEvals.mockResolvedValue({ cases, problem: null, runs: [], ...evals });
-	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', editor: '/skills/edit/demo' });
+	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill: sampleDetail() });
 	return { screen, client };
 }
+
+/** The form of a skill whose evals.json is `text`; `isWritable` is also said of its SKILL.md. */
+async function openForm(text: string | null, { isWritable = true, example = null as Example } = {}) {
+	const disk = { text };
+	const fileOf = (path: string, content: string): SkillFileText => ({
+		...{ path, text: content, bytes: content.length, digest: `of ${content}` },
+		...{ isExecutable: false, isWritable, skill: 'installed/demo' }
+	});
+	const client = createFakeRegistry();
+	client.getEvals.mockImplementation(async () => ({ cases: disk.text === null ? [] : cases, problem: null, runs: [] }));
+	client.readFile.mockImplementation(async (_id, path) => {
+		if (path === 'SKILL.md') return fileOf(path, '---');
+		if (disk.text === null) throw new ApiError('not_found', 'There is no such file.');
+		return fileOf(path, disk.text);
+	});
+	client.writeFile.mockImplementation(async (_id, { path, text: written, digest }: SkillFileWrite) => {
+		if ((disk.text === null ? null : `of ${disk.text}`) !== digest) throw new ApiError('conflict', 'It has changed.');
+		disk.text = written;
+		return fileOf(path, written);
+	});
+	const onsaved = vi.fn();
+	const skill = sampleDetail({ name: 'demo', example });
+	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
+	await screen.getByTestId('edit-evals').click();
+	const saved = (): unknown => JSON.parse(disk.text ?? 'null');
+	return { screen, client, disk, saved, onsaved, save: screen.getByRole('button', { name: 'Save', exact: true }) };
+}
+type Example = ReturnType<typeof sampleDetail>['example'];
+
+beforeEach(() => localStorage.clear());
 
 describe('F16: the evals of a skill', () => {
 	test('that there are none of, or that cannot be read, say so and offer no run', async () => {
 		const none = await setup({ cases: [] });
-		await expect.element(none.screen.getByTestId('edit-evals')).toHaveAttribute('href', '/skills/edit/demo');
+		await expect.element(none.screen.getByTestId('edit-evals')).toHaveTextContent('Add prompts');
 		await expect.element(none.screen.getByTestId('start-evals')).not.toBeInTheDocument();
 		await none.screen.unmount();
 		const torn = await setup({ cases: [], problem: 'evals.json is no JSON, line 3.' });
@@ -105,5 +137,100 @@ describe('F16: the evals of a skill', () => {
 		client.startEvals.mockRejectedValueOnce(new ApiError('unavailable', 'Skills are switched off.'));
 		await screen.getByTestId('start-evals').click();
 		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/Skills are switched off/);
+	});
+});
+
+describe('F16: the prompts of a skill, in a form', () => {
+	test('begin with the skill’s example; the file is there once it is saved', async () => {
+		const { screen, saved, save, disk, onsaved } = await openForm(null, {
+			example: { prompt: 'Count “a b”.', files: [] }
+		});
+		const asked = screen.getByLabelText('What someone would ask');
+		await expect.element(asked).toHaveValue('Count “a b”.');
+		await screen.getByRole('button', { name: 'Add another' }).click();
+		await save.click();
+		expect(disk.text).toBeNull();
+		await asked.nth(1).fill('What is the weather?');
+		await screen.getByLabelText('The AI').nth(1).selectOptions('Should not use it');
+		await screen.getByLabelText('What a good answer says (optional)').nth(0).fill('2');
+		await save.click();
+		await expect.element(screen.getByTestId('start-evals')).toBeEnabled();
+		await expect.element(screen.getByTestId('eval-prompts')).not.toBeInTheDocument();
+		expect(onsaved).toHaveBeenCalledOnce();
+		expect(saved()).toEqual({
+			evals: [
+				{ prompt: 'Count “a b”.', expectations: ['skillLoaded: demo'], expected_output: '2' },
+				{ prompt: 'What is the weather?', expectations: ['skillNotLoaded: demo'] }
+			]
+		});
+	});
+
+	test('keep what the form doesn’t know, and no two get one id; a save can be undone', async () => {
+		const before = {
+			skill_name: 'demo',
+			evals: [
+				{
+					id: 3,
+					query: 'One',
+					note: { by: 'Ada' },
+					files: ['a.txt'],
+					assertions: ['contains: 1', { skillLoaded: true }]
+				},
+				{ id: 'x', prompt: 'Two', expected_output: 'two' }
+			]
+		};
+		const { screen, saved, save } = await openForm(JSON.stringify(before));
+		const use = screen.getByLabelText('The AI');
+		await expect.element(use.nth(0)).toHaveValue('skillLoaded');
+		await expect.element(use.nth(1)).toHaveValue('');
+		await screen.getByLabelText('What someone would ask').nth(0).fill('Uno');
+		await use.nth(0).selectOptions('Should not use it');
+		await screen.getByLabelText('What a good answer says (optional)').nth(1).fill('');
+		await screen.getByRole('button', { name: 'Add another' }).click();
+		await screen.getByLabelText('What someone would ask').nth(2).fill('Three');
+		await save.click();
+		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
+		expect(saved()).toEqual({
+			skill_name: 'demo',
+			evals: [
+				{
+					...{ id: 3, query: 'Uno', note: { by: 'Ada' }, files: ['a.txt'], assertions: ['contains: 1'] },
+					expectations: ['skillNotLoaded: demo']
+				},
+				{ id: 'x', prompt: 'Two' },
+				{ id: 4, prompt: 'Three', expectations: ['skillLoaded: demo'] }
+			]
+		});
+		await screen.getByTestId('undo-prompts').click();
+		await expect.poll(saved).toEqual(before);
+	});
+
+	test('that are refused stay in the form with the reason; those that another changed are not overwritten', async () => {
+		const { screen, client, disk, saved, save, onsaved } = await openForm('[{"prompt":"One"},{"prompt":"Two"}]');
+		await screen.getByRole('button', { name: 'Remove prompt 1' }).click();
+		client.writeFile.mockRejectedValueOnce(new ApiError('storage_full', 'The disk is full.'));
+		await save.click();
+		await expect.element(screen.getByTestId('prompts-error')).toMatchTextContent(/The disk is full/);
+		await expect.element(screen.getByLabelText('What someone would ask')).toHaveValue('Two');
+		disk.text = '[{"prompt":"Theirs"}]';
+		await save.click();
+		await expect.element(screen.getByTestId('prompts-conflict')).toMatchTextContent(/Nothing was overwritten/);
+		expect(saved()).toEqual([{ prompt: 'Theirs' }]);
+		expect(onsaved).not.toHaveBeenCalled();
+		await screen.getByRole('button', { name: 'Keep mine' }).click();
+		await expect.poll(saved).toEqual([{ prompt: 'Two' }]);
+	});
+
+	test('of a read-only skill, or in another shape, say so and cannot be saved', async () => {
+		const fixed = await openForm(null, { isWritable: false });
+		await expect.element(fixed.screen.getByTestId('prompts-read-only')).toBeVisible();
+		await expect.element(fixed.save).not.toBeInTheDocument();
+		await fixed.screen.unmount();
+		const odd = await openForm('{"evals":["One"]}');
+		await expect.element(odd.screen.getByText(/isn’t a list of prompts/)).toBeVisible();
+		await expect
+			.element(odd.screen.getByRole('link', { name: 'Edit as JSON' }))
+			.toHaveAttribute('href', expect.stringContaining('file=evals%2Fevals.json'));
+		await expect.element(odd.save).not.toBeInTheDocument();
 	});
 });
