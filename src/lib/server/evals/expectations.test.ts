@@ -38,7 +38,7 @@ describe('F16: what code can tell needs no model', () => {
 		const reasonOf = (given: string) => look(readExpectation(given, 'x'), seen)?.reason;
 		expect(reasonOf('notContains: 42')).toBe('The reply contains this text.');
 		expect(reasonOf('notContains: 43')).toBe('The reply doesn’t contain this text.');
-		expect(reasonOf('skillNotLoaded: demo')).toBe('It was loaded.');
+		expect(reasonOf('skillNotLoaded: count-words')).toBe('It was loaded.');
 		expect(reasonOf('skillNotLoaded: other')).toBe('It wasn’t loaded.');
 		expect(reasonOf('file: x')).toBe('It wasn’t created. Files: out/report.md.');
 	});

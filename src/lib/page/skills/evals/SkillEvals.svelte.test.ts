@@ -143,7 +143,7 @@ describe('F16: the evals of a skill', () => {
 describe('F16: the prompts of a skill, in a form', () => {
 	test('begin with the skill’s example; the file is there once it is saved', async () => {
 		const { screen, saved, save, disk, onsaved } = await openForm(null, {
-			example: { prompt: 'Count “a b”.', files: [] }
+			example: { prompt: 'Count “a b”.', files: ['a.txt'] }
 		});
 		const asked = screen.getByLabelText('What someone would ask');
 		await expect.element(asked).toHaveValue('Count “a b”.');
@@ -159,7 +159,10 @@ describe('F16: the prompts of a skill, in a form', () => {
 		expect(onsaved).toHaveBeenCalledOnce();
 		expect(saved()).toEqual({
 			evals: [
-				{ prompt: 'Count “a b”.', expectations: ['skillLoaded: demo'], expected_output: '2' },
+				{
+					...{ prompt: 'Count “a b”.', files: ['examples/a.txt'] },
+					...{ expectations: ['skillLoaded: demo'], expected_output: '2' }
+				},
 				{ prompt: 'What is the weather?', expectations: ['skillNotLoaded: demo'] }
 			]
 		});
