@@ -187,7 +187,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	app
 }) => {
 	await page.goto(`${app.url}/settings`);
-	await page.getByTestId('skills-enabled').uncheck();
+	await page.getByTestId('skillsEnabled').uncheck();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
@@ -195,7 +195,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
 	await page.getByTestId('settings-link').click();
-	await page.getByTestId('skills-enabled').check();
+	await page.getByTestId('skillsEnabled').check();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();

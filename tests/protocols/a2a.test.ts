@@ -52,6 +52,7 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 			model: 'acme/large',
 			effort: null,
 			web: null,
+			routing: null,
 			approval: null
 		} as const;
 		const presets = { review: { ...review, instructions: 'You review code.', skills: [] } };

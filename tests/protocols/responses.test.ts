@@ -573,7 +573,7 @@ test('F12: a response is kept for 30 days, then it is forgotten when the next on
 	expect(await responses.get('resp_old', null)).toBeNull();
 });
 
-test('F12: a preset is a model of its own: its model, effort, instructions and skills answer; one that is gone is refused', async () => {
+test('F12: a preset is a model of its own: its model, effort, routing, instructions and skills answer; one that is gone is refused', async () => {
 	const { app, get, ask, model } = await open([text('Reviewed.')]);
 	const review = {
 		name: 'Review',
@@ -583,12 +583,15 @@ test('F12: a preset is a model of its own: its model, effort, instructions and s
 		web: null,
 		approval: null
 	} as const;
-	const presets = { review: { ...review, instructions: 'You review code.', skills: ['demo'] } };
-	await app.settings.change({ presets }, new Date().toISOString());
+	const routing = { fallbacks: ['acme/small'], zdr: true as const };
+	const presets = { review: { ...review, routing, instructions: 'You review code.', skills: ['demo'] } };
+	const server = { modelBaseUrl: model?.url.replace('/v1', '/api/v1'), modelApiKey: 'a-key-of-openrouter' };
+	await app.settings.change({ presets, ...server }, new Date().toISOString());
 	expect((await get('/models')).body.data[0]).toMatchObject({ id: 'preset:review' });
 	expect((await ask({ model: 'preset:review', input: 'hi' })).body).toMatchObject({ model: 'acme/large' });
 	const { body } = model?.requests[0] ?? {};
 	expect(body).toMatchObject({ model: 'acme/large', reasoning: { effort: 'high' } });
+	expect(body).toMatchObject({ models: ['acme/large', 'acme/small'], provider: { zdr: true } });
 	expect(String(body?.instructions)).toMatch(/<skill_content name="demo"[^]*You review code\.$/);
 	await app.settings.change({ presets: { review: null } }, new Date().toISOString());
 	const gone = await ask({ model: 'preset:review', input: 'hi' });

@@ -164,6 +164,11 @@ export const preset = z.strictObject({
 	/** Names of skills to pin. */
 	skills: z.array(z.string().min(1).max(256)).max(MAX_PRESET_SKILLS),
 	web: webTools.nullable().default(null),
+	/** Joined with the settings’. It can ask for providers that keep no data, but not do without. */
+	routing: modelRouting
+		.extend({ zdr: z.literal(true).optional() })
+		.nullable()
+		.default(null),
 	/** `ask`: every script needs approval. A preset can only be stricter than the server. */
 	approval: z.literal('ask').nullable()
 });

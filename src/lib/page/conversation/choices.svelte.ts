@@ -170,8 +170,8 @@ export class Choices {
 	}
 
 	/** Gives a new chat what the preset has, once: it keeps that, whatever becomes of the preset. */
-	start(id: string, { model, effort, instructions, web, approval }: Preset): void {
-		Object.assign(this, { model, effort, instructions, web, approval, preset: id });
+	start(id: string, { model, effort, instructions, web, routing, approval }: Preset): void {
+		Object.assign(this, { model, effort, instructions, web, routing, approval, preset: id });
 		this.#remember();
 	}
 

@@ -20,6 +20,10 @@ beforeEach(() => {
 	client = createFakeClient();
 	told = [];
 	services = createFakeServices();
+	session = newSession(ID);
+});
+
+function newSession(id: string): ChatSession {
 	const listener = {
 		runStarted: (id: string) => told.push(`started ${id}`),
 		runEnded: (id: string) => told.push(`ended ${id}`),
@@ -27,8 +31,8 @@ beforeEach(() => {
 		seen: (id: string) => told.push(`seen ${id}`),
 		changed: (id: string) => told.push(`changed ${id}`)
 	};
-	session = new ChatSession(ID, client, listener, services);
-});
+	return new ChatSession(id, client, listener, services);
+}
 
 async function send(text: string): Promise<void> {
 	session.draft.text = text;
@@ -410,6 +414,17 @@ describe('the model and the effort', () => {
 		await send('second');
 		expect(client.started[1]?.forwardedProps).toBeUndefined();
 	});
+});
+
+test('F11: what a new chat has chosen is there after a reload, and for this chat only', async () => {
+	const routing = { fallbacks: ['b/two'], zdr: true };
+	await session.choices.pickRouting(routing);
+	await session.choices.instruct('Be brief.', 'ask');
+	const reloaded = (id: string) => newSession(id).choices.props;
+	expect(reloaded(ID)).toEqual({ routing, instructions: 'Be brief.', approval: 'ask' });
+	expect(reloaded('another')).toEqual({});
+	await session.choices.pickRouting(null);
+	expect(reloaded(ID)).toEqual({ instructions: 'Be brief.', approval: 'ask' });
 });
 
 test('an answer whose end is seen here is read, and those who list it are told', async () => {

@@ -1,14 +1,23 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
-import { createFakeAccount, settingsOf } from '../../../../tests/support/fake-account.ts';
+import { createFakeAccount, modelSettingsOf, settingsOf } from '../../../../tests/support/fake-account.ts';
+import type { ModelRouting } from '../../shared/models.ts';
 import { Account } from '../models/account.svelte.ts';
 import PresetsSection from './PresetsSection.svelte';
 
-const PRESET = { name: 'Shared', icon: null, model: null, effort: null, instructions: 'Do this.', approval: null };
+const PRESET = {
+	name: 'Shared',
+	icon: null,
+	model: null,
+	effort: null,
+	instructions: 'Do this.',
+	routing: null,
+	approval: null
+};
 
-async function setup() {
-	const client = createFakeAccount(settingsOf());
+async function setup(routing: ModelRouting = {}) {
+	const client = createFakeAccount(settingsOf({ model: modelSettingsOf({ routing }) }));
 	const account = new Account(client, () => undefined);
 	await account.settings.load();
 	const screen = await render(PresetsSection, { account, skills: ['demo'] });
@@ -32,6 +41,25 @@ test('a preset is made in the form and saved under an id that programs can name'
 	const saved = { ...PRESET, name: 'Code Review!', instructions: '', ...chosen };
 	expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ presets: { 'code-review': saved } });
 	await expect.element(screen.getByTestId('presets')).toMatchTextContent(/preset:code-review/);
+});
+
+test('a preset has fallbacks and providers of its own, and takes back nothing that the settings ask of all', async () => {
+	const { screen, client } = await setup({ zdr: true });
+	await screen.getByTestId('preset-add').click();
+	await screen.getByTestId('preset-name').fill('Fast');
+	await expect.element(screen.getByTestId('preset-routing-line')).toHaveTextContent('As in the settings');
+	await screen.getByTestId('preset-routing').click();
+	await expect.element(screen.getByTestId('zdr')).toBeChecked();
+	await expect.element(screen.getByTestId('zdr')).toBeDisabled();
+	await screen.getByTestId('fallback').first().fill('b/two');
+	await screen.getByTestId('provider-sort').selectOptions('Fastest first');
+	await screen.getByTestId('save-routing').click();
+	await expect.element(screen.getByTestId('preset-routing-line')).toHaveTextContent('Fallback b/two · Fastest first');
+	await screen.getByTestId('preset-save').click();
+	const routing = { fallbacks: ['b/two'], sort: 'throughput' };
+	expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({
+		presets: { fast: { ...PRESET, name: 'Fast', instructions: '', skills: [], web: null, routing } }
+	});
 });
 
 test('a file fills the form, names skills that are missing, and saves nothing', async () => {

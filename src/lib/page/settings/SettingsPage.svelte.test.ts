@@ -32,7 +32,7 @@ const NO_FACTS = { label: null, limit: null, remaining: null, used: null, credit
 describe('E11: the master switch', () => {
 	test('is saved at once; a change that is refused is taken back and says why', async () => {
 		const { screen, client } = await setup();
-		const toggle = screen.getByTestId('skills-enabled');
+		const toggle = screen.getByTestId('skillsEnabled');
 		await toggle.click();
 		expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ skillsEnabled: false });
 		await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved');
@@ -45,8 +45,8 @@ describe('E11: the master switch', () => {
 
 	test('that the environment keeps off cannot be moved, and says who can', async () => {
 		const { screen } = await setup(settingsOf({ skillsEnabled: false, canEnableSkills: false }));
-		await expect.element(screen.getByTestId('skills-enabled')).toBeDisabled();
-		await expect.element(screen.getByTestId('switch-about')).toMatchTextContent(/SKILLS_ENABLED=false/);
+		await expect.element(screen.getByTestId('skillsEnabled')).toBeDisabled();
+		await expect.element(screen.getByTestId('skillsEnabled-about')).toMatchTextContent(/SKILLS_ENABLED=false/);
 	});
 });
 
@@ -66,7 +66,7 @@ test('custom instructions are saved when the field is left; too long ones are no
 
 test('automatic titles are on, and are turned off at once; a change that is refused is taken back', async () => {
 	const { screen, client } = await setup();
-	const toggle = screen.getByTestId('auto-titles');
+	const toggle = screen.getByTestId('autoTitles');
 	await expect.element(toggle).toBeChecked();
 	client.changeSettings.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
 	await toggle.click();
@@ -159,7 +159,7 @@ describe('UI 10: each setting by itself', () => {
 		client.changeSettings.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
 		await screen.getByTestId('auto-max').fill('7');
 		// Leaving the field saves it.
-		await screen.getByTestId('skills-enabled').click();
+		await screen.getByTestId('skillsEnabled').click();
 		await expect
 			.poll(() => client.changeSettings.mock.calls)
 			.toEqual([[{ autoMaxSkills: 7 }], [{ skillsEnabled: false }]]);

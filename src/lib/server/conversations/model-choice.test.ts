@@ -309,16 +309,21 @@ test('F11, F7: choice and pins are read from forwardedProps; what is not said st
 
 const REVIEW: Preset = {
 	...{ name: 'Review', icon: '🔍', model: 'acme/large', effort: 'high', web: ['date'], approval: null },
+	routing: { fallbacks: ['acme/medium'], zdr: true },
 	...{ instructions: 'You review code.', skills: ['demo'] }
 };
 
-test('a preset that is named as the model gives its chat model, effort, instructions and skills, once', async () => {
+test('a preset that is named as the model gives its chat model, effort, routing, instructions and skills, once', async () => {
 	const set: NonNullable<RigOptions['set']> = { presets: { review: REVIEW } };
 	await start([text('One.'), text('Two.'), text('Three.'), text('Four.')], { set });
 	await rig.run('one', { choice: { model: 'preset:review' } });
 	expect(await rig.store.conversationSkills.list('c')).toMatchObject([{ skill: 'demo', state: 'pinned' }]);
 	expect(told()[0]).toContain('for this chat\n\nYou review code.');
-	expect(await rig.store.runs.choiceOf('c')).toMatchObject({ web: ['date'], preset: 'review' });
+	expect(await rig.store.runs.choiceOf('c')).toMatchObject({
+		web: ['date'],
+		routing: REVIEW.routing,
+		preset: 'review'
+	});
 	// Changed or removed, the chat keeps what it had, and what it chose since.
 	set.presets = {};
 	await rig.run('two', { choice: { model: 'preset:review', effort: 'low' } });

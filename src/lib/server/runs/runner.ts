@@ -178,11 +178,11 @@ export class Runner {
 		if ((await this.#options.store.runs.choiceOf(conversationId)).preset === id) return { ...request, choice: said };
 		const preset = findPreset(this.#options.chats?.().presets ?? {}, id);
 		if (!preset) throw new AppError('not_found', `There’s no preset “${plainLine(id).slice(0, 100)}”.`);
-		const { model, effort, instructions, skills, web, approval } = preset;
+		const { model, effort, instructions, skills, web, routing, approval } = preset;
 		const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 		return {
 			...request,
-			choice: { effort, instructions, web, approval, ...given, model, preset: id },
+			choice: { effort, instructions, web, routing, approval, ...given, model, preset: id },
 			pins: [...new Set([...skills, ...pins])]
 		};
 	}

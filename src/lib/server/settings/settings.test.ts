@@ -253,7 +253,7 @@ describe('F9, F11: which model answers, and with which key', () => {
 
 const PRESET: Preset = {
 	...{ name: 'Review', icon: '🔍', model: null, effort: null },
-	...{ instructions: '', skills: [], web: null, approval: null }
+	...{ instructions: '', skills: [], web: null, routing: null, approval: null }
 };
 
 test('presets are kept one by one: others stay, null removes one, and there can’t be more than 30', async () => {
@@ -268,12 +268,20 @@ test('presets are kept one by one: others stay, null removes one, and there can�
 	expect(Object.keys(settings.current().presets)).toEqual(['two']);
 });
 
+test('a preset that an older version has stored has what it lacked then', async () => {
+	const { web: _web, routing: _routing, ...older } = PRESET;
+	await store.settings.set({ presets: { one: older } }, NOW);
+	expect((await open()).current().presets).toEqual({ one: PRESET });
+});
+
 test.each([
 	['less safety', { approval: 'auto' }],
 	['a preset as its model', { model: 'preset:other' }],
 	['instructions that are too long', { instructions: 'x'.repeat(8001) }],
 	['more than an emoji', { icon: '🔍<b>' }],
 	['too many skills', { skills: Array.from({ length: 21 }, (_, index) => `s${index}`) }],
+	['a provider that keeps data, where the settings forbid it', { routing: { zdr: false } }],
+	['a third fallback', { routing: { fallbacks: ['a', 'b', 'c'] } }],
 	['wrong types', { skills: 'demo' }],
 	['fields of its own', { scripts: ['rm'] }]
 ])('a preset with %s is refused', (_what, wrong) => {

@@ -152,8 +152,10 @@ function withPresets(before: Presets = {}, changes: NonNullable<SettingsPatch['p
 
 /** Ignores settings of other versions. */
 function readChosen(stored: ReadonlyMap<string, unknown>): Chosen {
-	const values = [...stored].filter(([key, value]) => settingsPatch.safeParse({ [key]: value }).success);
-	return Object.fromEntries(values.filter(([key]) => !KEYS.includes(key)));
+	const values = [...stored].map(([key, value]) => settingsPatch.safeParse({ [key]: value }).data);
+	return Object.fromEntries(
+		values.flatMap((each) => Object.entries(each ?? {})).filter(([key]) => !KEYS.includes(key))
+	);
 }
 
 // The model’s address and key (FEATURES F9, F11; SECURITY, *Outbound requests*).

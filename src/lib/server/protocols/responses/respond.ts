@@ -75,7 +75,10 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 	const { apiKeyId } = asker;
 	const id = newResponseId();
 	const preset = presetFor(parts, request);
-	const model = parts.models.modelFor({ id: preset ? preset.model : request.model?.trim() || null });
+	const model = parts.models.modelFor({
+		id: preset ? preset.model : request.model?.trim() || null,
+		routing: preset?.routing
+	});
 	const target = { id, model: model.id, apiKeyId };
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;

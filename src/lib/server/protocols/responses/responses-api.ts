@@ -223,7 +223,10 @@ async function compact(
 	const request = checkBody(compactBody, body);
 	const id = newResponseId();
 	const preset = presetFor(parts, request);
-	const model = parts.models.modelFor({ id: preset ? preset.model : request.model.trim() || null });
+	const model = parts.models.modelFor({
+		id: preset ? preset.model : request.model.trim() || null,
+		routing: preset?.routing
+	});
 	const { before, asked, sessionId } = await readConversation(parts, request, { id, model: model.id, apiKeyId });
 	const items = [...before, ...asked].filter((item) => !isNote(item));
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
