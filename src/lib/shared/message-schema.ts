@@ -148,6 +148,9 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		model: text,
 		/** The model that answered last, if it was another one. */
 		answeredBy: text.optional(),
+		/** What the model wasn’t given of the conversation, and which fallbacks couldn’t be asked: sentences. */
+		leftOut: list(text, 1000).optional(),
+		notAsked: list(text, 100).optional(),
 		/** The last model call. */
 		lastStep: object(tokens).optional(),
 		/** Time from the start of the run to its first text. */

@@ -25,6 +25,15 @@ const actions = () => {
 };
 const props = { conversationId: 'c', model: 'test/model' };
 
+test('F5: what the model’s server refused is said under the answer, with a way to try again', async () => {
+	const leftOut = ['m refused the pictures, so it was asked without them.'];
+	const usage = { model: 'm', inputTokens: 1, outputTokens: 1, leftOut };
+	const screen = await render(Answer, { ...props, message: answer({ status: 'complete', usage }) });
+	await expect
+		.element(screen.getByTestId('left-out'))
+		.toHaveTextContent(`${leftOut[0]} To try again, attach them again or choose another model.`);
+});
+
 describe('F14: an answer that failed offers what helps, by its code', () => {
 	test.each([
 		['unauthorized', 'no key', ['open-settings', 'retry']],

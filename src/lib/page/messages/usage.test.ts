@@ -52,6 +52,9 @@ test('F11: a model that answered instead of the one asked for is named', () => {
 	const usage = { model: 'a/one', answeredBy: 'b/two', inputTokens: 3, outputTokens: 4 };
 	expect(printUsage(usage)).toBe('a/one · answered by b/two · 3 in · 4 out');
 	expect(usageRows(usage, [], null)[1]).toEqual(['Answered by', 'b/two']);
+	const notAsked = ['c/three\u202e can’t see pictures, so it wasn’t asked as a fallback.'];
+	const row = ['Fallback 1', 'c/three⟨U+202E⟩ can’t see pictures, so it wasn’t asked as a fallback.'];
+	expect(usageRows({ ...usage, notAsked }, [], null)).toContainEqual(row);
 });
 
 test('F12: demo mode is called by its name, not by its id', () => {

@@ -69,6 +69,7 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 	return [
 		['Model', shownModel(usage.model)],
 		...(usage.answeredBy ? [['Answered by', shownModel(usage.answeredBy)] satisfies [string, string]] : []),
+		...(usage.notAsked ?? []).map((remark, index): [string, string] => [`Fallback ${index + 1}`, markHidden(remark)]),
 		['Input tokens', formatCount(usage.inputTokens)],
 		...(usage.cachedTokens ? [['Cached', formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
 		['Output tokens', formatCount(usage.outputTokens)],

@@ -224,6 +224,7 @@ export async function* writeSummary(
 	const request = {
 		...(continued ? { ...continued, input: [...continued.input, userItem(asked)] } : own),
 		toolChoice: 'none' as const,
+		textOnly: true,
 		sessionId,
 		options
 	};

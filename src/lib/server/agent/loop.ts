@@ -9,6 +9,7 @@ import type {
 	ModelError,
 	ModelEvent,
 	ModelOptions,
+	ModelRemarks,
 	ModelUsage,
 	ResponseItem,
 	ToolChoice
@@ -123,7 +124,10 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		const answer = yield* timeFirstText(readAnswer(model.stream(request, signal), `${runId}_${step}`), usage, time);
 		addUsage(usage, answer.usage);
 		if (answer.answeredBy) usage.answeredBy = answer.answeredBy;
-		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage } };
+		for (const key of ['leftOut', 'notAsked'] as const)
+			if (answer[key]) usage[key] = [...new Set([...(usage[key] ?? []), ...answer[key]])];
+		if (answer.usage || answer.leftOut)
+			yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage ?? usage.lastStep } };
 		yield { type: 'STEP_FINISHED', stepName };
 		// After the time limit the answer can be continued, so keep its unfinished text.
 		keep(time.isOver ? [...answer.items, ...answer.unsaid] : answer.items);
@@ -234,7 +238,7 @@ function addUsage(total: RunUsage, usage: ModelUsage | null): void {
 	}
 }
 
-export interface Answer {
+export interface Answer extends ModelRemarks {
 	items: ResponseItem[];
 	calls: PendingCall[];
 	usage: ModelUsage | null;
@@ -349,6 +353,8 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 				answer.items = event.items;
 				answer.usage = event.usage;
 				answer.answeredBy = event.answeredBy;
+				answer.leftOut = event.leftOut;
+				answer.notAsked = event.notAsked;
 				answer.isCut = event.incompleteReason !== null;
 				break;
 			case 'failed':

@@ -30,6 +30,8 @@ export interface ModelRequest {
 	sessionId: string;
 	/** Default: the model's. */
 	effort?: ReasoningEffort;
+	/** For titles, summaries and verdicts: a model that makes pictures would else make one, which costs more. */
+	textOnly?: boolean;
 	/** Other parameters (`max_output_tokens`, `temperature`, `text`, …), sent unchanged under their wire names. */
 	options?: ModelOptions;
 }
@@ -48,6 +50,14 @@ export interface ModelUsage {
 	cost?: number;
 	/** USD that the cached tokens saved, where prices are known. */
 	saved?: number;
+}
+
+/** What a request went without: sentences for people. */
+export interface ModelRemarks {
+	/** Files and addresses that the model wasn't given. */
+	leftOut?: string[];
+	/** Fallbacks that couldn't have answered. */
+	notAsked?: string[];
 }
 
 export type ModelErrorCode =
@@ -108,13 +118,13 @@ export type ModelEvent =
 	| { type: 'server.started'; callId: string; name: string }
 	| { type: 'server.done'; call: ServerCall }
 	/** `answeredBy`: the id of the model that answered, if it's another one than was asked. */
-	| {
+	| ({
 			type: 'completed';
 			items: ResponseItem[];
 			usage: ModelUsage | null;
 			incompleteReason: string | null;
 			answeredBy?: string;
-	  }
+	  } & ModelRemarks)
 	| { type: 'failed'; error: ModelError; items: ResponseItem[] };
 
 export interface Model {

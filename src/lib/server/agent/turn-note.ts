@@ -15,6 +15,8 @@ interface Told {
 	skills?: { name: string; description: string }[];
 	/** Not told but kept: calls whose results were left out from here on. */
 	leftOut?: string[];
+	/** Not told but kept: files that a model's server refused. */
+	refused?: { model: string; files: string[] };
 }
 
 /** A user message of ours. `told` is never sent. */
@@ -57,6 +59,17 @@ export function leavesOut(callIds: readonly string[]): TurnNote {
 /** Ids of the calls whose results the notes among these items leave out. */
 export function leftOutBy(items: readonly unknown[]): ReadonlySet<unknown> {
 	return new Set(items.filter(isNote).flatMap(({ told }) => told.leftOut ?? []));
+}
+
+/** Keeps files that a server refused out of later requests to its model: each would cost a request that fails. */
+export function refuses(model: string, files: readonly string[]): TurnNote {
+	return { type: 'message', role: 'user', content: [], told: { refused: { model, files: [...files] } } };
+}
+
+/** The files that the notes among these items keep from this model. */
+export function refusedBy(items: readonly unknown[], model: string): ReadonlySet<string> {
+	const refusals = items.filter(isNote).map(({ told }) => told.refused);
+	return new Set(refusals.flatMap((refused) => (refused?.model === model ? refused.files : [])));
 }
 
 /** Files of the working directory that the model is told about. */

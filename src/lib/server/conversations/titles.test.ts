@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { gate, response, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
-import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { createLog } from '../log.ts';
 import { createOfflineModel } from '../offline/offline.ts';
 import { createTitles } from './titles.ts';
@@ -15,8 +15,9 @@ afterEach(async () => {
 	await rig.close();
 });
 
-async function start(script: Reply[], more: Partial<Parameters<typeof createTitles>[0]> = {}): Promise<void> {
-	rig = await createRunRig(script);
+type Parts = Parameters<typeof createTitles>[0];
+async function start(script: Reply[], more: Partial<Parts> = {}, options: RigOptions = {}): Promise<void> {
+	rig = await createRunRig(script, options);
 	logged = [];
 	const { store, runner, models, changes } = rig;
 	const log = createLog((line) => logged.push(line));
@@ -50,6 +51,18 @@ test('the model names a chat after its first answer: one small request without t
 	// A second tab hears of it.
 	await eventually(() => expect(heard).toEqual(['c']));
 	await rig.run('And ice?');
+	rig.server.assertDone();
+});
+
+test('a model that makes pictures is asked for text alone', async () => {
+	const models = [{ id: 'test/model', architecture: { output_modalities: ['image', 'text'] } }];
+	const shared = { modelFor: () => model, effort: () => null };
+	await start([text('A cat.'), text('A name')], { models: shared }, { models });
+	const model = rig.models.modelFor({});
+	await model.contextTokens?.();
+	await rig.run('Draw a cat');
+	await titleIs('A name');
+	expect(rig.server.requests.map(({ body }) => body.modalities)).toEqual([['image', 'text'], ['text']]);
 	rig.server.assertDone();
 });
 

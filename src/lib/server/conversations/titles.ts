@@ -78,6 +78,7 @@ async function askFor(
 		],
 		tools: [],
 		toolChoice: 'none' as const,
+		textOnly: true,
 		sessionId,
 		options: { max_output_tokens: MAX_OUTPUT_TOKENS }
 	};

@@ -347,7 +347,8 @@ async function ask(
 	signal: AbortSignal
 ): Promise<{ said: string; problem: string | null }> {
 	const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: question }] }];
-	const request = { instructions: INSTRUCTIONS, input, tools: [], toolChoice: 'none' as const, sessionId: 'judge' };
+	const choice = { tools: [], toolChoice: 'none' as const, textOnly: true };
+	const request = { instructions: INSTRUCTIONS, input, ...choice, sessionId: 'judge' };
 	let said = '';
 	for await (const event of model.stream(request, signal)) {
 		if (event.type === 'text.delta') said += event.delta;

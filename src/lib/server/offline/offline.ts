@@ -10,7 +10,7 @@ import { shapeText } from './markdown.ts';
  * equal answers. Text comes a line at a time.
  */
 export function createOfflineModel(): Model {
-	return { id: BUILT_IN_MODEL, stream };
+	return { id: BUILT_IN_MODEL, takes: async () => false, stream };
 }
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {

@@ -118,6 +118,29 @@ describe('F5: a picture that is attached to a message', () => {
 		rig.server.assertDone();
 	});
 
+	test('that was refused is not sent to that model again, unless it is attached once more; another model is asked with it', async () => {
+		const refusal = status(400, { error: { code: 400, message: 'image input is not supported' } });
+		const [first, again] = [text('One.'), text('Four.')];
+		await start([refusal, first, text('Two.'), text('Three.'), refusal, again, text('Five.')]);
+		await upload('cat.png', png());
+		const { runId } = await ask('What is it?', 'cat.png');
+		expect((await rig.answer(runId)).usage?.leftOut).toEqual([
+			'test/model refused the pictures, so it was asked without them.'
+		]);
+		const next = await ask('And now?');
+		expect((await rig.answer(next.runId)).usage?.leftOut).toBe(undefined);
+		await rig.run('You?', { choice: { model: 'test/reading' } });
+		await rig.run('Again?', {
+			message: { id: 'm4', text: 'Again?', files: ['cat.png'] },
+			choice: { model: 'test/model' }
+		});
+		await ask('And then?');
+		expect([1, 2, 3, 4, 5, 6, 7].map((request) => shown(request).length)).toEqual([1, 0, 0, 1, 1, 0, 0]);
+		// What was sent stays the same, for the server's cache.
+		expect(sent(7).slice(0, sent(6).length)).toEqual(sent(6));
+		rig.server.assertDone();
+	});
+
 	test('another error of such a request stays an error', async () => {
 		await start([status(400, { error: { code: 400, message: 'Bad temperature' } })]);
 		await upload('cat.png', png());
@@ -215,7 +238,7 @@ describe('F5: a picture that is attached to a message', () => {
 		await ask('And this', 'last.png');
 		expect(shown(2)).toHaveLength(20);
 		expect(shown(2).at(-1)).toMatchObject({ image_url: urlOf(png(21)) });
-		expect(told(2)).toContain('It isn’t shown any more');
+		expect(told(2)).toContain('0.png isn’t shown, because a request has at most 20');
 	});
 
 	test('counts for its picture, not for its bytes; bytes are stored once, as a version of the file', async () => {
@@ -569,7 +592,7 @@ describe('F5: a picture that a script has drawn', () => {
 		const has = [1, 2, 3, 4, 5].map((request) => offered(request).includes('look_at_file'));
 		expect(has).toEqual([true, true, false, false, false]);
 		expect(outputs(3)).toEqual([
-			expect.stringMatching(/^The picture chart.png:\nIt isn’t shown, because you can’t see/)
+			expect.stringMatching(/^The picture chart.png:\nchart.png isn’t shown, because you can’t see/)
 		]);
 		rig.server.assertDone();
 	});

@@ -7,6 +7,7 @@ import { isObject } from '../../shared/json.ts';
 import { isServerCall } from '../../shared/names.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { failure } from '../agent/tool.ts';
+import { refusedBy, refuses } from '../agent/turn-note.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { type AttachedPart, type FilePart, type TextPart, textPart } from './attachments.ts';
 import { firstBytes, formatOf, HEAD_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
@@ -17,6 +18,9 @@ const MAX_MADE_BYTES = 10 * 1024 * 1024;
 /** In a request: the newest. */
 const MAX_SHOWN = 20;
 const MAX_REQUEST_BYTES = 20 * 1024 * 1024;
+/** In the figures of an answer: each a sentence, with at most so much of an address. */
+const MAX_REMARKS = 20;
+const MAX_ADDRESS = 200;
 
 /** Where the bytes of a picture in a model's item are. The item itself has none. */
 type MadeFile = FilePart['file'] & {
@@ -25,22 +29,34 @@ type MadeFile = FilePart['file'] & {
 	isUrl: boolean;
 };
 
-const CANNOT_SEE = 'It isn’t shown, because you can’t see pictures. Scripts can read the file.';
-const TOO_MANY = `It isn’t shown any more: a request has at most ${MAX_SHOWN} pictures, of 20 MB together.`;
-const GONE = 'It isn’t shown: the file has changed, and this version is no longer kept.';
-const REFUSED = 'It isn’t shown, because the model’s server refused it.';
+/** A part of a program's message that isn't a file of ours: its server's, or one at an address. Nothing is fetched here. */
+interface ForeignPart {
+	type: FilePart['type'];
+	file?: undefined;
+	image_url?: unknown;
+	file_url?: unknown;
+	file_id?: unknown;
+}
+type SentPart = FilePart | ForeignPart;
+
+/** Why a part isn't sent, for the model. */
+const UNABLE = { input_image: 'you can’t see pictures', input_file: 'you can’t read attached files' };
+const TOO_MANY = `a request has at most ${MAX_SHOWN} pictures and files, of 20 MB together`;
+const GONE = 'the file has changed, and this version is no longer kept';
+const REFUSED = 'the model’s server refused it';
 
 /**
  * Puts the bytes of files into requests to a model that takes them, and a sentence or their text for any other. A server
- * that refuses them is asked once more without.
+ * that refuses them is asked once more without, and a note keeps them out of this model's later requests. `isForProgram`:
+ * sends them also to a model of which nothing is known, and says which ones weren't sent.
  */
 export function withAttachments(
 	model: Model,
 	files: Pick<Workspaces, 'read' | 'list' | 'write'>,
-	conversationId: string
+	conversationId: string,
+	isForProgram = false
 ): Model {
 	const urls = new Map<string, string | null>();
-	let isRefused = false;
 
 	/** Read once a turn. The kept version, because scripts may have changed the file. */
 	const urlOf = async ({ path, mediaType, digest }: FilePart['file']): Promise<string | null> => {
@@ -52,19 +68,22 @@ export function withAttachments(
 		urls.set(digest, url);
 		return url;
 	};
-	const show = async (request: ModelRequest, shown: ReadonlySet<unknown>, instead: string): Promise<ModelRequest> => {
+	/** `why`: for the parts that aren't sent. */
+	const show = async (request: ModelRequest, why: (part: SentPart) => string | null): Promise<ModelRequest> => {
 		const partOf = async (part: unknown) => {
-			if (!isFilePart(part)) return part;
-			const url = shown.has(part) ? await urlOf(part.file) : null;
+			if (!isSentPart(part)) return part;
+			const reason = why(part);
+			if (!isFilePart(part)) return reason === null ? part : insteadOf(part, reason);
+			const url = reason === null ? await urlOf(part.file) : null;
 			if (part.type === 'input_file') {
 				const { type, filename, text } = part;
 				return url === null ? textPart(text) : { type, filename, file_data: url };
 			}
-			if (url === null) return textPart(shown.has(part) ? GONE : instead);
+			if (url === null) return insteadOf(part, reason ?? GONE);
 			return { type: part.type, detail: part.detail, image_url: url };
 		};
 		const itemOf = async (item: ResponseItem) => {
-			if (filePartsOf(item).length === 0) return item;
+			if (!partsOf(item).some(isSentPart)) return item;
 			if (!Array.isArray(item.output)) return { ...item, content: await Promise.all(partsOf(item).map(partOf)) };
 			const parts = await Promise.all(partsOf(item).map(partOf));
 			// Not every server takes anything but a text here.
@@ -121,23 +140,40 @@ export function withAttachments(
 	}
 
 	async function* streamShown(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-		const all = request.input.flatMap(filePartsOf);
+		const keys = keysOf(request.input);
+		const all = [...keys.keys()];
 		if (all.length === 0) return yield* model.stream(request, signal);
 		const takes = { input_image: await model.takes?.('image'), input_file: await model.takes?.('file') };
-		const shown = newest(isRefused ? [] : all.filter(({ type }) => takes[type]));
-		const instead = isRefused ? REFUSED : takes.input_image ? TOO_MANY : CANNOT_SEE;
+		const isTaken = ({ type }: SentPart) => takes[type] ?? isForProgram;
+		const refused = refusedBy(request.input, model.id);
+		const isRefused = (part: SentPart) => refused.has(keys.get(part) ?? '');
+		const shown = newest(all.filter((part) => isTaken(part) && !isRefused(part)));
+		const why = (part: SentPart) => {
+			if (shown.has(part)) return null;
+			if (isRefused(part)) return REFUSED;
+			return isTaken(part) ? TOO_MANY : UNABLE[part.type];
+		};
+		const leftOut = isForProgram ? remarksOf(all, why, model.id) : [];
 		let mayRefuse = shown.size > 0;
-		for await (const event of model.stream(await show(request, shown, instead), signal)) {
-			isRefused ||= mayRefuse && event.type === 'failed' && refusesFiles(event.error);
-			if (isRefused && mayRefuse) break;
+		let hasRefused = false;
+		for await (const event of model.stream(await show(request, why), signal)) {
+			hasRefused = mayRefuse && event.type === 'failed' && refusesFiles(event.error);
+			if (hasRefused) break;
 			mayRefuse &&= event.type === 'retrying';
-			yield event;
+			yield event.type === 'completed' && leftOut.length > 0 ? { ...event, leftOut } : event;
 		}
-		if (!isRefused || !mayRefuse) return;
+		if (!hasRefused) return;
 		const what = [...shown].some(({ type }) => type === 'input_file') ? 'attached files' : 'pictures';
 		const message = `${model.id} refused the ${what}, so it was asked without them.`;
 		yield { type: 'retrying', attempt: 1, delayMs: 0, message };
-		yield* model.stream(await show(request, new Set(), REFUSED), signal);
+		const note = refuses(
+			model.id,
+			[...shown].flatMap((part) => keys.get(part) ?? [])
+		);
+		for await (const event of model.stream(await show(request, (part) => why(part) ?? REFUSED), signal)) {
+			if (event.type === 'completed') yield { ...event, items: [note, ...event.items], leftOut: [...leftOut, message] };
+			else yield event.type === 'failed' ? { ...event, items: [note, ...event.items] } : event;
+		}
 	}
 	return { ...model, stream };
 }
@@ -269,11 +305,48 @@ async function lookAt(files: Sight['files'], conversationId: string, path: strin
 	}
 }
 
-function newest<Part extends { file: FilePart['file'] }>(parts: readonly Part[]): Set<Part> {
+function newest<Part extends { file?: FilePart['file'] | undefined }>(parts: readonly Part[]): Set<Part> {
 	let left = MAX_REQUEST_BYTES;
 	const few = parts.slice(-MAX_SHOWN);
-	const cut = few.findLastIndex(({ file }) => (left -= file.bytes) < 0);
+	const cut = few.findLastIndex(({ file }) => (left -= file?.bytes ?? 0) < 0);
 	return new Set(few.slice(cut + 1));
+}
+
+/** By content, and counted: a file that is attached once more is tried once more. */
+function keysOf(input: readonly ResponseItem[]): Map<SentPart, string> {
+	const counts = new Map<string, number>();
+	const parts = input.flatMap((item) => partsOf(item).filter(isSentPart));
+	return new Map(
+		parts.map((part) => {
+			const content = isFilePart(part) ? part.file.digest : hash('sha256', JSON.stringify(part));
+			const count = (counts.get(content) ?? 0) + 1;
+			counts.set(content, count);
+			return [part, `${content}#${count}`];
+		})
+	);
+}
+
+/** Sentences for people. The text of a PDF is sent in its place. */
+function remarksOf(parts: readonly SentPart[], why: (part: SentPart) => string | null, model: string): string[] {
+	const remarks = parts.flatMap((part) => {
+		const reason = part.type === 'input_file' && isFilePart(part) ? null : why(part);
+		if (reason === null) return [];
+		return `${nameOf(part)} wasn’t sent to ${model}: ${reason.replace(/^you /, 'it ')}.`;
+	});
+	return [...new Set(remarks)].slice(-MAX_REMARKS);
+}
+
+function insteadOf(part: SentPart, reason: string): TextPart {
+	const rest = isFilePart(part) ? ' Scripts can read the file.' : '';
+	return textPart(`${nameOf(part)} isn’t shown, because ${reason}.${rest}`);
+}
+
+function nameOf(part: SentPart): string {
+	if (isFilePart(part)) return plainLine(part.file.path);
+	const { type, image_url, file_url, file_id } = part;
+	const address = [image_url, file_url, file_id].find((each) => typeof each === 'string' && !each.startsWith('data:'));
+	const kind = type === 'input_image' ? 'picture' : 'file';
+	return address === undefined ? `The ${kind}` : `The ${kind} ${plainLine(String(address)).slice(0, MAX_ADDRESS)}`;
 }
 
 /** OpenRouter answers 404 if no provider of the model takes them; 413 often comes from a proxy that says nothing more. */
@@ -303,12 +376,12 @@ function partsOf({ content, output }: ResponseItem): unknown[] {
 	return Array.isArray(output) ? output : Array.isArray(content) ? content : [];
 }
 
-function filePartsOf(item: ResponseItem): FilePart[] {
-	return partsOf(item).filter(isFilePart);
+function isSentPart(part: unknown): part is SentPart {
+	return isObject(part) && (part.type === 'input_image' || part.type === 'input_file');
 }
 
-function isFilePart(part: unknown): part is FilePart {
-	return isObject(part) && (part.type === 'input_image' || part.type === 'input_file') && isObject(part.file);
+function isFilePart(part: SentPart): part is FilePart {
+	return isObject(part.file);
 }
 
 function isText(part: unknown): part is TextPart {

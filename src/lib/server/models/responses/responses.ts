@@ -81,15 +81,25 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const server = options.server ?? { refusesCacheFields: false };
 	const routing = isOpenRouter(options.baseUrl) ? (options.routing ?? {}) : null;
 
-	/** The fallbacks that can take this request, as far as is known, and the others. */
-	const sortFallbacks = async ({ input, tools }: ModelRequest): Promise<{ able: string[]; unable: string[] }> => {
+	/** The fallbacks that can take this request, as far as is known; of the others, what they can't, for people. */
+	const sortFallbacks = async (
+		{ input, tools }: ModelRequest,
+		modalities: readonly string[] | undefined
+	): Promise<{ able: string[]; unable: Map<string, string> }> => {
 		const able: string[] = [];
-		const unable: string[] = [];
+		const unable = new Map<string, string>();
+		const isUsed = typesIn(input);
+		const draws = modalities?.includes('image') ?? false;
 		for (const each of routing?.fallbacks ?? []) {
 			if (each === options.id) continue;
-			const isBlind = hasPictures(input) && (await catalog.takes?.(each, 'image')) === false;
-			const lacksTools = tools.length > 0 && catalog.takesTools(each) === false;
-			(isBlind || lacksTools ? unable : able).push(each);
+			if (tools.length > 0 && catalog.takesTools(each) === false) unable.set(each, 'can’t use tools');
+			else if (isUsed.has('input_image') && (await catalog.takes?.(each, 'image')) === false)
+				unable.set(each, 'can’t see pictures');
+			else if (isUsed.has('input_file') && (await catalog.takes?.(each, 'file')) === false)
+				unable.set(each, 'can’t read attached files');
+			else if (draws && catalog.listedId?.(each) && !catalog.modalities?.(each))
+				unable.set(each, 'can’t make pictures');
+			else able.push(each);
 		}
 		return { able, unable };
 	};
@@ -117,8 +127,10 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			return yield { type: 'failed', error, items: [] };
 		}
 		const fields = server.refusesCacheFields ? {} : cacheFields(options.id, url, request.sessionId);
-		const modalities = catalog.modalities?.(options.id) ?? undefined;
-		const { able, unable } = await sortFallbacks(request);
+		const gives = catalog.modalities?.(options.id) ?? undefined;
+		const modalities = gives && request.textOnly ? ['text'] : gives;
+		const { able, unable } = await sortFallbacks(request, modalities);
+		const notAsked = [...unable].map(([each, why]) => `${each} ${why}, so it wasn’t asked as a fallback.`);
 		const routed = { ...routingFields(options.id, able, routing ?? {}), modalities };
 		let body = requestBody(options.id, url, request, { ...routed, ...fields });
 		let mayRefuse = Object.keys(fields).length > 0;
@@ -130,7 +142,8 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			if (outcome.type === 'completed') {
 				const { type, incompleteReason } = outcome;
 				const usage = withSaved(outcome.usage, answeredBy);
-				return yield { type, items, usage, incompleteReason, ...(answeredBy && { answeredBy }) };
+				const remarks = { ...(answeredBy && { answeredBy }), ...(notAsked.length > 0 && { notAsked }) };
+				return yield { type, items, usage, incompleteReason, ...remarks };
 			}
 			if (mayRefuse && refusesFields(outcome.fault)) {
 				server.refusesCacheFields = true;
@@ -140,7 +153,7 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			}
 
 			const { fault, hasShown } = outcome;
-			const fallbacks = [...new Set([...(fault.error.fallbacks ?? []), ...unable])].filter(
+			const fallbacks = [...new Set([...(fault.error.fallbacks ?? []), ...unable.keys()])].filter(
 				(each) => each !== options.id
 			);
 			const error = {
@@ -165,14 +178,15 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	return withTextCalls(model, () => catalog.takesTools(id));
 }
 
-/** Says of what only its model understands whose it is, for later requests. */
+/** Marks reasoning and the server's own calls with the model that made them, because no other model takes them. */
 function answered(by: string): (item: ResponseItem) => ResponseItem {
 	return (item) => (isOfModel(item) ? { ...item, answered_by: by } : item);
 }
 
-function hasPictures(input: readonly ResponseItem[]): boolean {
+/** Of the parts of messages and of results. */
+function typesIn(input: readonly ResponseItem[]): Set<unknown> {
 	const parts = input.flatMap(({ content, output }) => [...asArray(content), ...asArray(output)]);
-	return parts.some((part) => asObject(part).type === 'input_image');
+	return new Set(parts.map((part) => asObject(part).type));
 }
 
 /** OpenRouter's variants, like `:free`, are the same model. */

@@ -132,15 +132,51 @@ describe('F11: a fallback that answers', () => {
 	});
 });
 
-test('F11: a fallback that can’t see is not asked to answer about a picture', async () => {
-	const see = (id: string, ...more: string[]) => ({ id, architecture: { input_modalities: ['text', ...more] } });
-	const models = [see('a/one', 'image'), see('b/two'), see('c/three', 'image')];
-	await start([text('A cat.')], { set: { model: 'a/one', routing: { fallbacks: ['b/two', 'c/three'] } }, models });
+describe('F11: a fallback that lacks what the request needs', () => {
+	const model = (id: string, inputs: string[], outputs = ['text'], tools = ['tools']) => ({
+		id,
+		architecture: { input_modalities: ['text', ...inputs], output_modalities: outputs },
+		supported_parameters: tools
+	});
 	const png = Buffer.alloc(24);
 	png.write('\x89PNG\r\n\x1a\n', 'latin1');
 	png.writeUInt32BE(10, 16);
 	png.writeUInt32BE(10, 20);
-	await rig.workspaces.write('c', 'cat.png', new Blob([new Uint8Array(png)]).stream());
-	await rig.run('What is it?', { message: { id: 'm1', text: 'What is it?', files: ['cat.png'] } });
-	expect(asked()[0]?.models).toEqual(['a/one', 'c/three']);
+	const pdf = Buffer.from(
+		'%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj ' +
+			'3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Size 4/Root 1 0 R>>'
+	);
+	const begin = (fallbacks: string[], models: object[]) =>
+		start([text('Yes.'), text('No.')], { set: { model: 'a/one', routing: { fallbacks } }, models: models as never });
+	const ask = async (id: string, file?: [string, Buffer]) => {
+		if (file) await rig.workspaces.write('c', file[0], new Blob([new Uint8Array(file[1])]).stream());
+		const { runId } = await rig.run(id, { message: { id, text: 'What is it?', files: file ? [file[0]] : [] } });
+		return (await rig.answer(runId)).usage?.notAsked;
+	};
+
+	test.each([
+		['sight', model('b/two', ['file']), ['cat.png', png], 'can’t see pictures'],
+		['files', model('b/two', ['image']), ['a.pdf', pdf], 'can’t read attached files'],
+		['tools', model('b/two', ['image', 'file'], ['text'], ['temperature']), undefined, 'can’t use tools']
+	] as const)('(%s) is not asked, and the figures of the answer say so', async (_what, two, file, why) => {
+		await begin(['b/two', 'c/three'], [model('a/one', ['image', 'file']), two, model('c/three', ['image', 'file'])]);
+		const said = await ask('m1', file as [string, Buffer] | undefined);
+		expect(said).toEqual([`b/two ${why}, so it wasn’t asked as a fallback.`]);
+		expect(asked()[0]?.models).toEqual(['a/one', 'c/three']);
+	});
+
+	test('is asked once nothing needs it; one of which nobody knows is asked', async () => {
+		await begin(['b/two', 'd/unknown'], [model('a/one', ['image']), model('b/two', [])]);
+		expect(await ask('m1')).toBe(undefined);
+		expect(asked()[0]?.models).toEqual(['a/one', 'b/two', 'd/unknown']);
+		await ask('m2', ['cat.png', png]);
+		expect(asked()[1]?.models).toEqual(['a/one', 'd/unknown']);
+	});
+
+	test('is not asked to make a picture that it can’t make', async () => {
+		await begin(['b/two', 'd/unknown'], [model('a/one', [], ['image', 'text']), model('b/two', [])]);
+		await rig.run('hello');
+		await rig.run('hello again');
+		expect(asked()[1]?.models).toEqual(['a/one', 'd/unknown']);
+	});
 });
