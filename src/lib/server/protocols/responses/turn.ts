@@ -64,7 +64,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const { responseId, sessionId, folder, effort, input, limits, policy, preset } = turn;
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
-	const model = withAttachments(turn.model, workspaces, folder);
+	const model = withAttachments(turn.model, workspaces, folder, true);
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
 	const approval = preset?.approval ?? undefined;
 	const known = knownFrom(input);
