@@ -213,6 +213,7 @@ describe('F5: a picture that is attached to a message', () => {
 			'heavy.png': png(1, 1, 5 * 1024 * 1024),
 			'empty.jpg': Buffer.alloc(0),
 			'none.png': png(0, 0),
+			'none.jpg': Buffer.concat([Buffer.from([0xff, 0xd8]), Buffer.alloc(1000, 0xff)]),
 			'notes.txt': Buffer.from('notes')
 		};
 		for (const [path, bytes] of Object.entries(files)) await upload(path, bytes);
@@ -223,7 +224,8 @@ describe('F5: a picture that is attached to a message', () => {
 			'wide.png isn’t shown: it’s larger than 8000 pixels.',
 			'heavy.png isn’t shown: it’s larger than 5 MB.',
 			'empty.jpg isn’t shown: it’s no PNG',
-			'none.png isn’t shown: it’s damaged.'
+			'none.png isn’t shown: it’s damaged.',
+			'none.jpg isn’t shown: it’s damaged.'
 		])
 			expect(told(1)).toContain(said);
 		expect(told(1)).not.toContain('notes.txt isn’t');

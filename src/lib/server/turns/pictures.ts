@@ -67,10 +67,11 @@ export function withoutMetadata(bytes: Buffer, mediaType: string): Buffer | null
 /** Also leaves out what follows the picture: films and smaller pictures have a place of their own. */
 function ofJpeg(bytes: Buffer): Buffer | null {
 	const kept = [bytes.subarray(0, 2)];
+	let hasPixels = false;
 	for (let at = 2; at + 2 <= bytes.length;) {
 		const marker = bytes[at + 1] ?? 0;
 		if (bytes[at] !== 0xff) return null;
-		if (marker === 0xd9) return Buffer.concat([...kept, bytes.subarray(at, at + 2)]);
+		if (marker === 0xd9) return hasPixels ? Buffer.concat([...kept, bytes.subarray(at, at + 2)]) : null;
 		// May be repeated before a marker.
 		if (marker === 0xff) {
 			at += 1;
@@ -78,11 +79,12 @@ function ofJpeg(bytes: Buffer): Buffer | null {
 		}
 		const length = at + 4 <= bytes.length ? bytes.readUInt16BE(at + 2) : 0;
 		if (length < 2 || at + 2 + length > bytes.length) return null;
+		hasPixels ||= marker === 0xda;
 		const end = marker === 0xda ? endOfScan(bytes, at + 2 + length) : at + 2 + length;
 		kept.push(keptSegment(marker, bytes.subarray(at, end)));
 		at = end;
 	}
-	return Buffer.concat(kept);
+	return hasPixels ? Buffer.concat(kept) : null;
 }
 
 function keptSegment(marker: number, segment: Buffer): Buffer {
