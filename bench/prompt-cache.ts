@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../src/lib/server/app.ts';
-import { LEFT_OUT_OUTPUT } from '../src/lib/server/agent/compaction.ts';
 import { loadConfig } from '../src/lib/server/config.ts';
 import { call, dynamic, type Reply, startModelServer, text } from '../tests/support/model-server.ts';
 import type { Row } from './measure.ts';
@@ -19,8 +18,10 @@ export interface SentRequest {
 	share: number | null;
 	/** What it ends with. */
 	about: string;
-	/** What differs in what the two have in common; '' for nothing. */
-	why: string;
+	/** Of the request before's instructions and tools, which come first. */
+	fixedShare: number | null;
+	/** Whether a summary stands for the messages that the request before had. */
+	isCompacted: boolean;
 }
 
 const SKILL_COUNT = 1000;
@@ -86,9 +87,11 @@ export async function playConversation(): Promise<SentRequest[]> {
 	let before: Body | null = null;
 	const take = (turn: number) => {
 		for (const { body } of server.requests.splice(0) as { body: unknown }[] as { body: Body }[]) {
-			const share = before === null ? null : commonLength(textOf(before), textOf(body)) / textOf(before).length;
-			const why = before === null ? '' : whyChanged(before, body);
-			sent.push({ turn, characters: textOf(body).length, share, about: aboutOf(body), why });
+			const characters = textOf(body).length;
+			const share = before && shareOf(textOf(before), textOf(body));
+			const fixedShare = before && shareOf(fixedOf(before), fixedOf(body));
+			const isCompacted = before !== null && isSummary(before);
+			sent.push({ turn, characters, share, fixedShare, about: aboutOf(body), isCompacted });
 			before = body;
 		}
 	};
@@ -112,12 +115,16 @@ export async function playConversation(): Promise<SentRequest[]> {
 
 interface Body extends Record<string, unknown> {
 	instructions: string;
-	tools?: { name: string }[];
+	tools?: unknown[];
 	input: Record<string, unknown>[];
 }
 
-function textOf({ instructions, tools, input }: Body): string {
-	return [instructions, tools, input].map((each) => JSON.stringify(each)).join('\n');
+function fixedOf({ instructions, tools }: Body): string {
+	return `${JSON.stringify(instructions)}\n${JSON.stringify(tools)}\n`;
+}
+
+function textOf(body: Body): string {
+	return fixedOf(body) + JSON.stringify(body.input);
 }
 
 function isSummary({ input }: Record<string, unknown>): boolean {
@@ -129,15 +136,8 @@ function aboutOf(body: Body): string {
 	return body.input.at(-1)?.type === 'function_call_output' ? 'a result' : 'a question';
 }
 
-function whyChanged(before: Body, body: Body): string {
-	const offered = new Set(before.tools?.map(({ name }) => name));
-	const added = (body.tools ?? []).flatMap(({ name }) => (offered.has(name) ? [] : name));
-	if (isSummary(body) && body.instructions !== before.instructions) return 'it has instructions of its own';
-	if (isSummary(before)) return 'the summary stands for the beginning';
-	if (body.instructions !== before.instructions) return 'other instructions';
-	if (added.length > 0) return `now offered: ${added.join(', ')}`;
-	const leftOut = ({ input }: Body) => input.filter(({ output }) => output === LEFT_OUT_OUTPUT).length;
-	return leftOut(body) === leftOut(before) ? '' : 'old results were left out';
+function percent(share: number): string {
+	return `${(share * 100).toFixed(1)} %`;
 }
 
 async function writeSkill(folder: string, content: string): Promise<void> {
@@ -145,23 +145,26 @@ async function writeSkill(folder: string, content: string): Promise<void> {
 	await writeFile(join(folder, 'SKILL.md'), content);
 }
 
-function commonLength(one: string, other: string): number {
+/** How much of `before` stands at the beginning of `after`. */
+function shareOf(before: string, after: string): number {
 	let length = 0;
-	while (length < one.length && one[length] === other[length]) length += 1;
-	return length;
+	while (length < before.length && before[length] === after[length]) length += 1;
+	return length / before.length;
 }
 
 export async function benchPromptCache(): Promise<Row[]> {
 	const sent = await playConversation();
-	return sent.flatMap(({ turn, about, characters, share, why }) => {
-		if (share === null) return [];
+	return sent.flatMap(({ turn, about, characters, share, fixedShare, isCompacted }) => {
+		if (share === null || fixedShare === null) return [];
 		const name = `ten turns among ${SKILL_COUNT} skills, turn ${turn}: ${about}, ${characters} characters`;
+		// The messages are gone, which is what a compaction is for.
+		const kept = isCompacted ? fixedShare : share;
 		return {
-			name: share < GOAL && why !== '' ? `${name} (${why})` : name,
-			value: `${(share * 100).toFixed(1)} % of the request before`,
+			name: isCompacted ? `${name}, a summary stands for the messages (${percent(share)} in all)` : name,
+			value: `${percent(kept)} of ${isCompacted ? 'the instructions and tools' : 'the request'} before`,
 			floorName: 'the goal',
-			floor: `${GOAL * 100} %`,
-			ratio: share / GOAL
+			floor: percent(isCompacted ? 1 : GOAL),
+			ratio: kept / (isCompacted ? 1 : GOAL)
 		};
 	});
 }

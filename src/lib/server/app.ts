@@ -88,10 +88,6 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	});
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
-	const autoLimits = () => {
-		const { autoMaxSkills: maxSkills, autoMinScore: minScore } = settings.current();
-		return { maxSkills, minScore };
-	};
 	const changes = createConversationChanges();
 	const mcpServers = await openMcpServers({
 		store,
@@ -114,13 +110,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		builtins: (offer: BuiltinOffer) =>
 			joinTools([
 				createBuiltinSession(builtins, {
-					...offer,
+					only: offer.only,
 					modeOf: modes.modeOf,
-					approvals: offer.asks ? 'ask' : config.approvalMode,
-					limits: autoLimits()
+					approvals: offer.asks ? 'ask' : config.approvalMode
 				}),
 				mcpServers.tools(offer)
 			]),
+		maxSuggested: () => settings.current().autoMaxSkills,
 		recorder: parts.recorder,
 		contextTokens: config.contextTokens
 	};

@@ -69,16 +69,38 @@ describe('F7: old results', () => {
 		const { kept, covered, removedResults } = plan(input, 7000);
 		const outputs = kept.filter(({ type }) => type === 'function_call_output');
 		expect(covered).toEqual([]);
-		expect(outputs.map(isLeftOut)).toEqual([true, true, true, true, false, false, false, false]);
-		expect(removedResults).toBe(4);
+		expect(outputs.map(isLeftOut)).toEqual([true, true, true, true, true, true, false, false]);
+		expect(removedResults).toBe(6);
 		expect(outputs[0]).toEqual(result('c0', LEFT_OUT_OUTPUT));
 		expect(kept.map(({ type }) => type)).toEqual(input.map(({ type }) => type));
 	});
 
-	test('go further than they must, so that the next step finds the beginning unchanged', () => {
+	test('go until half of the room is free, so that the next steps find the beginning unchanged', () => {
 		const first = plan([...turns(8), user('go')], 7000);
-		const more = [...first.kept, called('new'), result('new', long(1000))];
+		const more = [...first.kept, ...turns(3).slice(1)];
 		expect(plan(more, 7000)).toMatchObject({ removedResults: 0, kept: more });
+	});
+
+	test('stay when a quarter of the room would not be free without them: the beginning is covered at once, and not at the next step', () => {
+		const talk = Array.from({ length: 5 }, (_, index) => [user(`${index}`), said(long(1000))]).flat();
+		const { covered, kept, removedResults } = plan([...talk, ...turns(2), user('go')], 7000);
+		expect(removedResults).toBe(0);
+		expect(covered.length).toBeGreaterThan(0);
+		expect(totalTokens(kept, sizeOf)).toBeLessThanOrEqual(5250);
+		// Without enough to cover, results are all that can go.
+		const short = plan(
+			[
+				user('hi'),
+				said(long(300)),
+				user(long(5000)),
+				called('a'),
+				result('a', long(2000)),
+				called('b'),
+				result('b', 'b')
+			],
+			7000
+		);
+		expect(short).toMatchObject({ covered: [], removedResults: 1 });
 	});
 
 	test('stay when they are as short as the sentence', () => {

@@ -43,10 +43,10 @@ export function withoutResult({ call_id }: Record<string, unknown>): ResponseIte
 }
 
 const SUMMARY_TOKENS = { min: 200, max: 2000 };
-/** Removes results until this share of the room is used, so that the server's cache of the input lasts a few more steps. */
-const SHARE_AFTER_RESULTS = 0.75;
-/** A summary costs a model call, so it should last for several turns. */
-const SHARE_AFTER_SUMMARY = 0.5;
+/** Shortening costs the server's cache of the input (and a summary a model call), so it should last for several turns. */
+const SHARE_AFTER = 0.5;
+/** If removing results doesn't reach this share of the room, the next step would cost the cache again. */
+const SHARE_THAT_LASTS = 0.75;
 
 /** About what a picture of 1,000 × 1,000 pixels takes, and a page of a PDF; servers scale larger ones down. */
 export const PICTURE_TOKENS = 1500;
@@ -78,14 +78,15 @@ export function totalTokens(items: readonly ResponseItem[], sizeOf: SizeOf): num
 }
 
 /**
- * Removes old results first, then the beginning up to a question. Always keeps the newest question, the results of the
- * newest step and the instructions of skills, so the rest can still be too long. Pure.
+ * Removes old results, or, if that wouldn't last, the beginning up to a question. Always keeps the newest question, the
+ * results of the newest step and the instructions of skills, so the rest can still be too long. Pure.
  */
 export function planCompaction(input: readonly ResponseItem[], options: CompactionOptions): CompactionPlan {
 	const { room, sizeOf } = options;
 	const whole = { covered: [], carried: [], summaryTokens: 0 };
-	const lean = leaveOutResults(input, room, options);
-	if (totalTokens(lean.kept, sizeOf) <= room) return { ...whole, ...lean };
+	if (totalTokens(input, sizeOf) <= room) return { ...whole, kept: [...input], removedResults: 0 };
+	const { tokens, ...lean } = leaveOutResults(input, room, options);
+	if (tokens <= room * SHARE_THAT_LASTS) return { ...whole, ...lean };
 
 	const cut = chooseCut(input, options);
 	if (cut === null) return { ...whole, ...lean };
@@ -93,23 +94,25 @@ export function planCompaction(input: readonly ResponseItem[], options: Compacti
 	const carried = skillPairs(covered, sizeOf);
 	const rest = withoutOrphans(input.slice(cut), covered);
 	const left = room - totalTokens(carried, sizeOf);
-	const leanest = totalTokens(leaveOutResults(rest, 0, options).kept, sizeOf);
+	const leanest = leaveOutResults(rest, 0, options).tokens;
 	const summaryTokens = clamp(left - leanest, SUMMARY_TOKENS.min, longestSummary(room));
-	return { covered, carried, summaryTokens, ...leaveOutResults(rest, left - summaryTokens, options) };
+	const { tokens: used, ...shorter } = leaveOutResults(rest, left - summaryTokens, options);
+	const lasts = room - left + summaryTokens + used <= room * SHARE_THAT_LASTS;
+	return lasts || tokens > room ? { covered, carried, summaryTokens, ...shorter } : { ...whole, ...lean };
 }
 
-/** Removes results, oldest first, if `items` exceed `room`. */
+/** Removes results, oldest first, if `items` take more of `room` than lasts. */
 function leaveOutResults(
 	items: readonly ResponseItem[],
 	room: number,
 	{ sizeOf, isQuestion }: CompactionOptions
-): { kept: ResponseItem[]; removedResults: number } {
+): { kept: ResponseItem[]; removedResults: number; tokens: number } {
 	const kept = [...items];
 	let tokens = totalTokens(kept, sizeOf);
-	if (tokens <= room) return { kept, removedResults: 0 };
 	let removedResults = 0;
+	if (tokens <= room * SHARE_THAT_LASTS) return { kept, removedResults, tokens };
 	for (const [index, item] of items.slice(0, newestStep(items, isQuestion)).entries()) {
-		if (tokens <= room * SHARE_AFTER_RESULTS) break;
+		if (tokens <= room * SHARE_AFTER) break;
 		const { tokens: before, isSkill } = sizeOf(item);
 		if (item.type !== 'function_call_output' || isSkill) continue;
 		const short = withoutResult(item);
@@ -119,7 +122,7 @@ function leaveOutResults(
 		tokens -= saved;
 		removedResults += 1;
 	}
-	return { kept, removedResults };
+	return { kept, removedResults, tokens };
 }
 
 /** Index of the first result that the model hasn't seen yet. */
@@ -143,7 +146,7 @@ function chooseCut(input: readonly ResponseItem[], options: CompactionOptions): 
 		const isWorthwhile = whole - skills > SUMMARY_TOKENS.min;
 		if (isQuestion(item) && isWorthwhile) {
 			cut = index;
-			if (rest + skills + summary <= room * SHARE_AFTER_SUMMARY) return cut;
+			if (rest + skills + summary <= room * SHARE_AFTER) return cut;
 		}
 		const { tokens, isSkill } = sizeOf(item);
 		if (isSkill) skills += tokens;
@@ -189,7 +192,7 @@ export interface SummaryOptions {
 	/** Maximum characters of the summary. */
 	maxOutput: number;
 	/** Continues this request instead of sending a transcript, so that the server can reuse its cache. */
-	request?: Pick<ModelRequest, 'instructions' | 'input' | 'tools'> | null;
+	request?: Omit<ModelRequest, 'toolChoice' | 'sessionId' | 'options'> | null;
 	/** The assistant's instructions, which tell what will matter. */
 	guidance?: string | undefined;
 	options?: ModelOptions;
@@ -223,25 +226,30 @@ export async function* writeSummary(
 	const asked = `Summarise the conversation above. You will continue with only your summary. ${keep} Don't call a tool, and don't answer anything now. ${form}`;
 	const request = {
 		...(continued ? { ...continued, input: [...continued.input, userItem(asked)] } : own),
-		toolChoice: 'none' as const,
+		// Anthropic's cache of the messages ends with another `tool_choice`.
+		toolChoice: continued ? ('auto' as const) : ('none' as const),
 		textOnly: true,
-		sessionId,
+		sessionId: continued ? sessionId : '',
 		options
 	};
 	const summary: Summary = { text: '', usage: null, problem: null, code: null };
+	let calls = false;
 	for await (const event of model.stream(request, signal)) {
 		if (event.type === 'retrying') {
 			const { attempt, delayMs, message } = event;
 			yield { type: 'CUSTOM', name: 'run.retry', value: { attempt, delayMs, message } };
 		} else if (event.type === 'text.delta' && summary.text.length < maxOutput) {
 			summary.text += event.delta;
+		} else if (event.type === 'call.started' || event.type === 'call.done') {
+			calls = true;
 		} else if (event.type === 'completed') {
 			summary.usage = event.usage;
 		} else if (event.type === 'failed') {
 			return { text: '', usage: null, problem: event.error.message, code: event.error.code };
 		}
 	}
-	summary.text = summary.text.trim().slice(0, maxOutput).toWellFormed();
+	// What stands before a call announces it, and is no summary.
+	summary.text = calls ? '' : summary.text.trim().slice(0, maxOutput).toWellFormed();
 	if (summary.text === '') Object.assign(summary, { problem: `${model.id} wrote nothing.`, code: 'empty_response' });
 	return summary;
 }

@@ -26,7 +26,7 @@ export interface ModelRequest {
 	/** Tools of the model's server, if it has them. */
 	web?: readonly WebTool[] | undefined;
 	toolChoice: ToolChoice;
-	/** The conversation's id, for sticky routing and caching (`session_id`). */
+	/** The conversation's id, for sticky routing and caching (`session_id`); '' for a request that nothing will follow. */
 	sessionId: string;
 	/** Default: the model's. */
 	effort?: ReasoningEffort;

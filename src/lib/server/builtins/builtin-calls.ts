@@ -4,7 +4,6 @@ import { builtinNameOf } from '../../shared/names.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillEvent, ToolDefinition } from '../skills/types.ts';
 import { failedBuiltin, type Builtin, type BuiltinOutcome } from './builtin.ts';
-import { pickAutoSkills } from '../skills/find/omniroute-score.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 
@@ -130,45 +129,16 @@ function isTruncated(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && 'truncated' in value && value.truncated === true;
 }
 
-// Selects the built-in skills to offer for a question (FEATURES B7, B8).
-
 export type BuiltinMode = 'on' | 'off' | 'auto';
-
-export interface OfferOptions {
-	/** Of the conversation, oldest first. */
-	questions: readonly string[];
-	/** By skill id, `builtin/name`. */
-	modeOf(skillId: `builtin/${string}`): BuiltinMode;
-	/** Names called earlier in the conversation. */
-	used: ReadonlySet<string>;
-	/** For `auto`: maximum number and minimum score (B8). */
-	limits?: { maxSkills: number; minScore: number };
-}
 
 function builtinId(name: string): `builtin/${string}` {
 	return `builtin/${name}`;
 }
 
-/**
- * Of the available ones: `on` always, `auto` if it fits a question of the conversation or was used before. What was offered
- * once stays: another list of tools would cost the server's cache of everything after it. Keeps the order.
- */
-function pickBuiltins(
-	builtins: readonly Builtin[],
-	{ questions, modeOf, used, limits }: OfferOptions
-): readonly Builtin[] {
-	const available = builtins.filter(
-		({ name, unavailable }) => modeOf(builtinId(name)) !== 'off' && unavailable() === null
-	);
-	const automatic = available.filter(({ name }) => modeOf(builtinId(name)) === 'auto');
-	const picked = questions.flatMap((question) => pickAutoSkills(automatic, { messages: [question] }, limits));
-	const fitting = new Set(picked.map(({ skill }) => skill));
-	return available.filter((builtin) => !automatic.includes(builtin) || used.has(builtin.name) || fitting.has(builtin));
-}
-
 // The built-in skills of a conversation.
 
 interface BuiltinSession {
+	/** All that are available and not off, whatever is asked: a tool that came later would cost the server's cache of everything. */
 	tools(): ToolDefinition[];
 	/** Whether the name or alias is a built-in skill, offered or not. */
 	has(name: string): boolean;
@@ -183,7 +153,9 @@ interface BuiltinSession {
 	): Promise<{ ok: boolean; output: string }>;
 }
 
-interface BuiltinSessionOptions extends OfferOptions {
+interface BuiltinSessionOptions {
+	/** By skill id, `builtin/name`. */
+	modeOf(skillId: `builtin/${string}`): BuiltinMode;
 	/** `ask`: skills that reach outside the workspace or run a model’s code need approval. */
 	approvals: 'ask' | 'auto';
 	/** Only these, by name or alias (D42). Default: all. */
@@ -192,19 +164,18 @@ interface BuiltinSessionOptions extends OfferOptions {
 
 export function createBuiltinSession(
 	calls: BuiltinCalls,
-	{ approvals, only, ...offer }: BuiltinSessionOptions
+	{ modeOf, approvals, only }: BuiltinSessionOptions
 ): BuiltinSession {
 	const names = only && new Set(only.map((name) => builtinNameOf(name) ?? name));
 	const find = (name: string) => {
 		const builtin = calls.find(name);
 		return builtin && (names?.has(builtin.name) ?? true) ? builtin : null;
 	};
-	const used = new Set([...offer.used].map((name) => builtinNameOf(name) ?? name));
 	return {
 		tools() {
-			const known = calls.builtins.filter(({ name }) => find(name) !== null);
-			return pickBuiltins(known, { ...offer, used }).map(({ name, description, parameters }) => {
-				return { type: 'function', name, description, parameters };
+			return calls.builtins.flatMap(({ name, description, parameters, unavailable }) => {
+				const isOffered = find(name) !== null && modeOf(builtinId(name)) !== 'off' && unavailable() === null;
+				return isOffered ? { type: 'function', name, description, parameters } : [];
 			});
 		},
 		has: (name) => find(name) !== null,
@@ -219,7 +190,6 @@ export function createBuiltinSession(
 		async call(name, args, context) {
 			const builtin = find(name);
 			if (!builtin) return { ok: false, output: JSON.stringify({ ok: false, error: 'UnknownTool' }) };
-			used.add(builtin.name);
 			return calls.call(builtin, args, context);
 		}
 	};

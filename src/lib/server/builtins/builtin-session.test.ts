@@ -36,12 +36,11 @@ const builtins = createBuiltins({
 
 interface Given {
 	modes?: Record<string, BuiltinMode>;
-	questions?: string[];
 	isEnabled?: boolean;
 	approvals?: 'ask' | 'auto';
 }
 
-function open({ modes = {}, questions = [], isEnabled = true, approvals = 'auto' }: Given = {}) {
+function open({ modes = {}, isEnabled = true, approvals = 'auto' }: Given = {}) {
 	const records: (ExecutionStart | ExecutionEnd)[] = [];
 	const events: SkillEvent[] = [];
 	const modeOf = (skillId: string) => modes[skillId] ?? 'auto';
@@ -56,7 +55,7 @@ function open({ modes = {}, questions = [], isEnabled = true, approvals = 'auto'
 			finished: async (_, end) => void records.push(end)
 		}
 	});
-	const session = createBuiltinSession(calls, { questions, modeOf, used: new Set(), approvals });
+	const session = createBuiltinSession(calls, { modeOf, approvals });
 	const call = async (name: string, args: Record<string, unknown>) => {
 		const context = { cwd, signal: new AbortController().signal, onEvent: (event: SkillEvent) => events.push(event) };
 		const { ok, output } = await session.call(name, args, { ...context, caller: { conversationId: 'c1' } });
@@ -80,29 +79,19 @@ test.each([
 ])('aliases: %s is %s', (name, expected) => expect(builtinNameOf(name)).toBe(expected));
 
 describe('modes, as of other skills', () => {
-	test('on is always offered, off never, auto when the question asks for it', () => {
-		expect(open().names()).toEqual([]);
-		expect(open({ modes: { 'builtin/file_read': 'on' } }).names()).toEqual(['file_read']);
-		const question = 'Search the web for the latest news, then save as notes.md';
-		expect(open({ questions: [question] }).names()).toEqual(['file_write', 'web_search']);
-		expect(open({ questions: [question], modes: { 'builtin/web_search': 'off' } }).names()).toEqual(['file_write']);
-	});
-	test('what fitted an earlier question stays offered, so that the list of tools only grows', () => {
-		const questions = ['Search the web for the latest news', 'Hello'];
-		expect(open({ questions }).names()).toEqual(['web_search']);
+	test('all but those that are off are offered from the first message, so that the list of tools never changes', () => {
+		expect(open().names()).toEqual(['file_read', 'file_write', 'http_request', 'web_search']);
+		const modes = { 'builtin/file_read': 'on', 'builtin/web_search': 'off' } as const;
+		expect(open({ modes }).names()).toEqual(['file_read', 'file_write', 'http_request']);
 	});
 	test('what is not available is not offered, whatever its mode; a call says why', async () => {
 		const { names, call } = open({ modes: { 'builtin/browser': 'on', 'builtin/eval_code': 'on' } });
-		expect(names()).toEqual([]);
+		expect(names()).not.toContain('browser');
+		expect(names()).not.toContain('eval_code');
 		expect(await call('browser', { action: 'text' })).toMatchObject({
 			ok: false,
 			read: { ok: false, error: 'SkillDisabled', message: expect.stringContaining('SKILLS_BROWSER_ENABLED') }
 		});
-	});
-	test('what was called once stays offered in this conversation', async () => {
-		const { names, call } = open();
-		await call('file_write', { path: 'a.txt', content: 'x' });
-		expect(names()).toEqual(['file_write']);
 	});
 	test('a call of one that is off does nothing, and says so; none runs when all are switched off (E11)', async () => {
 		const off = open({ modes: { 'builtin/file_write': 'off' } });

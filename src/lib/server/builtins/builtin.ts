@@ -37,7 +37,7 @@ export interface Builtin {
 	description: string;
 	/** JSON Schema of an object without additional keys. */
 	parameters: Record<string, unknown>;
-	/** Phrases for automatic selection (B8). */
+	/** Phrases that find it in the list of skills. */
 	tags: readonly string[];
 	/** Calls of the same lane run one at a time; null for no limit. */
 	lane: string | null;

@@ -45,7 +45,7 @@ export function createTitles({ store, runner, models, changes, isEnabled, log }:
 		const model = models.modelFor({ id: chosen, routing });
 		if (model.id === BUILT_IN_MODEL) return;
 		const chat = `User:\n${messageText(question).slice(0, LONGEST)}\n\nAssistant:\n${messageText(answer).slice(0, LONGEST)}`;
-		const { title, used } = await askFor(model, { chat, sessionId: id, signal: closing.signal });
+		const { title, used } = await askFor(model, { chat, signal: closing.signal });
 		await store.conversations.retitle(id, { from: first, title, used });
 		changes.announce(id);
 	};
@@ -68,7 +68,7 @@ export function createTitles({ store, runner, models, changes, isEnabled, log }:
 
 async function askFor(
 	model: Model,
-	{ chat, sessionId, signal }: { chat: string; sessionId: string; signal: AbortSignal }
+	{ chat, signal }: { chat: string; signal: AbortSignal }
 ): Promise<{ title: string; used: ModelUsage | null }> {
 	const time = startTimeLimit(TIMEOUT_MS, signal);
 	const request = {
@@ -79,7 +79,7 @@ async function askFor(
 		tools: [],
 		toolChoice: 'none' as const,
 		textOnly: true,
-		sessionId,
+		sessionId: '',
 		options: { max_output_tokens: MAX_OUTPUT_TOKENS }
 	};
 	let text = '';

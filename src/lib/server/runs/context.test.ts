@@ -101,7 +101,7 @@ describe('F7: a conversation that outgrows the context', () => {
 		await fill([text('They talked about words.'), text('Fine.')]);
 		const { runId, list } = await rig.run(third);
 		expect(isSummaryRequest(3)).toBe(true);
-		expect(bodyOf(3).tool_choice).toBe('none');
+		expect(bodyOf(3).tool_choice).toBe(bodyOf(2).tool_choice);
 		expect(sent(3).slice(0, sent(2).length)).toEqual(sent(2));
 		expect(bodyOf(3)).toMatchObject({ instructions: bodyOf(2).instructions, tools: bodyOf(2).tools });
 

@@ -15,7 +15,7 @@ import {
 } from '../agent/compaction.ts';
 import { type HistoryMessage, toInput } from '../agent/history.ts';
 import type { FitInput } from '../agent/loop.ts';
-import type { FunctionTool, Model, ModelUsage, ResponseItem } from '../agent/model.ts';
+import type { FunctionTool, Model, ModelRequest, ModelUsage, ResponseItem } from '../agent/model.ts';
 import { leavesOut } from '../agent/turn-note.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { Compactions } from '../store/chat/queue.ts';
@@ -29,6 +29,9 @@ export interface ContextBudgetOptions {
 	catalog: string;
 	/** Instructions of skills that are always loaded. */
 	always?: string;
+	/** As in the turn's requests: a summary continues them, and another would not be read from the cache. */
+	web?: ModelRequest['web'];
+	effort?: ModelRequest['effort'];
 	conversationId: string;
 	compactions: Compactions;
 	/** Keeps which results were left out; without it, each turn decides anew. */
@@ -61,7 +64,7 @@ const LONGEST_ANSWER = 16_000;
 const SHARE_FOR_SUMMARY = 0.9;
 
 export function createContextBudget(options: ContextBudgetOptions): ContextBudget {
-	const { model, instructions, catalog, always = '', conversationId, compactions, signal } = options;
+	const { model, instructions, catalog, always = '', web, effort, conversationId, compactions, signal } = options;
 	const sizeOf = createSizeOf();
 	/** Positions of the questions in the first input. */
 	let places: { index: number; before: Before }[] = [];
@@ -158,7 +161,8 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 					input.findLastIndex((item) => questions.has(item))
 				);
 				const whole = fixed + totalTokens(earlier, sizeOf) + plan.summaryTokens;
-				const request = whole <= limit * SHARE_FOR_SUMMARY ? { instructions, input: earlier, tools: [...tools] } : null;
+				const hasRoom = whole <= limit * SHARE_FOR_SUMMARY;
+				const request = hasRoom ? { instructions, input: earlier, tools: [...tools], web, effort } : null;
 				const summary = yield* summarize(plan.covered, first, { limit, tokens: plan.summaryTokens, request, spend });
 				// The loop ends the run.
 				if (signal.aborted) return input;

@@ -4,6 +4,7 @@ import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '..
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
+import { AUTO_MAX_SKILLS } from '../skills/find/omniroute-score.ts';
 import { type Catalog, estimateTokens, firstCharacters, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
@@ -29,14 +30,14 @@ export interface TurnSetupParts {
 	skills: SkillsProvider;
 	approvals: ApprovalPolicy;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	/** Built-in tools for the questions of a conversation; `used`: names of tools it has called. */
+	/** Built-in tools. The same in each turn: see `BuiltinSession`. */
 	builtins?: (offer: {
-		questions: readonly string[];
-		used: ReadonlySet<string>;
 		only?: readonly string[] | undefined;
 		/** Those that can ask must ask. */
 		asks?: boolean;
 	}) => BuiltinTools;
+	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
+	maxSuggested?: () => number;
 	/** Records denied calls. */
 	recorder?: ExecutionRecorder;
 	/** The operator's limit of the context; null: the model's own. */
@@ -78,12 +79,9 @@ export interface TurnOffer {
 export async function offerTurn(
 	parts: TurnSetupParts,
 	turn: TurnOwner & {
-		/** The questions so far, oldest first. */
-		questions: readonly string[];
+		question: string;
 		/** Descriptions of skills that earlier notes contain, by name. */
 		described: ReadonlyMap<string, string>;
-		/** Names of tools called before. */
-		used: ReadonlySet<string>;
 		/** Pinned and unloaded skills of the conversation. */
 		states: readonly ConversationSkillState[];
 		model: Model;
@@ -91,10 +89,9 @@ export async function offerTurn(
 	}
 ): Promise<TurnOffer> {
 	const { skills, modes, contextTokens: cap } = parts;
-	const { questions, described, used, states, model, signal, policy, approval, apiKeyId } = turn;
-	const asked = questions.at(-1) ?? '';
+	const { question: asked, described, states, model, signal, policy, approval, apiKeyId } = turn;
 	const snapshot = skills.registry.snapshot();
-	const builtins = parts.builtins?.({ questions, used, only: policy?.builtins, asks: approval === 'ask' });
+	const builtins = parts.builtins?.({ only: policy?.builtins, asks: approval === 'ask' });
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const usable = viewOf(snapshot, visibility).library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
@@ -107,7 +104,7 @@ export async function offerTurn(
 	const catalog = tellCatalog(usable, { budgetTokens: CATALOG_TOKENS, namesTokens: NAMES_TOKENS, hasGuidance: true });
 	const suggested = [...best]
 		.filter((skill) => catalog.told.get(skill)?.told !== 'full')
-		.slice(0, MAX_SUGGESTED)
+		.slice(0, parts.maxSuggested?.() ?? AUTO_MAX_SKILLS)
 		.map(({ name, description }) => ({ name, description: firstCharacters(description) }));
 	const toExplain = [...new Set([...best, ...usable])].slice(0, MAX_OFFERED);
 	const explained = await skills.explain(snapshot, asked, toExplain);
@@ -149,9 +146,6 @@ async function roomFor(
 	const { tokens, isGuess } = await contextLimitOf(model, { cap, signal, patienceMs: null });
 	return isGuess ? UNKNOWN_TOKENS : Math.floor(tokens * SHARE);
 }
-
-/** At most so many are described for a question: `search_skills` finds the others. */
-const MAX_SUGGESTED = 8;
 
 /** Tokens of the skills that the notes describe, by name. */
 function notedOf(

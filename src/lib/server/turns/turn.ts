@@ -63,17 +63,15 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
 	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
-	const questions = stored.flatMap(({ message }) => (message.role === 'user' ? [messageText(message)] : []));
 	const covered = newestSummary(stored, await store.compactions.list(conversationId)).index + 1;
 	const known = knownFrom(stored.slice(covered).flatMap(({ items }) => items ?? []));
 	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy, approval: turn.approval };
 	const offer = await offerTurn(parts, {
 		...skillsOf,
-		questions,
+		question: question ? messageText(question) : '',
 		described: known.skills,
 		model,
 		signal,
-		used: calledTools(stored),
 		states: await store.conversationSkills.list(conversationId)
 	});
 	const { told } = offer;
@@ -91,6 +89,8 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		instructions,
 		catalog,
 		always,
+		web,
+		effort: effort ?? undefined,
 		conversationId,
 		compactions: store.compactions,
 		record: turn.record,
@@ -150,10 +150,4 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		isAskedToYield: turn.isAskedToYield,
 		record: turn.record
 	});
-}
-
-/** Names of tools called in the conversation. */
-function calledTools(history: readonly { message: Message }[]): Set<string> {
-	const parts = history.flatMap(({ message }) => message.parts);
-	return new Set(parts.flatMap((part) => (part.type === 'tool' ? [part.name] : [])));
 }

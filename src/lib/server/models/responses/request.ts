@@ -56,14 +56,25 @@ export function isHeaderText(text: string): boolean {
 
 /**
  * What makes OpenRouter's providers cache the prompt: Anthropic and Alibaba only do when asked, OpenAI finds its cache by the
- * key, the others need nothing. Other servers might refuse the unknown fields.
+ * key, the others need nothing. Other servers might refuse the unknown fields. Nothing for a request without a session: nobody
+ * will send its beginning again, and writing to a cache costs.
  */
 export function cacheFields(model: string, url: URL, sessionId: string): Record<string, unknown> {
-	if (url.hostname !== 'openrouter.ai' && !url.hostname.endsWith('.openrouter.ai')) return {};
+	const isServing = url.hostname === 'openrouter.ai' || url.hostname.endsWith('.openrouter.ai');
+	if (!isServing || sessionId === '') return {};
 	const [, vendor] = /^~?([^/]+)\//.exec(model) ?? [];
 	if (vendor === 'anthropic' || vendor === 'alibaba' || vendor === 'qwen')
 		return { cache_control: { type: 'ephemeral' } };
-	return vendor === 'openai' && sessionId !== '' ? { prompt_cache_key: cacheKeyOf(sessionId) } : {};
+	return vendor === 'openai' ? { prompt_cache_key: cacheKeyOf(sessionId) } : {};
+}
+
+/**
+ * The end of what all chats have in common, marked: in these caches, tools stand before instructions. `cache_control` marks the
+ * end of the request, which a compaction and a new chat don't share.
+ */
+function markedInstructions(text: string): ResponseItem {
+	const content = [{ type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }];
+	return { type: 'message', role: 'system', content };
 }
 
 /** OpenAI takes 64 characters at most. */
@@ -109,6 +120,11 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 	// Before the others, which grow.
 	const tools = [...(isServing ? (request.web ?? []).map(serverTool) : []), ...own];
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
+	const system = withoutHidden(instructions);
+	const isMarked = 'cache_control' in extra && system !== '';
+	const history = sanitiseInput(withoutOthersItems(input, model))
+		.filter(({ type }) => !type.startsWith('openrouter:') || isServing)
+		.map(withoutHiddenText);
 	// A caller's own preferences don't undo that providers must keep no data.
 	const provider = { ...asObject(asObject(extra).provider), ...asObject(others.provider) };
 	return toJson({
@@ -118,10 +134,8 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 		model,
 		stream: true,
 		session_id: takesSessionId(url) && sessionId !== '' ? sessionId.slice(0, MAX_SESSION_ID) : undefined,
-		instructions: withoutHidden(instructions),
-		input: sanitiseInput(withoutOthersItems(input, model))
-			.filter(({ type }) => !type.startsWith('openrouter:') || isServing)
-			.map(withoutHiddenText),
+		instructions: isMarked ? undefined : system,
+		input: isMarked ? [markedInstructions(system), ...history] : history,
 		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
 		reasoning: effort || reasoning ? { effort, ...asObject(reasoning) } : undefined,
 		...(tools.length > 0

@@ -552,6 +552,23 @@ describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
 		expect(JSON.parse(JSON.stringify({ cache_control, prompt_cache_key }))).toEqual(fields);
 	});
 
+	test('models that only cache when asked have two marks: one after tools and instructions, which chats share, and one that moves with the chat', async () => {
+		const { server, options } = await openrouter('anthropic/claude-sonnet-5', [
+			script.text('Hi.'),
+			script.text('Title')
+		]);
+		await ask(createResponsesModel(options), { instructions: 'Be brief.' });
+		await ask(createResponsesModel(options), { instructions: 'Name this chat.', sessionId: '' });
+		const [chat, once] = server.requests.map(({ body }) => body);
+		const text = { type: 'input_text', text: 'Be brief.', prompt_cache_breakpoint: { mode: 'explicit' } };
+		expect((chat!.input as unknown[])[0]).toEqual({ type: 'message', role: 'system', content: [text] });
+		expect(chat).not.toHaveProperty('instructions');
+		expect(chat!.cache_control).toEqual({ type: 'ephemeral' });
+		// Nobody sends the beginning of that again.
+		expect(once).toMatchObject({ instructions: 'Name this chat.' });
+		expect(JSON.stringify(once)).not.toContain('cache');
+	});
+
 	test('another server gets no such field, and a caller’s own key stays', async () => {
 		const { server, model } = await start([script.text('Hi.')], { id: 'anthropic/claude-sonnet-5' });
 		await ask(model);
@@ -574,12 +591,8 @@ describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
 		expect(types(await ask(model))).toEqual(['text.delta', 'completed']);
 		await ask(model);
 		await ask(createResponsesModel({ ...options, id: 'openai/gpt-6', server: facts }));
-		expect(server.requests.map(({ body }) => 'cache_control' in body || 'prompt_cache_key' in body)).toEqual([
-			true,
-			false,
-			false,
-			false
-		]);
+		expect(server.requests.map(({ body }) => /cache/.test(JSON.stringify(body)))).toEqual([true, false, false, false]);
+		expect(server.requests[1]!.body.instructions).toBe('Be brief.');
 		server.assertDone();
 	});
 

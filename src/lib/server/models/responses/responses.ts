@@ -202,7 +202,7 @@ function isSpellingOf(id: string, named: string): boolean {
 /** Whether a server rejected the request for a field that it doesn't know. */
 function refusesFields({ error: { status, message } }: Fault): boolean {
 	if (status !== 400 && status !== 422) return false;
-	return /cache_control|prompt_cache_key|(unknown|unrecogni[sz]ed|unexpected|unsupported|additional|extra)\W.{0,40}\b(fields?|parameters?|arguments?|propert(y|ies)|keys?|inputs?)/i.test(
+	return /cache_control|prompt_cache_|(unknown|unrecogni[sz]ed|unexpected|unsupported|additional|extra)\W.{0,40}\b(fields?|parameters?|arguments?|propert(y|ies)|keys?|inputs?)/i.test(
 		message
 	);
 }

@@ -72,12 +72,11 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		apiKeyId,
 		policy,
 		approval,
-		questions: questionsOf(input),
+		question: questionOf(input),
 		described: known.skills,
 		model,
 		signal,
-		states: (preset?.skills ?? []).map((skill) => ({ skill, state: 'pinned', changedAt: '' })),
-		used: new Set(input.flatMap(({ type, name }) => (type === 'function_call' ? [String(name)] : [])))
+		states: (preset?.skills ?? []).map((skill) => ({ skill, state: 'pinned', changedAt: '' }))
 	});
 	const { catalog, always } = offer.told;
 	const ours = instructionsOf(catalog, {
@@ -143,15 +142,12 @@ async function* asItIs(input: ResponseItem[]): AsyncGenerator<never, ResponseIte
 	return input;
 }
 
-/** Texts of the user messages. */
-function questionsOf(input: readonly ResponseItem[]): string[] {
-	return input.flatMap((item) => {
-		const { type, role, content } = item;
-		if (type !== 'message' || role !== 'user' || isNote(item)) return [];
-		if (typeof content === 'string') return [content];
-		const parts = Array.isArray(content) ? (content as { text?: unknown }[]) : [];
-		return [parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')];
-	});
+/** Text of the newest user message. */
+function questionOf(input: readonly ResponseItem[]): string {
+	const newest = input.findLast((item) => item.type === 'message' && item.role === 'user' && !isNote(item));
+	if (typeof newest?.content === 'string') return newest.content;
+	const parts = Array.isArray(newest?.content) ? (newest.content as { text?: unknown }[]) : [];
+	return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
 }
 
 /** Names of skills whose instructions are in the input. */
