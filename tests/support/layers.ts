@@ -76,7 +76,7 @@ const LAYERS: Layer[] = [
 		]
 	},
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
-	{ path: TURNS, imports: [SHARED, LOG, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
+	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
 	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, STORE, TURNS] },
 	{
 		path: 'lib/server/conversations/',
@@ -85,9 +85,12 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/skill-admin/', imports: [SHARED, LOG, SAFE_PATH, SKILLS, STORE, TRUST, TURNS] },
 	{
 		path: 'lib/server/builtins/',
-		imports: [SHARED, LOG, SAFE_PATH, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]
+		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]
 	},
-	{ path: 'lib/server/install/', imports: [SHARED, LOG, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST] },
+	{
+		path: 'lib/server/install/',
+		imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST]
+	},
 	{
 		path: 'lib/server/evals/',
 		imports: [
@@ -110,6 +113,7 @@ const LAYERS: Layer[] = [
 			SHARED,
 			LOG,
 			SAFE_PATH,
+			FOREIGN_FOLDERS,
 			READ_TEXT,
 			WORKSPACES,
 			AGENT,

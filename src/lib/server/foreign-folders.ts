@@ -44,7 +44,8 @@ const REMOVE_DEPTH = 32;
 const REMOVE_PASSES = 5;
 
 /** A running script may delete the entry, replace it, or change its permissions. */
-const CHANGED = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO', 'EACCES', 'EPERM']);
+const ignoreChanged = ignoring('ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO', 'EACCES', 'EPERM');
+const ignoreGone = ignoring('ENOENT');
 
 export interface OpenFolder {
 	/** Valid until `close`, even if the folder is moved. */
@@ -272,11 +273,7 @@ async function allow(at: Buffer): Promise<void> {
 function createWay(root: string, { make = false } = {}) {
 	const held: { name: string; folder: OpenFolder }[] = [];
 	const hold = async (name: string, path: string | Buffer, isFirst: boolean) => {
-		if (make) {
-			await mkdir(path, { recursive: isFirst }).catch((error: NodeJS.ErrnoException) => {
-				if (error.code !== 'EEXIST') throw error;
-			});
-		}
+		if (make) await mkdir(path, { recursive: isFirst }).catch(ignoring('EEXIST'));
 		const folder = await openFolder(path, { mayBeLink: isFirst });
 		held.push({ name, folder });
 		return folder.path;
@@ -334,12 +331,30 @@ async function isStillInside(root: string, target: string, opened: { dev: number
 	return isInside && now.dev === opened.dev && now.ino === opened.ino;
 }
 
-function ignoreChanged(error: NodeJS.ErrnoException): null {
-	if (CHANGED.has(error.code ?? '')) return null;
-	throw error;
+/** For the `catch` of a file operation: null for errors with these codes; throws others. */
+export function ignoring(...codes: readonly string[]) {
+	return (error: NodeJS.ErrnoException): null => {
+		if (codes.includes(error.code ?? '')) return null;
+		throw error;
+	};
 }
 
-function ignoreGone(error: NodeJS.ErrnoException): null {
-	if (error.code === 'ENOENT') return null;
-	throw error;
+/** The first `bytes` of a file, which may grow or shrink meanwhile. */
+export async function readUpTo(file: FileHandle, bytes: number, position = 0): Promise<Buffer> {
+	const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position);
+	return buffer.subarray(0, bytesRead);
+}
+
+/** The same in pieces. Closes the file. */
+export async function* readInPieces(file: FileHandle, bytes: number): AsyncGenerator<Uint8Array> {
+	try {
+		for (let at = 0; at < bytes;) {
+			const piece = await readUpTo(file, Math.min(CHUNK_BYTES, bytes - at), at);
+			if (piece.length === 0) break;
+			at += piece.length;
+			yield piece;
+		}
+	} finally {
+		await file.close();
+	}
 }

@@ -129,7 +129,7 @@ export async function openSkills(
 			recorder
 		},
 		isEnabled: () => settings.current().skillsEnabled,
-		isReserved: (name) => isServerTool(name) || ownToolOf(name) !== null,
+		isReserved: (name) => isServerTool(name) || ownToolOf(name) !== undefined,
 		watch: true
 	});
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AppError } from '../shared/errors.ts';
-import { openFile, openFolder, type OpenFolder } from './foreign-folders.ts';
+import { ignoring, openFile, openFolder, type OpenFolder } from './foreign-folders.ts';
 
 /** An open folder: `path` stays valid until `close`, even if the folder is moved. */
 export interface HeldFolder {
@@ -55,7 +55,7 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 	try {
 		for (const segment of segments) {
 			const next = join(held.path, segment);
-			const isMade = make && (await mkdir(next).then(() => true, unless('EEXIST')));
+			const isMade = make && (await mkdir(next).then(() => true, ignoring('EEXIST')));
 			const folder = await enter(next);
 			if (isMade && folder.handle) await adoptInto(held, folder.handle);
 			await held.close();
@@ -123,11 +123,4 @@ export async function openSkillFolder(dir: string, root: string): Promise<void> 
 		if (entry.isDirectory() || entry.isFile()) await chmod(path, asOpenAs(mode, await lstat(path)));
 	}
 	await chmod(dir, asOpenAs(mode, await lstat(dir)));
-}
-
-function unless(code: string) {
-	return (error: NodeJS.ErrnoException): false => {
-		if (error.code !== code) throw error;
-		return false;
-	};
 }

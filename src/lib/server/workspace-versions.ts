@@ -5,7 +5,7 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle 
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { FileVersion } from '../shared/api.ts';
-import { removeFolder } from './foreign-folders.ts';
+import { ignoring, removeFolder } from './foreign-folders.ts';
 
 /** Larger files have no versions. */
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
@@ -181,7 +181,7 @@ async function openKept(
 	dir: string,
 	kept: { id: string; bytes: number } | undefined
 ): Promise<{ file: FileHandle; bytes: number } | null> {
-	const file = kept && (await open(join(dir, kept.id)).catch(ignoreMissing));
+	const file = kept && (await open(join(dir, kept.id)).catch(ignoring('ENOENT')));
 	return kept && file ? { file, bytes: kept.bytes } : null;
 }
 
@@ -241,7 +241,7 @@ function fit(versions: Versions, maxBytes: number): void {
 
 /** Empty where there is none, and where it is no index: what was kept is lost then, and the files themselves are not. */
 async function readIndex(dir: string): Promise<Versions> {
-	const text = await readFile(join(dir, INDEX), 'utf8').catch(ignoreMissing);
+	const text = await readFile(join(dir, INDEX), 'utf8').catch(ignoring('ENOENT'));
 	if (text === null) return new Map();
 	let value: unknown;
 	try {
@@ -269,9 +269,4 @@ async function writeWhole(dir: string, name: string, content: string | Buffer): 
 	} finally {
 		await rm(staging, { force: true });
 	}
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): null {
-	if (error.code === 'ENOENT') return null;
-	throw error;
 }

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { ListedFile, WorkspaceFile } from '../shared/api.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Log } from './log.ts';
-import { copyFolder, removeFolder, walkFiles } from './foreign-folders.ts';
+import { copyFolder, readInPieces, removeFolder, walkFiles } from './foreign-folders.ts';
 import { type HeldFolder, holdFolder, openInside, problemOnWindows } from './safe-path.ts';
 import { createWorkspaceRooms, UPLOADING, type WorkspaceRooms } from './workspace-rooms.ts';
 import { createWorkspaceVersions } from './workspace-versions.ts';
@@ -16,7 +16,6 @@ import { writeZip, type ZipEntry } from './zip.ts';
 const MAX_UPLOAD_BYTES = 200 * 1024 * 1024;
 /** Without zip64, an archive has less than 4 GB. */
 const MAX_ARCHIVE_BYTES = 2 * 1024 ** 3;
-const CHUNK_BYTES = 64 * 1024;
 
 /** A script may create any number of files. */
 const MAX_LISTED = 1000;
@@ -173,7 +172,7 @@ export function createWorkspaces(
 				for (const { path, facts } of files) {
 					const opened = await openInside(root, path).catch(ignoreGone);
 					// It may grow meanwhile.
-					if (opened) yield { ...entryOf(path, facts), chunks: readChunks(opened.file, facts.size) };
+					if (opened) yield { ...entryOf(path, facts), chunks: readInPieces(opened.file, facts.size) };
 				}
 			};
 			return writeZip(entries());
@@ -253,20 +252,6 @@ function entryOf(path: string, { mtime }: Stats): Omit<ZipEntry, 'chunks'> {
 		path
 	);
 	return { name: path, modifiedAt: mtime, isCompressed };
-}
-
-/** Closes the file. */
-async function* readChunks(file: FileHandle, bytes: number): AsyncGenerator<Uint8Array> {
-	try {
-		for (let at = 0; at < bytes;) {
-			const { bytesRead, buffer } = await file.read(new Uint8Array(Math.min(CHUNK_BYTES, bytes - at)), 0, null, at);
-			if (bytesRead === 0) break;
-			at += bytesRead;
-			yield buffer.subarray(0, bytesRead);
-		}
-	} finally {
-		await file.close();
-	}
 }
 
 function diskFull(cause: unknown): AppError {

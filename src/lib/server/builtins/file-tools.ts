@@ -4,6 +4,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import { readUpTo } from '../foreign-folders.ts';
 import { holdFolder, openInside, safeSegments } from '../safe-path.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';
 import type { WorkspaceRooms } from '../workspace-rooms.ts';
@@ -125,10 +126,7 @@ export async function readWhole(workspace: string, path: string, maxBytes: numbe
 	const { file, bytes } = await openInside(workspace, path).catch(refuse);
 	try {
 		if (bytes > maxBytes) throw new SkillError('OutputTooLarge', tooLong(`“${path}” has`, bytes, maxBytes));
-		// The file may grow meanwhile.
-		const buffer = Buffer.alloc(bytes);
-		const { bytesRead } = await file.read(buffer, 0, bytes, 0);
-		return buffer.subarray(0, bytesRead);
+		return await readUpTo(file, bytes);
 	} finally {
 		await file.close();
 	}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { InstallConfirm, StagedSkill } from '../../shared/install.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import { ignoring } from '../foreign-folders.ts';
 import { readFolder } from '../trust/folder.ts';
 import { type Inspection, inspectSkill } from './inspection.ts';
 import { inLibrary, installationsOf, type InstallContext, timeOf } from './install-context.ts';
@@ -192,10 +193,8 @@ function freeName(name: string, isTaken: (name: string) => boolean): string {
  */
 async function renameSkill(dir: string, name: string): Promise<{ inspection: Inspection; undo: () => Promise<void> }> {
 	const path = join(dir, 'SKILL.md');
-	const before = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') throw refusal(name);
-		throw error;
-	});
+	const before = await readFile(path).catch(ignoring('ENOENT'));
+	if (!before) throw refusal(name);
 	const text = before.toString('latin1');
 	// Latin-1 preserves bytes that aren’t UTF-8.
 	const renamed = text.replace(

@@ -3,6 +3,7 @@ import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { readInPieces } from '../foreign-folders.ts';
 import { holdFolder } from '../safe-path.ts';
 import { compareNames } from '../skills/read/files.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
@@ -17,7 +18,6 @@ import {
 	tooLarge
 } from './staging-folder.ts';
 
-const CHUNK = 64 * 1024;
 // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** The earliest time in zip format, for every file: modification times must not change the bytes. */
@@ -87,17 +87,7 @@ async function listEntries(dir: string, name: string, limits: InstallLimits): Pr
 
 /** Reads no more than `bytes`, so that a growing file can’t exceed the limits. */
 async function* readWhole(dir: string, path: string, bytes: number): AsyncGenerator<Uint8Array> {
-	const file = await openEntry(dir, path);
-	try {
-		for (let at = 0; at < bytes;) {
-			const { bytesRead, buffer } = await file.read(new Uint8Array(Math.min(CHUNK, bytes - at)), 0, null, at);
-			if (bytesRead === 0) break;
-			at += bytesRead;
-			yield buffer.subarray(0, bytesRead);
-		}
-	} finally {
-		await file.close();
-	}
+	yield* readInPieces(await openEntry(dir, path), bytes);
 }
 
 async function statOf(dir: string, path: string): Promise<Stats> {

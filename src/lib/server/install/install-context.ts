@@ -2,6 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
+import { ignoring } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { ownerOf, type SkillMode, SYSTEM } from '../skills/registry/visibility.ts';
@@ -128,10 +129,7 @@ export async function ownedRoots(dataDir: string): Promise<SkillRoot[]> {
 
 /** Names in a folder; none if it doesn’t exist. */
 export async function namesIn(dir: string): Promise<string[]> {
-	return readdir(dir).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return [];
-		throw error;
-	});
+	return (await readdir(dir).catch(ignoring('ENOENT'))) ?? [];
 }
 
 function ownedRoot(dataDir: string, label: string): SkillRoot {

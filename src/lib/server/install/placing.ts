@@ -2,6 +2,7 @@
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { ignoring } from '../foreign-folders.ts';
 import { openSkillFolder } from '../safe-path.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { hashFolder } from './inspection.ts';
@@ -83,13 +84,7 @@ async function record({ store, places, now }: InstallContext, placement: Placeme
 }
 
 export async function isThere(path: string): Promise<boolean> {
-	return lstat(path).then(
-		() => true,
-		(error: NodeJS.ErrnoException) => {
-			if (error.code === 'ENOENT') return false;
-			throw error;
-		}
-	);
+	return (await lstat(path).catch(ignoring('ENOENT'))) !== null;
 }
 
 /** Makes a rename survive a power failure. Windows neither can nor needs to. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compare } from 'semver';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillVersions, VersionSwitch } from '../../shared/install.ts';
+import { ignoring } from '../foreign-folders.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { inLibrary, installationsOf, installedOf, removeQuietly, type InstallContext } from './install-context.ts';
@@ -121,9 +122,7 @@ async function deleteForGood(context: InstallContext, { id, dir }: InstallRecord
 	const { places, store } = context;
 	const gone = join(places.staging, id);
 	await mkdir(places.staging, { recursive: true });
-	await rename(dir, gone).catch((error: NodeJS.ErrnoException) => {
-		if (error.code !== 'ENOENT') throw error;
-	});
+	await rename(dir, gone).catch(ignoring('ENOENT'));
 	await store.skillInstalls.remove(id);
 	await removeQuietly(gone, context);
 }

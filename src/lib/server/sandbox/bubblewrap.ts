@@ -21,6 +21,7 @@ import {
 	systemMounts,
 	WORKSPACE
 } from './bubblewrap-arguments.ts';
+import { ignoring } from '../foreign-folders.ts';
 import { wrapWithForwarder } from './forwarder.ts';
 import type { Launcher, LaunchFd, LaunchSpec } from './launch/launcher.ts';
 import { createSandboxBase } from './running.ts';
@@ -198,15 +199,8 @@ async function prepareForUser(
 
 /** Skips missing paths. */
 async function realPaths(paths: readonly string[]): Promise<string[]> {
-	const found: string[] = [];
-	for (const path of paths) {
-		try {
-			found.push(await realpath(path));
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-		}
-	}
-	return found;
+	const found = await Promise.all(paths.map((path) => realpath(path).catch(ignoring('ENOENT'))));
+	return found.filter((path) => path !== null);
 }
 
 function data(content: string | Buffer): LaunchFd {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { MAX_DEPTH, walkFolder } from '../foreign-folders.ts';
+import { ignoring, MAX_DEPTH, walkFolder } from '../foreign-folders.ts';
 import type { LaunchLimits } from './launch/launcher.ts';
 import { MARKER } from './running.ts';
 
@@ -16,7 +16,7 @@ const FOLDER = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A running script may delete the entry, or replace it by a link, a file or a socket. */
-const CHANGED = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
+const ignoreChanged = ignoring('ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO');
 
 /** The user and group id of a workspace: stable, rarely shared with another. */
 export function workspaceUid(workspace: string): number {
@@ -65,11 +65,6 @@ async function giveFile(path: string, uid: number): Promise<void> {
 		const stat = await file.stat();
 		if (stat.isFile() && stat.uid !== uid && stat.nlink === 1) await file.chown(uid, uid);
 	});
-}
-
-function ignoreChanged(error: NodeJS.ErrnoException): null {
-	if (CHANGED.has(error.code ?? '')) return null;
-	throw error;
 }
 
 async function opened(

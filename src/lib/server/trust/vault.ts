@@ -4,6 +4,7 @@ import { link, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError } from '../../shared/errors.ts';
+import { ignoring } from '../foreign-folders.ts';
 import { isReservedVariable, isVariableName } from '../skills/needs/variables.ts';
 import { READ_FLAGS } from '../skills/read/files.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
@@ -173,9 +174,7 @@ async function makeKey(dataDir: string, path: string): Promise<Buffer> {
 		await file.writeFile(`${randomBytes(KEY_BYTES).toString('hex')}\n`);
 		await file.sync();
 		await file.close();
-		await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-			if (error.code !== 'EEXIST') throw error;
-		});
+		await link(draft, path).catch(ignoring('EEXIST'));
 	} finally {
 		await file.close();
 		await unlink(draft);

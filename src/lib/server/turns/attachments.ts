@@ -9,7 +9,8 @@ import type { Model } from '../agent/model.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { contextLimitOf } from './context-budget.ts';
-import { firstBytes, formatOf, HEAD_BYTES, MAX_PICTURE_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
+import { readUpTo } from '../foreign-folders.ts';
+import { formatOf, HEAD_BYTES, MAX_PICTURE_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
 
 /** Stands for a file in a stored item. The bytes are added when a request is sent to a model that takes them. */
 export type FilePart = (
@@ -95,9 +96,9 @@ async function readContent(files: Files, conversationId: string, path: string): 
 }
 
 async function contentOf(file: FileHandle, bytes: number, path: string): Promise<Content> {
-	const head = await firstBytes(file, Math.min(bytes, HEAD_BYTES));
+	const head = await readUpTo(file, Math.min(bytes, HEAD_BYTES));
 	const whole = async (mediaType: string) => {
-		const content = await firstBytes(file, bytes);
+		const content = await readUpTo(file, bytes);
 		return { content, file: { path, bytes: content.length, mediaType, digest: hash('sha256', content) } };
 	};
 	if (head.toString('latin1', 0, 1024).includes('%PDF-')) {
@@ -113,7 +114,7 @@ async function contentOf(file: FileHandle, bytes: number, path: string): Promise
 		return { kind: 'picture', why: 'it’s no PNG, JPEG, GIF or WebP. Scripts can read it.' };
 	if (!format) {
 		const isWhole = bytes <= MAX_ATTACHED_TOKENS * 4;
-		const text = textOf(isWhole ? await firstBytes(file, bytes) : head, isWhole);
+		const text = textOf(isWhole ? await readUpTo(file, bytes) : head, isWhole);
 		return text === null ? OTHER : { kind: 'text', text, bytes, isWhole };
 	}
 	const why = problemOfPicture(format, bytes);

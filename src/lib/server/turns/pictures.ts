@@ -1,5 +1,4 @@
 /** Reads the format and the size of pictures, and takes out what cameras write into them: above all the place. Bytes may be anything. */
-import type { FileHandle } from 'node:fs/promises';
 
 export const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const MAX_SIDE = 8000;
@@ -48,13 +47,6 @@ export function problemOfPicture({ width, height }: Format, bytes: number): stri
 	if (bytes > MAX_PICTURE_BYTES) return 'it’s larger than 5 MB.';
 	if (width === 0 || height === 0) return 'it’s damaged.';
 	return Math.max(width ?? 1, height ?? 1) > MAX_SIDE ? `it’s larger than ${MAX_SIDE} pixels.` : null;
-}
-
-/** It may grow or shrink meanwhile. */
-export async function firstBytes(file: FileHandle, bytes: number): Promise<Buffer> {
-	const content = Buffer.alloc(bytes);
-	const { bytesRead } = await file.read(content, 0, bytes, 0);
-	return content.subarray(0, bytesRead);
 }
 
 /** The same pixels, colors and orientation; null if it's damaged. GIFs and other files stay as they are. */

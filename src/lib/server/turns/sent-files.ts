@@ -10,7 +10,8 @@ import { failure } from '../agent/tool.ts';
 import { refusedBy, refuses } from '../agent/turn-note.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { type AttachedPart, type FilePart, type TextPart, textPart } from './attachments.ts';
-import { firstBytes, formatOf, HEAD_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
+import { readUpTo } from '../foreign-folders.ts';
+import { formatOf, HEAD_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
 import { type BuiltinTools, joinTools } from './toolbox.ts';
 
 /** Of a picture that a model has made. */
@@ -287,12 +288,12 @@ async function lookAt(files: Sight['files'], conversationId: string, path: strin
 		throw new AppError('invalid_input', `“${plainLine(path)}” can’t be shown: ${why}`, { hint });
 	};
 	try {
-		const head = await firstBytes(file, Math.min(bytes, HEAD_BYTES));
+		const head = await readUpTo(file, Math.min(bytes, HEAD_BYTES));
 		const format = formatOf(head);
 		if (!format) return refuse('it isn’t a PNG, JPEG, GIF or WebP.', 'Write the picture as a PNG and look at that.');
 		const why = problemOfPicture(format, bytes);
 		if (why !== null) return refuse(why, 'Write a smaller one and look at that.');
-		const content = await firstBytes(file, bytes);
+		const content = await readUpTo(file, bytes);
 		if (!withoutMetadata(content, format.mediaType)) return refuse('it’s damaged.');
 		const about = { path, bytes: content.length, mediaType: format.mediaType, digest: hash('sha256', content) };
 		await files.keepVersions(conversationId);

@@ -12,6 +12,7 @@ import {
 import { AppError } from '../../../shared/errors.ts';
 import { type Approval, filesOf, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/names.ts';
+import { readUpTo } from '../../foreign-folders.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-calls.ts';
 import type { RunEvent } from '../../../shared/events.ts';
@@ -62,15 +63,9 @@ function noteOf(source: TaskSource, id: string, text: string): A2AMessage {
 function statusMessage(source: TaskSource): A2AMessage | undefined {
 	const { answer } = source;
 	if (answer.status === 'waiting') {
-		const open = approvalsOf(answer).filter(({ isOpen }) => isOpen);
-		return messageOf(source, {
-			id: `${open[0]?.approval.interruptId ?? answer.id}-question`,
-			role: 'agent',
-			parts: questionParts(
-				open.map(({ approval }) => approval),
-				source
-			)
-		});
+		const open = approvalsOf(answer).flatMap(({ approval, isOpen }) => (isOpen ? [approval] : []));
+		const id = `${open[0]?.interruptId ?? answer.id}-question`;
+		return messageOf(source, { id, role: 'agent', parts: questionParts(open, source) });
 	}
 	const end = answer.error?.message;
 	return end === undefined ? undefined : noteOf(source, `${answer.id}-end`, end);
@@ -165,10 +160,9 @@ async function fileArtifact(
 			const encoded = path.split('/').map(encodeURIComponent).join('/');
 			return artifact({ $case: 'url', value: `${origin}/api/conversations/${contextId}/files/${encoded}` });
 		}
-		const content = Buffer.alloc(bytes);
-		const { bytesRead } = await file.read(content, 0, bytes, 0);
-		budget.bytes -= bytesRead;
-		return artifact({ $case: 'raw', value: content.subarray(0, bytesRead) });
+		const content = await readUpTo(file, bytes);
+		budget.bytes -= content.length;
+		return artifact({ $case: 'raw', value: content });
 	} finally {
 		await file.close();
 	}
@@ -247,10 +241,8 @@ export async function* taskEvents(
 		const batches = await runner.follow(source.run.id, source.seq, signal);
 		if (!batches) return;
 		for await (const batch of batches) {
-			yield* updatesOf(
-				batch.map(({ seq, data }) => ({ seq, event: JSON.parse(data) as RunEvent })),
-				source
-			);
+			const events = batch.map(({ seq, data }) => ({ seq, event: JSON.parse(data) as RunEvent }));
+			yield* updatesOf(events, source);
 		}
 		if (signal.aborted) return;
 		const before = source;
@@ -266,15 +258,17 @@ function createUpdates(files: FileSource, { taskId, contextId, answer }: TaskSou
 	let textId = answer.parts.findLast((part) => part.type === 'text' && part.text !== '')?.id;
 	const budget = { bytes: MAX_INLINE_TOTAL };
 
-	const update = (artifact: Artifact, append: boolean): StreamResponse => ({
+	const update = (
+		artifact: Artifact,
+		{ append, lastChunk }: { append: boolean; lastChunk: boolean }
+	): StreamResponse => ({
 		payload: {
 			$case: 'artifactUpdate',
-			value: { taskId, contextId, artifact, append, lastChunk: !append, metadata: undefined }
+			value: { taskId, contextId, artifact, append, lastChunk, metadata: undefined }
 		}
 	});
 	const text = (said: string): StreamResponse => {
-		const response = update(answerArtifact(said), hasText);
-		if (response.payload?.$case === 'artifactUpdate') response.payload.value.lastChunk = false;
+		const response = update(answerArtifact(said), { append: hasText, lastChunk: false });
 		hasText = true;
 		return response;
 	};
@@ -310,7 +304,7 @@ function createUpdates(files: FileSource, { taskId, contextId, answer }: TaskSou
 			if (event.name === 'skill.finished') {
 				for (const { path } of event.value.files) {
 					const artifact = await fileArtifact(files, path, budget);
-					if (artifact) yield update(artifact, false);
+					if (artifact) yield update(artifact, { append: false, lastChunk: true });
 				}
 			}
 		}

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Message, type Part, Role } from '@a2a-js/sdk';
 import { A2A_ERROR_CODE, ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
-import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
+import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import { modelId } from '../../../shared/models.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
@@ -154,8 +154,8 @@ export function readCall(text: string): RpcCall | RpcError {
 		const message = 'Push notifications aren’t supported. Follow the task as a stream.';
 		return rpcError(id, A2A_ERROR_CODE.PUSH_NOTIFICATION_NOT_SUPPORTED, message);
 	}
-	const checked = safely(known.params, params);
-	if (!checked.success) return rpcError(id, A2A_ERROR_CODE.INVALID_PARAMS, checked.problem);
+	const checked = known.params.safeParse(params, { error: inPlainWords });
+	if (!checked.success) return rpcError(id, A2A_ERROR_CODE.INVALID_PARAMS, `params.${describe(checked.error)}`);
 	return { version: known.version, id, body: { jsonrpc: '2.0', id, method, params: checked.data } };
 }
 
@@ -166,19 +166,6 @@ export function rpcError(id: RpcId, code: number, message: string): RpcError {
 /** The id of an invalid call, if it has one. */
 function idOf(json: unknown): RpcId {
 	return z.object({ id: rpcId }).safeParse(json).data?.id ?? null;
-}
-
-function safely(
-	schema: z.ZodType,
-	value: unknown
-): { success: true; data: unknown } | { success: false; problem: string } {
-	try {
-		const { success, data, error } = schema.safeParse(value, { error: inPlainWords });
-		return success ? { success, data } : { success, problem: `params.${describe(error)}` };
-	} catch (error) {
-		if (!(error instanceof RangeError)) throw error;
-		return { success: false, problem: 'params: nested too deeply' };
-	}
 }
 
 /** Names the first wrong field, without its value. */
@@ -215,15 +202,7 @@ function storedId(messageId: string): string {
 
 function wordsOf({ content }: Part): string[] {
 	if (content?.$case === 'text') return [content.value];
-	return content?.$case === 'data' ? [asJson(content.value)] : [];
-}
-
-function asJson(value: unknown): string {
-	try {
-		return JSON.stringify(value) ?? 'null';
-	} catch (error) {
-		throw new AppError('invalid_input', 'A data part is nested too deeply.', { cause: error });
-	}
+	return content?.$case === 'data' ? [JSON.stringify(content.value)] : [];
 }
 
 function fileOf({ content, filename, mediaType }: Part, index: number): IncomingFile[] {

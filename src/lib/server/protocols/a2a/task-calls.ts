@@ -195,27 +195,22 @@ export interface TaskSource {
 	mayAnswer: boolean;
 }
 
-interface Parts {
-	store: Store;
-	runner: Pick<Runner, 'get' | 'live'>;
-}
-
 /** @throws AppError `not_found`, also for another key's task */
-export async function readTask(parts: Parts, asker: Asker, taskId: string): Promise<TaskSource> {
+export async function readTask(parts: CallParts, asker: Asker, taskId: string): Promise<TaskSource> {
 	const { store, runner } = parts;
 	if (!conversationId.safeParse(taskId).success) throw noTask();
 	const first = await requireOwnRun(parts, asker.apiKeyId, taskId).catch((error: unknown) => {
 		throw error instanceof AppError && error.code === 'not_found' ? noTask() : error;
 	});
 	const { conversationId: contextId, messageId } = first;
-	let answer = await store.messages.get(contextId, messageId);
-	let live = answer?.runId ? runner.live(answer.runId) : null;
+	const read = async () => {
+		const answer = await store.messages.get(contextId, messageId);
+		if (!answer) throw noTask();
+		return { answer, live: answer.runId ? runner.live(answer.runId) : null };
+	};
+	let { answer, live } = await read();
 	// The run ended between the two reads.
-	if (answer?.status === 'running' && !live) {
-		answer = await store.messages.get(contextId, messageId);
-		live = answer?.runId ? runner.live(answer.runId) : null;
-	}
-	if (!answer) throw noTask();
+	if (answer.status === 'running' && !live) ({ answer, live } = await read());
 	if (answer.status === 'waiting') [answer = answer] = await withDecisions(store, contextId, [answer]);
 	const run = answer.runId === null || answer.runId === first.id ? first : await runner.get(answer.runId);
 	const question = answer.parentId === null ? null : await store.messages.get(contextId, answer.parentId);

@@ -20,10 +20,10 @@ import {
 	clientOf,
 	hasScope,
 	lackOf,
+	type McpCaller,
 	type McpContext,
 	type McpPeer,
 	ownToolOf,
-	scopeOf,
 	skillsEnableInput,
 	skillsExecuteInput,
 	skillsExecutionsInput,
@@ -37,7 +37,7 @@ import type { SkillSummary } from '../../../shared/skills.ts';
 import { runAdHoc } from '../../skill-admin/ad-hoc.ts';
 import { requireSkill } from '../../skill-admin/skill-details.ts';
 import type { ModeSubject } from '../../trust/skill-modes.ts';
-import { toSkillId } from '../../../shared/names.ts';
+import { type ApiScope, toSkillId } from '../../../shared/names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
 import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
@@ -50,10 +50,9 @@ export async function callTool(
 ): Promise<CallToolResult | InputRequiredResult> {
 	try {
 		const own = ownToolOf(name);
-		if (own === null) return await callSkillTool(context, { name, args }, call);
-		const scope = scopeOf(own);
-		if (!hasScope(call.peer.caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
-		const answer = await callOwnTool(context, own, args, call);
+		if (!own) return await callSkillTool(context, { name, args }, call);
+		checkScope(call.peer.caller, own.scope);
+		const answer = await callOwnTool(context, own.name, args, call);
 		// A run that failed is a tool error too, with its record.
 		const isError = (isObject(answer.result) && answer.result.success === false) || undefined;
 		return { content: [text(JSON.stringify(answer))], structuredContent: answer, isError };
@@ -87,18 +86,15 @@ async function callSkillTool(
 		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool “${name.slice(0, 100)}”.`);
 	}
 	const run: PlannedRun | null = session.plan(name, args);
-	const scope = run === null ? 'read' : 'execute';
-	if (!hasScope(caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
+	checkScope(caller, run === null ? 'read' : 'execute');
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
 	const { question, digest } = run ? await context.approvals.request(run, null) : { question: null, digest: null };
-	const refusal = refusalOf(question, context, { peer, consent });
-	if (refusal) return failure(refusal);
+	requireAllowed(question, context, { peer, consent });
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
-	const callerOfRun = { sessionId, apiKeyId };
 	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
-		const within = { cwd, signal, onEvent, caller: callerOfRun };
-		return toResult(await session.call(name, args, digest === null ? within : { ...within, allowed: digest }));
+		const within = { cwd, signal, onEvent, caller: { sessionId, apiKeyId }, allowed: digest ?? undefined };
+		return toResult(await session.call(name, args, within));
 	});
 }
 
@@ -106,8 +102,8 @@ async function callSkillTool(
 function instructionsOnly(library: SkillSnapshot, args: Record<string, unknown>): CallToolResult {
 	const name = args.skill;
 	const skill = typeof name === 'string' ? findNamed(library, name) : null;
-	if (skill) return { content: [text(renderLoadedSkill(skill, numberArgument(args, 'offset')))] };
-	return failure({ error: 'SkillNotFound', message: 'Skill not found.', hint: 'skills_list shows all skills.' });
+	if (!skill) throw new SkillError('SkillNotFound', 'Skill not found.', 'skills_list shows all skills.');
+	return { content: [text(renderLoadedSkill(skill, numberArgument(args, 'offset')))] };
 }
 
 /** Text goes out as it is; an object also as structured content. */
@@ -252,12 +248,7 @@ async function executeSkill(
 	return context.turns.run({ caller: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
-			allow(question) {
-				const refusal = refusalOf(question, context, { peer, consent });
-				if (!refusal) return;
-				const { error, message, hint } = refusal;
-				throw new AppError('forbidden', message, { hint, details: { error } });
-			}
+			allow: (question) => requireAllowed(question, context, { peer, consent })
 		});
 		return { execution: toRecord(execution), result };
 	});
@@ -284,23 +275,21 @@ function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer
 	throw new AppError('invalid_input', sentenceOf(parsed.error.issues[0], 'arguments').sentence);
 }
 
-interface Refusal {
-	/** Error type (D13). */
-	error: string;
-	message: string;
-	hint: string;
+/** @throws AppError forbidden */
+function checkScope(caller: McpCaller, scope: ApiScope): void {
+	if (!hasScope(caller, scope)) throw new AppError('forbidden', lackOf(scope));
 }
 
 /**
  * Asks for consent through the client if it can ask, else refuses and says where to allow it (FEATURES C16, F3).
- * @returns null if no consent is needed or it was given @throws ConsentNeeded | SkillError `ApprovalDenied`
+ * @throws ConsentNeeded | SkillError `ApprovalDenied` | AppError `forbidden` with the error type (D13) in its details
  */
-function refusalOf(
+function requireAllowed(
 	question: ApprovalRequest | null,
 	{ questions }: Pick<McpContext, 'questions'>,
 	{ peer, consent }: Pick<OwnCall, 'peer' | 'consent'>
-): Refusal | null {
-	if (question === null) return null;
+): void {
+	if (question === null) return;
 	const { caller, sessionId } = peer;
 	const { skill, script, args, digest, reason, trust } = question;
 	// The client reports its user's answer with the authority of its key.
@@ -308,10 +297,8 @@ function refusalOf(
 		const subject = [clientOf(caller, sessionId), skill, script, args, digest];
 		const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
 		const where = trust ? ` Check what it contains and trust it on its page, ${page}.` : '';
-		requireConsent(consent, questions, { reason: reason + where, args, subject });
-		return null;
+		return requireConsent(consent, questions, { reason: reason + where, args, subject });
 	}
-	return runsUnasked(caller, question)
-		? null
-		: { error: typeOf(question), message: reason, hint: hintFor(question, caller) };
+	if (runsUnasked(caller, question)) return;
+	throw new AppError('forbidden', reason, { hint: hintFor(question, caller), details: { error: typeOf(question) } });
 }

@@ -68,7 +68,9 @@ const answer = (properties: Record<string, unknown>): Tool['outputSchema'] => ({
 });
 const list = { type: 'array', items: { type: 'object' } };
 
-const OWN: readonly (Tool & { scope: ApiScope })[] = [
+type OwnTool = Tool & { scope: ApiScope };
+
+const OWN: readonly OwnTool[] = [
 	{
 		name: 'skills_list',
 		title: 'List skills',
@@ -109,18 +111,10 @@ const OWN: readonly (Tool & { scope: ApiScope })[] = [
 
 const OMNIROUTE = 'omniroute_';
 
-/** Resolves the name or alias of one of the server’s own tools; null for others. */
-export function ownToolOf(name: string): string | null {
+/** One of the server’s own tools, by its name or alias; undefined for others. */
+export function ownToolOf(name: string): OwnTool | undefined {
 	const plain = name.startsWith(OMNIROUTE) ? name.slice(OMNIROUTE.length) : name;
-	return OWN.some((tool) => tool.name === plain) ? plain : null;
-}
-
-export function scopeOf(ownTool: string): ApiScope {
-	return OWN.find(({ name }) => name === ownTool)?.scope ?? 'execute';
-}
-
-export function outputSchemaOf(name: string): Tool['outputSchema'] {
-	return OWN.find((tool) => tool.name === ownToolOf(name))?.outputSchema;
+	return OWN.find((tool) => tool.name === plain);
 }
 
 /** Tools this caller may call. Aliases work but aren't listed. */

@@ -29,7 +29,7 @@ import {
 	type McpContext,
 	type McpParts,
 	type McpPeer,
-	outputSchemaOf,
+	ownToolOf,
 	pageOf,
 	requireScope,
 	viewFor
@@ -251,7 +251,7 @@ function createMcpServer(context: McpContext, { peerOf, first, isModern }: Serve
 		const result = await callTool(context, params, call);
 		await progress.flush();
 		if (isInputRequiredResult(result)) return result;
-		return server.projectCallToolResult(result, outputSchemaOf(params.name));
+		return server.projectCallToolResult(result, ownToolOf(params.name)?.outputSchema);
 	});
 	server.setRequestHandler('resources/list', ({ params }, handled) =>
 		listResources(viewOfReader(handled), params?.cursor)

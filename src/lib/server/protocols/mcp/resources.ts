@@ -13,6 +13,7 @@ import { SkillError, type Skill } from '../../skills/types.ts';
 import { mimeTypeOf } from '../refusals.ts';
 import { pageOf, type CallerView } from './definitions.ts';
 import { isUtf8 } from 'node:buffer';
+import { readUpTo } from '../../foreign-folders.ts';
 import { openInside } from '../../safe-path.ts';
 import { isLeftOut } from '../../skills/read/files.ts';
 
@@ -106,10 +107,7 @@ export async function readSkillBytes(dir: string, path: string): Promise<Buffer 
 	if (path.split('/').some(isLeftOut)) throw new Error('hidden files aren’t part of a skill');
 	const { file, bytes } = await openInside(dir, path);
 	try {
-		if (bytes > MAX_FILE_BYTES) return null;
-		const buffer = Buffer.alloc(bytes);
-		const { bytesRead } = await file.read(buffer, 0, bytes, 0);
-		return buffer.subarray(0, bytesRead);
+		return bytes > MAX_FILE_BYTES ? null : await readUpTo(file, bytes);
 	} finally {
 		await file.close();
 	}

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { McpCaller } from './definitions.ts';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
-import { isObject } from '../../../shared/json.ts';
+import { asObject, isObject } from '../../../shared/json.ts';
 import { readText } from '../../read-text.ts';
 
 export interface McpSessions {
@@ -86,10 +86,10 @@ export function createSessions(options: SessionsOptions): McpSessions {
 				return session.handle(request, body, authInfo);
 			}
 			if (isInitializeRequest(body)) return open(request, body, caller, authInfo);
-			if ((body as { method?: unknown } | null | undefined)?.method === 'initialize') {
+			if (asObject(body).method === 'initialize') {
 				return rpcError(400, -32_602, 'The parameters of “initialize” aren’t valid.', idOf(body));
 			}
-			return rpcError(400, -32_000, 'The Mcp-Session-Id header is missing.', idOf(body));
+			return rpcError(400, REFUSED, 'The Mcp-Session-Id header is missing.', idOf(body));
 		},
 		servers: () => [...sessions.values()].map(({ server }) => server),
 		async sweep() {
@@ -103,8 +103,7 @@ export function createSessions(options: SessionsOptions): McpSessions {
 }
 
 function idOf(body: unknown): { id?: unknown } {
-	const { id } = (body ?? {}) as { id?: unknown };
-	return id === undefined ? {} : { id };
+	return { id: asObject(body).id };
 }
 
 export interface McpSession {
@@ -344,8 +343,7 @@ export async function readMessages(request: Request): Promise<{ body: unknown } 
 	const messages = Array.isArray(body) ? (body as unknown[]) : [body];
 	const wrong = messages.length === 0 ? [undefined] : messages.filter((message) => !isMessage(message));
 	if (wrong.length === 0) return { body };
-	const id = (wrong[0] as { id?: unknown } | null | undefined)?.id;
-	return rpcError(400, INVALID_REQUEST, 'The body isn’t a JSON-RPC 2.0 message.', { id });
+	return rpcError(400, INVALID_REQUEST, 'The body isn’t a JSON-RPC 2.0 message.', idOf(wrong[0]));
 }
 
 function isMessage(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import nodePath, { basename, join, posix, resolve, win32 } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { readUpTo } from '../../foreign-folders.ts';
 import type { FilePage } from '../call/operations.ts';
 import { SkillError } from '../types.ts';
 
@@ -169,8 +170,7 @@ export async function isExecutable(path: string): Promise<boolean> {
 export async function readHead(path: string, bytes: number): Promise<string> {
 	const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
 	try {
-		const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
-		return buffer.toString('utf8', 0, bytesRead);
+		return (await readUpTo(file, bytes)).toString();
 	} finally {
 		await file.close();
 	}
@@ -205,10 +205,11 @@ export async function readSkillFile(
 	});
 	try {
 		const { size } = await checked(file, root, path, requested);
-		const head = await readAt(file, 0, Math.min(size, SNIFFED_BYTES));
+		const head = await readUpTo(file, Math.min(size, SNIFFED_BYTES));
 		if (head.includes(0)) throw cannotRead(requested, 'it’s a binary file');
-		const bytes = await readAt(file, Math.min(offset, size), Math.min(limit, MAX_LIMIT, Math.max(0, size - offset)));
-		const end = Math.min(offset, size) + bytes.length;
+		const start = Math.min(offset, size);
+		const bytes = await readUpTo(file, Math.min(limit, MAX_LIMIT, size - start), start);
+		const end = start + bytes.length;
 		const isLast = end >= size;
 		// A character split by the limit belongs to the next page.
 		const decoder = new StringDecoder('utf8');
@@ -261,12 +262,6 @@ export async function liesInside(
 	const now = await realpath(path).catch(() => '');
 	const there = isInside(root, now) ? await lstat(now).catch(() => null) : null;
 	return there?.ino === opened.ino && there.dev === opened.dev;
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-	if (length === 0) return Buffer.alloc(0);
-	const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
-	return buffer.subarray(0, bytesRead);
 }
 
 /** Number of trailing bytes that start an incomplete character. */
