@@ -52,6 +52,8 @@ export interface RigOptions {
 	idleTimeoutMs?: number;
 	/** The server's own skills, for a request that may use only `only`. */
 	builtins?: (offer: { only?: readonly string[] | undefined }) => BuiltinTools;
+	/** Skills that are described for a question. */
+	maxSuggested?: () => number;
 	/** Stands between the runner and the store, to let it fail. */
 	wrapStore?: (store: Store) => Store;
 }
@@ -109,6 +111,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			models,
 			modes,
 			...(options.builtins ? { builtins: options.builtins } : {}),
+			...(options.maxSuggested ? { maxSuggested: options.maxSuggested } : {}),
 			approvals: createApprovalPolicy({
 				store,
 				trust,

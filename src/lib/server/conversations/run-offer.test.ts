@@ -52,14 +52,24 @@ describe('F2: why a run offered what it did', () => {
 		expect(sum(offer!.skills.map(({ tokens }) => tokens))).toBeLessThan(offer!.tokens);
 	});
 
+	/** More than are described in the instructions. */
+	const MANY = Object.fromEntries(
+		Array.from({ length: 300 }, (_, index) => [
+			`skill-${index}/SKILL.md`,
+			`---\nname: skill-${index}\ndescription: Does the thing ${index} for people who need it done.\n---\nDo.`
+		])
+	);
+
+	test('B8: of very many skills, the settings say how many are described for a message: the best', async () => {
+		await start([text('Done.'), text('Done.')], { skills: { ...SKILLS, ...MANY }, maxSuggested: () => 2 });
+		await rig.run('people need the thing done');
+		expect(JSON.stringify(rig.server.requests[0]!.body.input).match(/### /g)).toHaveLength(2);
+		await rig.run('When is low tide?');
+		expect(JSON.stringify(rig.server.requests[1]!.body.input)).toContain('### tides');
+	});
+
 	test('of very many skills keeps the best fifty, in their order: those without a word that fits come last, by name', async () => {
-		const skills = Object.fromEntries(
-			Array.from({ length: 300 }, (_, index) => [
-				`skill-${index}/SKILL.md`,
-				`---\nname: skill-${index}\ndescription: Does the thing ${index} for people who need it done.\n---\nDo.`
-			])
-		);
-		await start([text('Done.')], { skills: { ...SKILLS, ...skills } });
+		await start([text('Done.')], { skills: { ...SKILLS, ...MANY } });
 		const { runId } = await rig.run('When is low tide?');
 		const { skills: kept, total } = (await read(runId)).offer!;
 		expect([kept.length, total]).toEqual([MAX_OFFERED, 303]);

@@ -113,6 +113,40 @@ describe('F7: the context budget', () => {
 		expect(requests).toHaveLength(1);
 	});
 
+	/** Its beginning is summarised, and fits into a request of its own. */
+	const outgrown = [...talk(3), question('q', long(900))];
+
+	test('a summary is asked for with everything that a step has, so that it is read from the cache', async () => {
+		const { model, requests } = summarizer();
+		const budget = budgetOf({ model, contextTokens: 4400, web: ['search'], effort: 'high' });
+		const input = toInput(await budget.shorten(outgrown), model.id);
+		await fitted(budget, input);
+		const { input: asked, ...rest } = requests[0]!;
+		expect(rest).toMatchObject({
+			...{ instructions: 'You are a helpful assistant.', tools: TOOLS, toolChoice: 'auto' },
+			...{ web: ['search'], effort: 'high', sessionId: 'c' }
+		});
+		expect(asked.slice(0, -1)).toEqual(input.slice(0, -1));
+	});
+
+	test('what a model says before it calls a tool is no summary: it is asked for one of a transcript, which no cache needs to keep', async () => {
+		const calls: ModelEvent = { type: 'call.done', callId: 'c', name: 'f', arguments: '{}' };
+		const { model, requests } = summarizer([
+			{ type: 'text.delta', key: 't', delta: 'I look first.' },
+			calls,
+			completed
+		]);
+		const compactions = memory();
+		const budget = budgetOf({ model, contextTokens: 4400, compactions });
+		const { input } = await fitted(budget, toInput(await budget.shorten(outgrown), model.id));
+		expect(requests.map(({ tools, sessionId }) => [tools.length, sessionId])).toEqual([
+			[1, 'c'],
+			[0, '']
+		]);
+		expect(JSON.stringify(input)).not.toContain('I look first.');
+		expect(await compactions.list()).toEqual([]);
+	});
+
 	test('never summarises a summary alone, however long the newest question is', async () => {
 		const { model, requests } = summarizer();
 		const compactions = memory();
