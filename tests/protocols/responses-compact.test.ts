@@ -115,6 +115,17 @@ test('F12: of a very long conversation the newest words are kept, and the summar
 	expect(words.at(-1)).toMatch(/^59 /);
 });
 
+test('F12: a compaction names the pictures of the workspace in place of their bytes', async () => {
+	const png = Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a' + '0'.repeat(16), 'hex');
+	await open([text('A cat was shown.')]);
+	const image = { type: 'input_image', image_url: `data:image/png;base64,${png.toString('base64')}` };
+	const words = { type: 'input_text', text: 'Look' };
+	const { body } = await rig.compact({ model: 'some/model', input: [{ role: 'user', content: [words, image] }] });
+	const [{ content }] = body.output as [{ content: { type: string; text: string }[] }];
+	expect(content.map((part) => part.type)).toEqual(['input_text', 'input_text', 'input_text']);
+	expect(content[1]?.text).toMatch(/^\[Picture: image-\w{8}\.png\]$/);
+});
+
 test('F9, F12: with the built-in responder both tasks go on after a compaction, files and all, over either transport', async () => {
 	rig = await openResponses();
 	onTestFinished(() => rig.close());

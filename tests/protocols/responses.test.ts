@@ -1,9 +1,10 @@
 /** `POST /v1/responses` and what is around it: every response and event is checked against the document. */
+import { createServer } from 'node:http';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { processesWith } from '../support/processes.ts';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import {
 	call,
 	calls,
@@ -18,6 +19,7 @@ import {
 } from '../support/model-server.ts';
 import {
 	createResponsesRigs,
+	openResponses,
 	type ResponsesRig,
 	type ResponsesRigOptions,
 	type StreamedEvent
@@ -312,7 +314,7 @@ test('F12: phase, citations and log probabilities of the model’s message are p
 	});
 });
 
-test('F12: a picture that the model makes is a file, named by its step; neither the response nor the next request has its bytes', async () => {
+test('F12: a picture that the model makes is a file, named by its step; the response doesn’t have its bytes, the next request has', async () => {
 	const png = Buffer.from(`89504e470d0a1a0a0000000d494844520000000a0000000a${'0'.repeat(4000)}`, 'hex');
 	const result = png.toString('base64');
 	const made = item('image_generation_call', { id: 'ig_1', status: 'completed', result });
@@ -324,7 +326,7 @@ test('F12: a picture that the model makes is a file, named by its step; neither 
 	expect(JSON.stringify(body)).not.toContain(result.slice(0, 500));
 	await rig.ask({ input: 'Nice?', previous_response_id: body.id });
 	const sent = JSON.stringify(sentItems(1));
-	expect(sent).not.toContain('image_generation_call');
+	expect(sent).toContain(png.toString('base64'));
 	expect(sent).toContain('picture-1.png');
 });
 
@@ -442,22 +444,33 @@ test('E18: nobody goes on from, reads or refers to another key’s response', as
 	expect((await rig.ask({ input: 'x', previous_response_id: id }, { key: 'key_a' })).status).toBe(200);
 });
 
-test('F5, F12: a file that comes along is in the workspace of the key, and named to the model; images go on as they are', async () => {
-	const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' };
+/** The beginning of a PNG, which is all that is read here. */
+const PNG = Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a' + '0'.repeat(16), 'hex');
+const PNG_URL = `data:image/png;base64,${PNG.toString('base64')}`;
+const models = (...inputs: string[]) => [{ id: 'test/model', architecture: { input_modalities: ['text', ...inputs] } }];
+const user = (...content: object[]) => ({ role: 'user', content });
+const said = (words: string) => ({ type: 'input_text', text: words });
+
+test('F5, F12: files and pictures that come along are in the workspace of the key; the model is given them as in a chat', async () => {
+	const image = { type: 'input_image', image_url: PNG_URL, detail: 'low' };
 	const csv = Buffer.from('a,b\n1,2\n').toString('base64');
 	const file = { type: 'input_file', filename: '../data.csv', file_data: `data:text/csv;base64,${csv}` };
 	await open([call('use_skill', { skill: 'demo', script: 'scripts/cat.sh' }), text('Read.'), text('Other.')], {
-		skills: { ...SKILLS, 'demo/scripts/cat.sh': 'cat data.csv\n' }
+		skills: { ...SKILLS, 'demo/scripts/cat.sh': 'cat data.csv; ls\n' }
 	});
-	const content = [{ type: 'input_text', text: 'Read it' }, file, image];
+	const content = [said('Read it'), image, said('and'), file];
 	const { body } = await rig.ask({ input: [{ role: 'user', content }] }, { key: 'key_a' });
-	expect(body.output[0].openrouter_skills.output).toContain('1,2');
+	expect(body.output[0].openrouter_skills.output).toMatch(/1,2[^]*image-[0-9a-f]{8}\.png/);
 	expect(sentItems(0)[0]?.content).toEqual([
-		{ type: 'input_text', text: 'Read it' },
-		image,
-		{ type: 'input_text', text: 'Attached files:\n- data.csv' },
+		...[said('Read it'), image, said('and')],
+		{
+			type: 'input_text',
+			text: expect.stringMatching(/^Attached files:\n- image-\w{8}\.png\n- data\.csv$/) as unknown
+		},
+		said('The file data.csv:\n<file_content>\na,b\n1,2\n\n</file_content>'),
 		{ type: 'input_text', text: expect.stringContaining('- data.csv (8 bytes)') as unknown }
 	]);
+	expect(sentItems(1).slice(0, 1)).toEqual(sentItems(0).slice(0, 1));
 	const other = { ...file, file_data: Buffer.from('other').toString('base64') };
 	await rig.ask({ input: [{ role: 'user', content: [other] }] }, { key: 'key_a' });
 	expect(JSON.stringify(sentItems(2))).toMatch(/data-[0-9a-f]{8}\.csv/);
@@ -465,6 +478,119 @@ test('F5, F12: a file that comes along is in the workspace of the key, and named
 	const [name = ''] = readdirSync(folder);
 	expect(name).toMatch(/^key\./);
 	expect(readFileSync(join(folder, name, 'data.csv'), 'utf8')).toBe('a,b\n1,2\n');
+});
+
+test('F5, F12: a chain has a picture’s bytes once, in the workspace, and sends them again; a result of the caller’s tool may have one', async () => {
+	await open([text('A cat.'), [call('get_weather', { place: 'Rome' })], text('Sunny.')], { models: models('image') });
+	const first = await rig.ask({
+		model: 'test/model',
+		input: [user(said('What?'), { type: 'input_image', image_url: PNG_URL })]
+	});
+	const next = {
+		model: 'test/model',
+		tools: [WEATHER],
+		previous_response_id: first.body.id,
+		input: 'And the weather?'
+	};
+	const { body } = await rig.ask(next);
+	expect(sentItems(1)[0]).toEqual(sentItems(0)[0]);
+	expect(JSON.stringify(await rig.app.store.responses.chain(body.id, null))).not.toContain(PNG.toString('base64'));
+	const { call_id } = body.output.at(-1) as { call_id: string };
+	const output = [{ type: 'input_image', image_url: PNG_URL }];
+	const sent = { ...next, previous_response_id: body.id, input: [{ type: 'function_call_output', call_id, output }] };
+	expect(textOf((await rig.ask(sent)).body)).toBe('Sunny.');
+	expect(sentItems(2).at(-1)?.output).toContainEqual({ type: 'input_image', detail: 'auto', image_url: PNG_URL });
+});
+
+const ADDRESSES = [
+	{ type: 'input_image', image_url: 'https://pictures.example/cat.png', detail: 'high' },
+	{ type: 'input_image', file_id: 'file-1', detail: 'auto' },
+	{ type: 'input_file', file_url: 'https://files.example/a.pdf' },
+	{ type: 'input_file', file_id: 'file-2' }
+];
+
+test('F12: addresses and ids of files are passed on as they are to a model that takes them; nothing is fetched here', async () => {
+	let fetched = 0;
+	const place = createServer((_request, answer) => void answer.end(String((fetched += 1))));
+	await new Promise<void>((resolve) => void place.listen(0, '127.0.0.1', resolve));
+	onTestFinished(() => void place.close());
+	const { port } = place.address() as { port: number };
+	const here = { type: 'input_image', image_url: `http://127.0.0.1:${port}/cat.png`, detail: 'auto' };
+	await open([text('Seen.')], { models: models('image', 'file') });
+	const { body } = await rig.ask({ model: 'test/model', input: [user(said('Look'), ...ADDRESSES, here)] });
+	expect((sentItems(0)[0]?.content as object[]).slice(1, 6)).toEqual([...ADDRESSES, here]);
+	expect([body.openrouter_skills, fetched]).toEqual([undefined, 0]);
+});
+
+test('F12: a model that takes none is told of each, and the response says what was left out', async () => {
+	await open([text('I see none.')], { models: models() });
+	const { status: code, body } = await rig.ask({
+		model: 'test/model',
+		input: [user(said('Look'), ...ADDRESSES, { type: 'input_image', image_url: PNG_URL })]
+	});
+	expect(code).toBe(200);
+	const sent = JSON.stringify(sentItems(0));
+	expect(sent).not.toMatch(/input_image|input_file/);
+	expect(sent).toContain('The picture https://pictures.example/cat.png isn’t shown, because you can’t see pictures.');
+	expect(sent).toContain('The file file-2 isn’t shown, because you can’t read attached files.');
+	expect(body.openrouter_skills.left_out).toEqual([
+		'The picture https://pictures.example/cat.png wasn’t sent to test/model: it can’t see pictures.',
+		'The picture file-1 wasn’t sent to test/model: it can’t see pictures.',
+		'The file https://files.example/a.pdf wasn’t sent to test/model: it can’t read attached files.',
+		'The file file-2 wasn’t sent to test/model: it can’t read attached files.',
+		expect.stringMatching(/^image-\w{8}\.png wasn’t sent to test\/model: it can’t see pictures\.$/)
+	]);
+});
+
+test('F12: what the server refuses is left out, in the next response of the chain, too, and the first says so', async () => {
+	const refusal = status(400, { error: { code: 400, message: 'Failed to download image_url' } });
+	await open([refusal, text('None.'), text('Still none.')], { models: models('image') });
+	const { body } = await rig.ask({ model: 'test/model', input: [user(said('Look'), ADDRESSES[0]!)] });
+	expect(body.openrouter_skills.left_out).toEqual(['test/model refused the pictures, so it was asked without them.']);
+	await rig.ask({ model: 'test/model', input: 'And now?', previous_response_id: body.id });
+	expect(JSON.stringify(sentItems(2))).not.toContain('input_image');
+});
+
+test('F12: Demo mode takes such a request, and says what it can’t see', async () => {
+	const own = await openResponses({ skills: SKILLS });
+	try {
+		const { status: code, body } = await own.ask({ input: [user(said('Hello'), ...ADDRESSES)] });
+		expect([code, body.status]).toEqual([200, 'completed']);
+		expect(body.openrouter_skills.left_out).toHaveLength(4);
+		expect(textOf(body)).not.toContain('example');
+	} finally {
+		await own.close();
+	}
+});
+
+test.each([
+	['broken base64', { image_url: 'data:image/png;base64,!!!' }, 'image_url must be base64'],
+	['base64 that is cut', { image_url: 'data:image/png;base64,AAAAA' }, 'image_url must be base64'],
+	['another type', { image_url: 'data:image/png;base64,AAAA' }, 'image_url isn’t a PNG, JPEG, GIF or WebP'],
+	['a drawing', { image_url: 'data:image/svg+xml,%3Csvg/%3E' }, 'image_url isn’t a PNG, JPEG, GIF or WebP'],
+	['nothing', {}, 'Missing required parameter'],
+	['a file of the caller', { image_url: 'file:///etc/passwd' }, 'must be a data URL or an http(s) address'],
+	['no address', { image_url: 'cat.png' }, 'must be a data URL or an http(s) address'],
+	[
+		'too many bytes',
+		{ image_url: `data:image/png;base64,${Buffer.concat([PNG, Buffer.alloc(6_000_000)]).toString('base64')}` },
+		'it’s larger than 5 MB'
+	],
+	['a script', { type: 'input_file', file_url: 'javascript:alert(1)' }, 'must be a data URL or an http(s) address'],
+	['data that is cut', { type: 'input_file', file_data: 'AAAAA' }, 'file_data must be base64'],
+	['a long address', { image_url: `https://a.example/${'x'.repeat(9000)}` }, 'of at most 8192 characters']
+])('F12: a picture or file of %s is a 400 that names the parameter', async (_what, part, message) => {
+	await open([]);
+	const { status: code, body } = await rig.ask({
+		model: 'test/model',
+		input: [user({ type: 'input_image', ...part })]
+	});
+	expect(code).toBe(400);
+	expect(body.error).toMatchObject({
+		type: 'invalid_request_error',
+		message: expect.stringContaining(message) as unknown,
+		param: expect.stringMatching(/^input\[0\]\.content\[0\]\./) as unknown
+	});
 });
 
 test('F12: what the model’s server refuses is an error of its own status, and in a stream the response’s', async () => {

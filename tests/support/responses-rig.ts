@@ -48,6 +48,8 @@ export interface ResponsesRigOptions {
 	script?: Reply[];
 	/** Files below a folder of skills; the bundled ones without it. */
 	skills?: Record<string, string | Uint8Array>;
+	/** What the model's server says of its models. */
+	models?: Record<string, unknown>[];
 	env?: Record<string, string>;
 	/** Of WebSockets; the server's own without it. */
 	sockets?: Partial<SocketLimits>;
@@ -59,7 +61,9 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
 		await writeFile(join(root, 'skills', path), text);
 	}
-	const model_ = options.script ? await startModelServer(options.script) : null;
+	const model_ = options.script
+		? await startModelServer(options.script, options.models ? { models: options.models } : {})
+		: null;
 	const app = await createApp(
 		loadConfig({
 			DATA_DIR: join(root, 'data'),

@@ -14,7 +14,7 @@ import { formatOf, HEAD_BYTES, MAX_PICTURE_BYTES, problemOfPicture, withoutMetad
 
 /** Stands for a file in a stored item. The bytes are added when a request is sent to a model that takes them. */
 export type FilePart = (
-	| { type: 'input_image'; detail: 'auto' }
+	| { type: 'input_image'; detail: 'low' | 'high' | 'auto' | 'original' }
 	/** `pages` for the context budget; `text` for models that take no files. */
 	| { type: 'input_file'; filename: string; pages: number; text: string }
 ) & {

@@ -4,7 +4,7 @@ import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ProducedFile } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
-import { isServerCall } from '../../shared/names.ts';
+import { BUILT_IN_MODEL, isServerCall } from '../../shared/names.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { failure } from '../agent/tool.ts';
 import { refusedBy, refuses } from '../agent/turn-note.ts';
@@ -59,13 +59,16 @@ export function withAttachments(
 ): Model {
 	const urls = new Map<string, string | null>();
 
-	/** Read once a turn. The kept version, because scripts may have changed the file. */
+	const contentOf = async (path: string, version?: string): Promise<Buffer | undefined> => {
+		const opened = await files.read(conversationId, path, version).catch(() => null);
+		return opened?.file.readFile().finally(() => opened.file.close());
+	};
+	/** Read once a turn. The kept version, because scripts may have changed the file; without one, the file itself, if it's the same. */
 	const urlOf = async ({ path, mediaType, digest }: FilePart['file']): Promise<string | null> => {
 		const known = urls.get(digest);
 		if (known !== undefined) return known;
-		const opened = await files.read(conversationId, path, digest).catch(() => null);
-		const bytes = await opened?.file.readFile().finally(() => opened.file.close());
-		const url = bytes ? dataUrl(bytes, mediaType) : null;
+		const bytes = (await contentOf(path, digest)) ?? (await contentOf(path));
+		const url = bytes && hash('sha256', bytes) === digest ? dataUrl(bytes, mediaType) : null;
 		urls.set(digest, url);
 		return url;
 	};
@@ -74,6 +77,8 @@ export function withAttachments(
 		const partOf = async (part: unknown) => {
 			if (!isSentPart(part)) return part;
 			const reason = why(part);
+			// Demo mode would take our sentence for the user's.
+			if (reason !== null && model.id === BUILT_IN_MODEL) return [];
 			if (!isFilePart(part)) return reason === null ? part : insteadOf(part, reason);
 			const url = reason === null ? await urlOf(part.file) : null;
 			if (part.type === 'input_file') {
@@ -85,8 +90,8 @@ export function withAttachments(
 		};
 		const itemOf = async (item: ResponseItem) => {
 			if (!partsOf(item).some(isSentPart)) return item;
-			if (!Array.isArray(item.output)) return { ...item, content: await Promise.all(partsOf(item).map(partOf)) };
-			const parts = await Promise.all(partsOf(item).map(partOf));
+			const parts = (await Promise.all(partsOf(item).map(partOf))).flat();
+			if (!Array.isArray(item.output)) return { ...item, content: parts };
 			// Not every server takes anything but a text here.
 			return { ...item, output: parts.every(isText) ? parts.map(({ text }) => text).join('\n') : parts };
 		};

@@ -1,7 +1,7 @@
 /** Reads what a request continues from: the chain before it, its session and workspace, and its own items. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { attachedFiles } from '../../agent/history.ts';
-import type { ResponseItem } from '../../agent/model.ts';
+import type { Model, ResponseItem } from '../../agent/model.ts';
 import type { Responses } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
@@ -11,6 +11,8 @@ import type { ExecutedCall } from './wire.ts';
 import { plainLine } from '../../../shared/characters.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { endingOf } from '../refusals.ts';
+import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
+import { formatOf, problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
 export interface ConversationParts {
 	store: { responses: Responses };
@@ -18,6 +20,8 @@ export interface ConversationParts {
 	compactions: CompactionSeal;
 	/** Name of the workspace: one per key, or per chain without a key. */
 	folderOf(apiKeyId: string | null, sessionId: string): string;
+	/** The operator's limit of the context; null: the model's own. */
+	contextTokens: number | null;
 }
 
 export interface Conversation {
@@ -33,7 +37,7 @@ export interface Conversation {
 export async function readConversation(
 	parts: ConversationParts,
 	{ input, previous_response_id: previous }: Pick<ResponseRequest, 'input' | 'previous_response_id'>,
-	{ id, model, apiKeyId }: { id: string; model: string; apiKeyId: string | null }
+	{ id, model, apiKeyId, signal }: { id: string; model: Model; apiKeyId: string | null; signal: AbortSignal }
 ): Promise<Conversation> {
 	const { responses } = parts.store;
 	const isNew = previous === null || previous === undefined;
@@ -49,12 +53,13 @@ export async function readConversation(
 	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? id;
 	const folder = parts.folderOf(apiKeyId, sessionId);
 	const before = chain.flatMap(({ items, body }) =>
-		(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model)
+		(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id)
 	);
 	const asked = await readInput(input, {
-		model,
+		model: model.id,
 		workspaces: parts.workspaces,
 		folder,
+		reading: { conversationId: folder, model, cap: parts.contextTokens, signal },
 		open,
 		calls: new Set(before.flatMap(({ type, call_id }) => (type === 'function_call' ? [String(call_id)] : []))),
 		find: (itemId) => findItem(responses, itemId, apiKeyId)
@@ -80,6 +85,8 @@ async function findItem(
 	return output.find(({ id }) => id === itemId) ?? null;
 }
 
+/** Of a picture or file. */
+const MAX_ADDRESS = 8192;
 const MAX_ARGUMENTS = 300;
 const MAX_RESULT = 600;
 
@@ -102,6 +109,7 @@ interface InputContext {
 	model: string;
 	workspaces: Workspaces;
 	folder: string;
+	reading: Parameters<typeof attachedParts>[2];
 	/** Ids of the calls in the chain before the request. */
 	calls: ReadonlySet<string>;
 	/** Finds an item of a stored response of the same caller. */
@@ -164,18 +172,21 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 		}
 		case 'function_call_output': {
 			const { type, call_id, output } = item;
-			const content = typeof output === 'string' ? output : await readParts(output, `${param}.output`, context);
-			return { items: [{ type, call_id, output: content }] };
+			if (typeof output === 'string') return { items: [{ type, call_id, output }] };
+			const { parts, attached } = await readParts(output, `${param}.output`, context);
+			return { items: [{ type, call_id, output: [...parts, ...attached] }] };
 		}
 		case 'message': {
 			const { type, role, content } = item;
 			const textType = role === 'assistant' ? 'output_text' : 'input_text';
-			const isText = typeof content === 'string';
-			const parts = isText
-				? [{ type: textType, text: content }]
-				: await readParts(content, `${param}.content`, context);
+			const { parts, attached } =
+				typeof content === 'string'
+					? { parts: [{ type: textType, text: content }], attached: [] }
+					: await readParts(content, `${param}.content`, context);
 			const phase = role === 'assistant' ? item.phase : undefined;
-			return { items: [{ type, role, content: parts, phase: phase ?? undefined }] };
+			// Apart, because it isn't what the user said.
+			const note = attached.length > 0 ? [{ type, role, content: attached, told: {} }] : [];
+			return { items: [{ type, role, content: parts, phase: phase ?? undefined }, ...note] };
 		}
 		default:
 			return item satisfies never;
@@ -222,33 +233,73 @@ function unsealed(text: string, param: string, { model, room }: RoomyContext): R
 	return { items: sealed.items.filter(({ type }) => isOwn || type !== 'reasoning'), before: sealed.before };
 }
 
-type Part = {
+type Part = Record<string, unknown> & {
 	type: string;
+	detail?: 'low' | 'high' | 'auto' | 'original' | null | undefined;
 	filename?: string | null | undefined;
 	file_data?: string | null | undefined;
 	file_url?: string | null | undefined;
-} & Record<string, unknown>;
+	file_id?: string | null | undefined;
+	image_url?: string | null | undefined;
+};
 
-/** Saves files to the workspace and lists them in an extra text part, like the chat does. */
+/** Saves pictures and files to the workspace and lists them in an extra text part, like the chat does. Addresses and ids stay. */
 async function readParts(
 	parts: readonly Part[],
 	param: string,
 	context: InputContext
-): Promise<Record<string, unknown>[]> {
+): Promise<{ parts: Record<string, unknown>[]; attached: AttachedPart[] }> {
 	const read: Record<string, unknown>[] = [];
-	const names: string[] = [];
+	const [names, files]: [string[], string[]] = [[], []];
 	for (const [index, part] of parts.entries()) {
 		const place = `${param}[${index}]`;
-		if (part.type === 'input_image' && !part.image_url) throw missing(`${place}.image_url`);
-		if (part.type === 'input_image') read.push({ ...part, detail: part.detail ?? 'auto' });
-		else if (part.type !== 'input_file' || part.file_url) read.push(part);
-		else if (typeof part.file_data !== 'string') throw missing(`${place}.file_data`);
-		else names.push(await keepFile(context, part, place));
+		if (part.type === 'input_image') {
+			const picture = await readPicture(part, place, context);
+			read.push(picture);
+			if (isKept(picture)) names.push(picture.file.path);
+		} else if (part.type !== 'input_file') read.push(part);
+		else if (typeof part.file_data === 'string') {
+			const { bytes, mediaType } = decode(part.file_data, `${place}.file_data`);
+			const name = plainName(part.filename ?? '') || `file-${markOf(bytes)}${endingOf(mediaType)}`;
+			files.push(await keepFile(context, { name, bytes }, `${place}.filename`));
+		} else if (part.file_url) read.push({ ...part, file_url: address(part.file_url, `${place}.file_url`) });
+		else if (part.file_id) read.push(part);
+		else throw missing(`${place}.file_data`);
 	}
-	if (names.length > 0) {
-		read.push({ type: 'input_text', text: attachedFiles(names) });
-	}
-	return read;
+	names.push(...files);
+	if (names.length > 0) read.push({ type: 'input_text', text: attachedFiles(names) });
+	return { parts: read, attached: await attachedParts(context.workspaces, files, context.reading) };
+}
+
+function isKept(part: Part | FilePart): part is FilePart {
+	return 'file' in part;
+}
+
+/** Stays where it is among the parts: its text may refer to it. @throws ApiError */
+async function readPicture(part: Part, param: string, context: InputContext): Promise<Part | FilePart> {
+	const { type, image_url: url, file_id } = part;
+	const detail = part.detail ?? 'auto';
+	if (!url && file_id) return { type, detail, file_id };
+	const place = `${param}.image_url`;
+	if (!url) throw missing(place);
+	if (!/^data:/i.test(url)) return { type, detail, image_url: address(url, place) };
+	const { bytes } = decode(url, place);
+	const format = formatOf(bytes);
+	if (!format) throw badParameter(place, `${place} isn’t a PNG, JPEG, GIF or WebP.`);
+	const { mediaType } = format;
+	const problem =
+		problemOfPicture(format, bytes.length) ?? (withoutMetadata(bytes, mediaType) ? null : 'it’s damaged.');
+	if (problem !== null) throw badParameter(place, `${place} can’t be used: ${problem}`);
+	const wanted = { name: `image-${markOf(bytes)}${endingOf(mediaType)}`, bytes };
+	const path = await keepFile(context, wanted, place);
+	const file = { path, bytes: bytes.length, mediaType, digest: hash('sha256', bytes) };
+	return { type: 'input_image', detail, file };
+}
+
+/** Passed on to the model's server; nothing is fetched here. @throws ApiError */
+function address(url: string, param: string): string {
+	if (url.length <= MAX_ADDRESS && /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
+	throw badParameter(param, `${param} must be a data URL or an http(s) address of at most ${MAX_ADDRESS} characters.`);
 }
 
 function missing(param: string): ApiError {
@@ -257,27 +308,28 @@ function missing(param: string): ApiError {
 
 type Folder = Pick<InputContext, 'workspaces' | 'folder'>;
 
-/** Saves a file (base64 or data URL) to the workspace and returns its name there (FEATURES F5, F12). @throws ApiError */
+/** Saves a file to the workspace and returns its name there (FEATURES F5, F12). @throws ApiError */
 async function keepFile(
 	{ workspaces, folder }: Folder,
-	{ filename, file_data: data }: Part,
+	{ name: wanted, bytes }: { name: string; bytes: Buffer<ArrayBuffer> },
 	param: string
 ): Promise<string> {
-	const { bytes, mediaType } = decode(data ?? '', param);
-	const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8);
-	const wanted = plainName(filename ?? '') || `file-${hash}${endingOf(mediaType)}`;
 	// A key's requests share a workspace, so don't overwrite another file of that name.
-	const name = (await isOther({ workspaces, folder }, wanted, bytes)) ? withMark(wanted, hash) : wanted;
+	const name = (await isOther({ workspaces, folder }, wanted, bytes)) ? withMark(wanted, markOf(bytes)) : wanted;
 	try {
 		await workspaces.write(folder, name, new Blob([bytes]).stream());
 		return name;
 	} catch (error) {
 		if (!(error instanceof AppError) || error.status >= 500) throw error;
-		const place = `${param}.filename`;
-		throw badParameter(place, `${place}: ${error.message}`);
+		throw badParameter(param, `${param}: ${error.message}`);
 	}
 }
 
+function markOf(bytes: Buffer): string {
+	return hash('sha256', bytes).slice(0, 8);
+}
+
+/** Base64, or a data URL. @throws ApiError */
 function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; mediaType: string } {
 	const [, mediaType = '', encoding, payload = data] =
 		/^data:([^;,]*)(?:;[^;,]*)*?(;base64)?,([^]*)$/i.exec(data) ?? [];
@@ -289,9 +341,9 @@ function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; medi
 		}
 	}
 	const packed = payload.replaceAll(/\s+/g, '');
-	if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(packed)) {
-		const place = `${param}.file_data`;
-		throw badParameter(place, `${place} must be base64, or a data URL`);
+	const isWhole = packed.replace(/=+$/, '').length % 4 !== 1;
+	if (!isWhole || !/^[A-Za-z0-9+/_-]*={0,2}$/.test(packed)) {
+		throw badParameter(param, `${param} must be base64, or a data URL.`);
 	}
 	return { bytes: Buffer.from(packed, 'base64'), mediaType };
 }

@@ -20,18 +20,22 @@ const toolName = z
 	.regex(/^[a-zA-Z0-9_-]+$/, 'must have only letters, digits, “_” and “-”');
 const status = z.string().nullish();
 const id = z.string().nullish();
+/** Of a file at the model's server. */
+const fileId = z.string().max(1024).nullish();
 
 const inputText = z.object({ type: z.literal('input_text'), text: longText });
 const inputImage = z.object({
 	type: z.literal('input_image'),
 	image_url: z.string().max(MAX_IMAGE).nullish(),
+	file_id: fileId,
 	detail: z.enum(['low', 'high', 'auto', 'original']).nullish()
 });
 const inputFile = z.object({
 	type: z.literal('input_file'),
 	filename: z.string().nullish(),
 	file_data: z.string().max(MAX_FILE).nullish(),
-	file_url: z.string().nullish()
+	file_url: z.string().nullish(),
+	file_id: fileId
 });
 const inputVideo = z.object({ type: z.literal('input_video'), video_url: z.string() });
 /** Clients send citations back unchanged. */

@@ -16,6 +16,7 @@ import { readResponseRequest, type ResponseRequest } from './request.ts';
 import {
 	type BareEvent,
 	newResource,
+	remarksOf,
 	type OutputItem,
 	type ResponseEvent,
 	type ResponseResource,
@@ -48,15 +49,18 @@ export interface Answering {
 export async function respond(
 	parts: RespondParts,
 	body: unknown,
-	asker: Asker,
-	memory: ConnectionResponses | null = null
+	{
+		asker,
+		memory = null,
+		signal
+	}: { asker: Asker; memory?: ConnectionResponses | null | undefined; signal: AbortSignal }
 ): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
 	const request = readResponseRequest(body);
 	const known = memory ? { ...parts, store: { responses: memory } } : parts;
-	const prepared = await prepare(known, request, asker);
+	const prepared = await prepare(known, request, { asker, signal });
 	return {
 		streams: request.stream ?? false,
-		start: (signal) => answer(known, request, { ...prepared, asker, memory }, signal)
+		start: (running) => answer(known, request, { ...prepared, asker, memory }, running)
 	};
 }
 
@@ -71,7 +75,11 @@ interface Prepared {
 	resource: ResponseResource;
 }
 
-async function prepare(parts: RespondParts, request: ResponseRequest, asker: Asker): Promise<Prepared> {
+async function prepare(
+	parts: RespondParts,
+	request: ResponseRequest,
+	{ asker, signal }: { asker: Asker; signal: AbortSignal }
+): Promise<Prepared> {
 	const { apiKeyId } = asker;
 	const id = newResponseId();
 	const preset = presetFor(parts, request);
@@ -79,7 +87,7 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 		id: preset ? preset.model : request.model?.trim() || null,
 		routing: preset?.routing
 	});
-	const target = { id, model: model.id, apiKeyId };
+	const target = { id, model, apiKeyId, signal };
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
 	const { toolChoice, only } = toolChoiceOf(request);
@@ -166,12 +174,14 @@ async function* answer(
 	}
 	for (const bare of output.close()) yield number(bare);
 	const ending = endingOf(last);
+	const remarks = remarksOf(usage);
 	const ended: ResponseResource = {
 		...resource,
 		...ending,
 		usage: usageOf(usage),
 		completed_at: ending.status === 'completed' ? Math.floor(Date.now() / 1000) : null,
-		output: output.items
+		output: output.items,
+		...(remarks && { openrouter_skills: remarks })
 	};
 	if (ended.status !== 'cancelled') {
 		const stored: StoredResponse = {

@@ -1,6 +1,7 @@
 /** The Responses API: create, read, delete and compact responses, and list models (FEATURES F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
+import { asArray, asObject } from '../../../shared/json.ts';
 import { modelOfPreset, type ModelList } from '../../../shared/models.ts';
 import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/names.ts';
 import type { Asker } from '../../turns/toolbox.ts';
@@ -109,7 +110,7 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	return {
 		async respond(body, asker, signal, memory) {
 			refuseWhenClosing();
-			const { streams, start } = await respond(parts, body, asker, memory);
+			const { streams, start } = await respond(parts, body, { asker, memory, signal });
 			return { streams, events: followed(start, signal) };
 		},
 
@@ -227,7 +228,7 @@ async function compact(
 		id: preset ? preset.model : request.model.trim() || null,
 		routing: preset?.routing
 	});
-	const { before, asked, sessionId } = await readConversation(parts, request, { id, model: model.id, apiKeyId });
+	const { before, asked, sessionId } = await readConversation(parts, request, { id, model, apiKeyId, signal });
 	const items = [...before, ...asked].filter((item) => !isNote(item));
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
 	const { instructions, prompt_cache_key: cacheKey } = request;
@@ -301,7 +302,9 @@ function tokensOf(text: string): number {
 
 /** The newest messages not written by the model, in order, up to `room` tokens; at least one. */
 function messagesToKeep(items: readonly ResponseItem[], room: number, sizeOf: SizeOf): ResponseItem[] {
-	const said = items.filter((item) => item.type === 'message' && item.role !== 'assistant' && !isSummaryItem(item));
+	const said = items
+		.filter((item) => item.type === 'message' && item.role !== 'assistant' && !isSummaryItem(item))
+		.map(withNames);
 	const kept: ResponseItem[] = [];
 	let tokens = 0;
 	for (const item of said.toReversed()) {
@@ -318,4 +321,13 @@ function waitingCalls(items: readonly ResponseItem[]): ResponseItem[] {
 	return items.flatMap(({ type, call_id, name, arguments: text }) =>
 		type === 'function_call' && !answered.has(call_id) ? [{ type, call_id, name, arguments: text }] : []
 	);
+}
+
+/** Callers get names of pictures in the workspace, which lasts, in place of our own parts. */
+function withNames(item: ResponseItem): ResponseItem {
+	const named = asArray(item.content).map((part) => {
+		const { path } = asObject(asObject(part).file);
+		return typeof path === 'string' ? { type: 'input_text', text: `[Picture: ${path}]` } : part;
+	});
+	return Array.isArray(item.content) ? { ...item, content: named } : item;
 }

@@ -84,7 +84,9 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		custom: { allChats: '', thisChat: preset?.instructions ?? '' }
 	});
 	const files = await workspaces.list(folder);
-	const place = input.findLastIndex((item) => item.role === 'user' && !isNote(item)) + 1;
+	const asked = input.findLastIndex((item) => item.role === 'user' && !isNote(item));
+	// Behind what the model is given of the question's files.
+	const place = asked + (isAttached(input[asked + 1]) ? 2 : 1);
 	// A chain has its notes; a caller that sends everything each time gets one at the newest message, in all of its steps.
 	const isTold = place < input.length && known.date !== null;
 	const note = isTold ? null : noteOf({ date: new Date(), files, skills: offer.told.suggested }, known);
@@ -140,6 +142,11 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 // eslint-disable-next-line require-yield -- sends the input unchanged
 async function* asItIs(input: ResponseItem[]): AsyncGenerator<never, ResponseItem[]> {
 	return input;
+}
+
+/** A note that only has files. */
+function isAttached(item: ResponseItem | undefined): boolean {
+	return isNote(item) && Object.keys(item.told).length === 0;
 }
 
 /** Text of the newest user message. */

@@ -142,6 +142,12 @@ export function usageOf(usage: RunUsage | null): Record<string, unknown> | null 
 	};
 }
 
+/** Our extension on a response: what it went without; null if nothing. */
+export function remarksOf(usage: RunUsage | null): { left_out?: string[]; not_asked?: string[] } | null {
+	const { leftOut, notAsked } = usage ?? {};
+	return leftOut || notAsked ? { left_out: leftOut, not_asked: notAsked } : null;
+}
+
 type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
 
 /** The specification doesn't return the schema itself. */
