@@ -109,6 +109,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		instructions,
 		catalog,
 		always,
+		effort: effort ?? undefined,
 		signal,
 		conversationId: sessionId,
 		// Never summarized: the chain belongs to the caller, who gets an error when it's too long.
