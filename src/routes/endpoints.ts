@@ -50,6 +50,8 @@ export interface Endpoints {
 	'/api/skills/[...id]/cases/[case]/run': typeof import('./api/skills/[...id]/cases/[case]/run/+server.ts');
 	'/api/skills/[...id]/check': typeof import('./api/skills/[...id]/check/+server.ts');
 	'/api/skills/[...id]/diagnostics': typeof import('./api/skills/[...id]/diagnostics/+server.ts');
+	'/api/skills/[...id]/edits': typeof import('./api/skills/[...id]/edits/+server.ts');
+	'/api/skills/[...id]/edits/[edit]': typeof import('./api/skills/[...id]/edits/[edit]/+server.ts');
 	'/api/skills/[...id]/evals': typeof import('./api/skills/[...id]/evals/+server.ts');
 	'/api/skills/[...id]/evals/[run]': typeof import('./api/skills/[...id]/evals/[run]/+server.ts');
 	'/api/skills/[...id]/export': typeof import('./api/skills/[...id]/export/+server.ts');

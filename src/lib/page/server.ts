@@ -189,6 +189,13 @@ export function createClient() {
 			call('PUT', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
 		removeFile: (id: string, path: string) =>
 			call('DELETE', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
+		/** Versions from before edits of its files. */
+		listEdits: async (id: string) => (await call('GET', '/api/skills/[...id]/edits', { params: ofSkill(id) })).edits,
+		/** What changed since this version. */
+		compareEdit: async (id: string, edit: string) =>
+			(await call('GET', '/api/skills/[...id]/edits/[edit]', { params: { ...ofSkill(id), edit } })).changes,
+		returnToEdit: (id: string, edit: string) =>
+			call('POST', '/api/skills/[...id]/edits/[edit]', { params: { ...ofSkill(id), edit } }),
 		/** Checks the text as SKILL.md without saving it. */
 		checkText: (id: string, text: string, signal: AbortSignal) =>
 			call('POST', '/api/skills/[...id]/check', { params: ofSkill(id), body: { text }, signal }),

@@ -9,7 +9,7 @@ import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
 import type { Installer } from './install/catalog-installer.ts';
-import { ownedRoots } from './install/install-context.ts';
+import { installPlaces, ownedRoots } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createCatalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
@@ -35,6 +35,7 @@ import {
 	type SkillRevisions,
 	type SkillUsageCounts
 } from './skill-admin/skill-counts.ts';
+import { createSkillEdits, type SkillEdits } from './skill-admin/skill-edits.ts';
 import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
@@ -67,6 +68,7 @@ export interface SkillParts {
 	lister: SkillLister;
 	recorder: ExecutionRecorder;
 	installer: Installer;
+	edits: SkillEdits;
 	catalogs: Catalogs;
 }
 
@@ -181,6 +183,7 @@ export async function openSkills(
 		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
 		recorder,
 		installer,
+		edits: createSkillEdits(installPlaces(dataDir).editsOf),
 		catalogs: createCatalogs(catalogOptions),
 		async close() {
 			await installer.close();

@@ -83,7 +83,7 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 	return {
 		keep: (name, files) =>
 			inTurn(name, async (dir) => {
-				const before = await readIndex(dir);
+				const before = await readVersions(dir);
 				if (files.length === 0 && before.size === 0) return;
 				await mkdir(dir, { recursive: true });
 				const after: Versions = new Map();
@@ -94,10 +94,10 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 					if (kept.length > 0) after.set(file.path, kept.slice(-MAX_VERSIONS));
 				}
 				fit(after, maxBytes);
-				await writeIndex(dir, after);
+				await writeVersions(dir, after);
 			}),
 		async list(name, files) {
-			const kept = await inTurn(name, readIndex);
+			const kept = await inTurn(name, readVersions);
 			const shown = ({ id, bytes, modifiedAt }: Version) => ({ id, bytes, modifiedAt });
 			const earlier = ({ path, facts }: (typeof files)[number]) =>
 				(kept.get(path) ?? []).filter(({ stamp }) => stamp !== stampOf(facts));
@@ -105,29 +105,29 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 		},
 		read: (name, path, id) =>
 			inTurn(name, async (dir) => {
-				const kept = contentsOf((await readIndex(dir)).get(path) ?? []).find((each) => each.id === id);
+				const kept = contentsOf((await readVersions(dir)).get(path) ?? []).find((each) => each.id === id);
 				return openKept(dir, kept);
 			}),
 		keepDeleted: (name, file) =>
 			inTurn(name, async (dir) => {
-				const kept = await readIndex(dir);
+				const kept = await readVersions(dir);
 				await mkdir(dir, { recursive: true });
 				const versions = await keepFile(dir, file, kept.get(file.path) ?? [], Infinity);
 				const newest = versions.at(-1);
 				if (!newest) return;
 				kept.set(file.path, [...versions.slice(0, -1), { ...newest, deletedAt: new Date().toISOString() }]);
 				fit(kept, maxBytes);
-				await writeIndex(dir, kept);
+				await writeVersions(dir, kept);
 			}),
 		readDeleted: (name, path) =>
 			inTurn(name, async (dir) => {
-				const known = (await readIndex(dir)).get(path) ?? [];
+				const known = (await readVersions(dir)).get(path) ?? [];
 				const newest = mayComeBack(known) ? known.at(-1) : undefined;
 				return openKept(dir, newest);
 			}),
 		keepCopy: (name, file, content) =>
 			inTurn(name, async (dir) => {
-				const kept = await readIndex(dir);
+				const kept = await readVersions(dir);
 				const copies = [...kept.values()].flat().map(({ copy }) => copy?.bytes ?? 0);
 				if (copies.reduce((sum, bytes) => sum + bytes, content.length) > maxBytes) return false;
 				await mkdir(dir, { recursive: true });
@@ -139,16 +139,16 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 				const copy = { id, bytes: content.length };
 				kept.set(file.path, [...versions.slice(0, -1), { ...newest, copy }].slice(-MAX_VERSIONS));
 				fit(kept, maxBytes);
-				await writeIndex(dir, kept);
+				await writeVersions(dir, kept);
 				return true;
 			}),
 		readCopy: (name, { path, facts }) =>
 			inTurn(name, async (dir) => {
-				const newest = (await readIndex(dir)).get(path)?.at(-1);
+				const newest = (await readVersions(dir)).get(path)?.at(-1);
 				return openKept(dir, newest?.stamp === stampOf(facts) ? newest.copy : undefined);
 			}),
 		pathsWithCopy: async (name) =>
-			[...(await inTurn(name, readIndex))].flatMap(([path, versions]) => (versions.at(-1)?.copy ? [path] : [])),
+			[...(await inTurn(name, readVersions))].flatMap(([path, versions]) => (versions.at(-1)?.copy ? [path] : [])),
 		removeAll: (name) => inTurn(name, removeFolder)
 	};
 }
@@ -239,29 +239,35 @@ function fit(versions: Versions, maxBytes: number): void {
 	}
 }
 
-/** Empty where there is none, and where it is no index: what was kept is lost then, and the files themselves are not. */
-async function readIndex(dir: string): Promise<Versions> {
-	const text = await readFile(join(dir, INDEX), 'utf8').catch(ignoring('ENOENT'));
-	if (text === null) return new Map();
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch {
-		return new Map();
-	}
-	const read = index.safeParse(value);
-	return new Map(read.success ? read.data : []);
+async function readVersions(dir: string): Promise<Versions> {
+	return new Map(await readIndex(dir, index));
 }
 
-/** The index first, then what nobody names any more: a stop in between leaves too much, never too little. */
-async function writeIndex(dir: string, versions: Versions): Promise<void> {
-	await writeWhole(dir, INDEX, JSON.stringify([...versions]));
-	const named = new Set([INDEX, ...contentsOf([...versions.values()].flat()).map(({ id }) => id)]);
+async function writeVersions(dir: string, versions: Versions): Promise<void> {
+	const ids = contentsOf([...versions.values()].flat()).map(({ id }) => id);
+	await writeIndex(dir, [...versions], ids);
+}
+
+/** null where there is none, and where it is no index: what was kept is lost then, and the files themselves are not. */
+export async function readIndex<Content>(dir: string, schema: z.ZodType<Content>): Promise<Content | null> {
+	const text = await readFile(join(dir, INDEX), 'utf8').catch(ignoring('ENOENT'));
+	if (text === null) return null;
+	try {
+		return schema.safeParse(JSON.parse(text)).data ?? null;
+	} catch {
+		return null;
+	}
+}
+
+/** The index first, then what it doesn't name any more: a stop in between leaves too much, never too little. */
+export async function writeIndex(dir: string, content: unknown, ids: readonly string[]): Promise<void> {
+	await writeWhole(dir, INDEX, JSON.stringify(content));
+	const named = new Set([INDEX, ...ids]);
 	for (const name of await readdir(dir)) if (!named.has(name)) await rm(join(dir, name), { force: true });
 }
 
 /** Whole or not at all. */
-async function writeWhole(dir: string, name: string, content: string | Buffer): Promise<void> {
+export async function writeWhole(dir: string, name: string, content: string | Buffer): Promise<void> {
 	const staging = join(dir, `.${randomUUID()}`);
 	try {
 		await writeFile(staging, content, { mode: 0o600 });

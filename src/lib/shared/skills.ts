@@ -316,6 +316,21 @@ export const skillFileText = z.object({
 });
 export type SkillFileText = z.infer<typeof skillFileText>;
 
+/** A version of a skill from before an edit: writes of its files within two minutes, or a return to an earlier version. */
+export const skillEdit = z.object({
+	id: z.string(),
+	editedAt: z.string(),
+	/** The edit was a return to an earlier version. */
+	isReturn: z.boolean(),
+	/** The files it changed. */
+	paths: z.array(z.string())
+});
+export type SkillEdit = z.infer<typeof skillEdit>;
+export const skillEdits = z.object({ edits: z.array(skillEdit) });
+export const skillEditChanges = z.object({ changes: z.array(skillFileChange) });
+/** The skill's id, which changes with the name in its SKILL.md. */
+export const skillReturned = z.object({ skill: z.string() });
+
 /** `POST /api/skills/:id/check`: unsaved text. */
 export const skillCheckRequest = z.strictObject({ text: z.string().max(MAX_SKILL_FILE_BYTES) });
 

@@ -1,4 +1,5 @@
 /** What all parts of the installer share. */
+import { hash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
@@ -101,6 +102,8 @@ export interface InstallPlaces {
 	trash: string;
 	keptAt(installId: string): string;
 	trashedAt(trashId: string): string;
+	/** What files of the skill in this folder said before they were edited. */
+	editsOf(dir: string): string;
 }
 
 export function installPlaces(dataDir: string): InstallPlaces {
@@ -117,7 +120,8 @@ export function installPlaces(dataDir: string): InstallPlaces {
 		kept,
 		trash,
 		keptAt: (id) => join(kept, id),
-		trashedAt: (id) => join(trash, id)
+		trashedAt: (id) => join(trash, id),
+		editsOf: (dir) => join(dataDir, 'skill-edits', hash('sha256', dir))
 	};
 }
 

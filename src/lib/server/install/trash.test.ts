@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createSkillEdits } from '../skill-admin/skill-edits.ts';
+import { installPlaces } from './install-context.ts';
 import { githubOrigin, openRig, skillOf, type InstallRig } from './install-rig.suite.ts';
 
 let rig: InstallRig;
@@ -82,6 +84,23 @@ it('E4: a broken skill can be removed and restored as well', async () => {
 	expect(rig.registry.snapshot().broken).toEqual([]);
 	await rig.installer.restore(id);
 	expect(rig.registry.snapshot().broken).toHaveLength(1);
+});
+
+it('F1, E4: what was kept of edits goes into the trash with the skill, comes back, and is deleted with it', async () => {
+	const { editsOf } = installPlaces(rig.dataDir);
+	const edits = createSkillEdits(editsOf);
+	await writeLocal('pdf');
+	const dir = join(local, 'pdf');
+	await edits.keep(dir, [{ path: 'a.md', before: null, after: 'a'.repeat(64) }]);
+	const kept = await edits.list(dir);
+	const { id } = await rig.installer.remove(rig.skill('pdf'));
+	// Another skill of that name must not have them.
+	expect(await edits.list(dir)).toEqual([]);
+	await rig.installer.restore(id);
+	expect(await edits.list(dir)).toEqual(kept);
+	const again = await rig.installer.remove(rig.skill('pdf'));
+	await rig.installer.purge(again.id);
+	expect(await readdir(dirname(editsOf(dir)))).toEqual([]);
 });
 
 it('E4: nothing is restored over something else', async () => {

@@ -47,6 +47,7 @@ export async function moveToTrash(context: InstallContext, skill: Skill | Broken
 		await store.skillTrash.remove(id);
 		throw error;
 	});
+	await moveEdits(context, record.path, record.stored);
 	if (row) await store.skillInstalls.move(row.id, { state: 'trashed', dir: record.stored }, timeOf(context));
 	if (version !== null && modes.pinOf(record.skillId) === version) await modes.setPin(record.skillId, null);
 	return trashedOf(record);
@@ -62,6 +63,7 @@ export async function restoreFromTrash(context: InstallContext, id: string): Pro
 		throw new AppError('conflict', `Something else is already at ${record.path}.`, { hint: 'Remove it first.' });
 	}
 	await onDisk(moveFolder(record.stored, record.path));
+	await moveEdits(context, record.stored, record.path);
 	if (row) await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
 	await store.skillTrash.remove(id);
 	return record;
@@ -78,6 +80,7 @@ export async function purgeFromTrash(context: InstallContext, id: string): Promi
 	await store.skillTrash.remove(id);
 	await forget(context, record, row);
 	await removeQuietly(gone, context);
+	await removeQuietly(places.editsOf(record.stored), context);
 }
 
 /** Logs what can’t be deleted now and tries it again next time: it must stop neither startup nor the list. */
@@ -142,6 +145,14 @@ async function moveFolder(from: string, to: string): Promise<void> {
 		throw error;
 	}
 	await rm(from, { recursive: true });
+}
+
+/** Versions from before edits go with the skill: another one in its place must not have them. */
+async function moveEdits({ places, log }: InstallContext, from: string, to: string): Promise<void> {
+	await rm(places.editsOf(to), { recursive: true, force: true });
+	await rename(places.editsOf(from), places.editsOf(to)).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== 'ENOENT') log.error({ error: String(error) }, 'couldn’t move the versions of a skill');
+	});
 }
 
 async function findTrashed(

@@ -125,4 +125,5 @@ async function deleteForGood(context: InstallContext, { id, dir }: InstallRecord
 	await rename(dir, gone).catch(ignoring('ENOENT'));
 	await store.skillInstalls.remove(id);
 	await removeQuietly(gone, context);
+	await removeQuietly(places.editsOf(dir), context);
 }

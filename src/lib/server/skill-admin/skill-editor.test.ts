@@ -4,12 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
-import { readSkillFile, removeSkillFile, writeSkillFile, type SkillEditorParts } from './skill-editor.ts';
+import {
+	changesSinceEdit,
+	listEdits,
+	readSkillFile,
+	removeSkillFile,
+	returnToEdit,
+	writeSkillFile,
+	type SkillEditorParts
+} from './skill-editor.ts';
+import { createSkillEdits } from './skill-edits.ts';
 
 let folder: string;
 let root: string;
 let skills: SkillsProvider;
 let parts: SkillEditorParts;
+let now: number;
 const SKILL = '---\nname: good\ndescription: x\n---\nBody\n';
 beforeEach(async () => {
 	folder = await realpath(await mkdtemp(join(tmpdir(), 'editor-')));
@@ -25,7 +35,12 @@ beforeEach(async () => {
 	await symlink(folder, join(root, 'good/up'));
 	skills = await createSkillsProvider([{ path: root, source: 'mine' }]);
 	const builtins = [{ name: 'file_read', description: '', parameters: {}, unavailable: () => null }];
-	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null }, builtins: { builtins } };
+	now = 0;
+	const edits = createSkillEdits(
+		(dir) => join(folder, 'edits', hash('sha256', dir)),
+		() => now
+	);
+	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null }, builtins: { builtins }, edits };
 });
 afterEach(async () => {
 	await skills.close();
@@ -137,6 +152,120 @@ describe('F1: a file of a skill', () => {
 		await expect(writeSkillFile(parts, 'good', wanted)).rejects.toMatchObject(failsAs('too_large'));
 		await put('skills/good/large.md', large);
 		await expect(readSkillFile(parts, 'good', 'large.md')).rejects.toMatchObject(failsAs('too_large'));
+	});
+});
+
+describe('F1: a version from before an edit', () => {
+	const LATER_MS = 3 * 60_000;
+	const text = (path: string) => read(join('skills/good', path));
+	/** As the editor does: over what is there. */
+	async function edit(path: string, content: string, skill = 'good'): Promise<string> {
+		now += LATER_MS;
+		const known = await readSkillFile(parts, skill, path).catch(() => null);
+		return (await writeSkillFile(parts, skill, { path, text: content, digest: known?.digest ?? null })).skill;
+	}
+	const newest = async (skill = 'good') => (await listEdits(parts, skill))[0]?.id ?? '';
+
+	test('is kept for each edit, compared with now, gone back to, and forth again', async () => {
+		await edit('scripts/run.sh', 'echo 1\n');
+		const first = await newest();
+		await edit('scripts/run.sh', 'echo 2\n');
+		await edit('new.md', 'new\n');
+		expect((await listEdits(parts, 'good')).map(({ paths }) => paths)).toEqual([
+			['new.md'],
+			['scripts/run.sh'],
+			['scripts/run.sh']
+		]);
+		expect(await changesSinceEdit(parts, 'good', first)).toEqual([
+			{ path: 'new.md', kind: 'added', diff: expect.stringContaining('+new') as unknown },
+			{ path: 'scripts/run.sh', kind: 'changed', diff: expect.stringContaining('-echo hi\n+echo 2') as unknown }
+		]);
+		await returnToEdit(parts, 'good', first);
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+		expect(await modeOf('good/scripts/run.sh')).toBe(0o755);
+		await expect(text('new.md')).rejects.toThrow();
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('scripts/run.sh')).toBe('echo 2\n');
+		expect(await text('new.md')).toBe('new\n');
+	});
+
+	test('has the file that was deleted, as it was, with its folder and the right to run', async () => {
+		await removeSkillFile(parts, 'good', 'scripts/run.sh');
+		await rm(join(root, 'good/scripts'), { recursive: true });
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
+		expect(await modeOf('good/scripts/run.sh')).toBe(0o755);
+	});
+
+	test('has deleted files that are no text', async () => {
+		const bytes = Buffer.from([0, 255, 1, 2]);
+		await put('skills/good/logo.png', bytes);
+		await removeSkillFile(parts, 'good', 'logo.png');
+		await returnToEdit(parts, 'good', await newest());
+		expect(await readFile(join(root, 'good/logo.png'))).toEqual(bytes);
+	});
+
+	test('joins writes of two minutes; writing the same, or back what was there, is none', async () => {
+		await edit('SKILL.md', SKILL);
+		expect(await listEdits(parts, 'good')).toEqual([]);
+		await edit('a.md', '1');
+		for (const content of ['2', '3']) {
+			now -= LATER_MS;
+			await edit('a.md', content);
+		}
+		expect(await listEdits(parts, 'good')).toHaveLength(1);
+		now -= LATER_MS;
+		await edit('b.md', '1');
+		expect((await listEdits(parts, 'good')).map(({ paths }) => paths)).toEqual([['a.md', 'b.md']]);
+		await edit('scripts/run.sh', 'echo ho\n');
+		now -= LATER_MS;
+		await edit('scripts/run.sh', 'echo hi\n');
+		expect(await listEdits(parts, 'good')).toHaveLength(1);
+	});
+
+	test('has what another program wrote between two edits, too', async () => {
+		await edit('a.md', '1');
+		await put('skills/good/a.md', 'from elsewhere');
+		now -= LATER_MS;
+		await edit('a.md', '2');
+		await returnToEdit(parts, 'good', await newest());
+		expect(await text('a.md')).toBe('from elsewhere');
+	});
+
+	test('brings back a skill that an edit broke or renamed', async () => {
+		const renamed = await edit('SKILL.md', SKILL.replace('good', 'other'));
+		expect(await returnToEdit(parts, renamed, await newest(renamed))).toBe('good');
+		const broken = await edit('SKILL.md', 'no front matter\n');
+		expect(skills.registry.snapshot().skills.map(({ name }) => name)).not.toContain('good');
+		expect(await returnToEdit(parts, broken, await newest(broken))).toBe('good');
+	});
+
+	test('is not kept for ever: the last 30 edits, and no file that none of them names', async () => {
+		for (let count = 0; count < 35; count++) await edit('a.md', String(count));
+		const kept = await listEdits(parts, 'good');
+		expect(kept).toHaveLength(30);
+		await returnToEdit(parts, 'good', kept.at(-1)?.id ?? '');
+		expect(await text('a.md')).toBe('4');
+		expect(await readdir(join(folder, 'edits', hash('sha256', join(root, 'good'))))).toHaveLength(31);
+		await expect(returnToEdit(parts, 'good', kept.at(-1)?.id ?? '')).rejects.toMatchObject(failsAs('not_found'));
+	});
+
+	test('SECURITY: is not written through a link that took the file’s place', async () => {
+		await edit('a.md', '1');
+		await edit('a.md', '2');
+		const before = await newest();
+		await rm(join(root, 'good/a.md'));
+		await symlink(join(folder, 'secret.txt'), join(root, 'good/a.md'));
+		await expect(returnToEdit(parts, 'good', before)).rejects.toMatchObject(failsAs('conflict', 'is a link'));
+		await expect(changesSinceEdit(parts, 'good', before)).rejects.toMatchObject(failsAs('conflict', 'is a link'));
+		expect(await read('secret.txt')).toBe('secret\n');
+	});
+
+	test('that can’t be kept stops the edit', async () => {
+		await put('edits', 'no folder');
+		await expect(edit('scripts/run.sh', 'echo ho\n')).rejects.toThrow();
+		await expect(removeSkillFile(parts, 'good', 'scripts/run.sh')).rejects.toThrow();
+		expect(await text('scripts/run.sh')).toBe('echo hi\n');
 	});
 });
 

@@ -1,4 +1,4 @@
-/** Reads, writes and removes text files of a skill, atomically and without overwriting concurrent changes; creates skills. */
+/** Reads, writes and removes text files of a skill, atomically and without overwriting concurrent changes; goes back to what they said before; creates skills. */
 import { isUtf8 } from 'node:buffer';
 import { hash, randomUUID } from 'node:crypto';
 import {
@@ -15,23 +15,29 @@ import {
 import { access, chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
+import type { SkillEdit, SkillFileChange, SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from './skill-details.ts';
 import { idIn, folderGone, reloadedId, requireInRoot } from './skill-diagnosis.ts';
+import { changesOf } from '../trust/trust.ts';
+import type { SkillEdits } from './skill-edits.ts';
 import { writeNew } from '../skills/doctor/skill-file.ts';
 import { templateFiles } from '../skills/make/templates.ts';
 
 export interface SkillEditorParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
 	builtins: { builtins: readonly BuiltinSkill[] };
+	edits: SkillEdits;
 }
 
 // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Larger files are deleted for good. */
+const MAX_KEPT_BYTES = 10 * 1024 * 1024;
 
 interface ReadFile {
 	bytes: Buffer;
@@ -74,6 +80,11 @@ export async function writeSkillFile(
 	});
 	let file: ReadFile;
 	try {
+		const before = readText(folder.target, path);
+		// Otherwise, nothing is written.
+		if ((before && digestOf(before.bytes)) === digest) {
+			await parts.edits.keep(skill.dir, [{ path, before: before && kept(before), after: digestOf(bytes) }]);
+		}
 		file = replace(folder, { path, bytes, digest });
 	} catch (error) {
 		throw explained(error, path);
@@ -93,7 +104,12 @@ export async function removeSkillFile(parts: SkillEditorParts, id: string, path:
 	const folder = await hold(skill, path);
 	try {
 		// Removes a link itself, not its target.
-		if (lstatSync(folder.target).isDirectory()) throw new AppError('invalid_input', `“${path}” is a folder.`);
+		const entry = lstatSync(folder.target);
+		if (entry.isDirectory()) throw new AppError('invalid_input', `“${path}” is a folder.`);
+		if (entry.isFile() && entry.size <= MAX_KEPT_BYTES) {
+			const before = readFile(folder.target, path, MAX_KEPT_BYTES);
+			await parts.edits.keep(skill.dir, [{ path, before: before && kept(before), after: null }]);
+		}
 		rmSync(folder.target);
 	} catch (error) {
 		throw isMissing(error) ? missing(skill, path, error) : explained(error, path);
@@ -103,12 +119,81 @@ export async function removeSkillFile(parts: SkillEditorParts, id: string, path:
 	await reloadedId(parts, skill);
 }
 
+/** Newest first. */
+export async function listEdits(parts: SkillEditorParts, id: string): Promise<SkillEdit[]> {
+	return parts.edits.list(requireFolder(parts, id).dir);
+}
+
+/** What changed since this version, in the files that were edited. @throws AppError as `returnToEdit` */
+export async function changesSinceEdit(parts: SkillEditorParts, id: string, edit: string): Promise<SkillFileChange[]> {
+	const skill = requireFolder(parts, id);
+	const files = await filesOfEdit(parts, skill, edit);
+	const textOf = (path: string, file: Pick<ReadFile, 'bytes'> | null) =>
+		file ? [{ path, sha256: digestOf(file.bytes), text: isText(file.bytes) ? file.bytes.toString() : null }] : [];
+	return changesOf(
+		files.flatMap(({ path, before }) => textOf(path, before)),
+		files.flatMap(({ path, now }) => textOf(path, now))
+	);
+}
+
+/** Makes the edited files what they were before this edit, and keeps what they are now. @throws AppError as `writeSkillFile`; `not_found` for what is no longer kept */
+export async function returnToEdit(parts: SkillEditorParts, id: string, edit: string): Promise<string> {
+	const skill = requireFolder(parts, id);
+	await requireInRoot(skill, 'Edit');
+	const files = await filesOfEdit(parts, skill, edit);
+	const changed = files.filter(({ before, now }) => !isSame(before, now));
+	const edited = changed.map(({ path, before, now }) => ({
+		path,
+		before: now && kept(now),
+		after: before && digestOf(before.bytes)
+	}));
+	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, { isReturn: true });
+	for (const { path, before, now } of changed) {
+		const folder = await hold(skill, path, before !== null);
+		try {
+			if (before) replace(folder, { path, ...before, digest: now && digestOf(now.bytes) });
+			else rmSync(folder.target);
+		} catch (error) {
+			throw explained(error, path);
+		} finally {
+			await folder.close();
+		}
+	}
+	return reloadedId(parts, skill);
+}
+
+/** The files that were changed by this edit or later: as they were before it, and now. */
+async function filesOfEdit({ edits }: SkillEditorParts, skill: Skill | BrokenSkill, edit: string) {
+	const files = [];
+	for (const { path, before } of await edits.before(skill.dir, edit)) {
+		const folder = await hold(skill, path).catch((error: unknown) => {
+			// Its folder is gone, too.
+			if (error instanceof AppError && error.code === 'not_found') return null;
+			throw error;
+		});
+		try {
+			files.push({ path, before, now: folder && readFile(folder.target, path, MAX_KEPT_BYTES) });
+		} finally {
+			await folder?.close();
+		}
+	}
+	return files;
+}
+
+function isSame(one: Pick<ReadFile, 'bytes'> | null, other: Pick<ReadFile, 'bytes'> | null): boolean {
+	return one === null || other === null ? one === other : one.bytes.equals(other.bytes);
+}
+
+function kept({ bytes, mode }: ReadFile) {
+	return { id: digestOf(bytes), bytes, mode };
+}
+
 /** Synchronous, so that the second of two concurrent writes notices the first. */
 function replace(
 	folder: HeldFolder,
-	{ path, bytes, digest }: { path: string; bytes: Buffer; digest: string | null }
+	{ path, bytes, digest, mode: wanted }: { path: string; bytes: Buffer; digest: string | null; mode?: number }
 ): ReadFile {
-	const before = readText(folder.target, path);
+	const before = readFile(folder.target, path, MAX_KEPT_BYTES);
 	const was = before && digestOf(before.bytes);
 	if (was !== digest) {
 		const what = was === null ? 'no longer exists' : digest === null ? 'already exists' : 'changed after you opened it';
@@ -116,7 +201,7 @@ function replace(
 	}
 	const isScript = bytes.subarray(0, 2).toString() === '#!';
 	// A new file gets the permissions of its folder.
-	const mode = before?.mode ?? (isScript ? 0o755 : 0o644) & (0o700 | statSync(folder.path).mode);
+	const mode = before?.mode ?? wanted ?? (isScript ? 0o755 : 0o644) & (0o700 | statSync(folder.path).mode);
 	const staging = join(folder.path, `.${randomUUID()}.tmp`);
 	try {
 		writeNew(staging, bytes, mode);
@@ -130,6 +215,16 @@ function replace(
 
 /** null if missing. @throws AppError for a link, a folder, or content other than text */
 function readText(target: string, path: string): ReadFile | null {
+	const file = readFile(target, path, MAX_SKILL_FILE_BYTES);
+	if (file && !isText(file.bytes)) throw new AppError('invalid_input', `“${path}” isn’t text.`);
+	return file;
+}
+
+function isText(bytes: Buffer): boolean {
+	return !bytes.includes(0) && isUtf8(bytes);
+}
+
+function readFile(target: string, path: string, maxBytes: number): ReadFile | null {
 	let file: number;
 	try {
 		file = openSync(target, READ);
@@ -141,13 +236,11 @@ function readText(target: string, path: string): ReadFile | null {
 	try {
 		const entry = fstatSync(file);
 		if (!entry.isFile()) throw new AppError('invalid_input', `“${path}” isn’t a regular file.`);
-		if (entry.size > MAX_SKILL_FILE_BYTES) {
+		if (entry.size > maxBytes) {
 			const hint = 'Open it in the skill’s folder instead.';
-			throw new AppError('too_large', `“${path}” is larger than 2 MB.`, { hint });
+			throw new AppError('too_large', `“${path}” is larger than ${maxBytes / 1024 / 1024} MB.`, { hint });
 		}
-		const bytes = readFileSync(file);
-		if (bytes.includes(0) || !isUtf8(bytes)) throw new AppError('invalid_input', `“${path}” isn’t text.`);
-		return { bytes, mode: entry.mode & 0o777 };
+		return { bytes: readFileSync(file), mode: entry.mode & 0o777 };
 	} finally {
 		closeSync(file);
 	}

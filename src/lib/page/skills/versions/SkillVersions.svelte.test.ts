@@ -5,6 +5,7 @@ import { createFakeRegistry } from '../../../../../tests/support/fake-registry.t
 import { sampleInstalled, sampleOrigin, sampleStaged } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import type { SkillVersions as Versions } from '../../../shared/install.ts';
+import SkillEdits from './SkillEdits.svelte';
 import SkillVersions from './SkillVersions.svelte';
 
 const github = sampleOrigin({
@@ -104,5 +105,45 @@ describe('A40: the versions of a skill', () => {
 		await expect.element(rows).toMatchTextContent(/not installed here/);
 		await expect.element(screen.getByTestId('roll-back')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
+	});
+});
+
+describe('F1: the edits of a skill', () => {
+	const edit = { id: 'e1', editedAt: '2026-01-02T03:04:05Z', isReturn: false, paths: ['SKILL.md', 'a.md'] };
+	const rendered = async () => {
+		const client = createFakeRegistry();
+		client.listEdits.mockResolvedValueOnce([edit]);
+		client.compareEdit.mockResolvedValue([{ path: 'a.md', kind: 'changed', diff: '--- a.md\n+++ a.md\n-old\n+new' }]);
+		const onreturned = vi.fn();
+		return { client, onreturned, screen: await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned }) };
+	};
+
+	test('name the files, and show and hide what changed since', async () => {
+		const { client, screen } = await rendered();
+		await expect.element(screen.getByTestId('skill-edit')).toHaveTextContent(/SKILL\.md, a\.md/);
+		const button = screen.getByRole('button', { name: /^Compare/ });
+		await button.click();
+		expect(client.compareEdit).toHaveBeenCalledExactlyOnceWith('demo@1.0.0', 'e1');
+		await expect.element(screen.getByTestId('skill-change')).toHaveTextContent(/new/);
+		await button.click();
+		await expect.element(screen.getByTestId('skill-change')).not.toBeInTheDocument();
+	});
+
+	test('are restored, and the list is read again: it has what was there before', async () => {
+		const { client, onreturned, screen } = await rendered();
+		client.returnToEdit.mockResolvedValue({ skill: 'renamed' });
+		client.listEdits.mockResolvedValueOnce([{ ...edit, id: 'e2', isReturn: true }, edit]);
+		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await expect.element(screen.getByTestId('edit-returned')).toBeVisible();
+		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
+		await expect.element(screen.getByText(/Before going back/)).toBeVisible();
+	});
+
+	test('say why one can’t be restored', async () => {
+		const { client, onreturned, screen } = await rendered();
+		client.returnToEdit.mockRejectedValue(new ApiError('conflict', '“a.md” is a link.'));
+		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await expect.element(screen.getByTestId('edits-error')).toHaveTextContent(/is a link/);
+		expect(onreturned).not.toHaveBeenCalled();
 	});
 });

@@ -34,7 +34,8 @@ export const PUT = endpoint({
 export const DELETE = endpoint({
 	id: 'removeSkillFile',
 	tag: 'Skills',
-	summary: 'Delete a file of a skill for good',
+	summary: 'Delete a file of a skill',
+	description: 'What it said is kept as a version, unless it’s larger than 10 MB.',
 	params: OF_SKILL,
 	query: skillFileQuery,
 	answer: null,

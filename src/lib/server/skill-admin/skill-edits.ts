@@ -1,0 +1,125 @@
+/** What files of skills said before each edit, kept by digest outside of the skills' folders (FEATURES F1). */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { AppError } from '../../shared/errors.ts';
+import { createLine } from '../../shared/in-turn.ts';
+import type { SkillEdit } from '../../shared/skills.ts';
+import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
+
+/** Of one skill; the oldest go first. */
+const MAX_EDITS = 30;
+const MAX_BYTES = 20 * 1024 * 1024;
+/** Writes that follow the first one this soon are one edit. */
+const JOINED_MS = 2 * 60_000;
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const edit = z.object({
+	id: z.string(),
+	editedAt: z.string(),
+	isReturn: z.boolean(),
+	/** null: there was no such file before, or there is none after. */
+	files: z.array(
+		z.object({
+			path: z.string(),
+			before: z.object({ id: digest, bytes: z.number(), mode: z.number() }).nullable(),
+			after: digest.nullable()
+		})
+	)
+});
+type Edit = z.infer<typeof edit>;
+
+export interface EditedFile {
+	path: string;
+	before: { id: string; bytes: Buffer; mode: number } | null;
+	after: string | null;
+}
+
+export interface SkillEdits {
+	/** Keeps what files say that are about to be changed. A return is never joined with other edits. */
+	keep(dir: string, files: readonly EditedFile[], options?: { isReturn: boolean }): Promise<void>;
+	/** Newest first, without those that came to nothing. */
+	list(dir: string): Promise<SkillEdit[]>;
+	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
+	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
+}
+
+/** `folderOf`: a folder of the server's own for each folder of a skill. */
+export function createSkillEdits(folderOf: (dir: string) => string, now = Date.now): SkillEdits {
+	const inTurn = createLine();
+	const readAll = async (dir: string): Promise<Edit[]> => (await readIndex(folderOf(dir), z.array(edit))) ?? [];
+	return {
+		keep: (dir, files, { isReturn } = { isReturn: false }) =>
+			inTurn(async () => {
+				const folder = folderOf(dir);
+				await mkdir(folder, { recursive: true, mode: 0o700 });
+				const known = (await readAll(dir)).filter(isChange);
+				const changes = files.map(({ path, before, after }) => ({
+					path,
+					before: before && { id: before.id, bytes: before.bytes.length, mode: before.mode },
+					after
+				}));
+				for (const { before } of files) if (before) await writeWhole(folder, before.id, before.bytes);
+				const last = known.at(-1);
+				const joined =
+					!isReturn && last && now() - Date.parse(last.editedAt) < JOINED_MS ? joinedWith(last, changes) : null;
+				const edits = joined
+					? [...known.slice(0, -1), joined]
+					: [...known, { id: randomUUID(), editedAt: new Date(now()).toISOString(), isReturn, files: changes }];
+				const kept = fitting(edits);
+				await writeIndex(folder, kept, idsOf(kept));
+			}),
+		list: (dir) =>
+			inTurn(async () => {
+				const edits = (await readAll(dir)).filter(isChange);
+				return edits.reverse().map(({ files, ...rest }) => ({ ...rest, paths: files.map(({ path }) => path) }));
+			}),
+		before: (dir, id) =>
+			inTurn(async () => {
+				const edits = await readAll(dir);
+				const at = edits.findIndex((each) => each.id === id);
+				if (at < 0) throw new AppError('not_found', 'This version is no longer kept.');
+				const oldest = new Map<string, Edit['files'][number]['before']>();
+				for (const { path, before } of edits.slice(at).flatMap(({ files }) => files)) {
+					if (!oldest.has(path)) oldest.set(path, before);
+				}
+				return Promise.all(
+					[...oldest].map(async ([path, kept]) => ({
+						path,
+						before: kept && { bytes: await readFile(join(folderOf(dir), kept.id)), mode: kept.mode }
+					}))
+				);
+			})
+	};
+}
+
+/** null if it was a return, or if a file was changed by something else in between: that content would be lost. */
+function joinedWith(last: Edit, changes: Edit['files']): Edit | null {
+	const files = new Map(last.files.map((file) => [file.path, file]));
+	if (last.isReturn) return null;
+	for (const change of changes) {
+		const known = files.get(change.path);
+		if (known && known.after !== (change.before?.id ?? null)) return null;
+		files.set(change.path, known ? { ...known, after: change.after } : change);
+	}
+	return { ...last, files: [...files.values()] };
+}
+
+function isChange({ files }: Edit): boolean {
+	return files.some(({ before, after }) => (before?.id ?? null) !== after);
+}
+
+function fitting(edits: readonly Edit[]): Edit[] {
+	let kept = edits.slice(-MAX_EDITS);
+	const sizeOf = (some: readonly Edit[]) => {
+		const sizes = new Map(some.flatMap(({ files }) => files.map(({ before }) => [before?.id, before?.bytes ?? 0])));
+		return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+	};
+	while (kept.length > 1 && sizeOf(kept) > MAX_BYTES) kept = kept.slice(1);
+	return kept;
+}
+
+function idsOf(edits: readonly Edit[]): string[] {
+	return edits.flatMap(({ files }) => files.flatMap(({ before }) => before?.id ?? []));
+}
