@@ -88,7 +88,11 @@ describe('E13: the page of an execution', () => {
 			{ type: 'TOOL_CALL_START', toolCallId: 't1', toolCallName: 'use_skill' },
 			{ type: 'TOOL_CALL_ARGS', toolCallId: 't1', delta: '{"skill":"demo","script":"scripts/x.sh"}' },
 			{ type: 'TOOL_CALL_END', toolCallId: 't1' },
-			{ type: 'CUSTOM', name: 'skill.started', value: started },
+			{ type: 'CUSTOM', name: 'skill.started', value: started }
+		]);
+		// Its output isn't followed to the end: it's read from the beginning.
+		expect(screen.getByTestId('execution-replay').query()).toBe(null);
+		source?.send([
 			{ type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 't1', content: 'said', role: 'tool' },
 			{ type: 'RUN_FINISHED', threadId: 'c 1', runId: 'r1' }
 		]);
@@ -98,7 +102,7 @@ describe('E13: the page of an execution', () => {
 
 	test('that had to be allowed replays its step as well, though the run before wrote the call', async () => {
 		const ids = { conversationId: 'c1', runId: 'r2', toolCallId: 't1' };
-		const { screen, sources } = await setup(sampleExecution({ ...ids, output: 'said: oh no' }));
+		const { screen, sources } = await setup(sampleExecution({ ...ids, output: 'said: oh no', status: 'running' }));
 		const value = { toolCallId: 't1', executionId: 'e1' };
 		const said = (stream: 'stdout' | 'stderr', text: string) => ({ toolCallId: 't1', executionId: 'e1', stream, text });
 		sources[0]?.send([
@@ -139,7 +143,7 @@ describe('E13: the page of an execution', () => {
 		await expect
 			.element(screen.getByRole('link', { name: 'Change input' }))
 			.toHaveAttribute('href', '/skills/installed/demo#run?execution=e1');
-		await expect.element(screen.getByText('Time limit 30 s, Processes 64')).toBeVisible();
+		await expect.element(screen.getByText('Time limit 30 s Processes 64')).toBeVisible();
 		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();
 	});
 

@@ -41,7 +41,7 @@ describe('E13: an execution', () => {
 			'Ran in a sandbox (bubblewrap)',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
-			'Time limit 30 s, Memory 512 MB',
+			'Time limit 30 s Memory 512 MB',
 			'made.txt (3 B)'
 		])
 			expect(facts).toContain(fact);

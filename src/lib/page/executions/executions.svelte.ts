@@ -55,7 +55,7 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 			'Limits',
 			Object.entries(limits)
 				.map(([name, value]) => printLimit(name, value))
-				.join(', ')
+				.join('\n')
 		],
 		['Requested by', callerOf(execution)],
 		['Files created', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
@@ -88,6 +88,12 @@ const LIMITS: Record<string, [name: string, print: (value: number) => string]> =
 function printLimit(name: string, value: number): string {
 	const [words, print] = Object.hasOwn(LIMITS, name) ? (LIMITS[name] ?? [name, String]) : [name, String];
 	return `${words} ${print(value)}`;
+}
+
+/** Where it came from, if not from a chat: an eval names its session. */
+export function sourceOf({ apiKeyId, sessionId }: SkillExecution): string {
+	if (sessionId?.startsWith('eval-')) return 'Eval';
+	return apiKeyId === null ? 'Run tab or API' : 'API key';
 }
 
 /** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools. */
@@ -235,7 +241,11 @@ export class ExecutionWatch {
 			if (isFirst && value.conversationId !== null) void this.#findChat(value.conversationId);
 			if (isFirst && runId !== null && toolCallId !== null) {
 				const [name, args] = [tool ?? 'use_skill', input ?? ''];
-				this.replay.open(runId, { type: 'tool', id: toolCallId, name, arguments: args, status: 'running' });
+				this.replay.open(
+					runId,
+					{ type: 'tool', id: toolCallId, name, arguments: args, status: 'running' },
+					!isUnderWay(value)
+				);
 			} else if (isFirst) this.replay.close();
 			if (isUnderWay(value)) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
 		} catch (error) {
@@ -294,7 +304,7 @@ export class ExecutionReplay {
 	 * Follows the run to its end. If its events are gone, there is no step. `asked` is the call from the record, because a call
 	 * that needed approval was written by the run before.
 	 */
-	open(runId: string, asked: ToolPart): void {
+	open(runId: string, asked: ToolPart, isOver: boolean): void {
 		let message: Message = emptyAnswer('replay', runId, '');
 		const source = this.#client.runEvents(runId, 0);
 		this.#source = source;
@@ -309,7 +319,8 @@ export class ExecutionReplay {
 			const part = message.parts.find(isAsked);
 			if (part?.type === 'tool') {
 				this.part = part;
-				this.isSettled ||= part.status !== 'preparing';
+				// Shown while it runs, the output of a run that is over would be at its end.
+				this.isSettled ||= isOver ? part.status === 'done' || part.status === 'failed' : part.status !== 'preparing';
 			}
 			if (ENDS.has(event.type)) this.close();
 		};

@@ -120,11 +120,11 @@ describe('F1: the edits of a skill', () => {
 
 	test('name the files, and show and hide what changed since', async () => {
 		const { client, screen } = await rendered();
-		await expect.element(screen.getByTestId('skill-edit')).toHaveTextContent(/SKILL\.md, a\.md/);
+		await expect.element(screen.getByTestId('skill-edit')).toMatchTextContent(/SKILL\.md, a\.md/);
 		const button = screen.getByRole('button', { name: /^Compare/ });
 		await button.click();
 		expect(client.compareEdit).toHaveBeenCalledExactlyOnceWith('demo@1.0.0', 'e1');
-		await expect.element(screen.getByTestId('skill-change')).toHaveTextContent(/new/);
+		await expect.element(screen.getByTestId('skill-change')).toMatchTextContent(/new/);
 		await button.click();
 		await expect.element(screen.getByTestId('skill-change')).not.toBeInTheDocument();
 	});
@@ -143,7 +143,7 @@ describe('F1: the edits of a skill', () => {
 		const { client, onreturned, screen } = await rendered();
 		client.returnToEdit.mockRejectedValue(new ApiError('conflict', '“a.md” is a link.'));
 		await screen.getByRole('button', { name: /^Restore/ }).click();
-		await expect.element(screen.getByTestId('edits-error')).toHaveTextContent(/is a link/);
+		await expect.element(screen.getByTestId('edits-error')).toMatchTextContent(/is a link/);
 		expect(onreturned).not.toHaveBeenCalled();
 	});
 });
