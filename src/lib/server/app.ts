@@ -86,7 +86,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		versionBytes: config.execution.limits.workspaceBytes,
 		log
 	});
-	const models = createModels({ settings, ports: config.modelPorts });
+	const models = createModels({ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();
 	const mcpServers = await openMcpServers({

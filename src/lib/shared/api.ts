@@ -127,6 +127,8 @@ export type Snippet = z.infer<typeof snippet>;
 export const conversationSummary = z.object({
 	id: z.string(),
 	title: z.string(),
+	/** What it’s about, in a line by the model that named it; left out if there is none. */
+	summary: z.string().optional(),
 	createdAt: z.string(),
 	updatedAt: z.string(),
 	activeRunId: z.string().nullable(),
@@ -136,7 +138,7 @@ export const conversationSummary = z.object({
 	isUnread: z.boolean(),
 	/** The last answer waits for approval. */
 	isWaiting: z.boolean(),
-	/** Search match outside the title. */
+	/** Search match in a message. */
 	snippet: snippet.optional()
 });
 export type ConversationSummary = z.infer<typeof conversationSummary>;

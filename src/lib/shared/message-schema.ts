@@ -154,7 +154,10 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		/** The last model call. */
 		lastStep: object(tokens).optional(),
 		/** Time from the start of the run to its first text. */
-		firstTextMs: count.optional()
+		firstTextMs: count.optional(),
+		/** How fast the model was: until the first word, thought or call of the first request, and from there. */
+		firstTokenMs: count.optional(),
+		tokensPerSecond: count.optional()
 	});
 
 	const context = object({
@@ -320,6 +323,7 @@ export const conversationFile = z.strictObject({
 	format: z.literal(FILE_FORMAT),
 	version: z.literal(FILE_VERSION),
 	title: z.string().trim().min(1).max(1000),
+	summary: z.string().trim().max(200).optional(),
 	createdAt: z.iso.datetime(),
 	exportedAt: z.iso.datetime(),
 	head: z.string().min(1).max(256).nullable(),

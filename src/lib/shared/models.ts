@@ -56,6 +56,15 @@ export const modelRouting = z.strictObject({
 });
 export type ModelRouting = z.infer<typeof modelRouting>;
 
+/** Medians of the last answers. */
+const modelSpeed = z.object({
+	answers: z.number(),
+	/** Until the first word, thought or call. */
+	firstTokenMs: z.number(),
+	tokensPerSecond: z.number().nullable()
+});
+export type ModelSpeed = z.infer<typeof modelSpeed>;
+
 /** A model of the server; null for unknown facts. */
 export const modelInfo = z.object({
 	id: z.string(),
@@ -72,7 +81,9 @@ export const modelInfo = z.object({
 	gives: z.array(z.string()).nullable(),
 	/** Supports reasoning effort. */
 	reasons: z.boolean().nullable(),
-	createdAt: z.string().nullable()
+	createdAt: z.string().nullable(),
+	/** How fast it answered in this app; left out if it hasn’t. */
+	here: modelSpeed.optional()
 });
 export type ModelInfo = z.infer<typeof modelInfo>;
 

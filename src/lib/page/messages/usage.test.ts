@@ -43,6 +43,7 @@ test('F14: the figures of an answer are a line, and a table with what else is kn
 		'Time to first text',
 		'0.8 s'
 	]);
+	expect(usageRows({ ...usage, tokensPerSecond: 84.6 }, [], null)).toContainEqual(['Speed', '85 tokens/s']);
 	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('Total time');
 	expect(usageRows({ ...usage, saved: 0.0042 }, [], null)).toContainEqual(['Saved by cache', '$0.0042']);
 	expect(usageRows({ ...usage, saved: 0 }, [], null).map(([name]) => name)).not.toContain('Saved by cache');

@@ -3,7 +3,7 @@ import type { RunContext, RunUsage, OfferedSkill } from '../../shared/events.ts'
 import type { Part } from '../../shared/message.ts';
 import type { ModelInfo } from '../../shared/models.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
-import { formatCost, formatCount, formatDuration, formatTokens } from '../text/format.ts';
+import { formatCost, formatCount, formatDuration, formatSpeed, formatTokens } from '../text/format.ts';
 import { markHidden } from '../../shared/characters.ts';
 import type { RunOffer } from '../../shared/api.ts';
 
@@ -80,6 +80,9 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 		...(usage.firstTextMs === undefined
 			? []
 			: [['Time to first text', formatDuration(usage.firstTextMs)] satisfies [string, string]]),
+		...(usage.tokensPerSecond === undefined
+			? []
+			: [['Speed', formatSpeed(usage.tokensPerSecond)] satisfies [string, string]]),
 		...(totalMs === null ? [] : [['Total time', formatDuration(totalMs)] satisfies [string, string]])
 	];
 }

@@ -68,7 +68,15 @@ describe('F11: the list of models', () => {
 	});
 
 	test('shows by the keyboard what is known of a model, beside another one', async () => {
-		const { screen, account, onpick } = await open([modelOf('a', SEES), modelOf('b', { takesTools: false })]);
+		const here = { answers: 12, firstTokenMs: 1200, tokensPerSecond: 84.6 };
+		const { screen, account, onpick } = await open([
+			modelOf('a', { ...SEES, here }),
+			modelOf('b', { takesTools: false })
+		]);
+		await expect
+			.element(screen.getByRole('option', { name: /^a / }))
+			.toMatchTextContent(/here 1.2 s to first word, 85/);
+		await expect.element(screen.getByRole('option', { name: /^b No tool/ })).not.toMatchTextContent(/first word/);
 		await userEvent.keyboard('{ArrowDown}');
 		await expect.element(screen.getByTestId('model-details')).toHaveTextContent('Details of a');
 		await userEvent.tab();
@@ -81,6 +89,9 @@ describe('F11: the list of models', () => {
 		expect(account.favorites).toEqual(['a']);
 		await screen.getByTestId('compare-with').selectOptions('b');
 		await expect.element(facts).toMatchTextContent(/Tools *Yes *Through text/);
+		await expect
+			.element(facts)
+			.toMatchTextContent(/Speed here *1.2 s to first word, 85 tokens\/s \(12 answers\) *Unknown/);
 		await expect.element(facts).toMatchTextContent(/Input, per 1M *\$3 *Unknown/);
 		await screen.getByRole('button', { name: 'Use b' }).click();
 		expect(onpick).toHaveBeenLastCalledWith('b');

@@ -70,6 +70,7 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 			items: found.map((one) => ({
 				...conversation(app, one),
 				id: `found-${one.id}`,
+				hint: one.summary && cleanText(one.summary),
 				...(one.snippet && {
 					hint: cleanText(one.snippet.text),
 					run: () => {

@@ -265,6 +265,16 @@ describe('the search', () => {
 		sampleConversation('c', { title: 'Nothing of it' })
 	];
 
+	test('shows what a chat is about where nothing that was said matches; the list shows it with the title', async () => {
+		const summary = 'Reads <b>ten</b> scans.';
+		const screen = await setup([...found, sampleConversation('d', { title: 'Scans', summary })]);
+		const link = screen.getByRole('link', { name: 'Scans' });
+		await expect.element(link).toHaveAttribute('title', 'Scans\nReads <b>ten</b> scans.');
+		await expect.element(screen.getByRole('link', { name: 'Other' })).toHaveAttribute('title', 'Other');
+		await screen.getByTestId('conversation-search').fill('scans');
+		await expect.element(screen.getByTestId('summary')).toHaveTextContent('Reads <b>ten</b> scans.');
+	});
+
 	test('marks what was found, in titles and in text, as text', async () => {
 		const screen = await setup(found);
 		await screen.getByTestId('conversation-search').fill('pdf');

@@ -43,6 +43,11 @@ export function formatCost(dollars: number): string {
 	return dollars < 0.0001 ? '<$0.0001' : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 
+/** How fast a model writes. */
+export function formatSpeed(tokensPerSecond: number): string {
+	return `${tokensPerSecond < 10 ? tokensPerSecond.toFixed(1) : Math.round(tokensPerSecond)} tokens/s`;
+}
+
 /** Date and time to the minute, in the reader's locale. */
 export function formatTime(at: string): string {
 	const date = new Date(at);

@@ -80,6 +80,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	let input = [...run.input];
 	const repeats = new RepeatGuard();
 	const usage: RunUsage = { ...NOTHING, ...run.spent, model: model.id };
+	const pace: Pace = { tokens: 0, ms: 0 };
 	const spentBefore = usage.cost ?? 0;
 	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => ({
 		type: 'RUN_FINISHED',
@@ -121,7 +122,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			effort: run.effort ?? undefined,
 			options: run.options
 		};
-		const answer = yield* timeFirstText(readAnswer(model.stream(request, signal), `${runId}_${step}`), usage, time);
+		const answer = yield* timed(readAnswer(model.stream(request, signal), `${runId}_${step}`), { usage, time, pace });
 		addUsage(usage, answer.usage);
 		if (answer.answeredBy) usage.answeredBy = answer.answeredBy;
 		for (const key of ['leftOut', 'notAsked'] as const)
@@ -218,12 +219,45 @@ const DECISION_SCHEMA = {
 	required: ['choice']
 };
 
-/** Records the time of the first text in `usage`. */
-async function* timeFirstText(answer: AsyncGenerator<RunEvent, Answer>, usage: RunUsage, time: TimeLimit) {
+/** What the model wrote while it could be watched. */
+interface Pace {
+	tokens: number;
+	ms: number;
+}
+
+const WRITING: ReadonlySet<string> = new Set(['TEXT_MESSAGE_CONTENT', 'REASONING_MESSAGE_CONTENT', 'TOOL_CALL_START']);
+/** Less says little: a short answer comes in one piece. */
+const LEAST_PACE: Pace = { tokens: 20, ms: 200 };
+
+/** Records in `usage` when the first text came, and how fast the model was. */
+async function* timed(
+	answer: AsyncGenerator<RunEvent, Answer>,
+	{ usage, time, pace }: { usage: RunUsage; time: TimeLimit; pace: Pace }
+): AsyncGenerator<RunEvent, Answer> {
+	const askedAt = time.elapsedMs();
+	let since: number | null = null;
+	let hasReasoned = false;
 	for (;;) {
 		const next = await answer.next();
-		if (next.done) return next.value;
-		if (next.value.type === 'TEXT_MESSAGE_CONTENT') usage.firstTextMs ??= Math.round(time.elapsedMs());
+		const now = time.elapsedMs();
+		if (next.done) {
+			const { outputTokens = 0, reasoningTokens = 0 } = next.value.usage ?? {};
+			if (since === null || outputTokens === 0) return next.value;
+			// Reasoning that nobody saw was done before the first word.
+			pace.tokens += outputTokens - (hasReasoned ? 0 : reasoningTokens);
+			pace.ms += now - since;
+			if (pace.tokens >= LEAST_PACE.tokens && pace.ms >= LEAST_PACE.ms) {
+				usage.tokensPerSecond = Math.round((pace.tokens / pace.ms) * 10_000) / 10;
+			}
+			return next.value;
+		}
+		const { type } = next.value;
+		if (type === 'TEXT_MESSAGE_CONTENT') usage.firstTextMs ??= Math.round(now);
+		if (type === 'REASONING_MESSAGE_CONTENT') hasReasoned = true;
+		if (WRITING.has(type)) {
+			since ??= now;
+			usage.firstTokenMs ??= Math.round(now - askedAt);
+		}
 		yield next.value;
 	}
 }

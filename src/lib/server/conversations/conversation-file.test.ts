@@ -16,7 +16,12 @@ let store: Store;
 beforeAll(async () => {
 	root = await mkdtemp(join(tmpdir(), 'conversation-file-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
-	await store.conversations.create({ id: 'c', title: 'Plans: a "b"/c', createdAt: at(1) });
+	await store.conversations.create({
+		id: 'c',
+		title: 'Plans: a "b"/c',
+		summary: 'Plans *two*\nthings.',
+		createdAt: at(1)
+	});
 	// Two answers to one question, the second of which is shown.
 	const whole = RECORDED_RUN.reduce(foldEvent, emptyAnswer('a2', 'r2', at(3), 'q1'));
 	const messages = [
@@ -77,9 +82,9 @@ test('an export is imported and exported again as it was, but for ids and times;
 	).toContain(id);
 });
 
-test('Markdown is the branch that is shown, with its title', async () => {
+test('Markdown is the branch that is shown, with its title and summary', async () => {
 	const text = await exported('c', 'markdown');
-	expect(text).toMatch(/^# Plans: a "b"\/c\n\n## You\n/);
+	expect(text).toMatch(/^# Plans: a "b"\/c\n\n> Plans \*two\* things.\n\n## You\n/);
 	expect(text).toContain('The text has **4 words**.');
 	expect(text).toMatch(/## You\n\nand then\?\n$/);
 	expect(text).not.toContain('**bold**');

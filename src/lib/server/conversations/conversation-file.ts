@@ -48,11 +48,11 @@ export async function exportConversation(parts: Parts, id: string, format: Expor
 }
 
 async function* writeJson(parts: Parts, conversation: ConversationSummary): AsyncGenerator<string> {
-	const { id, title, createdAt } = conversation;
+	const { id, title, summary, createdAt } = conversation;
 	const { messages } = parts.store;
 	const all = await messages.ids(id, 'all');
 	const head = (await messages.ids(id, 'shown')).at(-1) ?? null;
-	const facts = { format: FILE_FORMAT, version: FILE_VERSION, title, createdAt, exportedAt: now(), head };
+	const facts = { format: FILE_FORMAT, version: FILE_VERSION, title, summary, createdAt, exportedAt: now(), head };
 	yield `${JSON.stringify(facts, null, '\t').slice(0, -2)},\n\t"messages": [`;
 	let separator = '\n\t\t';
 	for await (const message of readAll(parts, conversation, all)) {
@@ -64,6 +64,7 @@ async function* writeJson(parts: Parts, conversation: ConversationSummary): Asyn
 
 async function* writeMarkdown(parts: Parts, conversation: ConversationSummary): AsyncGenerator<string> {
 	yield `# ${conversation.title.replaceAll(/\s+/g, ' ')}\n`;
+	if (conversation.summary) yield `\n> ${oneLine(conversation.summary)}\n`;
 	const shown = await parts.store.messages.ids(conversation.id, 'shown');
 	for await (const message of readAll(parts, conversation, shown)) yield `\n${markdownOf(message)}`;
 }
@@ -194,6 +195,7 @@ const envelope = conversationFile.omit({ messages: true }).extend({ messages: z.
 
 interface Imported {
 	title: string;
+	summary: string | undefined;
 	createdAt: string;
 	head: string | null;
 	messages: Message[];
@@ -201,9 +203,9 @@ interface Imported {
 
 /** Creates a new conversation from a file. @throws AppError invalid_input naming the place */
 export async function importConversation(store: Store, body: unknown, now = new Date()): Promise<ConversationSummary> {
-	const { title, createdAt, head, messages } = readConversationFile(body, now);
+	const { title, summary, createdAt, head, messages } = readConversationFile(body, now);
 	const id = randomUUID();
-	await store.conversations.create({ id, title, createdAt });
+	await store.conversations.create({ id, title, summary, createdAt });
 	try {
 		await store.messages.fill(id, messages, head);
 		await store.conversations.touch(id, now.toISOString());
@@ -238,7 +240,8 @@ function readConversationFile(body: unknown, now: Date): Imported {
 	const head = file.head === null ? null : ids.get(file.head);
 	if (head === undefined) throw refusal(`head: no message has the id ${quote(file.head)}.`);
 	if (head === null && messages.length > 0) throw refusal('head must be the id of a message.');
-	return { title: file.title, createdAt: timeOf(file.createdAt, now), head, messages };
+	const summary = file.summary && plainLine(file.summary);
+	return { title: file.title, summary, createdAt: timeOf(file.createdAt, now), head, messages };
 }
 
 /** Running and waiting calls become interrupted. */

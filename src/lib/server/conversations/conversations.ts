@@ -168,6 +168,7 @@ export async function forkConversation(
 	const fork = await store.conversations.create({
 		id: randomUUID(),
 		title: conversation.title,
+		summary: conversation.summary,
 		createdAt: new Date().toISOString()
 	});
 	await store.messages.copy(id, messageId, fork.id);

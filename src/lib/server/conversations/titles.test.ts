@@ -1,6 +1,6 @@
 /** What names a chat, and what doesn't. */
 import { afterEach, expect, test } from 'vitest';
-import { gate, response, status, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { gate, item, response, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { createLog } from '../log.ts';
@@ -66,9 +66,9 @@ test('a model that makes pictures is asked for text alone', async () => {
 	rig.server.assertDone();
 });
 
-test('a title that a person gives meanwhile stays, and the request is still paid', async () => {
+test('a title that a person gives meanwhile stays; the request is still paid, and its summary kept', async () => {
 	const held = gate();
-	await start([text('Yes.'), [text(held, 'Named')]]);
+	await start([text('Yes.'), [text(held, 'Named\n', 'Summary: Says yes.')]]);
 	await rig.run('one');
 	await rig.server.received(2);
 	await rig.store.conversations.rename('c', 'Mine', new Date().toISOString());
@@ -76,6 +76,7 @@ test('a title that a person gives meanwhile stays, and the request is still paid
 	held.open();
 	await eventually(async () => expect(await rig.store.conversations.usage('c')).not.toEqual(before));
 	await titleIs('Mine');
+	expect(await rig.store.conversations.get('c')).toMatchObject({ summary: 'Says yes.' });
 });
 
 test('a request that fails leaves the first line and the chat as they are, and is logged without what was said', async () => {
@@ -99,6 +100,7 @@ test.each([
 	await rig.run('two', more);
 	rig.server.assertDone();
 	await titleIs('one');
+	expect(await rig.store.conversations.get('c')).not.toHaveProperty('summary');
 });
 
 test('a chat that has a title when its first answer ends keeps it without a request', async () => {
@@ -112,6 +114,58 @@ test('a chat that has a title when its first answer ends keeps it without a requ
 	await rig.run('two');
 	rig.server.assertDone();
 	await titleIs('Mine');
+});
+
+test('the same request sums the chat up, and the search finds the words of the summary', async () => {
+	await start([
+		text('Water is H2O.'),
+		text('Title: What water is\n', 'Summary: Explains the **molecule** to a pupil.')
+	]);
+	await rig.run('What is water? Please explain.');
+	await titleIs('What water is');
+	const { data } = await rig.store.conversations.list({ page: 1, limit: 10, query: 'to a PUPIL' });
+	expect(data).toMatchObject([{ id: 'c', summary: 'Explains the molecule to a pupil.' }]);
+	rig.server.assertDone();
+});
+
+test('a request that is still open when the server stops is given up, and the chat keeps its first line', async () => {
+	const held = gate();
+	await start([text('Yes.'), [text(held, 'Named')]]);
+	await rig.run('one');
+	await rig.server.received(2);
+	await titles.close();
+	held.open();
+	expect(logged.join('')).toContain('couldn’t name a chat');
+	expect(await rig.store.conversations.get('c')).not.toHaveProperty('summary');
+	await titleIs('one');
+});
+
+test.each([
+	['Title: A\nSummary: Charts [sales](https://x.test) by `region`.', 'A', 'Charts sales by region.'],
+	['**Title:** A\n\n**Summary:** “B.”', 'A', 'B.'],
+	['```json\n{\n  "title": "A",\n  "summary": "B."\n}\n```', 'A', 'B.'],
+	['A\nDo you want to know more?', 'A', undefined],
+	['Summary: B.', 'one', 'B.'],
+	['Summary: B.\nTitle: A', 'A', 'B.'],
+	['Title:\nSummary: …', 'one', undefined],
+	[`Title: A\nSummary: ${'word '.repeat(1000)}`, 'A', `${'word '.repeat(31)}word…`],
+	[`Title: ${'x'.repeat(5000)}`, `${'x'.repeat(80)}…`, undefined],
+	['Title: ![A chart](data:image/png;base64,AAAA)\nSummary: \u202eB\u200b.', 'A chart', 'B.']
+])('of %j the title is %j and the summary %j', async (said, title, summary) => {
+	await start([text('Yes.'), text(said)]);
+	await rig.run('one');
+	await rig.server.received(2);
+	await eventually(async () => expect((await rig.store.conversations.get('c'))?.summary).toBe(summary));
+	await titleIs(title);
+});
+
+test('of a picture instead of words nothing is taken', async () => {
+	const picture = item('image_generation_call', { id: 'i', status: 'completed', result: 'iVBORw0KGgo=' });
+	await start([text('Yes.'), response([picture], { usage: { input_tokens: 1, output_tokens: 900 } })]);
+	await rig.run('one');
+	await eventually(async () => expect(await rig.store.conversations.usage('c')).toMatchObject({ outputTokens: 920 }));
+	await titleIs('one');
+	expect(await rig.store.conversations.get('c')).not.toHaveProperty('summary');
 });
 
 test.each([

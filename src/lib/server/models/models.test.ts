@@ -76,6 +76,18 @@ describe('F11: which model answers', () => {
 		expect(models.current()).toEqual({ id: 'acme/large', offline: false, baseUrl: set.baseUrl });
 	});
 
+	test('the list has how fast a model answered here, where it has', async () => {
+		const here = { answers: 2, firstTokenMs: 300, tokensPerSecond: 85 };
+		const speeds = async () =>
+			new Map([
+				['acme/large', here],
+				['ghost', here]
+			]);
+		const { models } = createHub(await startServer(), { speeds });
+		expect((await models.list()).data).toMatchObject([{ id: 'acme/large', here }]);
+		expect((await createHub(await startServer()).models.list()).data[0]?.here).toBeUndefined();
+	});
+
 	test('one list serves those who choose and the context length of every model', async () => {
 		const server = await startServer();
 		const { models } = createHub(server);

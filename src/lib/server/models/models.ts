@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../../shared/models.ts';
-import type { ModelRouting } from '../../shared/models.ts';
+import type { ModelRouting, ModelSpeed } from '../../shared/models.ts';
 import { isOpenRouter, type ReasoningEffort } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
@@ -18,6 +18,8 @@ export interface ModelsOptions {
 	settings: Pick<RunningSettings, 'modelKeyFor' | 'setModelKey'> & { current(): Pick<Settings, 'model'> };
 	/** Ports to search for local model servers (F11). */
 	ports: readonly number[];
+	/** How fast models answered here, by id. */
+	speeds?: () => Promise<ReadonlyMap<string, ModelSpeed>>;
 	fetch?: typeof fetch;
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
@@ -104,8 +106,9 @@ export function createModels(options: ModelsOptions): Models {
 			const { catalog, baseUrl, apiKey } = server();
 			const context = { baseUrl, hasKey: apiKey !== null, timeoutMs: LIST_TIMEOUT_MS };
 			try {
-				const { models, error } = await catalog.list(signal);
-				return { data: models, baseUrl, problem: error === null ? null : problemOf(error, context) };
+				const [{ models, error }, speeds] = await Promise.all([catalog.list(signal), options.speeds?.()]);
+				const data = models.map((model) => ({ ...model, here: speeds?.get(model.id) }));
+				return { data, baseUrl, problem: error === null ? null : problemOf(error, context) };
 			} catch (error) {
 				signal?.throwIfAborted();
 				return { data: [], baseUrl, problem: problemOf(error, context) };

@@ -171,7 +171,9 @@ export class RunLog implements UnsavedEvents {
 			finishedAt: new Date(Date.parse(this.#startedAt) + performance.now() - this.#bornAt).toISOString(),
 			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
 			message: { conversationId: this.conversationId, message },
-			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined
+			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined,
+			// What continues an answer isn't a fresh measurement.
+			speed: this.#usedBefore === null ? (message.usage ?? undefined) : undefined
 		});
 	}
 

@@ -408,6 +408,35 @@ describe('limits of one run', () => {
 		expect((await rig.store.messages.get('c', id))?.usage?.firstTextMs).toBe(figures[1]);
 	});
 
+	test('F11: the speed of a model is measured once an answer is long enough, and what continues one measures nothing', async () => {
+		const [first, rest] = [gate(), gate()];
+		const figures = {
+			usage: { input_tokens: 1, output_tokens: 400, output_tokens_details: { reasoning_tokens: 300 } }
+		};
+		let now = 0;
+		const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+		try {
+			await start([response([text(first, 'Once', rest, ' upon')], figures), text(' a time.'), text('Yes.')]);
+			const { runId } = await rig.ask('go');
+			await rig.server.received(1);
+			now += 300;
+			first.open();
+			await eventually(() => expect(rig.runner.live(runId)?.message.parts).toMatchObject([{ text: 'Once' }]));
+			now += 1000;
+			rest.open();
+			await rig.events(runId);
+			const { id, usage } = await rig.answer(runId);
+			expect(usage).toMatchObject({ firstTokenMs: 300, tokensPerSecond: 100 });
+			await rig.runner.start({ kind: 'continue', runId: 'more', conversationId: 'c', messageId: id, tools: [] });
+			await rig.events('more');
+			await rig.run('again');
+		} finally {
+			clock.mockRestore();
+		}
+		const speed = { answers: 2, firstTokenMs: 300, tokensPerSecond: 100 };
+		expect(await rig.store.runs.speeds()).toEqual(new Map([['test/model', speed]]));
+	});
+
 	test('usage is counted by step and by answer, over the runs that write it', async () => {
 		await start(
 			[
@@ -424,7 +453,8 @@ describe('limits of one run', () => {
 			...{ model: 'test/model', inputTokens: 2000, outputTokens: 400, cachedTokens: 1600, reasoningTokens: 100 },
 			cost: 0.06 + 0.01,
 			lastStep: { inputTokens: 1000, outputTokens: 200, cachedTokens: 800, reasoningTokens: 50, cost: 0.01 },
-			firstTextMs: expect.any(Number) as number
+			firstTextMs: expect.any(Number) as number,
+			firstTokenMs: expect.any(Number) as number
 		});
 		// What two runs have used for one answer is counted once each.
 		expect(await rig.store.conversations.usage('c')).toEqual({

@@ -13,6 +13,7 @@ import { addRunTasks } from './migrations/007-run-tasks.ts';
 import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
 import { renameUntitled } from './migrations/009-untitled.ts';
 import { addChoices } from './migrations/010-choices.ts';
+import { addSummariesAndSpeed } from './migrations/011-summaries-and-speed.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -26,7 +27,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'007_run_tasks': { up: addRunTasks },
 	'008_early_databases': { up: mendEarlyDatabases },
 	'009_untitled': { up: renameUntitled },
-	'010_choices': { up: addChoices }
+	'010_choices': { up: addChoices },
+	'011_summaries_and_speed': { up: addSummariesAndSpeed }
 };
 
 /**

@@ -23,6 +23,7 @@ const LANDED: Record<string, string> = {
 	'008-early-databases.ts': 'cc9ba248ff6b2f531dbabef4c1dd7a60c9cf71f2de1c78bf6ee49d88e77875b3',
 	'009-untitled.ts': '4fade4e63cefcdeb590347639c335db64194909f0d58964f262dd030c6a475d5',
 	'010-choices.ts': 'cdd67121f6c289b857f6d034f66d6fa4c13bd7cda5fe597adc7d9debd6bb2159',
+	'011-summaries-and-speed.ts': 'd2ee350d609066f0e7011bdc63242a80730412083e140364a3cb916c1dfc282f',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };

@@ -7,6 +7,10 @@ interface ConversationsTable {
 	title: string;
 	/** The title, folded for the search (search-words.ts). */
 	folded_title: Generated<string>;
+	/** What it's about, by the model; null: nobody has said. */
+	summary: Generated<string | null>;
+	/** The summary, folded for the search. */
+	folded_summary: Generated<string>;
 	/** Last message of the shown branch; null if empty. */
 	head_id: Generated<string | null>;
 	/** JSON of a TokenUsage, total of all runs; null if unknown. */
@@ -72,6 +76,11 @@ export interface RunsTable {
 	finished_at: string | null;
 	last_seq: Generated<number>;
 	error_code: string | null;
+	/** The model whose speed this is; null: not measured. */
+	answered_by: Generated<string | null>;
+	first_token_ms: Generated<number | null>;
+	/** null if the answer was too short to tell. */
+	tokens_per_s: Generated<number | null>;
 }
 
 interface RunEventsTable {

@@ -16,7 +16,7 @@ export interface ConversationQuery {
 	/** From 1. */
 	page: number;
 	limit: number;
-	/** Finds a part of the title, or words of one message, the last of which may be incomplete. */
+	/** Finds a part of the title or summary, or words of one message, the last of which may be incomplete. */
 	query?: string;
 	/** Default false: only conversations that aren't archived. */
 	isArchived?: boolean;
@@ -41,6 +41,7 @@ export interface Conversations {
 		id: string;
 		title: string;
 		createdAt: string;
+		summary?: string | undefined;
 		apiKeyId?: string;
 	}): Promise<ConversationSummary>;
 	get(id: string): Promise<ConversationSummary | null>;
@@ -51,10 +52,10 @@ export interface Conversations {
 	/** False if not found, like `touch`, `change` and `restore`. */
 	rename(id: string, title: string, updatedAt: string): Promise<boolean>;
 	/**
-	 * Replaces the title while it is still `from` and the new one isn't empty; `updatedAt` stays. Adds `used` to the
-	 * conversation's usage in any case.
+	 * Replaces the title while it is still `from` and the new one isn't empty; `updatedAt` stays. Sets a summary that isn't
+	 * empty, and adds `used` to the conversation's usage, in any case.
 	 */
-	retitle(id: string, change: { from: string; title: string; used: TokenUsage | null }): Promise<void>;
+	retitle(id: string, change: { from: string; title: string; summary: string; used: TokenUsage | null }): Promise<void>;
 	touch(id: string, updatedAt: string): Promise<boolean>;
 	/** `now` (ISO 8601) becomes the time of a new pin or archiving. */
 	change(id: string, changes: ConversationMarks, now: string): Promise<boolean>;
@@ -98,8 +99,8 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return row?.api_key_id ?? null;
 		},
 
-		async create({ id, title, createdAt, apiKeyId }) {
-			const clean = titleColumns(title);
+		async create({ id, title, createdAt, summary, apiKeyId }) {
+			const clean = { ...titleColumns(title), ...(summary && summaryColumns(summary)) };
 			const { numInsertedOrUpdatedRows } = await db
 				.insertInto('conversations')
 				.values({ id, ...clean, api_key_id: apiKeyId ?? null, created_at: createdAt, updated_at: createdAt })
@@ -113,6 +114,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return {
 				id,
 				title: clean.title,
+				...(clean.summary && { summary: clean.summary }),
 				createdAt,
 				updatedAt: createdAt,
 				activeRunId: null,
@@ -165,8 +167,9 @@ export function createConversations(db: Kysely<Database>): Conversations {
 
 		rename: (id, title, updatedAt) => update(db, id, { ...titleColumns(title), updated_at: updatedAt }),
 
-		retitle: (id, { from, title, used }) =>
+		retitle: (id, { from, title, summary, used }) =>
 			db.transaction().execute(async (transaction) => {
+				if (summary !== '') await update(transaction, id, summaryColumns(summary));
 				const changes = title === '' ? {} : titleColumns(title);
 				const named = transaction.updateTable('conversations').set({ ...changes, id });
 				await named.where('id', '=', id).where('title', '=', from).where('deleted_at', 'is', null).execute();
@@ -304,9 +307,15 @@ export function titleColumns(title: string): { title: string; folded_title: stri
 	return { title: clean, folded_title: foldText(clean) };
 }
 
+function summaryColumns(summary: string): { summary: string; folded_summary: string } {
+	const clean = cleanText(summary);
+	return { summary: clean, folded_summary: foldText(clean) };
+}
+
 const SUMMARY_COLUMNS = [
 	'conversations.id',
 	'conversations.title',
+	'conversations.summary',
 	'conversations.created_at as createdAt',
 	'conversations.updated_at as updatedAt',
 	'conversations.pinned_at as pinnedAt',
@@ -319,6 +328,7 @@ const SUMMARY_COLUMNS = [
 interface SummaryRow {
 	id: string;
 	title: string;
+	summary: string | null;
 	createdAt: string;
 	updatedAt: string;
 	pinnedAt: string | null;
@@ -329,9 +339,9 @@ interface SummaryRow {
 	activeRunId: string | null;
 }
 
-function toSummary({ pinnedAt, archivedAt, unread, headStatus, ...row }: SummaryRow): ConversationSummary {
+function toSummary({ summary, pinnedAt, archivedAt, unread, headStatus, ...row }: SummaryRow): ConversationSummary {
 	const marks = { isPinned: pinnedAt !== null, isArchived: archivedAt !== null, isUnread: unread !== 0 };
-	return { ...row, ...marks, isWaiting: headStatus === 'waiting' };
+	return { ...row, ...(summary && { summary }), ...marks, isWaiting: headStatus === 'waiting' };
 }
 
 async function update(

@@ -1,7 +1,8 @@
 /** Runs and their numbered events: written in order, without gaps, only while the run is running. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RunState } from '../../../shared/api.ts';
-import { sumUsage, type TokenUsage } from '../../../shared/events.ts';
+import type { ModelSpeed } from '../../../shared/models.ts';
+import { type RunUsage, sumUsage, type TokenUsage } from '../../../shared/events.ts';
 import type { Message } from '../../../shared/message.ts';
 import { tokenUsage } from '../../../shared/message-schema.ts';
 import type { Database, RunsTable } from '../schema.ts';
@@ -39,6 +40,7 @@ export interface RunAdvance {
 export interface RunResult {
 	message?: FoldedMessage | undefined;
 	used?: TokenUsage | undefined;
+	speed?: RunUsage | undefined;
 }
 
 /** Row counts of the prepared inserts: few statements are enough for any number of events. */
@@ -95,11 +97,12 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 				return gone;
 			}),
 
-		end: (last, end, { message: folded, used }) =>
+		end: (last, end, { message: folded, used, speed }) =>
 			db.transaction().execute(async (transaction) => {
 				// False if another writer has ended the run.
 				if (!(await advanceOne(transaction, last))) return false;
-				await transaction.updateTable('runs').set(end).where('id', '=', last.runId).execute();
+				const ended = { ...end, ...speedColumns(speed) };
+				await transaction.updateTable('runs').set(ended).where('id', '=', last.runId).execute();
 				if (end.state !== 'cancelled') await markUnread(transaction, last.runId);
 				const run = used && (await findRun(transaction, last.runId));
 				if (run) await addUsage(transaction, run.conversationId, used);
@@ -151,6 +154,39 @@ export async function addUsage(transaction: Transaction<Database>, id: string, u
 export function readUsage(column: string | null): TokenUsage {
 	const parsed = tokenUsage.safeParse(column === null ? null : JSON.parse(column));
 	return parsed.success ? parsed.data : { inputTokens: 0, outputTokens: 0 };
+}
+
+function speedColumns({ model, answeredBy, firstTokenMs, tokensPerSecond }: Partial<RunUsage> = {}) {
+	if (firstTokenMs === undefined) return {};
+	return { answered_by: answeredBy ?? model, first_token_ms: firstTokenMs, tokens_per_s: tokensPerSecond ?? null };
+}
+
+/** Runs that are looked at, and of one model. */
+const RECENT = { all: 500, each: 20 };
+
+export async function readSpeeds(db: Kysely<Database>): Promise<Map<string, ModelSpeed>> {
+	const rows = await db
+		.selectFrom('runs')
+		.select(['answered_by', 'first_token_ms', 'tokens_per_s'])
+		.where('answered_by', 'is not', null)
+		.orderBy('started_at', 'desc')
+		.limit(RECENT.all)
+		.execute();
+	const speeds = new Map<string, ModelSpeed>();
+	for (const [model, all] of Map.groupBy(rows, (row) => row.answered_by ?? '')) {
+		const last = all.slice(0, RECENT.each);
+		const firstTokenMs = median(last.map((row) => row.first_token_ms));
+		if (firstTokenMs === null) continue;
+		const tokensPerSecond = median(last.map((row) => row.tokens_per_s));
+		speeds.set(model, { answers: last.length, firstTokenMs, tokensPerSecond });
+	}
+	return speeds;
+}
+
+/** Without nulls; null if nothing is left. */
+function median(values: readonly (number | null)[]): number | null {
+	const sorted = values.filter((value) => value !== null).sort((a, b) => a - b);
+	return sorted[Math.floor(sorted.length / 2)] ?? null;
 }
 
 /** Throws inside the transaction, which rolls the batch back. */

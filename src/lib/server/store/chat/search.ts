@@ -5,10 +5,11 @@ import { type Message, messageText } from '../../../shared/message.ts';
 import type { Database } from '../schema.ts';
 import { MESSAGE_COLUMNS, messageFromRow } from './message-row.ts';
 
-/** Condition on `conversations`: the title contains the query, or one message contains all its words. */
+/** Condition on `conversations`: the title or summary contains the query, or one message contains all its words. */
 export function matches(search: Search, query: SearchQuery): RawBuilder<boolean> {
 	const pattern = `%${query.folded.replaceAll(/[!%_]/g, '!$&')}%`;
-	const inTitle = sql<boolean>`conversations.folded_title like cast(${pattern} as text) escape '!'`;
+	const inTitle = sql<boolean>`(conversations.folded_title like cast(${pattern} as text) escape '!'
+		or conversations.folded_summary like cast(${pattern} as text) escape '!')`;
 	if (query.prefix === null) return inTitle;
 	return sql<boolean>`(${inTitle} or conversations.id in (
 		select search_entries.conversation_id from search_entries where ${search.has(query)}))`;

@@ -1,7 +1,8 @@
 /** Runs and their event logs: at most one running run per conversation, and each run ends once. */
 import type { Kysely, Transaction } from 'kysely';
 import type { ChatChoices } from '../../../shared/api.ts';
-import type { TokenUsage } from '../../../shared/events.ts';
+import type { ModelSpeed } from '../../../shared/models.ts';
+import type { RunUsage, TokenUsage } from '../../../shared/events.ts';
 import { choiceOf, isDeleted, keepChoices, type KeptChoices, titleColumns, wasDeleted } from './conversations.ts';
 import {
 	createRunEventWriter,
@@ -9,6 +10,7 @@ import {
 	findRun,
 	type FoldedMessage,
 	readRunEvents,
+	readSpeeds,
 	RUN_COLUMNS,
 	type RunAdvance,
 	type RunRecord,
@@ -30,6 +32,8 @@ export interface RunFinish {
 	events: StoredEvent[];
 	message?: FoldedMessage;
 	used?: TokenUsage;
+	/** How fast the model was, if that is known. */
+	speed?: RunUsage;
 }
 
 export interface Runs {
@@ -51,6 +55,8 @@ export interface Runs {
 	finish(runId: string, finish: RunFinish): Promise<boolean>;
 	/** In order; empty if there are no more. */
 	readEvents(runId: string, range: EventRange): Promise<StoredEvent[]>;
+	/** How fast models answered here lately, by id. */
+	speeds(): Promise<Map<string, ModelSpeed>>;
 	/** Running runs of other server starts, which crashed or run elsewhere. */
 	listRunning(bootId: string): Promise<RunRecord[]>;
 }
@@ -75,6 +81,8 @@ export function createRuns(db: Kysely<Database>): Runs {
 			writer.end({ runId, events }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, result),
 
 		readEvents: (runId, range) => readRunEvents(db, runId, range),
+
+		speeds: () => readSpeeds(db),
 
 		async listRunning(bootId) {
 			const rows = await db

@@ -5,6 +5,7 @@ import type { Message } from '../../../shared/message.ts';
 import { at, type Bench, events, fullAnswer, startOf } from './fixtures.suite.ts';
 import type { Database } from '../schema.ts';
 import type { Store } from '../store.ts';
+import type { RunFinish } from '../chat/store-runs.ts';
 
 export function testRuns(bench: () => Bench): void {
 	describe('the events of a run', () => {
@@ -76,6 +77,31 @@ export function testRuns(bench: () => Bench): void {
 			expect(await store.runs.get('r1')).toEqual(run);
 			expect(await store.runs.readEvents('r1', { after: 0, limit: 10 })).toEqual(events(1, 4));
 			expect((await store.conversations.get('c1'))?.activeRunId).toBeNull();
+		});
+
+		test('F11: how fast a model was is the median of its last answers; a fallback’s speed is its own', async () => {
+			const finish = async (id: string, speed: RunFinish['speed'], minute = 10) => {
+				if (id !== 'r1') await store.runs.start(startOf(id, { conversationId: id, now: at(minute) }));
+				await store.runs.finish(id, { state: 'success', finishedAt: at(50), events: [], speed });
+			};
+			const used = { model: 'm/x', inputTokens: 1, outputTokens: 2 };
+			await finish('r1', { ...used, firstTokenMs: 900, tokensPerSecond: 50.5 });
+			expect(await store.runs.speeds()).toEqual(
+				new Map([['m/x', { answers: 1, firstTokenMs: 900, tokensPerSecond: 50.5 }]])
+			);
+			await finish('r2', { ...used, firstTokenMs: 100, tokensPerSecond: 20 });
+			await finish('r3', { ...used, firstTokenMs: 500 });
+			await finish('r4', { ...used, answeredBy: 'm/y', firstTokenMs: 7 });
+			await finish('r5', used);
+			expect(await store.runs.speeds()).toEqual(
+				new Map([
+					['m/x', { answers: 3, firstTokenMs: 500, tokensPerSecond: 50.5 }],
+					['m/y', { answers: 1, firstTokenMs: 7, tokensPerSecond: null }]
+				])
+			);
+			for (let number = 0; number < 20; number += 1) await finish(`n${number}`, { ...used, firstTokenMs: 40 }, 20);
+			const newest = { answers: 20, firstTokenMs: 40, tokensPerSecond: null };
+			expect((await store.runs.speeds()).get('m/x')).toEqual(newest);
 		});
 
 		test('of several that finish a run at once, one does', async () => {

@@ -53,6 +53,26 @@ export function testSearch(bench: () => Bench): void {
 			expect([await found('uber'), await found('bridg')]).toEqual([[], ['c1']]);
 		});
 
+		test('a summary is found by any part of it, and a new title leaves it as it is', async () => {
+			await store.conversations.create({
+				id: 'c1',
+				title: 'Bridges',
+				summary: 'Compares Brücken in Graz.',
+				createdAt: at(1)
+			});
+			await store.conversations.create({ id: 'c2', title: 'Other', createdAt: at(1) });
+			await store.conversations.rename('c1', 'Mine', at(2));
+			expect([await found('brucken IN'), await found('bridges')]).toEqual([['c1'], []]);
+			const retitled = { from: 'Other', title: 'Bread', summary: 'Sourdough\0 in two days.', used: null };
+			await store.conversations.retitle('c2', retitled);
+			await store.conversations.retitle('c2', { ...retitled, title: 'Late', summary: '' });
+			const { data } = await store.conversations.list({ page: 1, limit: 10, query: 'in' });
+			expect(data.map(({ title, summary }) => [title, summary])).toEqual([
+				['Mine', 'Compares Brücken in Graz.'],
+				['Bread', 'Sourdough in two days.']
+			]);
+		});
+
 		test('does not look at reasoning, calls and results of tools', async () => {
 			await store.conversations.create({ id: 'c1', title: 't', createdAt: at(1) });
 			await store.messages.append('c1', fullAnswer('m1'));
