@@ -170,6 +170,14 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 		});
 	});
 
+	test('E16: a file by address is named to the model, and not fetched', async () => {
+		model.push(text('I can’t see it.'));
+		const parts = [part({ $case: 'text', value: 'Look' }), part({ $case: 'url', value: 'http://127.0.0.1:1/x.png' })];
+		await sendTask(client, says('', { parts }));
+		const input = JSON.stringify(model.requests.at(-1)?.body.input);
+		expect(input).toContain('Sent by address, not fetched: http://127.0.0.1:1/x.png');
+	});
+
 	test('E16: a model that fails is a task that failed, and says why', async () => {
 		const fails = (exchange: { begin(status: number): void; end(data: string): void }) => {
 			exchange.begin(401);
@@ -185,11 +193,6 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 	});
 
 	test.each([
-		[
-			'a file by address',
-			{ parts: [part({ $case: 'url', value: 'http://127.0.0.1:1/x' })] },
-			'Files can’t be sent as an address. Send the file’s bytes in the message'
-		],
 		['a path that leaves the workspace', { parts: [filePart('../x', 'x')] }, 'isn’t a valid file name'],
 		['a task that is not there', { taskId: 'no-such-task' }, 'Task not found'],
 		['a context that can be no id', { contextId: '../../x' }, 'id:'],

@@ -164,6 +164,7 @@ describe('with the built-in responder', () => {
 			...[{ messages: [{ ...question, content: 7 }] }, { messages: [{ ...question, content: [] }] }],
 			...[{ messages: [{ ...question, content: '' }] }, { messages: [{ ...question, role: 'boss' }] }],
 			...[{ messages: [{ ...question, id: '' }] }, { messages: [{ ...question, content: [{ type: 'image' }] }] }],
+			...[{ messages: [{ ...question, content: [{ type: 'image', source: { type: 'data', value: 7 } }] }] }],
 			...[{ messages: [{ id: 'a', role: 'assistant', content: 'x' }] }, { messages: [{ id: 'a', role: 'tool' }] }],
 			...[{ messages: [question, { id: 'a', role: 'tool', toolCallId: '', content: 'x' }] }],
 			...[{ messages: [question, { id: 'a', role: 'tool', toolCallId: 'c', content: { x: 1 } }] }],
@@ -255,7 +256,8 @@ describe('with a model that is played', () => {
 	let asking: Served;
 	let client: AguiClient;
 	beforeAll(async () => {
-		model = await startModelServer();
+		const seeing = { id: 'test/model', architecture: { input_modalities: ['text', 'image'] } };
+		model = await startModelServer([], { models: [seeing] });
 		const env = {
 			CHAT_TITLES: 'false',
 			OPENROUTER_BASE_URL: model.url,
@@ -284,6 +286,76 @@ describe('with a model that is played', () => {
 	const stored = (served = free) => served.app.store.messages.list(client.agent.threadId);
 	const stateOf = async (runId: string, served = free) =>
 		(await (await fetch(`${served.server.url}/api/runs/${runId}`)).json()) as RunState;
+
+	const PNG = Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a' + '0'.repeat(16), 'hex').toString(
+		'base64'
+	);
+	const data = (type: string, value: string, mimeType: string, metadata?: object) => ({
+		...{ type, source: { type: 'data', value, mimeType } },
+		...(metadata && { metadata })
+	});
+	const sendParts = async (
+		served: Served,
+		content: object[],
+		ids = { threadId: 'parts', runId: crypto.randomUUID() }
+	) => {
+		const messages = [{ id: crypto.randomUUID(), role: 'user', content }];
+		// The client's own schema takes what is sent here.
+		for (const message of messages) MessageSchema.parse(message);
+		const response = await fetch(`${served.server.url}/api/chat`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+			body: JSON.stringify({ ...ids, messages, tools: [], context: [] })
+		});
+		return { status: response.status, answer: await response.text() };
+	};
+
+	test('F5, F13: pictures and documents in a message are files of the thread, which the model is given; addresses are named', async () => {
+		model.push(text('A cat.'));
+		const csv = Buffer.from('a,b\n1,2\n').toString('base64');
+		const { status: code } = await sendParts(free, [
+			{ type: 'text', text: 'What is it?' },
+			data('image', PNG, 'image/png'),
+			data('document', csv, 'text/csv', { filename: '../data.csv' }),
+			data('audio', 'AAAA', 'audio/mpeg'),
+			{ type: 'image', source: { type: 'url', value: 'https://pictures.example/cat.png' } },
+			{ type: 'document', source: { type: 'file', value: 'file-1', provider: 'openai' } }
+		]);
+		expect(code).toBe(200);
+		const input = JSON.stringify(sent().input);
+		expect(input).toContain(`data:image/png;base64,${PNG}`);
+		expect(input).toContain('The file data.csv:');
+		for (const address of ['https://pictures.example/cat.png', 'file-1'])
+			expect(input).toContain(`Sent by address, not fetched: ${address}`);
+		const paths = (await free.app.workspaces.list('parts')).map(({ path }) => path);
+		expect(paths).toEqual([
+			expect.stringMatching(/^audio-\w{8}$/),
+			'data.csv',
+			expect.stringMatching(/^image-\w{8}\.png$/)
+		]);
+		const [question] = await free.app.store.messages.list('parts');
+		expect(question?.files).toHaveLength(3);
+	});
+
+	test('F5, F13: a message of a picture alone is a question; another file of a name doesn’t replace the first', async () => {
+		model.push(text('A cat.'), text('Two.'));
+		const ids = () => ({ threadId: 'alone', runId: crypto.randomUUID() });
+		expect((await sendParts(free, [data('image', PNG, 'image/png', { filename: 'cat.png' })], ids())).status).toBe(200);
+		const other = data('document', Buffer.from('other').toString('base64'), 'text/plain', { filename: 'cat.png' });
+		expect((await sendParts(free, [{ type: 'text', text: 'And?' }, other], ids())).status).toBe(200);
+		const paths = (await free.app.workspaces.list('alone')).map(({ path }) => path);
+		expect(paths).toEqual([expect.stringMatching(/^cat-\w{8}\.png$/), 'cat.png']);
+	});
+
+	test.each([
+		['no base64', [data('image', '!!!', 'image/png')], 'messages.0.content.0.source.value must be base64.'],
+		['more than 100 files', Array.from({ length: 101 }, () => data('image', PNG, 'image/png')), 'at most 100 files']
+	])('F13: a part with %s is refused, and nothing is written', async (_what, content, sentence) => {
+		const { status: code, answer } = await sendParts(free, content, { threadId: 'none', runId: crypto.randomUUID() });
+		expect([code, answer]).toEqual([400, expect.stringContaining(sentence)]);
+		expect(await free.app.store.conversations.get('none')).toBe(null);
+		expect(await free.app.workspaces.list('none')).toEqual([]);
+	});
 
 	test('F13: text, reasoning, tools and our CUSTOM events are as AG-UI has them, and give the client its messages', async () => {
 		model.push([reasoning('hm'), call('load_skill', { skill: 'demo' }, 'load-1')], say('hi'), text('It said ', 'hi.'));

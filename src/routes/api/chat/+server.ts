@@ -2,7 +2,7 @@ import { runAgentInput, runNamed } from '$lib/shared/api.ts';
 import { endpoint, events } from '$lib/server/endpoint.ts';
 import { toAnswers, toProps, toRunRequest } from '$lib/server/conversations/agui-input.ts';
 import { resumeRun } from '$lib/server/conversations/consent.ts';
-import { withSnapshots } from '$lib/server/protocols/agui/agui.ts';
+import { receiveFiles, withSnapshots } from '$lib/server/protocols/agui/agui.ts';
 import { eventStream, runEventFrames } from '$lib/server/http.ts';
 
 export const POST = endpoint({
@@ -33,7 +33,10 @@ export const POST = endpoint({
 		const { snapshots, cancelOnDisconnect } = toProps(input);
 		const answers = toAnswers(input);
 		if (answers) await resumeRun(app, caller, input, answers);
-		else await runner.start({ ...toRunRequest(input), apiKeyId: apiKeyId ?? undefined });
+		else {
+			const asked = toRunRequest(await receiveFiles(app, input, apiKeyId));
+			await runner.start({ ...asked, apiKeyId: apiKeyId ?? undefined });
+		}
 		if (!request.headers.get('accept')?.includes('text/event-stream')) {
 			return { threadId, runId };
 		}

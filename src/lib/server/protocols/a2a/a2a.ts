@@ -231,7 +231,15 @@ type Reader = { apiKeyId: string | null } | null;
 
 /** The card lists only this many; the agent can find the rest itself. */
 const MAX_SKILLS = 500;
-const INPUT = ['text/plain', 'application/json', 'text/csv', 'application/octet-stream'];
+const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const INPUT = [
+	'text/plain',
+	'application/json',
+	'text/csv',
+	...PICTURES,
+	'application/pdf',
+	'application/octet-stream'
+];
 const OUTPUT = ['text/markdown', 'text/plain', 'application/octet-stream'];
 const BEARER = 'An API key of this server (from the Connect page), or its ADMIN_TOKEN.';
 

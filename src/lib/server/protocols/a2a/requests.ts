@@ -1,12 +1,13 @@
 /** Validates the JSON-RPC calls of A2A 1.0 and 0.3 (method and params) before the SDK reads them. */
 import { createHash } from 'node:crypto';
 import { type Message, type Part, Role } from '@a2a-js/sdk';
-import { A2A_ERROR_CODE, ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
+import { A2A_ERROR_CODE, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import { modelId } from '../../../shared/models.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
+import { tellAddress } from '../received-files.ts';
 import { endingOf } from '../refusals.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
@@ -191,7 +192,11 @@ export function readIncoming(message: Message): { message: NewMessage; files: In
 	if (text.trim() === '') {
 		throw new RequestMalformedError('The message is empty. Add a text part that says what to do.');
 	}
-	return { message: checkedMessage({ id: storedId(message.messageId), text, files: paths }), files };
+	const addresses = message.parts.flatMap(({ content }) =>
+		content?.$case === 'url' ? [tellAddress(content.value)] : []
+	);
+	const whole = [text, ...addresses].join('\n\n');
+	return { message: checkedMessage({ id: storedId(message.messageId), text: whole, files: paths }), files };
 }
 
 /** Clients may send any text as an id; the store accepts plain ids only. */
@@ -206,9 +211,6 @@ function wordsOf({ content }: Part): string[] {
 }
 
 function fileOf({ content, filename, mediaType }: Part, index: number): IncomingFile[] {
-	if (content?.$case === 'url') {
-		throw new ContentTypeNotSupportedError('Files can’t be sent as an address. Send the file’s bytes in the message.');
-	}
 	if (content?.$case !== 'raw') return [];
 	return [{ path: filename === '' ? `file-${index + 1}${endingOf(mediaType)}` : filename, bytes: content.value }];
 }

@@ -1,5 +1,15 @@
-/** AG-UI beyond a run's events: the agent's capabilities, and snapshots of state and messages (FEATURES F13). */
+/** AG-UI beyond a run's events: the agent's capabilities, files in messages, and snapshots of state and messages (FEATURES F13). */
 import type * as agui from '@ag-ui/core';
+import { z } from 'zod';
+import type { RunAgentInput } from '../../../shared/api.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { asArray, asObject, asText } from '../../../shared/json.ts';
+import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
+import { toRunRequest } from '../../conversations/agui-input.ts';
+import { putInto } from '../../conversations/conversations.ts';
+import { formatOf } from '../../turns/pictures.ts';
+import type { Workspaces } from '../../workspaces.ts';
+import { decodeReceived, keepReceived, nameOfReceived, tellAddress } from '../received-files.ts';
 import { type AgentCapabilities, isTerminal, type RunEvent } from '../../../shared/events.ts';
 import type { FunctionTool } from '../../agent/model.ts';
 import type { StoredSkillModes } from '../../trust/skill-modes.ts';
@@ -79,7 +89,7 @@ export function describeAgent(facts: AgentFacts): AgentCapabilities {
 		multiAgent: { supported: false, delegation: false, handoffs: false },
 		reasoning: { supported: true, streaming: true, encrypted: false },
 		multimodal: {
-			input: { image: false, audio: false, video: false, pdf: false, file: false },
+			input: { image: true, audio: false, video: false, pdf: true, file: true },
 			output: { image: false, audio: false }
 		},
 		execution: {
@@ -175,4 +185,75 @@ function toAnswerMessages(part: Part): agui.Message[] {
 		default:
 			return part satisfies never;
 	}
+}
+
+const mediaPart = z.looseObject({
+	type: z.enum(['image', 'audio', 'video', 'document']),
+	source: z.discriminatedUnion('type', [
+		z.looseObject({ type: z.literal('data'), value: z.string(), mimeType: z.string() }),
+		z.looseObject({ type: z.literal('url'), value: z.string() }),
+		z.looseObject({ type: z.literal('file'), value: z.string() })
+	]),
+	metadata: z.unknown().optional()
+});
+/** In one message, as with attachments. */
+const MAX_PARTS = 100;
+
+/**
+ * Makes files of the thread of the media parts of a new question, so the model is given them as attachments. Addresses
+ * and handles of other services are named in its text. @throws AppError invalid_input, and as `putInto` and `keepReceived`
+ */
+export async function receiveFiles(
+	parts: { store: Store; workspaces: Workspaces },
+	input: RunAgentInput,
+	apiKeyId: string | null
+): Promise<RunAgentInput> {
+	const question = input.messages.at(-1);
+	const content = question?.role === 'user' && Array.isArray(question.content) ? question.content : [];
+	const media = content.flatMap((part, index) =>
+		readMedia(part, `messages.${input.messages.length - 1}.content.${index}`)
+	);
+	if (media.length === 0) return input;
+	if (media.length > MAX_PARTS) throw new AppError('invalid_input', `A message can have at most ${MAX_PARTS} files.`);
+	const addresses = media.flatMap((each) => (typeof each === 'string' ? [each] : []));
+	const files = media.filter((each) => typeof each !== 'string');
+	const asked = (names: readonly string[]): RunAgentInput => {
+		const texts = content.filter((part) => !isMedia(part));
+		const hasText = texts.some((part) => String(asObject(part).text ?? '').trim() !== '');
+		const told = [...addresses.map(tellAddress), ...(hasText ? [] : names)].map((text) => ({ type: 'text', text }));
+		const given = asArray(asObject(question?.metadata).files);
+		const metadata = { ...question?.metadata, files: [...given, ...names] };
+		const last = { ...(question as RunAgentInput['messages'][number]), content: [...texts, ...told], metadata };
+		return { ...input, messages: [...input.messages.slice(0, -1), last] };
+	};
+	// What is wrong with the rest of the input is said before anything is written.
+	toRunRequest(asked(files.map(({ name }) => name)));
+	const { threadId } = input;
+	const kept = await putInto(parts, { id: threadId, apiKeyId }, async () => {
+		const names: string[] = [];
+		for (const file of files) names.push(await keepReceived(parts.workspaces, threadId, file));
+		return names;
+	});
+	return asked([...new Set(kept)]);
+}
+
+function isMedia(part: unknown): boolean {
+	return ['image', 'audio', 'video', 'document'].includes(String(asObject(part).type));
+}
+
+/** A file, or an address as text. @throws AppError invalid_input */
+function readMedia(part: unknown, place: string): ({ name: string; bytes: Buffer<ArrayBuffer> } | string)[] {
+	if (!isMedia(part)) return [];
+	const { success, data, error } = mediaPart.safeParse(part, { error: inPlainWords });
+	if (!success) throw new AppError('invalid_input', sentenceOf(error.issues[0], '', [place]).sentence);
+	const { type, source, metadata } = data;
+	if (source.type !== 'data') return [source.value];
+	const received = decodeReceived(source.value);
+	if (!received) throw new AppError('invalid_input', `${place}.source.value must be base64.`);
+	const { bytes } = received;
+	const { filename, name } = asObject(metadata);
+	const mediaType = formatOf(bytes)?.mediaType ?? source.mimeType;
+	return [
+		{ name: nameOfReceived({ bytes, mediaType, filename: asText(filename) ?? asText(name), kind: type }), bytes }
+	];
 }

@@ -8,9 +8,8 @@ import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, uns
 import { badParameter, type ApiError } from './errors.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
 import type { ExecutedCall } from './wire.ts';
-import { plainLine } from '../../../shared/characters.ts';
 import { AppError } from '../../../shared/errors.ts';
-import { endingOf } from '../refusals.ts';
+import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
 import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
 import { formatOf, problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
@@ -260,7 +259,7 @@ async function readParts(
 		} else if (part.type !== 'input_file') read.push(part);
 		else if (typeof part.file_data === 'string') {
 			const { bytes, mediaType } = decode(part.file_data, `${place}.file_data`);
-			const name = plainName(part.filename ?? '') || `file-${markOf(bytes)}${endingOf(mediaType)}`;
+			const name = nameOfReceived({ bytes, mediaType, filename: part.filename });
 			files.push(await keepFile(context, { name, bytes }, `${place}.filename`));
 		} else if (part.file_url) read.push({ ...part, file_url: address(part.file_url, `${place}.file_url`) });
 		else if (part.file_id) read.push(part);
@@ -290,7 +289,7 @@ async function readPicture(part: Part, param: string, context: InputContext): Pr
 	const problem =
 		problemOfPicture(format, bytes.length) ?? (withoutMetadata(bytes, mediaType) ? null : 'it’s damaged.');
 	if (problem !== null) throw badParameter(place, `${place} can’t be used: ${problem}`);
-	const wanted = { name: `image-${markOf(bytes)}${endingOf(mediaType)}`, bytes };
+	const wanted = { name: nameOfReceived({ bytes, mediaType, kind: 'image' }), bytes };
 	const path = await keepFile(context, wanted, place);
 	const file = { path, bytes: bytes.length, mediaType, digest: hash('sha256', bytes) };
 	return { type: 'input_image', detail, file };
@@ -306,73 +305,23 @@ function missing(param: string): ApiError {
 	return badParameter(param, `Missing required parameter: '${param}'.`, 'missing_required_parameter');
 }
 
-type Folder = Pick<InputContext, 'workspaces' | 'folder'>;
-
-/** Saves a file to the workspace and returns its name there (FEATURES F5, F12). @throws ApiError */
+/** @throws ApiError */
 async function keepFile(
-	{ workspaces, folder }: Folder,
-	{ name: wanted, bytes }: { name: string; bytes: Buffer<ArrayBuffer> },
+	{ workspaces, folder }: InputContext,
+	{ name, bytes }: { name: string; bytes: Buffer<ArrayBuffer> },
 	param: string
 ): Promise<string> {
-	// A key's requests share a workspace, so don't overwrite another file of that name.
-	const name = (await isOther({ workspaces, folder }, wanted, bytes)) ? withMark(wanted, markOf(bytes)) : wanted;
 	try {
-		await workspaces.write(folder, name, new Blob([bytes]).stream());
-		return name;
+		return await keepReceived(workspaces, folder, { name, bytes });
 	} catch (error) {
 		if (!(error instanceof AppError) || error.status >= 500) throw error;
 		throw badParameter(param, `${param}: ${error.message}`);
 	}
 }
 
-function markOf(bytes: Buffer): string {
-	return hash('sha256', bytes).slice(0, 8);
-}
-
-/** Base64, or a data URL. @throws ApiError */
-function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; mediaType: string } {
-	const [, mediaType = '', encoding, payload = data] =
-		/^data:([^;,]*)(?:;[^;,]*)*?(;base64)?,([^]*)$/i.exec(data) ?? [];
-	if (data.startsWith('data:') && encoding === undefined) {
-		try {
-			return { bytes: Buffer.from(decodeURIComponent(payload)), mediaType };
-		} catch {
-			// Not valid base64 either: refused below.
-		}
-	}
-	const packed = payload.replaceAll(/\s+/g, '');
-	const isWhole = packed.replace(/=+$/, '').length % 4 !== 1;
-	if (!isWhole || !/^[A-Za-z0-9+/_-]*={0,2}$/.test(packed)) {
-		throw badParameter(param, `${param} must be base64, or a data URL.`);
-	}
-	return { bytes: Buffer.from(packed, 'base64'), mediaType };
-}
-
-/** A file name without a path, with characters that every system accepts. */
-function plainName(filename: string): string {
-	const name = filename.split(/[\\/]/).at(-1) ?? '';
-	return plainLine(name.toWellFormed())
-		.normalize('NFC')
-		.replaceAll(/[<>:"|?*]/g, '_')
-		.replace(/^[. ]+|[. ]+$/g, '')
-		.slice(0, 120);
-}
-
-function withMark(name: string, mark: string): string {
-	const dot = name.lastIndexOf('.');
-	return dot <= 0 ? `${name}-${mark}` : `${name.slice(0, dot)}-${mark}${name.slice(dot)}`;
-}
-
-async function isOther({ workspaces, folder }: Folder, name: string, bytes: Buffer): Promise<boolean> {
-	try {
-		const { file, bytes: size } = await workspaces.read(folder, name);
-		try {
-			return size !== bytes.length || !(await file.readFile()).equals(bytes);
-		} finally {
-			await file.close();
-		}
-	} catch (error) {
-		if (error instanceof AppError) return false;
-		throw error;
-	}
+/** @throws ApiError */
+function decode(data: string, param: string): Received {
+	const received = decodeReceived(data);
+	if (received) return received;
+	throw badParameter(param, `${param} must be base64, or a data URL.`);
 }
