@@ -82,7 +82,10 @@ const LAYERS: Layer[] = [
 		path: 'lib/server/conversations/',
 		imports: [SHARED, LOG, SAFE_PATH, WORKSPACES, AGENT, SKILLS, STORE, TRUST, TURNS, 'lib/server/runs/']
 	},
-	{ path: 'lib/server/skill-admin/', imports: [SHARED, LOG, SAFE_PATH, VERSIONS, SKILLS, STORE, TRUST, TURNS] },
+	{
+		path: 'lib/server/skill-admin/',
+		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, SKILLS, STORE, TRUST, TURNS]
+	},
 	{
 		path: 'lib/server/builtins/',
 		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]

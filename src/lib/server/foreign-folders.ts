@@ -339,6 +339,11 @@ export function ignoring(...codes: readonly string[]) {
 	};
 }
 
+/** A link counts, too, wherever it leads. */
+export async function isThere(path: string): Promise<boolean> {
+	return (await lstat(path).catch(ignoreGone)) !== null;
+}
+
 /** The first `bytes` of a file, which may grow or shrink meanwhile. */
 export async function readUpTo(file: FileHandle, bytes: number, position = 0): Promise<Buffer> {
 	const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position);

@@ -1,11 +1,15 @@
 /** Settings and code that connect a program to this server. Pure. */
 
-export const CLIENTS = [
-	...(['claude-code', 'codex', 'opencode', 'cursor', 'gemini', 'vscode', 'claude', 'open-webui'] as const),
-	...(['openai', 'ai-sdk', 'langchain', 'openrouter'] as const),
-	...(['curl', 'ag-ui', 'a2a', 'library'] as const)
+export const GROUPS = [
+	{
+		title: 'Apps, over MCP',
+		clients: ['claude-code', 'codex', 'opencode', 'cursor', 'gemini', 'vscode', 'claude', 'open-webui']
+	},
+	{ title: 'Code, over the Responses API', clients: ['openai', 'ai-sdk', 'langchain', 'openrouter'] },
+	{ title: 'More ways', clients: ['curl', 'ag-ui', 'a2a', 'library'] }
 ] as const;
-export type ConnectClient = (typeof CLIENTS)[number];
+export type ConnectClient = (typeof GROUPS)[number]['clients'][number];
+export const CLIENTS = GROUPS.flatMap(({ clients }): readonly ConnectClient[] => clients);
 
 const MCP = 'Adds your skills as tools, prompts and resources.';
 const RESPONSES = 'Asks the agent, which uses your skills. Your own tools come back to your program.';
@@ -24,30 +28,13 @@ export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
 	langchain: { name: 'LangChain', about: RESPONSES },
 	openrouter: { name: 'OpenRouter SDK', about: RESPONSES },
 	curl: { name: 'curl', about: 'Skills, runs and files as JSON over HTTP.' },
-	'ag-ui': {
-		name: 'AG-UI',
-		about: 'The agent for chat interfaces: text, steps and approvals as events.'
-	},
+	'ag-ui': { name: 'AG-UI', about: 'The agent for chat interfaces: text, steps and approvals as events.' },
 	a2a: { name: 'A2A', about: 'The agent for other agents: send it a task, get files back.' },
-	library: {
-		name: 'Node.js library',
-		about: 'Your skills inside your own program, without this server.'
-	}
+	library: { name: 'Node.js library', about: 'Your skills inside your own program, without this server.' }
 };
-
-export const GROUPS: readonly { title: string; clients: readonly ConnectClient[] }[] = [
-	{ title: 'Apps, over MCP', clients: CLIENTS.slice(0, 8) },
-	{ title: 'Code, over the Responses API', clients: CLIENTS.slice(8, 12) },
-	{ title: 'More ways', clients: CLIENTS.slice(12) }
-];
 
 /** Names in older links. */
-const FORMER: Record<string, ConnectClient> = {
-	responses: 'openai',
-	agui: 'ag-ui',
-	mcp: 'claude-code',
-	rest: 'curl'
-};
+const FORMER: Record<string, ConnectClient> = { responses: 'openai', agui: 'ag-ui', mcp: 'claude-code', rest: 'curl' };
 
 export interface Snippet {
 	id: string;
@@ -68,6 +55,9 @@ export interface Place {
 const QUESTION = 'Count the words of “the quick brown fox”';
 /** The page doesn't know where this software is installed. */
 const FOLDER = '/path/to/openrouter-skills';
+
+const JAVASCRIPT = { id: 'js', title: 'JavaScript', language: 'javascript' };
+const PYTHON = { id: 'python', title: 'Python', language: 'python' };
 
 export function snippetsOf(client: ConnectClient, place: Place): Snippet[] {
 	return SNIPPETS[client](place);
@@ -174,9 +164,7 @@ const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = {
 
 	openai: ({ origin, key, model }) => [
 		{
-			id: 'js',
-			title: 'JavaScript',
-			language: 'javascript',
+			...JAVASCRIPT,
 			text: `import OpenAI from 'openai';
 
 const client = new OpenAI({
@@ -190,9 +178,7 @@ const response = await client.responses.create({
 console.log(response.output_text);`
 		},
 		{
-			id: 'python',
-			title: 'Python',
-			language: 'python',
+			...PYTHON,
 			text: `from openai import OpenAI
 
 client = OpenAI(
@@ -216,9 +202,7 @@ print(response.output_text)`
 
 	'ai-sdk': ({ origin, key, model }) => [
 		{
-			id: 'js',
-			title: 'JavaScript',
-			language: 'javascript',
+			...JAVASCRIPT,
 			text: `import { createOpenAI } from '@ai-sdk/openai';
 import { generateText } from 'ai';
 
@@ -236,9 +220,7 @@ console.log(text);`
 
 	langchain: ({ origin, key, model }) => [
 		{
-			id: 'js',
-			title: 'JavaScript',
-			language: 'javascript',
+			...JAVASCRIPT,
 			text: `import { ChatOpenAI } from '@langchain/openai';
 
 const model = new ChatOpenAI({
@@ -251,9 +233,7 @@ const answer = await model.invoke('${QUESTION}');
 console.log(answer.text);`
 		},
 		{
-			id: 'python',
-			title: 'Python',
-			language: 'python',
+			...PYTHON,
 			text: `from langchain_openai import ChatOpenAI
 
 model = ChatOpenAI(
@@ -293,9 +273,7 @@ print(model.invoke("${QUESTION}").text)`
 
 	'ag-ui': ({ origin, key }) => [
 		{
-			id: 'js',
-			title: 'JavaScript',
-			language: 'javascript',
+			...JAVASCRIPT,
 			text: `import { HttpAgent } from '@ag-ui/client';
 
 const agent = new HttpAgent({
@@ -311,9 +289,7 @@ console.log(newMessages.findLast(({ role }) => role === 'assistant')?.content);`
 	a2a: ({ origin, key }) => [
 		{ id: 'card', title: 'Agent card', language: 'text', text: `${origin}/.well-known/agent-card.json` },
 		{
-			id: 'js',
-			title: 'JavaScript',
-			language: 'javascript',
+			...JAVASCRIPT,
 			text: `import { SendMessageRequest } from '@a2a-js/sdk';
 import {
   ClientFactory,
@@ -349,12 +325,7 @@ console.log(answer.parts.map(({ content }) => content.value).join(''));`
 	],
 
 	library: () => [
-		{
-			id: 'install',
-			title: 'Install',
-			language: 'bash',
-			text: 'npm install --omit=optional openrouter-skills'
-		},
+		{ id: 'install', title: 'Install', language: 'bash', text: 'npm install --omit=optional openrouter-skills' },
 		{
 			id: 'js',
 			title: 'Use it',

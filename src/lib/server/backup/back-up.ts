@@ -79,7 +79,7 @@ export function backUp(dataDir: string, file: string): Backup {
 		for (let attempt = 1; ; attempt++) {
 			const made = writeBackup(dataDir, { partial, snapshot });
 			if (made) {
-				sync(partial);
+				whileOpen(partial, 'r+', fsyncSync);
 				refuseExisting(file);
 				renameSync(partial, file);
 				return made;
@@ -117,12 +117,7 @@ function writeBackup(dataDir: string, { partial, snapshot }: { partial: string; 
 		backup.exec(`pragma journal_mode = off; pragma synchronous = off; pragma application_id = ${APPLICATION_ID};
 			pragma user_version = ${FORMAT}; begin; ${TABLES[FORMAT]}`);
 		const writer = new BackupWriter(backup);
-		const database = openSync(snapshot, NO_LINK);
-		try {
-			writer.addFile(Buffer.from(DATABASE), database);
-		} finally {
-			closeSync(database);
-		}
+		whileOpen(snapshot, NO_LINK, (database) => writer.addFile(Buffer.from(DATABASE), database));
 		rmSync(snapshot);
 		addFolder(writer, Buffer.from(toNamespacedPath(dataDir)), null, 0);
 		writer.end(dataDir);
@@ -258,35 +253,30 @@ function passOver(writer: BackupWriter, path: Buffer, depth: number, error: Node
 
 function enterFolder(writer: BackupWriter, here: Buffer, path: Buffer, depth: number): void {
 	if (depth >= MAX_DEPTH) return writer.leaveOut(path, `a folder nested more than ${MAX_DEPTH} levels deep`);
-	if (!DESCRIPTORS) {
+	const descriptors = DESCRIPTORS;
+	if (!descriptors) {
 		writer.addFolder(path, statSync(here));
 		return addFolder(writer, here, path, depth + 1);
 	}
 	const noLink = depth === 0 ? 0 : constants.O_NOFOLLOW;
-	const folder = openSync(here, constants.O_RDONLY | constants.O_DIRECTORY | noLink);
-	try {
+	whileOpen(here, constants.O_RDONLY | constants.O_DIRECTORY | noLink, (folder) => {
 		writer.addFolder(path, fstatSync(folder));
-		addFolder(writer, Buffer.from(join(DESCRIPTORS, String(folder))), path, depth + 1);
-	} finally {
-		closeSync(folder);
-	}
+		addFolder(writer, Buffer.from(join(descriptors, String(folder))), path, depth + 1);
+	});
 }
 
 function takeFile(writer: BackupWriter, here: Buffer, path: Buffer, depth: number): void {
-	const file = openSync(here, depth === 0 ? constants.O_RDONLY : NO_LINK);
-	try {
+	whileOpen(here, depth === 0 ? constants.O_RDONLY : NO_LINK, (file) => {
 		if (fstatSync(file).isFile()) writer.addFile(path, file);
 		else writer.leaveOut(path, 'a link, or not a file');
-	} finally {
-		closeSync(file);
-	}
+	});
 }
 
-function sync(path: string): void {
-	const file = openSync(path, 'r+');
+function whileOpen(path: string | Buffer, flags: string | number, use: (descriptor: number) => void): void {
+	const descriptor = openSync(path, flags);
 	try {
-		fsyncSync(file);
+		use(descriptor);
 	} finally {
-		closeSync(file);
+		closeSync(descriptor);
 	}
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { InstallConfirm, StagedSkill } from '../../shared/install.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
-import { ignoring } from '../foreign-folders.ts';
+import { ignoring, isThere } from '../foreign-folders.ts';
 import { readFolder } from '../trust/folder.ts';
 import { type Inspection, inspectSkill } from './inspection.ts';
 import { inLibrary, installationsOf, type InstallContext, timeOf } from './install-context.ts';
-import { isThere, placeAll, type Placement } from './placing.ts';
+import { placeAll, type Placement } from './placing.ts';
 import type { Staged } from './staging.ts';
 import { usedInstallation } from './versions.ts';
 

@@ -6,29 +6,17 @@ import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
 import { ignoring } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
-import { ownerOf, type SkillMode, SYSTEM } from '../skills/registry/visibility.ts';
+import { ownerOf, SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill, SkillRoot } from '../skills/types.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import type { Store } from '../store/store.ts';
-
-/** Modes and pinned versions of skills; implemented by `runs/skill-modes.ts`. */
-export interface InstallModes {
-	modeOf(skill: Version): SkillMode;
-	setMode(skill: Version, mode: SkillMode): Promise<void>;
-	setEnabled(skill: Version, isEnabled: boolean): Promise<void>;
-	pinOf(skillId: string): string | null;
-	setPin(skillId: string, version: string | null): Promise<void>;
-	/** One version, or all. */
-	forget(skillId: string, version?: string): Promise<void>;
-}
-
-type Version = Pick<Skill, 'source' | 'name' | 'version'>;
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 
 export interface InstallContext {
 	store: Pick<Store, 'skillInstalls' | 'skillTrash' | 'trustedSkills' | 'secrets' | 'networkGrants'>;
 	registry: Pick<SkillRegistry, 'snapshot' | 'reload' | 'addRoot'>;
-	modes: InstallModes;
+	modes: StoredSkillModes;
 	places: InstallPlaces;
 	log: Log;
 	/** Milliseconds. */

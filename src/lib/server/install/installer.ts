@@ -16,6 +16,7 @@ import type {
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Fetch, Installer, InstallSubject, SourceFetcher } from './catalog-installer.ts';
 import { placeStaged } from './confirming.ts';
 import {
@@ -23,7 +24,6 @@ import {
 	installationsOf,
 	type InstallContext,
 	installedOf,
-	type InstallModes,
 	installPlaces,
 	ownedRoots,
 	removeQuietly
@@ -39,7 +39,7 @@ import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from
 /** The registry already has the shared root of installed skills, and `ownedRoots`. */
 export interface InstallerOptions extends Pick<InstallContext, 'store' | 'registry' | 'log'> {
 	dataDir: string;
-	modes: InstallModes;
+	modes: StoredSkillModes;
 	sources: SourceFetcher;
 	/** Milliseconds since 1970. */
 	now?: () => number;

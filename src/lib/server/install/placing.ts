@@ -1,8 +1,8 @@
 /** Moves folders into the library, all or none; any failure restores the previous state (FEATURES E20; SECURITY, archives). */
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import { ignoring } from '../foreign-folders.ts';
+import { isThere } from '../foreign-folders.ts';
 import { openSkillFolder } from '../safe-path.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { hashFolder } from './inspection.ts';
@@ -81,10 +81,6 @@ async function record({ store, places, now }: InstallContext, placement: Placeme
 	await store.skillInstalls.move(made.id, { state: 'active', dir: made.dir }, time);
 	// Undone before the replaced one becomes active again: only one row per version may be active.
 	undo.push(() => store.skillInstalls.move(made.id, { state: 'placing', dir: made.dir }, time));
-}
-
-export async function isThere(path: string): Promise<boolean> {
-	return (await lstat(path).catch(ignoring('ENOENT'))) !== null;
 }
 
 /** Makes a rename survive a power failure. Windows neither can nor needs to. */

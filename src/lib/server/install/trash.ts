@@ -4,6 +4,7 @@ import { cp, lstat, mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { TrashedSkill } from '../../shared/install.ts';
+import { isThere } from '../foreign-folders.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { InstallRecord, TrashRecord } from '../store/skills/installs.ts';
@@ -16,7 +17,6 @@ import {
 	timeOf,
 	type InstallContext
 } from './install-context.ts';
-import { isThere } from './placing.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 

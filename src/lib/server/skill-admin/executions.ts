@@ -30,8 +30,7 @@ const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 /** Stored times are in UTC. */
 export function toFilter({ since, until, ...query }: ExecutionQuery): ExecutionFilter {
 	const inUtc = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
-	const filter = { ...query, since: inUtc(since), until: inUtc(until) };
-	return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+	return { ...query, since: inUtc(since), until: inUtc(until) };
 }
 
 /** Newest first. */

@@ -12,11 +12,12 @@ import {
 	rmSync,
 	statSync
 } from 'node:fs';
-import { access, chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillEdit, SkillFileChange, SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
+import { isThere } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
@@ -349,7 +350,7 @@ async function place(root: string, name: string, files: Record<string, string>):
 	const folder = join(root, name);
 	const staging = join(root, `.new-${randomUUID()}`);
 	await mkdir(root, { recursive: true });
-	if (await exists(folder)) throw taken(name);
+	if (await isThere(folder)) throw taken(name);
 	await mkdir(staging);
 	try {
 		for (const [path, text] of Object.entries(files)) {
@@ -362,16 +363,6 @@ async function place(root: string, name: string, files: Record<string, string>):
 		await rename(staging, folder);
 	} catch (error) {
 		await rm(staging, { recursive: true, force: true });
-		throw error;
-	}
-}
-
-async function exists(path: string): Promise<boolean> {
-	try {
-		await lstat(path);
-		return true;
-	} catch (error) {
-		if (isMissing(error)) return false;
 		throw error;
 	}
 }

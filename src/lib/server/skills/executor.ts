@@ -6,14 +6,7 @@ import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/san
 import { buildEnvironment, limitsOf, MAX_TIMEOUT_MS, type ScriptInput } from './run/environment.ts';
 import type { AllowedFiles, ExecutionHost, ExecutionContext } from './run/execution-host.ts';
 import { execute, type Invocation } from './run/execution.ts';
-import {
-	createNativeHandlers,
-	HARNESS_ARGUMENTS,
-	type NativeHandlers,
-	type NodeCall,
-	PYTHON_HARNESS,
-	runNative
-} from './run/handlers.ts';
+import { HARNESS_ARGUMENTS, type NativeHandlers, type NodeCall, PYTHON_HARNESS, runNative } from './run/handlers.ts';
 import { createInterpreters, type Program } from './run/interpreters.ts';
 import { createOutputStore, type OutputStore } from './run/execution-result.ts';
 import { resolveScript } from './read/files.ts';
@@ -88,7 +81,7 @@ const JAVASCRIPT = /\.([cm]?js|ts)$/;
 /** Runs scripts in the given sandbox. Interpreters are looked up on the host's PATH once. */
 export function createExecutor(options: ExecutorOptions): Executor {
 	const { sandbox, env: offered, inheritEnv = false, limits = DEFAULT_LIMITS, host = {} } = options;
-	const { handlers = createNativeHandlers(), copies = createSkillCopies(), turns = createTurns() } = options;
+	const { handlers = new Map(), copies = createSkillCopies(), turns = createTurns() } = options;
 	const path = process.env.PATH ?? '';
 	const interpreters = createInterpreters({ host: options.hostSandbox ?? sandbox, sandbox, path });
 	const outputs = createOutputStore();

@@ -16,7 +16,7 @@ import type { DialectName } from './call/dialects/openrouter.ts';
 import type { ExecutionHost } from './run/execution-host.ts';
 import { createExecutor } from './executor.ts';
 import { type CatalogFormat, renderCatalog } from './prompt.ts';
-import { createNativeHandlers, type NativeHandler } from './run/handlers.ts';
+import type { NativeHandler } from './run/handlers.ts';
 import type { FilePage } from './call/operations.ts';
 import type { OutputRange } from './run/execution-result.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry/registry.ts';
@@ -149,7 +149,7 @@ export async function createSkillsProvider(
 	const { include, exclude, watch, isReserved = () => false } = options;
 	const isTaken: IsReserved = (name) => isBuiltInTool(name) || isReserved(name);
 	const defined = (options.skills ?? []).map(toSkill);
-	const handlers = createNativeHandlers({ ...options.handlers, ...handlersOf(options.skills ?? []) });
+	const handlers = new Map(Object.entries({ ...options.handlers, ...handlersOf(options.skills ?? []) }));
 	const registry = await createRegistry(roots, {
 		defined,
 		include,
@@ -240,7 +240,7 @@ export async function createSkillsProvider(
 		explain: async (snapshot, query, wanted) => (await indexFor(snapshot)).explain(query, wanted),
 		workshop,
 		readOutput: (id, range) => executor.readOutput(id, range),
-		registerHandler: (name, handler) => handlers.register(name, handler),
+		registerHandler: (name, handler) => void handlers.set(name, handler),
 		setTimeout: (timeoutMs) => executor.setTimeout(timeoutMs),
 		setMaxRetries: (maxRetries) => executor.setMaxRetries(maxRetries),
 		async reload() {

@@ -6,55 +6,53 @@ import type { ApiScope } from '../../shared/names.ts';
 import { type ApiKeysTable, type Database, hasEffect } from './schema.ts';
 
 /** Times are ISO 8601 in UTC. */
-export interface ApiKeys {
-	create(key: {
-		id: string;
-		name: string;
-		prefix: string;
-		scopes: ApiScope[];
-		hash: string;
-		createdAt: string;
-	}): Promise<void>;
-	/** Newest first, including revoked keys. */
-	list(): Promise<ApiKey[]>;
-	get(id: string): Promise<ApiKey | null>;
-	/** null for a revoked key. */
-	findByHash(hash: string): Promise<ApiKey | null>;
-	/** False if not found. */
-	rename(id: string, name: string): Promise<boolean>;
-	/** False if not found. A key that is already revoked keeps its time. */
-	revoke(id: string, now: string): Promise<boolean>;
-	touch(id: string, now: string): Promise<void>;
-}
-
-export function createApiKeys(db: Kysely<Database>): ApiKeys {
+export function createApiKeys(db: Kysely<Database>) {
 	const all = db.selectFrom('api_keys').selectAll();
 	return {
-		async create({ id, name, prefix, scopes, hash, createdAt }) {
+		async create({
+			id,
+			name,
+			prefix,
+			scopes,
+			hash,
+			createdAt
+		}: {
+			id: string;
+			name: string;
+			prefix: string;
+			scopes: ApiScope[];
+			hash: string;
+			createdAt: string;
+		}): Promise<void> {
 			await db
 				.insertInto('api_keys')
 				.values({ id, name, prefix, scopes: scopes.join(' '), hash, created_at: createdAt })
 				.execute();
 		},
 
-		async list() {
+		/** Newest first, including revoked keys. */
+		async list(): Promise<ApiKey[]> {
 			const rows = await all.orderBy('created_at', 'desc').orderBy('id').execute();
 			return rows.map(toKey);
 		},
 
-		async get(id) {
+		async get(id: string): Promise<ApiKey | null> {
 			const row = await all.where('id', '=', id).executeTakeFirst();
 			return row ? toKey(row) : null;
 		},
 
-		async findByHash(hash) {
+		/** null for a revoked key. */
+		async findByHash(hash: string): Promise<ApiKey | null> {
 			const row = await all.where('hash', '=', hash).where('revoked_at', 'is', null).executeTakeFirst();
 			return row ? toKey(row) : null;
 		},
 
-		rename: (id, name) => hasEffect(db.updateTable('api_keys').set({ name }).where('id', '=', id)),
+		/** False if not found. */
+		rename: (id: string, name: string): Promise<boolean> =>
+			hasEffect(db.updateTable('api_keys').set({ name }).where('id', '=', id)),
 
-		revoke: (id, now) =>
+		/** False if not found. A key that is already revoked keeps its time. */
+		revoke: (id: string, now: string): Promise<boolean> =>
 			hasEffect(
 				db
 					.updateTable('api_keys')
@@ -62,11 +60,13 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
 					.where('id', '=', id)
 			),
 
-		async touch(id, now) {
+		async touch(id: string, now: string): Promise<void> {
 			await db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
 		}
 	};
 }
+
+export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 function toKey(row: Selectable<ApiKeysTable>): ApiKey {
 	return {
@@ -83,20 +83,12 @@ function toKey(row: Selectable<ApiKeysTable>): ApiKey {
 /** Configuration of an MCP server (FEATURES E36); its secrets are in the vault. */
 export type StoredMcpServer = Omit<McpServer, 'status'>;
 
-export interface McpServers {
-	/** Adds the server, or replaces the one with its name. */
-	put(server: StoredMcpServer): Promise<void>;
-	/** False if not found. */
-	remove(name: string): Promise<boolean>;
-	/** Sorted by name. */
-	list(): Promise<StoredMcpServer[]>;
-}
-
 const config = mcpServer.pick({ transport: true, approval: true });
 
-export function createMcpServers(db: Kysely<Database>): McpServers {
+export function createMcpServers(db: Kysely<Database>) {
 	return {
-		async put({ name, isEnabled, updatedAt, transport, approval }) {
+		/** Adds the server, or replaces the one with its name. */
+		async put({ name, isEnabled, updatedAt, transport, approval }: StoredMcpServer): Promise<void> {
 			const values = {
 				config: JSON.stringify({ transport, approval }),
 				is_enabled: isEnabled ? 1 : 0,
@@ -109,9 +101,11 @@ export function createMcpServers(db: Kysely<Database>): McpServers {
 				.execute();
 		},
 
-		remove: (name) => hasEffect(db.deleteFrom('mcp_servers').where('name', '=', name)),
+		/** False if not found. */
+		remove: (name: string): Promise<boolean> => hasEffect(db.deleteFrom('mcp_servers').where('name', '=', name)),
 
-		async list() {
+		/** Sorted by name. */
+		async list(): Promise<StoredMcpServer[]> {
 			const rows = await db.selectFrom('mcp_servers').selectAll().orderBy('name').execute();
 			return rows.map((row) => ({
 				name: row.name,
@@ -123,6 +117,8 @@ export function createMcpServers(db: Kysely<Database>): McpServers {
 	};
 }
 
+export type McpServers = ReturnType<typeof createMcpServers>;
+
 /** A skill's variable, encrypted by the vault (FEATURES F3). The three parts are base64. */
 export interface EncryptedSecret {
 	name: string;
@@ -131,18 +127,10 @@ export interface EncryptedSecret {
 	ciphertext: string;
 }
 
-export interface Secrets {
-	/** Adds the secret, or replaces the one with its name. */
-	put(skillId: string, secret: EncryptedSecret, now: string): Promise<void>;
-	/** False if not found. */
-	remove(skillId: string, name: string): Promise<boolean>;
-	/** Sorted by name. */
-	list(skillId: string): Promise<EncryptedSecret[]>;
-}
-
-export function createSecrets(db: Kysely<Database>): Secrets {
+export function createSecrets(db: Kysely<Database>) {
 	return {
-		async put(skillId, { name, ...parts }, now) {
+		/** Adds the secret, or replaces the one with its name. */
+		async put(skillId: string, { name, ...parts }: EncryptedSecret, now: string): Promise<void> {
 			const values = { ...parts, updated_at: now };
 			await db
 				.insertInto('secrets')
@@ -151,10 +139,12 @@ export function createSecrets(db: Kysely<Database>): Secrets {
 				.execute();
 		},
 
-		remove: (skillId, name) =>
+		/** False if not found. */
+		remove: (skillId: string, name: string): Promise<boolean> =>
 			hasEffect(db.deleteFrom('secrets').where('skill_id', '=', skillId).where('name', '=', name)),
 
-		list: (skillId) =>
+		/** Sorted by name. */
+		list: (skillId: string): Promise<EncryptedSecret[]> =>
 			db
 				.selectFrom('secrets')
 				.select(['name', 'iv', 'tag', 'ciphertext'])
@@ -164,17 +154,21 @@ export function createSecrets(db: Kysely<Database>): Secrets {
 	};
 }
 
-/** Logged-in browsers. Times are ISO 8601 in UTC. */
-export interface LoginSessions {
-	/** Also removes expired sessions. */
-	create(session: { tokenHash: string; createdAt: string; expiresAt: string }): Promise<void>;
-	isValid(tokenHash: string, now: string): Promise<boolean>;
-	remove(tokenHash: string): Promise<void>;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
-export function createLoginSessions(db: Kysely<Database>): LoginSessions {
+/** Logged-in browsers. Times are ISO 8601 in UTC. */
+export function createLoginSessions(db: Kysely<Database>) {
 	return {
-		async create({ tokenHash, createdAt, expiresAt }) {
+		/** Also removes expired sessions. */
+		async create({
+			tokenHash,
+			createdAt,
+			expiresAt
+		}: {
+			tokenHash: string;
+			createdAt: string;
+			expiresAt: string;
+		}): Promise<void> {
 			await db.deleteFrom('login_sessions').where('expires_at', '<=', createdAt).execute();
 			await db
 				.insertInto('login_sessions')
@@ -182,7 +176,7 @@ export function createLoginSessions(db: Kysely<Database>): LoginSessions {
 				.execute();
 		},
 
-		async isValid(tokenHash, now) {
+		async isValid(tokenHash: string, now: string): Promise<boolean> {
 			const row = await db
 				.selectFrom('login_sessions')
 				.select('token_hash')
@@ -192,27 +186,24 @@ export function createLoginSessions(db: Kysely<Database>): LoginSessions {
 			return row !== undefined;
 		},
 
-		async remove(tokenHash) {
+		async remove(tokenHash: string): Promise<void> {
 			await db.deleteFrom('login_sessions').where('token_hash', '=', tokenHash).execute();
 		}
 	};
 }
 
-/** Settings changed while the server ran, by name. */
-export interface StoredSettings {
-	list(): Promise<Map<string, unknown>>;
-	/** Sets all or none; undefined removes a setting. */
-	set(values: Readonly<Record<string, unknown>>, now: string): Promise<void>;
-}
+export type LoginSessions = ReturnType<typeof createLoginSessions>;
 
-export function createStoredSettings(db: Kysely<Database>): StoredSettings {
+/** Settings changed while the server ran, by name. */
+export function createStoredSettings(db: Kysely<Database>) {
 	return {
-		async list() {
+		async list(): Promise<Map<string, unknown>> {
 			const rows = await db.selectFrom('settings').select(['key', 'value']).execute();
 			return new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]));
 		},
 
-		async set(values, now) {
+		/** Sets all or none; undefined removes a setting. */
+		async set(values: Readonly<Record<string, unknown>>, now: string): Promise<void> {
 			await db.transaction().execute(async (transaction) => {
 				for (const [key, value] of Object.entries(values)) {
 					if (value === undefined) {

@@ -17,22 +17,11 @@ export interface StoredResponse {
 	createdAt: string;
 }
 
-/** Every method checks the owner: an id is not a permission. */
-export interface Responses {
-	put(response: StoredResponse): Promise<void>;
-	get(id: string, apiKeyId: string | null): Promise<StoredResponse | null>;
-	/** From the first response of the chain to this one; null if one is missing or somebody else's. */
-	chain(id: string, apiKeyId: string | null): Promise<StoredResponse[] | null>;
-	/** False if not found. */
-	remove(id: string, apiKeyId: string | null): Promise<boolean>;
-	/** Removes responses created before this time. */
-	removeBefore(time: string): Promise<void>;
-}
-
 /** Maximum responses in a chain. */
 const MAX_CHAIN = 1000;
 
-export function createResponses(db: Kysely<Database>): Responses {
+/** Every method checks the owner: an id is not a permission. */
+export function createResponses(db: Kysely<Database>) {
 	const get = async (id: string, apiKeyId: string | null): Promise<StoredResponse | null> => {
 		const row = await db
 			.selectFrom('responses')
@@ -43,7 +32,7 @@ export function createResponses(db: Kysely<Database>): Responses {
 		return row ? toResponse(row) : null;
 	};
 	return {
-		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt }) {
+		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt }: StoredResponse): Promise<void> {
 			await db
 				.insertInto('responses')
 				.values({
@@ -60,7 +49,8 @@ export function createResponses(db: Kysely<Database>): Responses {
 
 		get,
 
-		async chain(id, apiKeyId) {
+		/** From the first response of the chain to this one; null if one is missing or somebody else's. */
+		async chain(id: string, apiKeyId: string | null): Promise<StoredResponse[] | null> {
 			const links: StoredResponse[] = [];
 			for (let next: string | null = id; next !== null;) {
 				const link: StoredResponse | null = links.length < MAX_CHAIN ? await get(next, apiKeyId) : null;
@@ -71,7 +61,8 @@ export function createResponses(db: Kysely<Database>): Responses {
 			return links.reverse();
 		},
 
-		remove: (id, apiKeyId) =>
+		/** False if not found. */
+		remove: (id: string, apiKeyId: string | null): Promise<boolean> =>
 			hasEffect(
 				db
 					.deleteFrom('responses')
@@ -79,11 +70,14 @@ export function createResponses(db: Kysely<Database>): Responses {
 					.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId)
 			),
 
-		async removeBefore(time) {
+		/** Removes responses created before this time. */
+		async removeBefore(time: string): Promise<void> {
 			await db.deleteFrom('responses').where('created_at', '<', time).execute();
 		}
 	};
 }
+
+export type Responses = ReturnType<typeof createResponses>;
 
 function toResponse(row: Selectable<ResponsesTable>): StoredResponse {
 	return {

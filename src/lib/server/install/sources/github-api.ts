@@ -14,16 +14,6 @@ export interface GithubCommit {
 	tree: string;
 }
 
-/** A file, folder, link (mode 120000) or submodule (type `commit`). */
-export interface TreeEntry {
-	path: string;
-	mode: string;
-	type: string;
-	sha: string;
-	/** Bytes of a file. */
-	size: number;
-}
-
 export interface GithubApi {
 	/** `ref` is a branch, tag or commit; `HEAD` the default branch. @throws AppError */
 	commitOf(repository: string, ref: string, signal: AbortSignal): Promise<GithubCommit>;
@@ -41,14 +31,17 @@ const MAX_REQUESTS = 200;
 const MAX_LISTING_BYTES = 20 * 1024 * 1024;
 const sha1 = z.string().regex(/^[0-9a-f]{40}$/);
 const commitShape = z.object({ sha: sha1, commit: z.object({ tree: z.object({ sha: sha1 }) }) });
-const treeShape = z.object({
-	truncated: z.boolean().default(false),
-	tree: z
-		.array(
-			z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: sha1, size: z.number().min(0).default(0) })
-		)
-		.max(200_000)
+/** `size`: bytes of a file. */
+const treeEntry = z.object({
+	path: z.string(),
+	mode: z.string(),
+	type: z.string(),
+	sha: sha1,
+	size: z.number().min(0).default(0)
 });
+/** A file, folder, link (mode 120000) or submodule (type `commit`). */
+export type TreeEntry = z.infer<typeof treeEntry>;
+const treeShape = z.object({ truncated: z.boolean().default(false), tree: z.array(treeEntry).max(200_000) });
 const refsShape = z.array(z.object({ ref: z.string() }));
 
 export function createGithubApi(options: { outbound: Outbound; apiUrl: string; token: string | null }): GithubApi {

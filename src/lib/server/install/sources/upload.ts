@@ -1,7 +1,7 @@
 /** Uploads: a zip archive, the files of a form, a SKILL.md, or a custom tool (FEATURES E5, E20, E22). */
 import { open, rm } from 'node:fs/promises';
 import { AppError } from '../../../shared/errors.ts';
-import type { CustomSkill, SkillOrigin } from '../../../shared/install.ts';
+import type { CustomSkill } from '../../../shared/install.ts';
 import type { InstallProvider } from '../../../shared/names.ts';
 import { skillFiles } from '../../skills/make/templates.ts';
 import { parseManifest } from '../../skills/read/manifest.ts';
@@ -118,14 +118,12 @@ function uploadedAs(provider: InstallProvider): FetchedSkills['originOf'] {
 
 // A skill made of a schema and the name of a native handler, as in OmniRoute (FEATURES E5, D37).
 
-const ORIGIN: SkillOrigin = { provider: 'custom', source: null, url: null, commit: null, path: '', revision: null };
-
 /** Writes a tools.json with the handler’s tool, and a SKILL.md. @throws AppError `invalid_input` naming the field */
 export function fetchCustom(skill: CustomSkill): Fetch {
 	const files = Object.entries(customFiles(skill));
 	return async (into) => {
 		for (const [path, text] of files) await into.add(path, Buffer.from(text));
-		return { folders: [''], originOf: () => ORIGIN, notes: [] };
+		return { folders: [''], originOf: uploadedAs('custom'), notes: [] };
 	};
 }
 

@@ -140,13 +140,7 @@ async function* oneChunk(body: Buffer): AsyncIterable<Uint8Array> {
 // Finds and reads `/.well-known/agent-skills/index.json` in its two versions (FEATURES E27).
 
 /** Version 0.2.0: one file or one archive, with its SHA-256. */
-export interface DigestedSkill {
-	name: string;
-	type: 'skill-md' | 'archive';
-	url: string;
-	/** `sha256:` and 64 hexadecimal digits. */
-	digest: string;
-}
+export type DigestedSkill = z.infer<typeof digested>;
 
 /** Version 0.1.0: files by name, without checksums. */
 export interface ListedSkill {

@@ -21,7 +21,7 @@ import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server
 import { API_SCOPES } from '../../../shared/names.ts';
 import { createQuestions, readConsent } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
-import { createSessions, readMessages, rpcError } from './sessions.ts';
+import { createSessions, readMessages, rpcError, type SessionsOptions } from './sessions.ts';
 import {
 	type CallerView,
 	listTools,
@@ -64,15 +64,7 @@ export interface Mcp {
 	close(): Promise<void>;
 }
 
-export interface McpOptions {
-	maxSessions?: number;
-	/** A session ends after this long without activity. */
-	idleMs?: number;
-	/** How long a disconnected 2025 client has to reconnect for its results. */
-	graceMs?: number;
-	/** Monotonic clock, in milliseconds. */
-	now?: () => number;
-}
+export type McpOptions = Partial<Omit<SessionsOptions, 'createServer'>>;
 
 const LOCAL: McpCaller = { apiKeyId: null, scopes: API_SCOPES };
 const SWEEP_MS = 60_000;

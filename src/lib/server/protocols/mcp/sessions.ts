@@ -29,8 +29,11 @@ export interface McpSessions {
 export interface SessionsOptions {
 	createServer(sessionId: string, caller: McpCaller): Server;
 	maxSessions: number;
+	/** A session ends after this long without activity. */
 	idleMs: number;
+	/** How long a disconnected client has to reconnect for its results. */
 	graceMs: number;
+	/** Monotonic clock, in milliseconds. */
 	now(): number;
 }
 
@@ -120,13 +123,10 @@ export interface McpSession {
 	close(): Promise<void>;
 }
 
-export interface SessionParts {
+interface SessionParts extends Pick<SessionsOptions, 'now' | 'graceMs'> {
 	apiKeyId: string | null;
 	createServer(sessionId: string): Server;
 	onClosed(id: string): void;
-	now(): number;
-	/** How long a disconnected client has to reconnect for its results. */
-	graceMs: number;
 }
 
 /** How long a disconnected client should wait before reconnecting. */

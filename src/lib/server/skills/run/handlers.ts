@@ -17,23 +17,7 @@ export interface NativeContext {
 /** Receives a tool's arguments. Its return value becomes JSON, its exception the call's error. */
 export type NativeHandler = (input: Record<string, unknown>, context: NativeContext) => unknown;
 
-export interface NativeHandlers {
-	/** Adds or replaces a handler. */
-	register(name: string, handler: NativeHandler): void;
-	get(name: string): NativeHandler | undefined;
-	readonly names: string[];
-}
-
-export function createNativeHandlers(initial: Readonly<Record<string, NativeHandler>> = {}): NativeHandlers {
-	const handlers = new Map(Object.entries(initial));
-	return {
-		register: (name, handler) => void handlers.set(name, handler),
-		get: (name) => handlers.get(name),
-		get names() {
-			return [...handlers.keys()];
-		}
-	};
-}
+export type NativeHandlers = ReadonlyMap<string, NativeHandler>;
 
 export interface NativeParts {
 	handlers: NativeHandlers;
@@ -53,8 +37,8 @@ export async function runNative(
 	const name = tool.handler ?? '';
 	const handler = handlers.get(name);
 	if (!handler) {
-		const known =
-			handlers.names.length > 0 ? `Available: ${handlers.names.join(', ')}.` : 'No handlers are registered.';
+		const names = [...handlers.keys()].join(', ');
+		const known = names === '' ? 'No handlers are registered.' : `Available: ${names}.`;
 		throw new SkillError(
 			'HandlerNotFound',
 			`There is no handler “${name.slice(0, 100)}” on this server.`,

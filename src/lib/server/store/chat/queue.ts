@@ -17,19 +17,10 @@ export interface ConversationSkillState {
 	changedAt: string;
 }
 
-export interface ConversationSkills {
-	/** Oldest change first; empty if the conversation isn't found. */
-	list(conversationId: string): Promise<ConversationSkillState[]>;
-	/** Replaces an earlier state. Returns false and writes nothing if the conversation isn't found or is deleted. */
-	set(conversationId: string, skill: string, state: ConversationSkillState['state'], now: string): Promise<boolean>;
-	remove(conversationId: string, skill: string): Promise<void>;
-	/** Copies all states to a conversation without any. */
-	copy(conversationId: string, toConversationId: string): Promise<void>;
-}
-
-export function createConversationSkills(db: Kysely<Database>): ConversationSkills {
+export function createConversationSkills(db: Kysely<Database>) {
 	return {
-		async list(conversationId) {
+		/** Oldest change first; empty if the conversation isn't found. */
+		async list(conversationId: string): Promise<ConversationSkillState[]> {
 			const rows = await db
 				.selectFrom('conversation_skills')
 				.select(['skill', 'state', 'changed_at'])
@@ -40,9 +31,15 @@ export function createConversationSkills(db: Kysely<Database>): ConversationSkil
 			return rows.map(({ skill, state, changed_at }) => ({ skill, state, changedAt: changed_at }));
 		},
 
-		set: (conversationId, skill, state, now) => setConversationSkill(db, { conversationId, skill, state, now }),
+		/** Replaces an earlier state. Returns false and writes nothing if the conversation isn't found or is deleted. */
+		set: (
+			conversationId: string,
+			skill: string,
+			state: ConversationSkillState['state'],
+			now: string
+		): Promise<boolean> => setConversationSkill(db, { conversationId, skill, state, now }),
 
-		async remove(conversationId, skill) {
+		async remove(conversationId: string, skill: string): Promise<void> {
 			await db
 				.deleteFrom('conversation_skills')
 				.where('conversation_id', '=', conversationId)
@@ -50,7 +47,8 @@ export function createConversationSkills(db: Kysely<Database>): ConversationSkil
 				.execute();
 		},
 
-		async copy(conversationId, toConversationId) {
+		/** Copies all states to a conversation without any. */
+		async copy(conversationId: string, toConversationId: string): Promise<void> {
 			const rows = await db
 				.selectFrom('conversation_skills')
 				.selectAll()
@@ -105,29 +103,15 @@ export async function pinSkills(
 	for (const skill of new Set(skills)) await setConversationSkill(db, { conversationId, skill, state: 'pinned', now });
 }
 
-/** Messages that wait for the end of a run. They survive a restart. */
-export interface Queue {
-	/** The next one to send first. */
-	list(conversationId: string): Promise<QueuedMessage[]>;
-	/**
-	 * Adds a message at the end. Does nothing if the same message is already queued or was sent.
-	 * @throws {AppError} `not_found` without the conversation, `conflict` if the queue is full or another message has the id.
-	 */
-	add(conversationId: string, message: QueuedMessage): Promise<void>;
-	/** False if not found, like `remove`. */
-	edit(conversationId: string, id: string, text: string): Promise<boolean>;
-	remove(conversationId: string, id: string): Promise<boolean>;
-	/** Moves the message to the front. False if not found. */
-	moveToFront(conversationId: string, id: string): Promise<boolean>;
-}
-
 const MAX_QUEUED = 50;
 
-export function createQueue(db: Kysely<Database>): Queue {
+/** Messages that wait for the end of a run. They survive a restart. */
+export function createQueue(db: Kysely<Database>) {
 	const of = (conversationId: string) => db.selectFrom('queued_messages').where('conversation_id', '=', conversationId);
 
 	return {
-		async list(conversationId) {
+		/** The next one to send first. */
+		async list(conversationId: string): Promise<QueuedMessage[]> {
 			const rows = await of(conversationId).select(['id', 'text', 'files', 'created_at']).orderBy('position').execute();
 			return rows.map(({ id, text, files, created_at }) => ({
 				id,
@@ -137,7 +121,11 @@ export function createQueue(db: Kysely<Database>): Queue {
 			}));
 		},
 
-		add: (conversationId, { id, text, files, createdAt }) =>
+		/**
+		 * Adds a message at the end. Does nothing if the same message is already queued or was sent.
+		 * @throws {AppError} `not_found` without the conversation, `conflict` if the queue is full or another message has the id.
+		 */
+		add: (conversationId: string, { id, text, files, createdAt }: QueuedMessage): Promise<void> =>
 			db.transaction().execute(async (transaction) => {
 				const conversation = await transaction
 					.selectFrom('conversations')
@@ -168,7 +156,8 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.execute();
 			}),
 
-		edit: (conversationId, id, text) =>
+		/** False if not found, like `remove`. */
+		edit: (conversationId: string, id: string, text: string): Promise<boolean> =>
 			hasEffect(
 				db
 					.updateTable('queued_messages')
@@ -177,10 +166,11 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.where('id', '=', id)
 			),
 
-		remove: (conversationId, id) =>
+		remove: (conversationId: string, id: string): Promise<boolean> =>
 			hasEffect(db.deleteFrom('queued_messages').where('conversation_id', '=', conversationId).where('id', '=', id)),
 
-		async moveToFront(conversationId, id) {
+		/** Moves the message to the front. False if not found. */
+		async moveToFront(conversationId: string, id: string): Promise<boolean> {
 			const first = await of(conversationId)
 				.select(({ fn }) => fn.min('position').as('position'))
 				.executeTakeFirstOrThrow();
@@ -223,21 +213,18 @@ export interface Grant {
 	digest: string;
 }
 
-export interface Approvals {
-	/** Stores the first decision only; true if this was it. */
-	decide(conversationId: string, interruptId: string, decision: ApprovalDecision, now: string): Promise<boolean>;
-	/** Decisions by question id; questions without one are left out. */
-	decisions(conversationId: string, interruptIds: readonly string[]): Promise<Map<string, ApprovalDecision>>;
-	grant(grant: Grant, now: string): Promise<void>;
-	isGranted(grant: Grant): Promise<boolean>;
-}
-
 /** An older version may have written more. */
 const decisionBody = z.object(decision.shape);
 
-export function createApprovals(db: Kysely<Database>): Approvals {
+export function createApprovals(db: Kysely<Database>) {
 	return {
-		async decide(conversationId, interruptId, decision, now) {
+		/** Stores the first decision only; true if this was it. */
+		async decide(
+			conversationId: string,
+			interruptId: string,
+			decision: ApprovalDecision,
+			now: string
+		): Promise<boolean> {
 			const { numInsertedOrUpdatedRows } = await db
 				.insertInto('decisions')
 				.values({
@@ -251,7 +238,8 @@ export function createApprovals(db: Kysely<Database>): Approvals {
 			return numInsertedOrUpdatedRows === 1n;
 		},
 
-		async decisions(conversationId, interruptIds) {
+		/** Decisions by question id; questions without one are left out. */
+		async decisions(conversationId: string, interruptIds: readonly string[]): Promise<Map<string, ApprovalDecision>> {
 			if (interruptIds.length === 0) return new Map();
 			const rows = await db
 				.selectFrom('decisions')
@@ -262,7 +250,7 @@ export function createApprovals(db: Kysely<Database>): Approvals {
 			return new Map(rows.map(({ interrupt_id, body }) => [interrupt_id, decisionBody.parse(JSON.parse(body))]));
 		},
 
-		async grant({ skill, script, digest }, now) {
+		async grant({ skill, script, digest }: Grant, now: string): Promise<void> {
 			await db
 				.insertInto('grants')
 				.values({ skill, script, digest, created_at: now })
@@ -270,7 +258,7 @@ export function createApprovals(db: Kysely<Database>): Approvals {
 				.execute();
 		},
 
-		async isGranted({ skill, script, digest }) {
+		async isGranted({ skill, script, digest }: Grant): Promise<boolean> {
 			const row = await db
 				.selectFrom('grants')
 				.select('digest')
@@ -283,6 +271,8 @@ export function createApprovals(db: Kysely<Database>): Approvals {
 	};
 }
 
+export type Approvals = ReturnType<typeof createApprovals>;
+
 /** A summary that replaces the beginning of a branch for the model. */
 export interface Compaction {
 	/** The last message it covers. */
@@ -290,15 +280,10 @@ export interface Compaction {
 	summary: string;
 }
 
-export interface Compactions {
-	/** Replaces an earlier one for the same message. */
-	put(conversationId: string, compaction: Compaction, now: string): Promise<void>;
-	list(conversationId: string): Promise<Compaction[]>;
-}
-
-export function createCompactions(db: Kysely<Database>): Compactions {
+export function createCompactions(db: Kysely<Database>) {
 	return {
-		async put(conversationId, { messageId, summary }, now) {
+		/** Replaces an earlier one for the same message. */
+		async put(conversationId: string, { messageId, summary }: Compaction, now: string): Promise<void> {
 			await db
 				.insertInto('compactions')
 				.values({ conversation_id: conversationId, message_id: messageId, summary, created_at: now })
@@ -306,7 +291,7 @@ export function createCompactions(db: Kysely<Database>): Compactions {
 				.execute();
 		},
 
-		async list(conversationId) {
+		async list(conversationId: string): Promise<Compaction[]> {
 			const rows = await db
 				.selectFrom('compactions')
 				.select(['message_id', 'summary'])
@@ -317,3 +302,5 @@ export function createCompactions(db: Kysely<Database>): Compactions {
 		}
 	};
 }
+
+export type Compactions = ReturnType<typeof createCompactions>;

@@ -24,22 +24,10 @@ export interface TrustedSkill {
 	trustedAt: string;
 }
 
-export interface TrustedSkills {
-	/** Digests of the trusted versions. `skillId`: `source/name`. */
-	digestsOf(skillId: string): Promise<string[]>;
-	/** Digests of all trusted versions, by skill id. */
-	digests(): Promise<Map<string, string[]>>;
-	/** This version if trusted, otherwise the version trusted last; null if none is. */
-	get(skillId: string, version: string): Promise<TrustedSkill | null>;
-	/** Replaces an earlier record of this version. */
-	put(skillId: string, skill: TrustedSkill): Promise<void>;
-	/** Removes trust in a version and in files with this digest; default: in all versions. False if there was none. */
-	remove(skillId: string, which?: { version: string; digest: string }): Promise<boolean>;
-}
-
-export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
+export function createTrustedSkills(db: Kysely<Database>) {
 	return {
-		async digestsOf(skillId) {
+		/** Digests of the trusted versions. `skillId`: `source/name`. */
+		async digestsOf(skillId: string): Promise<string[]> {
 			const rows = await db
 				.selectFrom('trusted_versions')
 				.select('digest')
@@ -49,7 +37,8 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 			return rows.map(({ digest }) => digest);
 		},
 
-		async digests() {
+		/** Digests of all trusted versions, by skill id. */
+		async digests(): Promise<Map<string, string[]>> {
 			const rows = await db
 				.selectFrom('trusted_versions')
 				.select(['skill_id', 'digest'])
@@ -61,7 +50,8 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 			return found;
 		},
 
-		async get(skillId, version) {
+		/** This version if trusted, otherwise the version trusted last; null if none is. */
+		async get(skillId: string, version: string): Promise<TrustedSkill | null> {
 			const row = await db
 				.selectFrom('trusted_versions')
 				.selectAll()
@@ -75,7 +65,8 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 			return { version: row.version, digest, files: z.array(trustedFile).parse(JSON.parse(row.files)), trustedAt };
 		},
 
-		async put(skillId, { version, digest, files: kept, trustedAt }) {
+		/** Replaces an earlier record of this version. */
+		async put(skillId: string, { version, digest, files: kept, trustedAt }: TrustedSkill): Promise<void> {
 			const columns = { digest, files: JSON.stringify(kept), trusted_at: trustedAt };
 			await db
 				.insertInto('trusted_versions')
@@ -84,7 +75,8 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 				.execute();
 		},
 
-		async remove(skillId, which) {
+		/** Removes trust in a version and in files with this digest; default: in all versions. False if there was none. */
+		async remove(skillId: string, which?: { version: string; digest: string }): Promise<boolean> {
 			let query = db.deleteFrom('trusted_versions').where('skill_id', '=', skillId);
 			if (which) {
 				const { version, digest } = which;
@@ -95,6 +87,8 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 	};
 }
 
+export type TrustedSkills = ReturnType<typeof createTrustedSkills>;
+
 /** A skill's mode (FEATURES B6, E3). */
 export interface SkillSetting {
 	skillId: string;
@@ -103,15 +97,9 @@ export interface SkillSetting {
 	modeBefore: SkillSettingsTable['mode'] | null;
 }
 
-export interface SkillSettings {
-	list(): Promise<SkillSetting[]>;
-	set(setting: SkillSetting, now: string): Promise<void>;
-	remove(skillId: string): Promise<void>;
-}
-
-export function createSkillSettings(db: Kysely<Database>): SkillSettings {
+export function createSkillSettings(db: Kysely<Database>) {
 	return {
-		async list() {
+		async list(): Promise<SkillSetting[]> {
 			const rows = await db.selectFrom('skill_settings').select(['skill_id', 'mode', 'mode_before']).execute();
 			return rows.map(({ skill_id, mode, mode_before }) => ({
 				skillId: skill_id,
@@ -119,7 +107,7 @@ export function createSkillSettings(db: Kysely<Database>): SkillSettings {
 				modeBefore: mode_before as SkillSetting['modeBefore']
 			}));
 		},
-		async set({ skillId, mode, modeBefore }, now) {
+		async set({ skillId, mode, modeBefore }: SkillSetting, now: string): Promise<void> {
 			const values = { mode, mode_before: modeBefore, updated_at: now };
 			await db
 				.insertInto('skill_settings')
@@ -127,28 +115,23 @@ export function createSkillSettings(db: Kysely<Database>): SkillSettings {
 				.onConflict((conflict) => conflict.column('skill_id').doUpdateSet(values))
 				.execute();
 		},
-		async remove(skillId) {
+		async remove(skillId: string): Promise<void> {
 			await db.deleteFrom('skill_settings').where('skill_id', '=', skillId).execute();
 		}
 	};
 }
 
 /** Domains a skill may access (FEATURES D35). */
-export interface NetworkGrants {
-	/** Sorted. */
-	list(skillId: string): Promise<string[]>;
-	/** Replaces the list; existing domains keep their time. */
-	replace(skillId: string, domains: readonly string[], now: string): Promise<void>;
-}
-
-export function createNetworkGrants(db: Kysely<Database>): NetworkGrants {
+export function createNetworkGrants(db: Kysely<Database>) {
 	return {
-		async list(skillId) {
+		/** Sorted. */
+		async list(skillId: string): Promise<string[]> {
 			const rows = await db.selectFrom('network_grants').select('domain').where('skill_id', '=', skillId).execute();
 			return rows.map(({ domain }) => domain).sort();
 		},
 
-		async replace(skillId, domains, now) {
+		/** Replaces the list; existing domains keep their time. */
+		async replace(skillId: string, domains: readonly string[], now: string): Promise<void> {
 			const rows = [...new Set(domains)].map((domain) => ({ skill_id: skillId, domain, created_at: now }));
 			await db.transaction().execute(async (transaction) => {
 				let others = transaction.deleteFrom('network_grants').where('skill_id', '=', skillId);
@@ -165,22 +148,19 @@ export function createNetworkGrants(db: Kysely<Database>): NetworkGrants {
 	};
 }
 
-/** Versions chosen for skills' names (FEATURES A38). */
-export interface SkillPins {
-	/** Versions by `source/name`. */
-	list(): Promise<Map<string, string>>;
-	/** null: the newest enabled version. */
-	set(skillId: string, version: string | null, now: string): Promise<void>;
-}
+export type NetworkGrants = ReturnType<typeof createNetworkGrants>;
 
-export function createSkillPins(db: Kysely<Database>): SkillPins {
+/** Versions chosen for skills' names (FEATURES A38). */
+export function createSkillPins(db: Kysely<Database>) {
 	return {
-		async list() {
+		/** Versions by `source/name`. */
+		async list(): Promise<Map<string, string>> {
 			const rows = await db.selectFrom('skill_pins').select(['skill_id', 'version']).execute();
 			return new Map(rows.map(({ skill_id, version }) => [skill_id, version]));
 		},
 
-		async set(skillId, version, now) {
+		/** null: the newest enabled version. */
+		async set(skillId: string, version: string | null, now: string): Promise<void> {
 			if (version === null) {
 				await db.deleteFrom('skill_pins').where('skill_id', '=', skillId).execute();
 				return;

@@ -12,19 +12,10 @@ export interface InstallRecord extends Omit<InstalledSkill, 'state'> {
 	computedHash: string;
 }
 
-export interface SkillInstalls {
-	/** @throws a database error if the id is taken or this version is already active */
-	add(record: InstallRecord, now: string): Promise<void>;
-	move(id: string, change: Pick<InstallRecord, 'state' | 'dir'>, now: string): Promise<void>;
-	get(id: string): Promise<InstallRecord | null>;
-	/** Installations of a skill (default: of all), newest first. */
-	list(skillId?: string): Promise<InstallRecord[]>;
-	remove(id: string): Promise<void>;
-}
-
-export function createSkillInstalls(db: Kysely<Database>): SkillInstalls {
+export function createSkillInstalls(db: Kysely<Database>) {
 	return {
-		async add(record, now) {
+		/** @throws a database error if the id is taken or this version is already active */
+		async add(record: InstallRecord, now: string): Promise<void> {
 			await db
 				.insertInto('skill_installs')
 				.values({
@@ -45,26 +36,29 @@ export function createSkillInstalls(db: Kysely<Database>): SkillInstalls {
 				.execute();
 		},
 
-		async move(id, { state, dir }, now) {
+		async move(id: string, { state, dir }: Pick<InstallRecord, 'state' | 'dir'>, now: string): Promise<void> {
 			await db.updateTable('skill_installs').set({ state, dir, changed_at: now }).where('id', '=', id).execute();
 		},
 
-		async get(id) {
+		async get(id: string): Promise<InstallRecord | null> {
 			const row = await db.selectFrom('skill_installs').selectAll().where('id', '=', id).executeTakeFirst();
 			return row ? toInstallRecord(row) : null;
 		},
 
-		async list(skillId) {
+		/** Installations of a skill (default: of all), newest first. */
+		async list(skillId?: string): Promise<InstallRecord[]> {
 			let query = db.selectFrom('skill_installs').selectAll();
 			if (skillId !== undefined) query = query.where('skill_id', '=', skillId);
 			return (await query.orderBy('installed_at', 'desc').orderBy('id').execute()).map(toInstallRecord);
 		},
 
-		async remove(id) {
+		async remove(id: string): Promise<void> {
 			await db.deleteFrom('skill_installs').where('id', '=', id).execute();
 		}
 	};
 }
+
+export type SkillInstalls = ReturnType<typeof createSkillInstalls>;
 
 function toInstallRecord(row: Selectable<SkillInstallsTable>): InstallRecord {
 	return {
@@ -100,18 +94,9 @@ export interface TrashRecord {
 	removedAt: string;
 }
 
-export interface SkillTrash {
-	add(record: TrashRecord): Promise<void>;
-	get(id: string): Promise<TrashRecord | null>;
-	/** Last removed first. */
-	list(): Promise<TrashRecord[]>;
-	/** False if not found. */
-	remove(id: string): Promise<boolean>;
-}
-
-export function createSkillTrash(db: Kysely<Database>): SkillTrash {
+export function createSkillTrash(db: Kysely<Database>) {
 	return {
-		async add({ id, skillId, name, version, path, stored, installId, removedAt }) {
+		async add({ id, skillId, name, version, path, stored, installId, removedAt }: TrashRecord): Promise<void> {
 			const columns = { id, skill_id: skillId, name, version, path, stored };
 			await db
 				.insertInto('skill_trash')
@@ -119,19 +104,23 @@ export function createSkillTrash(db: Kysely<Database>): SkillTrash {
 				.execute();
 		},
 
-		async get(id) {
+		async get(id: string): Promise<TrashRecord | null> {
 			const row = await db.selectFrom('skill_trash').selectAll().where('id', '=', id).executeTakeFirst();
 			return row ? toTrashRecord(row) : null;
 		},
 
-		async list() {
+		/** Last removed first. */
+		async list(): Promise<TrashRecord[]> {
 			const rows = await db.selectFrom('skill_trash').selectAll().orderBy('removed_at', 'desc').orderBy('id').execute();
 			return rows.map(toTrashRecord);
 		},
 
-		remove: (id) => hasEffect(db.deleteFrom('skill_trash').where('id', '=', id))
+		/** False if not found. */
+		remove: (id: string): Promise<boolean> => hasEffect(db.deleteFrom('skill_trash').where('id', '=', id))
 	};
 }
+
+export type SkillTrash = ReturnType<typeof createSkillTrash>;
 
 function toTrashRecord(row: Selectable<SkillTrashTable>): TrashRecord {
 	const { id, name, version, path, stored } = row;

@@ -1,49 +1,17 @@
 /** Every run of a script or tool, with caller and result (FEATURES E10, E12, E13). */
 import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
-import type { EvalRun, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
+import type { EvalRun, ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { type Database, hasEffect, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
 
-export interface ExecutionFilter {
-	/** `source/name`, or a skill's name. */
-	skill?: string;
-	status?: SkillExecution['status'];
-	apiKeyId?: string;
-	conversationId?: string;
-	/** Inclusive; ISO 8601 in UTC. */
-	since?: string;
-	/** Exclusive; ISO 8601 in UTC. */
-	until?: string;
-}
+/** As asked for, but its times are in UTC. */
+export type ExecutionFilter = ExecutionQuery;
 
-export interface SkillExecutions {
-	/** Adds a `pending` execution. */
-	start(execution: ExecutionStart, now: string): Promise<void>;
-	setRunning(id: string): Promise<void>;
-	/** Does nothing if it has already ended. */
-	finish(id: string, end: ExecutionEnd, now: string): Promise<void>;
-	get(id: string): Promise<SkillExecution | null>;
-	/** Newest first. `page` counts from 1. */
-	list(
-		filter: ExecutionFilter,
-		page: { page: number; limit: number }
-	): Promise<{ data: SkillExecution[]; total: number }>;
-	/** The next executions, newest first, after the last one of the previous page; for exports of any length. */
-	after(
-		filter: ExecutionFilter,
-		last: { createdAt: string; id: string } | null,
-		limit: number
-	): Promise<SkillExecution[]>;
-	/** How often each skill ran, by `source/name`. */
-	usage(): Promise<Map<string, SkillUsage>>;
-	/** Ends executions left unfinished by an earlier server start as errors. Returns their number. */
-	endUnfinished(message: string, now: string): Promise<number>;
-}
-
-export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
+export function createSkillExecutions(db: Kysely<Database>) {
 	return {
-		async start(execution, now) {
+		/** Adds a `pending` execution. */
+		async start(execution: ExecutionStart, now: string): Promise<void> {
 			const { caller } = execution;
 			await db
 				.insertInto('skill_executions')
@@ -70,7 +38,7 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 				.execute();
 		},
 
-		async setRunning(id) {
+		async setRunning(id: string): Promise<void> {
 			await db
 				.updateTable('skill_executions')
 				.set({ status: 'running' })
@@ -79,7 +47,8 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 				.execute();
 		},
 
-		async finish(id, end, now) {
+		/** Does nothing if it has already ended. */
+		async finish(id: string, end: ExecutionEnd, now: string): Promise<void> {
 			await db.transaction().execute(async (transaction) => {
 				const ended = await transaction
 					.updateTable('skill_executions')
@@ -105,12 +74,16 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 			});
 		},
 
-		async get(id) {
+		async get(id: string): Promise<SkillExecution | null> {
 			const row = await db.selectFrom('skill_executions').selectAll().where('id', '=', id).executeTakeFirst();
 			return row ? toExecution(row) : null;
 		},
 
-		async list(filter, { page, limit }) {
+		/** Newest first. `page` counts from 1. */
+		async list(
+			filter: ExecutionFilter,
+			{ page, limit }: { page: number; limit: number }
+		): Promise<{ data: SkillExecution[]; total: number }> {
 			const matching = () => narrow(db.selectFrom('skill_executions'), filter);
 			const { total } = await matching()
 				.select(({ fn }) => fn.countAll<number | string>().as('total'))
@@ -125,7 +98,12 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 			return { data: rows.map(toExecution), total: Number(total) };
 		},
 
-		async after(filter, last, limit) {
+		/** The next executions, newest first, after the last one of the previous page; for exports of any length. */
+		async after(
+			filter: ExecutionFilter,
+			last: { createdAt: string; id: string } | null,
+			limit: number
+		): Promise<SkillExecution[]> {
 			let query = narrow(db.selectFrom('skill_executions'), filter).selectAll();
 			if (last) {
 				const { createdAt, id } = last;
@@ -136,7 +114,8 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 			return (await query.orderBy('created_at', 'desc').orderBy('id').limit(limit).execute()).map(toExecution);
 		},
 
-		async usage() {
+		/** How often each skill ran, by `source/name`. */
+		async usage(): Promise<Map<string, SkillUsage>> {
 			const rows = await db.selectFrom('skill_usage').selectAll().execute();
 			return new Map(
 				rows.map(({ skill_id, executions, failures, last_used_at: lastUsedAt }) => [
@@ -146,7 +125,8 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 			);
 		},
 
-		async endUnfinished(message, now) {
+		/** Ends executions left unfinished by an earlier server start as errors. Returns their number. */
+		async endUnfinished(message: string, now: string): Promise<number> {
 			return db.transaction().execute(async (transaction) => {
 				const ended = await transaction
 					.updateTable('skill_executions')
@@ -160,6 +140,8 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 		}
 	};
 }
+
+export type SkillExecutions = ReturnType<typeof createSkillExecutions>;
 
 async function count(
 	transaction: Transaction<Database>,
@@ -236,19 +218,7 @@ function toExecution(row: Selectable<SkillExecutionsTable>): SkillExecution {
 
 // Eval runs (FEATURES F16) and saved test runs of skills (FEATURES F6).
 
-export interface EvalRuns {
-	/** Adds or updates the run. */
-	put(run: EvalRun): Promise<void>;
-	get(id: string): Promise<EvalRun | null>;
-	/** Newest first. `skillId`: `source/name`. */
-	list(skillId: string, limit: number): Promise<EvalRun[]>;
-	/** Keeps only the newest `kept` runs of a skill. */
-	removeOlder(skillId: string, kept: number): Promise<void>;
-	/** Ends runs left running by an earlier server start. Returns their number. */
-	endUnfinished(error: string, now: string): Promise<number>;
-}
-
-export function createEvalRuns(db: Kysely<Database>): EvalRuns {
+export function createEvalRuns(db: Kysely<Database>) {
 	const put = async (run: EvalRun): Promise<void> => {
 		const columns = { state: run.state, body: JSON.stringify(run) };
 		await db
@@ -258,14 +228,16 @@ export function createEvalRuns(db: Kysely<Database>): EvalRuns {
 			.execute();
 	};
 	return {
+		/** Adds or updates the run. */
 		put,
 
-		async get(id) {
+		async get(id: string): Promise<EvalRun | null> {
 			const row = await db.selectFrom('eval_runs').select('body').where('id', '=', id).executeTakeFirst();
 			return row ? (JSON.parse(row.body) as EvalRun) : null;
 		},
 
-		async list(skillId, limit) {
+		/** Newest first. `skillId`: `source/name`. */
+		async list(skillId: string, limit: number): Promise<EvalRun[]> {
 			const rows = await db
 				.selectFrom('eval_runs')
 				.select('body')
@@ -277,7 +249,8 @@ export function createEvalRuns(db: Kysely<Database>): EvalRuns {
 			return rows.map(({ body }) => JSON.parse(body) as EvalRun);
 		},
 
-		async removeOlder(skillId, kept) {
+		/** Keeps only the newest `kept` runs of a skill. */
+		async removeOlder(skillId: string, kept: number): Promise<void> {
 			const newest = db
 				.selectFrom('eval_runs')
 				.select('id')
@@ -288,7 +261,8 @@ export function createEvalRuns(db: Kysely<Database>): EvalRuns {
 			await db.deleteFrom('eval_runs').where('skill_id', '=', skillId).where('id', 'not in', newest).execute();
 		},
 
-		async endUnfinished(error, now) {
+		/** Ends runs left running by an earlier server start. Returns their number. */
+		async endUnfinished(error: string, now: string): Promise<number> {
 			const rows = await db.selectFrom('eval_runs').select('body').where('state', '=', 'running').execute();
 			for (const { body } of rows) {
 				await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now });
@@ -298,31 +272,24 @@ export function createEvalRuns(db: Kysely<Database>): EvalRuns {
 	};
 }
 
-export interface SkillCases {
-	add(entry: Omit<SkillCase, 'lastRun'>): Promise<void>;
-	get(id: string): Promise<SkillCase | null>;
-	/** Oldest first. `skillId`: `source/name`. */
-	list(skillId: string): Promise<SkillCase[]>;
-	setLastRun(id: string, lastRun: NonNullable<SkillCase['lastRun']>): Promise<void>;
-	/** False if not found. */
-	remove(id: string): Promise<boolean>;
-}
+export type EvalRuns = ReturnType<typeof createEvalRuns>;
 
-export function createSkillCases(db: Kysely<Database>): SkillCases {
+export function createSkillCases(db: Kysely<Database>) {
 	return {
-		async add({ id, skillId, createdAt, ...body }) {
+		async add({ id, skillId, createdAt, ...body }: Omit<SkillCase, 'lastRun'>): Promise<void> {
 			await db
 				.insertInto('skill_cases')
 				.values({ id, skill_id: skillId, body: JSON.stringify(body), created_at: createdAt })
 				.execute();
 		},
 
-		async get(id) {
+		async get(id: string): Promise<SkillCase | null> {
 			const row = await db.selectFrom('skill_cases').selectAll().where('id', '=', id).executeTakeFirst();
 			return row ? toCase(row) : null;
 		},
 
-		async list(skillId) {
+		/** Oldest first. `skillId`: `source/name`. */
+		async list(skillId: string): Promise<SkillCase[]> {
 			const rows = await db
 				.selectFrom('skill_cases')
 				.selectAll()
@@ -333,7 +300,7 @@ export function createSkillCases(db: Kysely<Database>): SkillCases {
 			return rows.map(toCase);
 		},
 
-		async setLastRun(id, lastRun) {
+		async setLastRun(id: string, lastRun: NonNullable<SkillCase['lastRun']>): Promise<void> {
 			await db
 				.updateTable('skill_cases')
 				.set({ last_run: JSON.stringify(lastRun) })
@@ -341,9 +308,12 @@ export function createSkillCases(db: Kysely<Database>): SkillCases {
 				.execute();
 		},
 
-		remove: (id) => hasEffect(db.deleteFrom('skill_cases').where('id', '=', id))
+		/** False if not found. */
+		remove: (id: string): Promise<boolean> => hasEffect(db.deleteFrom('skill_cases').where('id', '=', id))
 	};
 }
+
+export type SkillCases = ReturnType<typeof createSkillCases>;
 
 function toCase(row: Selectable<SkillCasesTable>): SkillCase {
 	const body = JSON.parse(row.body) as Omit<SkillCase, 'id' | 'skillId' | 'createdAt' | 'lastRun'>;
