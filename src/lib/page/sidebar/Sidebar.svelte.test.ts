@@ -265,14 +265,20 @@ describe('the search', () => {
 		sampleConversation('c', { title: 'Nothing of it' })
 	];
 
-	test('shows what a chat is about where nothing that was said matches; the list shows it with the title', async () => {
+	test('shows what a chat is about where that matches, or nothing that was said does; the list shows it with the title', async () => {
 		const summary = 'Reads <b>ten</b> scans.';
-		const screen = await setup([...found, sampleConversation('d', { title: 'Scans', summary })]);
+		const snippet = { text: 'ten scans', messageId: 'm', matches: [] };
+		const said = sampleConversation('e', { title: 'Said', summary: 'Sums up.', snippet });
+		const both = sampleConversation('f', { title: 'Both', summary: 'Old SCANS.', snippet });
+		const screen = await setup([...found, sampleConversation('d', { title: 'Scans', summary }), said, both]);
 		const link = screen.getByRole('link', { name: 'Scans' });
 		await expect.element(link).toHaveAttribute('title', 'Scans\nReads <b>ten</b> scans.');
 		await expect.element(screen.getByRole('link', { name: 'Other' })).toHaveAttribute('title', 'Other');
 		await screen.getByTestId('conversation-search').fill('scans');
-		await expect.element(screen.getByTestId('summary')).toHaveTextContent('Reads <b>ten</b> scans.');
+		const results = screen.getByTestId('search-result');
+		await expect.element(results.last()).toBeVisible();
+		const shown = results.elements().map((result) => result.lastElementChild?.textContent);
+		expect(shown).toEqual(['Reads <b>ten</b> scans.', 'ten scans', 'Old SCANS.']);
 	});
 
 	test('marks what was found, in titles and in text, as text', async () => {
