@@ -1,4 +1,4 @@
-/** The dependency rule, checked on every file of `src/`, and the rules themselves, checked on small invented inputs. */
+/** Checks the dependency rule on every file of `src/`, and the rules themselves on small made-up inputs. */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { strayFolderNames } from './support/stray-folders.ts';
 const root = join(import.meta.dirname, '..');
 const files = readSources();
 
-/** Who may ask what time of day it is, and why a clock that can be set is the right one. */
+/** Files that may read the wall clock, and why that's right there. */
 const WALL_CLOCK: Record<string, string> = {
 	'lib/page/composer/draft.svelte.ts': 'stamps drafts, which outlive the page, to drop the oldest',
 	'lib/page/messages/AnswerError.svelte': 'the wait is counted from a stored stamp, and is never longer than was said',
@@ -187,7 +187,7 @@ function readSources(): Map<string, string> {
 	);
 }
 
-/** A tracked file may be deleted in the work tree, or be a link: then it has no text of its own. */
+/** The text of a tracked file; empty if it was deleted from the work tree or is a link. */
 function textOf(path: string): string {
 	return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : '';
 }

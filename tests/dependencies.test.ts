@@ -1,4 +1,4 @@
-/** What is installed beside the app may not run anything while it is being installed. */
+/** No dependency may run code while it's being installed. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ function readJson(name: string): unknown {
 	return JSON.parse(readFileSync(join(root, name), 'utf8'));
 }
 
-/** `node_modules/a/node_modules/@b/c` is `@b/c`. */
+/** `node_modules/a/node_modules/@b/c` gives `@b/c`. */
 function nameOf(path: string): string {
 	return path.split('node_modules/').at(-1) ?? path;
 }
@@ -32,7 +32,7 @@ test('SECURITY The server: every package with an install script is known, and it
 
 test('SECURITY The server: every package is what the lock file says, byte for byte', () => {
 	expect(installed.length).toBeGreaterThan(100);
-	// What comes inside another package is covered by that one's.
+	// Packages bundled inside another are covered by that one's entry.
 	const unproved = installed.filter(
 		([, { integrity, inBundle }]) => !inBundle && !/^sha(256|384|512)-/.test(integrity ?? '')
 	);

@@ -1,4 +1,4 @@
-/** `npm start` and the other scripts, on every system that Node runs on. */
+/** `npm start` and the other scripts work on every system Node runs on. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -13,15 +13,15 @@ const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, 'package
 	devDependencies: Record<string, string>;
 };
 
-/** What a package installs as a command (on Windows a `.cmd`), mostly of its own name. */
+/** Commands that packages install (on Windows as `.cmd`); most have the package's name. */
 const COMMANDS = ['svelte-kit', 'playwright', 'stryker', ...Object.keys(devDependencies)];
 
 describe('the scripts of package.json need no POSIX shell: on Windows npm runs them in cmd.exe', () => {
 	test.each(Object.entries(scripts))('npm run %s: %s', (_, script) => {
-		// Of signs `&&` alone means the same in both: no quotes, variables, patterns, pipes or redirections.
+		// `&&` is the only operator both shells share: no quotes, variables, globs, pipes or redirections.
 		expect(script).toMatch(/^[\w ./:=%@-]+( && [\w ./:=%@-]+)*$/);
 		for (const command of script.split(' && ')) {
-			// A program that npm finds, and neither a word of the shell (`exec`) nor an assignment nor a program of Unix.
+			// A program npm finds: no shell builtin (`exec`), assignment or Unix program.
 			expect(['node', 'npm', ...COMMANDS]).toContain(command.split(' ')[0]);
 		}
 	});

@@ -1,4 +1,4 @@
-/** What runs before the first paint: `static/start.js`, as `src/app.html` brings it in. */
+/** `static/start.js`, which `src/app.html` loads before the first paint. */
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const script = read('static/start.js');
 
-/** Of what a page is made of, as far as the script asks. */
+/** As much of the DOM as the script needs. */
 const HTMLElement = function () {} as unknown as new () => object;
 
 function start(getItem: () => string | null) {

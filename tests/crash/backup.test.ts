@@ -1,4 +1,4 @@
-/** F14: a backup that is made while chats write, restored into another folder: a server that starts on it has all of it. */
+/** F14: a backup made while chats are being written, restored into another folder: a server started there has everything. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -15,11 +15,11 @@ import { zipOf } from '../support/zip-writer.ts';
 
 const root = join(import.meta.dirname, '../..');
 const CHATS = 4;
-/** More than are asked. */
+/** More than are needed. */
 const REPLIES = 2000;
 const SECRET = 'the-secret-of-the-keeper';
 
-// Several starts of the whole app, the first one with a build.
+// Starts the whole app several times, the first time with a build.
 vi.setConfig({ testTimeout: 300_000 });
 
 let folder: string;
@@ -45,7 +45,7 @@ interface Ended {
 	stderr: string;
 }
 
-/** `npm run NAME -- FILE`, from a folder that is not the project's. */
+/** `npm run NAME -- FILE`, from outside the project's folder. */
 async function npmRun(name: 'backup' | 'restore', file: string, dataDir: string): Promise<Ended> {
 	const { PATH = '', HOME = '' } = process.env;
 	const options = { cwd: folder, env: { PATH, HOME, DATA_DIR: dataDir } };
@@ -64,7 +64,7 @@ async function send(method: string, path: string, body: unknown, type = 'applica
 	return JSON.parse(text);
 }
 
-/** A skill from a zip file, with a secret, which its script tells the length of; switched on and trusted. */
+/** Installs a skill from a zip, sets its secret, enables and trusts it. Its script prints the secret's length. */
 async function installKeeper(): Promise<void> {
 	const skill = '---\nname: keeper\ndescription: Keeps.\nmetadata:\n  env: KEEPER_TOKEN\n---\nRun `scripts/tell.sh`.\n';
 	const zip = zipOf([
@@ -90,7 +90,7 @@ test('F14: chats, files, installed skills and secrets of a server under load are
 	const before = await runKeeper();
 	expect(before).toBe(`it has ${SECRET.length} signs\n`);
 
-	/** Those that the server took, in order; those that have ended as well. */
+	/** Questions the server accepted, in order, and those that were answered. */
 	const [taken, done]: [Question[], Question[]] = [[], []];
 	const files: { chat: string; path: string; text: string }[] = [];
 	let isOver = false;
@@ -125,7 +125,7 @@ test('F14: chats, files, installed skills and secrets of a server under load are
 			code: 1,
 			stderr: expect.stringContaining('already exists. Choose another name, or delete it') as string
 		});
-		// The server is told of by name, and nothing of its own is touched.
+		// The error names the running server, and its data stays untouched.
 		expect(await npmRun('restore', 'second.backup', app.dataDir)).toMatchObject({
 			code: 1,
 			stderr: expect.stringContaining(`process ${app.pid()} (server.js) at ${app.url}`) as string
@@ -142,7 +142,7 @@ test('F14: chats, files, installed skills and secrets of a server under load are
 		const { code, stderr } = await npmRun('restore', name, dataDir);
 		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 		expect(existsSync(join(dataDir, 'skill-copies'))).toBe(false);
-		// What the copy has must be its own.
+		// The copy must not depend on the original.
 		await app.restart({ env: { DATA_DIR: dataDir } });
 		await rm(original, { recursive: true, force: true });
 
@@ -163,7 +163,7 @@ test('F14: chats, files, installed skills and secrets of a server under load are
 			expect(await response.text(), `${id} ${path}`).toBe(text);
 		}
 		expect(await runKeeper()).toBe(before);
-		// It goes on from there.
+		// New questions still work.
 		const again = `again-${expected.done.length}`;
 		const next = { runId: again, conversationId: 'chat-0', messageId: again, text: questionFor(again, 3) };
 		await requireAccepted(await ask(app.url, next));

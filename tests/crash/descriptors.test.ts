@@ -1,4 +1,4 @@
-/** F14: a server that has run out of file descriptors works again when it has some, every page and endpoint of it. */
+/** F14: a server that ran out of file descriptors works again once it has some, on every page and endpoint. */
 import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -13,10 +13,10 @@ import { startApp, type App } from '../support/app-process.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-// The start may begin with a build.
+// The start may include a build.
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Of every kind: pages, endpoints, and what is large and used by one alone. */
+/** Some of each kind: pages, endpoints, and large parts that only one page uses. */
 const PATHS = [
 	...['/', '/skills', '/settings', '/docs/api', '/frames/diagram', '/frames/diagram/mermaid'],
 	...['/api/health', '/api/skills', '/api/conversations', '/api/openapi.json', '/.well-known/agent-card.json']
@@ -25,7 +25,7 @@ const PATHS = [
 let app: App | undefined;
 afterEach(() => app?.stop());
 
-/** The status, over the one connection that the agent keeps. */
+/** Returns the status, over the agent's one kept-alive connection. */
 function get(agent: Agent, url: string): Promise<number> {
 	return new Promise((resolve, reject) => {
 		const sent = request(url, { agent, headers: { accept: '*/*' } }, (response) => {
@@ -45,7 +45,7 @@ test.runIf(process.platform === 'linux')(
 		const pid = app.pid();
 		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 		expect(await get(agent, `${app.url}/api/health`)).toBe(200);
-		// The next one that it would get is one too many.
+		// The next descriptor it would get is over the limit.
 		const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
 		let free = 0;
 		while (used.has(free)) free += 1;
@@ -58,7 +58,7 @@ test.runIf(process.platform === 'linux')(
 		agent.destroy();
 		expect(statuses.filter(([, status]) => status >= 500)).toEqual([]);
 		expect(statuses.filter(([, status]) => status < 400).length).toBeGreaterThan(PATHS.length / 2);
-		// Else nothing was tested: the answers came by a process that could open nothing.
+		// Make sure these were answered while the process couldn't open anything.
 		expect(without).toHaveLength(PATHS.length);
 	}
 );
@@ -84,7 +84,7 @@ describe.runIf(process.platform === 'linux')('npm run mcp', () => {
 	async function start(...options: string[]): Promise<number> {
 		const { PATH = '', HOME = '' } = process.env;
 		const env = { PATH, HOME, DATA_DIR: join(folder, 'data'), SKILLS_DIRS: join(folder, 'skills') };
-		// That there is no Chromium is seen when Playwright is there.
+		// Playwright is installed, so the missing Chromium is what fails.
 		const browser = { SKILLS_BROWSER_ENABLED: 'true', CHROMIUM_PATH: join(folder, 'none'), SKILLS_SANDBOX: 'process' };
 		server = spawn(process.execPath, [...options, join(root, 'src/lib/server/cli/mcp.ts')], {
 			env: { ...env, ...browser },

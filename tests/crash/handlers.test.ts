@@ -1,4 +1,4 @@
-/** D37, D38: a handler of the operator that fails when nobody awaits it ends its own call, and never the server. */
+/** D37, D38: an operator's handler that fails outside of any await ends its own call, never the server. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { startApp, type App } from '../support/app-process.ts';
 import { eventually } from '../support/eventually.ts';
 
 const TOKEN = 'a-token-of-the-operator';
-/** Each fails in another way, and answers nothing, or only once the file of its input is there. */
+/** Each fails in its own way and returns nothing, or only once the file named in its input exists. */
 const HANDLERS = `import { EventEmitter } from 'node:events';
 import { existsSync, readFile } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** F14: the process is killed at 50 drawn moments, and started again on what is left. */
+/** F14: kills the process at 50 random moments and restarts it on what's left. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ import { orphans } from '../support/processes.ts';
 const ROUNDS = 50;
 const CONVERSATIONS = 5;
 const SEED = 20_261_121;
-/** SECURITY: what may be lost of a text that is being written. */
+/** From docs/security.md: how much of a text in progress may be lost. */
 const MOST_LOST_MS = 1000;
-/** What may not be lost once it was shown: it tells what was done, not what was said. */
+/** Must not be lost once shown: these events say what was done, not what was said. */
 const DURABLE = new Set<string>([
 	'TOOL_CALL_END',
 	'TOOL_CALL_RESULT',
@@ -81,7 +81,7 @@ describe('F14: killed 50 times at any moment', () => {
 			expect(wasDone ? ['success'] : ['interrupted', 'success'], id).toContain(after.run?.state);
 			expect(after.answer?.status, id).toBe(after.run?.state === 'success' ? 'complete' : 'interrupted');
 		}
-		// Else nothing was tested.
+		// Enough rounds were really interrupted.
 		expect(started().filter(({ after }) => after.run?.state === 'interrupted').length).toBeGreaterThan(ROUNDS / 2);
 	});
 
@@ -123,7 +123,7 @@ describe('F14: killed 50 times at any moment', () => {
 		for (const { id, seen, resumed } of started()) {
 			if (!resumed || seen.some(({ event }) => isTerminal(event))) continue;
 			expect(resumed.events.map(({ event }) => event.type).at(-1), id).toMatch(/^RUN_(ERROR|FINISHED)$/);
-			// From its place, or from the beginning where that place is lost.
+			// From where it left off, or from the start if that position is lost.
 			const first = resumed.events[0]?.seq;
 			expect([1, (seen.at(-1)?.seq ?? 0) + 1], id).toContain(first);
 		}
@@ -138,7 +138,7 @@ describe('F14: killed 50 times at any moment', () => {
 			expect(times, crashed.id).toBeGreaterThanOrEqual(least);
 			expect(times, crashed.id).toBeLessThanOrEqual(most);
 		}
-		// Those of a killed server have ended with it.
+		// Scripts of a killed server have ended with it.
 		await expect.poll(() => orphans().filter((line) => line.includes(ledger.file))).toEqual([]);
 	});
 

@@ -1,4 +1,4 @@
-/** The package as others get it: packed, installed and run, where possible with a Node that is too old for the app (F14). */
+/** The package as users get it: packed, installed and run, if possible also with a Node that's too old for the app (F14). */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** F14: one server for each data folder. Whoever starts a second one is told of the first, which goes on undisturbed. */
+/** F14: one server per data folder. A second start is refused and names the first, which keeps running. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '../..');
 const node = join(root, 'node_modules/.bin/node');
 const MCP = 'src/lib/server/cli/mcp.ts';
 
-// Several starts of the whole app each, the first one with a build.
+// Each test starts the whole app several times, the first time with a build.
 vi.setConfig({ testTimeout: 300_000 });
 
 let folder: string;
@@ -40,7 +40,7 @@ const environment = (dataDir: string) => {
 	return { PATH, HOME, PORT: '0', DATA_DIR: dataDir, SKILLS_DIRS: join(folder, 'skills') };
 };
 
-/** Ends as soon as it has refused. */
+/** Resolves once it has refused. */
 async function startSecond(args: string[], dataDir: string): Promise<{ code: number; said: string }> {
 	const second = spawn(node, args, { cwd: root, env: environment(dataDir), stdio: ['pipe', 'ignore', 'pipe'] });
 	const [said, [code]] = await Promise.all([readText(second.stderr), once(second, 'exit')]);
@@ -71,7 +71,7 @@ test('a second server and a development server are refused, and what runs in the
 		expect(said).toContain(`process ${app.pid()} (server.js) at ${url}. Stop that server first, or choose another`);
 		expect(code).toBe(1);
 	}
-	// Neither was the script ended, nor its record closed.
+	// The script is still running and its record is still open.
 	expect(processesWith(marker)).not.toEqual([]);
 	const list = await fetch(`${url}/api/skills/executions`).then((response) => response.json());
 	expect((list as SkillExecutionList).data.map(({ status }) => status)).toEqual(['running']);

@@ -1,4 +1,4 @@
-/** F14: SIGTERM. What runs has its time, what is new is refused, and what is too slow is interrupted, not lost. */
+/** F14: on SIGTERM, runs get time to finish, new ones are refused, and slow ones are interrupted but not lost. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,14 @@ import { call, startModelServer, text, type ModelServer } from '../support/model
 import { eventually } from '../support/eventually.ts';
 import { isRunning, processesWith } from '../support/processes.ts';
 
-/** Ends when the file of its first argument is in the working folder, and not at SIGTERM. */
+/** Ends when the file named in its first argument exists, not on SIGTERM. */
 const SCRIPT = `trap '' TERM
 echo "waiting"
 while [ ! -e "$1" ]; do sleep 0.05; done
 echo "went on"
 `;
 const SKILL = '---\nname: patient\ndescription: Waits.\n---\nRun `scripts/wait.sh`.\n';
-/** Longer than a test may last. */
+/** Longer than any test. */
 const FOR_EVER = '600000';
 
 let folder: string;
@@ -41,11 +41,11 @@ afterEach(async () => {
 }, 30_000);
 
 const question: Question = { runId: 'run-1', conversationId: 'c', messageId: 'message-1', text: 'wait, please' };
-/** Of the script: by it the script is found among all processes. */
+/** Its unique name identifies the script's process. */
 let goFile: string;
 const isScriptRunning = () => processesWith(goFile).length > 0;
 
-/** The app with a run whose script waits. */
+/** The app with a run whose script is waiting. */
 async function startWaiting(shutdownTimeoutMs: string, command?: [string, ...string[]]) {
 	app = await startApp({
 		command,
@@ -69,10 +69,10 @@ async function startWaiting(shutdownTimeoutMs: string, command?: [string, ...str
 	return { following, server: app.pid() };
 }
 
-/** Did the process end its runs itself? Otherwise the next one says that it had to. */
+/** Did the process end its runs itself? If not, the next one logs that it had to. */
 const endedItself = () => !app.logs.some((line) => line.includes('run was interrupted by the last stop'));
 
-/** What a new run is answered once the server has heard the signal; until then the conversation is busy. */
+/** The response to a new run once the server has the signal; until then the chat is busy. */
 async function askUntilRefused(): Promise<Response> {
 	let answer: Response | undefined;
 	await expect
@@ -89,7 +89,7 @@ describe('F14: at SIGTERM', { timeout: 120_000 }, () => {
 	test('new runs are refused with 503 and Retry-After, and what runs is read and ends as it would have', async () => {
 		const { following, server } = await startWaiting(FOR_EVER);
 		const restarting = app.restart();
-		// As npm does with a Ctrl+C that the terminal has sent as well.
+		// npm forwards a Ctrl+C that the terminal has already sent.
 		process.kill(server, 'SIGTERM');
 
 		const refused = await askUntilRefused();

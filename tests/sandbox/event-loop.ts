@@ -1,13 +1,13 @@
-/** How long this thread worked without a pause: what a server's other users would have waited for. */
+/** Measures how long this thread was blocked, which is how long a server's other users would have waited. */
 
 export interface LoopWatch {
-	/** Ends the watch; milliseconds of processor time of the longest stretch. Time in which others had the processor is not counted. */
+	/** Stops watching and returns the longest blocked stretch in milliseconds of CPU time; time spent in other processes doesn't count. */
 	stop(): number;
 }
 
 const TICK_MS = 5;
 
-/** Compares, tick by tick, the processor time of this thread: a stretch of work keeps the tick from coming. */
+/** Compares this thread's CPU time from tick to tick: blocking work delays the tick. */
 export function watchEventLoop(): LoopWatch {
 	let longest = 0;
 	let before = process.threadCpuUsage();

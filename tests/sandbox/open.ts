@@ -1,4 +1,4 @@
-/** A backend as the server has it: its processes are started by the runner. */
+/** Opens a backend as the server does: the runner starts its processes. */
 import { join } from 'node:path';
 import type { Launcher } from '../../src/lib/server/sandbox/launch/launcher.ts';
 import type { Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';

@@ -1,4 +1,4 @@
-/** Plain processes, in namespaces where the machine lets them. */
+/** Plain processes, in namespaces where the machine allows them. */
 import { createProcessSandbox } from '../../src/lib/server/sandbox/process.ts';
 import { openWithRunner } from './open.ts';
 import { testTorture } from './torture.suite.ts';

@@ -1,4 +1,4 @@
-/** A secret of a skill on its whole way: given to its scripts, and nowhere to be seen afterwards, whatever they print. */
+/** Follows a skill's secret all the way: its scripts get it, and it shows up nowhere afterwards, whatever they print. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ import { serveRoutes } from '../support/route-server.ts';
 import { calls, startModelServer, text, type ModelServer } from '../support/model-server.ts';
 import { lacks } from '../support/sandbox-packages.ts';
 
-/** Characters that JSON, shells and addresses write in other ways; a line long enough to be a secret by itself. */
+/** Has characters that JSON, shells and URLs escape. One line of the key file is long enough to count as a secret by itself. */
 const STORED = 'sk-stored/7f3a"\'$x y+ü-0123456789';
 const KEY_FILE =
 	'-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END KEY-----';
@@ -27,7 +27,7 @@ const SKILLS: Record<string, string> = {
 		'---\nname: leaky\ndescription: Prints what it should not.\nmetadata:\n  env: API_KEY KEY_FILE OFFERED_KEY\n---\nRun them.',
 	'leaky/scripts/raw.sh':
 		'printf "%s|%s|%s\\n" "$API_KEY" "$KEY_FILE" "$OFFERED_KEY"; printf "%q\\n" "$API_KEY"; echo "$KEY_FILE" | base64; printf %s "$API_KEY" | od -An -tx1 | tr -d " "; echo "$API_KEY" >&2; exit 3\n',
-	// Two writes of one secret, each seen by itself before the next is made.
+	// Writes the secret in two parts, the first read before the second is written.
 	'leaky/scripts/halves.py':
 		'import os, sys, time\nkey = os.environ["API_KEY"]\nhalf = len(key) // 2\nfor part in (key[:half], key[half:]):\n    sys.stdout.write(part)\n    sys.stdout.flush()\n    time.sleep(0.2)\nprint()\nfor byte in key.encode():\n    os.write(1, bytes([byte]))\nraise RuntimeError(key)\n',
 	'leaky/scripts/encoded.py':
@@ -45,7 +45,7 @@ const SKILLS: Record<string, string> = {
 			parameters: { note: { type: 'string' } }
 		}))
 	),
-	// As the name of a file, in upper and lower case; of a folder; divided by folders.
+	// As a file name in mixed and lower case, as a folder name, and split across folders.
 	'spread/scripts/files.sh':
 		'touch "$NAME_KEY.txt" "${NAME_KEY,,}.log"; mkdir -p "in-$NAME_KEY" "${NAME_KEY:0:9}/${NAME_KEY:9}"; touch "in-$NAME_KEY/a" "${NAME_KEY:0:9}/${NAME_KEY:9}/b"\n',
 	'spread/scripts/hosts.mjs':
@@ -59,7 +59,7 @@ const SKILLS: Record<string, string> = {
 	'other/scripts/env.sh': 'echo "key: <$API_KEY> <$KEY_FILE>"; env\n'
 };
 
-/** Every way in which a piece of a secret could be seen; long enough that none stands somewhere by chance. */
+/** Every form in which part of a secret could leak; each long enough not to match by chance. */
 function tracesOf(secret: string): string[] {
 	const lines = secret.split('\n').filter((line) => line.length >= 8);
 	const base64 = [0, 1, 2].map((before) =>
@@ -71,7 +71,7 @@ function tracesOf(secret: string): string[] {
 	return [secret, ...lines, ...base64, hex, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
 }
 
-/** What people choose for keys, in a form that is a name of a file and of a host. */
+/** A typical key, in a form that's also a valid file and host name. */
 const NAME_KEY = 'Key-AbCdEf-0123456789-XyZ';
 const PIN = '90218347';
 const PEM_KEY = 'MIIabcd\nEFGHijk\nlmnOPQR';
@@ -137,7 +137,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 			await app.vault.set(skillId, 'API_KEY', STORED, now);
 			await app.vault.set(skillId, 'KEY_FILE', KEY_FILE, now);
 			const other = app.skills.registry.snapshot().skills.find(({ name }) => name === 'other');
-			// So that it may run, and to see that it gets its own.
+			// So that it can run, and to check that it gets its own key.
 			await app.vault.set(`${other?.source}/other`, 'API_KEY', 'own-key-of-the-other', now);
 
 			const events = await ask(app);
@@ -156,7 +156,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 			}
 			expect(Object.keys(seen)).toEqual(expect.arrayContaining(['app.sqlite', 'app.sqlite-wal']));
 
-			// The scripts did run, had them, and printed them.
+			// The scripts ran, had the secrets and printed them.
 			const ran = executions.data.map(({ script, status, output }) => [
 				script?.replace('scripts/', ''),
 				status,
@@ -259,7 +259,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 						.map((trace) => `${where}: ${trace}`)
 				);
 				expect(found).toEqual([]);
-				// All of them did run, and what is no secret is told.
+				// All of them ran, and output that isn't secret is reported.
 				const { data } = await opened.store.skillExecutions.list({}, { page: 1, limit: 100 });
 				expect(data).toHaveLength(20);
 				const byName = (name: string) =>

@@ -1,4 +1,4 @@
-/** What a skill that means harm gets on one backend: run against every backend that the machine has (SANDBOX.md, issue of the torture suite). */
+/** What a malicious skill can do on one backend. Runs against every backend the machine has. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -16,17 +16,17 @@ import { watchEventLoop, type LoopWatch } from './event-loop.ts';
 import { HOSTILE } from './hostile-scripts.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** The longest that the server may work without a pause, in milliseconds. */
+/** Longest time the server may be blocked, in milliseconds. */
 const LOOP_MS = 50;
-/** In this process's environment, as a key would be. */
+/** In this process's environment, like an API key. */
 const SECRET = `torture-${randomUUID()}`;
 
 export interface TortureOptions {
-	/** Made anew for each test. */
+	/** New for each test. */
 	open(): Promise<Sandbox>;
-	/** Is what it takes not on this machine? */
+	/** Is something it needs missing on this machine? */
 	isMissing?: boolean;
-	/** Can a user who may do anything be kept from what this tests? */
+	/** Do the tests run as root? */
 	isRoot: boolean;
 }
 
@@ -42,7 +42,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 		let connections = 0;
 		let ends: ExecutionEnd[] = [];
 		let network: ((port: number) => NetworkAccess) | null = null;
-		/** A number of seconds that no other process sleeps: by it, what is left is found. */
+		/** A unique number of seconds to sleep: leftover processes are found by it. */
 		let seconds: string;
 
 		beforeAll(async () => {
@@ -100,7 +100,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 			expect(await processesWith(seconds)).toEqual([]);
 		});
 
-		/** Names are answered with this machine's own address, which is taken for a public one. */
+		/** Names resolve to this machine's own address, which counts as public here. */
 		const openAccess = (port: number): NetworkAccess =>
 			createNetworkAccess({
 				grants: { list: async () => [`granted.example:${port}`], replace: async () => {} },
@@ -127,7 +127,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 		])('cannot read %s where files are isolated', async (_what, path) => {
 			const result = await run('read.sh', [join(root, path)]);
 			if (sandbox.isolation.files) expect(result).toMatchObject({ success: false, error: 'ExecutionFailed' });
-			// `process` isolates no files, and says so.
+			// `process` doesn't isolate files, and says so.
 			expect(shown(result).includes(SECRET)).toBe(!sandbox.isolation.files);
 		});
 
@@ -184,7 +184,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 			const result = await run('fork.py', [seconds], 8000);
 			const started = Number(/started (\d+)/.exec(result.stdout)?.[1]);
 			expect(started).toBeGreaterThan(0);
-			// As root the limit is shared by a conversation's scripts, four times as many.
+			// As root, the limit is shared by a chat's scripts and is four times as high.
 			if (sandbox.isolation.limits) expect(started).toBeLessThan(DEFAULT_LIMITS.processes * 5);
 			await run('fork.sh', [seconds], 3000);
 		});
@@ -242,14 +242,14 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 		});
 		test('is ended when it makes more files than a workspace may hold', async () => {
 			const result = await run('files.py', [], 60_000);
-			// What follows is the test's own work, and more than a server does.
+			// From here on it's the test's own work, more than a server does.
 			loop.stop();
 			const made = await readdir(workspace);
-			// Looked at while it runs: a quick one may be done before it is seen.
+			// The size is checked while it runs: a fast script may finish before the check.
 			if (!result.success) expect(result).toMatchObject({ error: 'OutputTooLarge' });
 			expect(result.files.length).toBeLessThanOrEqual(1000);
 			expect(made.length).toBeGreaterThan(DEFAULT_LIMITS.workspaceFiles);
-			// The next one is refused until there is room.
+			// The next run is refused until there's space.
 			expect(await run('sleep.sh', ['5'], 20_000)).toMatchObject({ success: false, error: 'OutputTooLarge' });
 		});
 
@@ -261,23 +261,23 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 			expect((await workspaces.list('c')).map(({ path }) => path)).toEqual(['mine.txt']);
 			for (const path of ['leak', 'leaks/app.sqlite', 'passwd', 'pipe'])
 				await expect(workspaces.read('c', path)).rejects.toMatchObject({ name: 'AppError' });
-			// Nor does the next run change what they point to.
+			// The next run doesn't change the links' targets either.
 			await run('hello.sh');
 			expect(await readFile(join(root, '.env'), 'utf8')).toContain(SECRET);
 			expect((await lstat(join(root, '.env'))).uid).toBe(process.getuid?.());
 		});
 
 		test('has no privileges and no kernel settings where files are isolated', async () => {
-			// Where they are not, it might have them, and is better not tried.
+			// Without file isolation it might have them, so it isn't tried.
 			if (!sandbox.isolation.files) return expect(sandbox.name).toBe('process');
 			const { success, stdout } = await run('privileges.py');
 			expect(success).toBe(true);
-			// Podman's own filter of system calls lets a container make namespaces of its own.
+			// Podman's seccomp filter lets a container create namespaces of its own.
 			expect(sandbox.name === 'container' ? stdout.replace("'unshare'", '') : stdout).toBe('could []\n');
 		});
 		test('is handed nothing but its three streams', async () => {
 			const { stdout } = await run('descriptors.py');
-			// What whoever started this process left open for all below it, no program in between can close.
+			// Nothing in between can close descriptors that this process inherited without close-on-exec.
 			const allowed = [0, 1, 2, ...(sandbox.name === 'container' ? [] : await inheritable())];
 			expect(stdout).toBe(`open [${allowed.join(', ')}]\n`);
 		});
@@ -296,7 +296,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 	});
 }
 
-/** Descriptors of this process that every process below it gets. */
+/** Descriptors that this process passes on to its children. */
 async function inheritable(): Promise<number[]> {
 	const CLOSED_ON_EXEC = 0o2000000;
 	const found: number[] = [];
@@ -308,7 +308,7 @@ async function inheritable(): Promise<number[]> {
 	return found;
 }
 
-/** Command lines of processes that have this text in them. */
+/** Command lines of processes that contain this text. */
 async function processesWith(text: string): Promise<string[]> {
 	const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
 	const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));

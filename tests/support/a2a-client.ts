@@ -1,4 +1,4 @@
-/** The clients of @a2a-js/sdk for both versions of A2A, and what tests send and read with them. */
+/** Clients of @a2a-js/sdk for both versions of A2A, and helpers to send and read messages. */
 import { Role, type Part, type SendMessageRequest, type StreamResponse, type Task } from '@a2a-js/sdk';
 import {
 	ClientFactory,
@@ -12,17 +12,17 @@ import { LegacyJsonRpcTransport, parseLegacyAgentCard } from '@a2a-js/sdk/compat
 
 export type A2AVersion = '1.0' | '0.3';
 
-/** What both clients can do, in the words of 1.0. */
+/** What both clients can do, in terms of version 1.0. */
 export type A2AClient = Pick<
 	Client,
 	'sendMessage' | 'sendMessageStream' | 'getTask' | 'cancelTask' | 'resubscribeTask'
 >;
 
-/** The SDK's client, by the card that the server shows. */
+/** The SDK's client, set up from the server's agent card. */
 export async function a2aClient(url: string, version: A2AVersion, token?: string): Promise<A2AClient> {
 	const fetchImpl = token === undefined ? fetch : withToken(token);
 	if (version === '0.3') {
-		// As a client of 0.3 sees it: only what 0.3 knows.
+		// Read the card as a 0.3 client does, without the newer fields.
 		const response = await fetchImpl(`${url}/.well-known/agent-card.json`);
 		const { supportedInterfaces: _, ...old } = (await response.json()) as Record<string, unknown>;
 		const [place] = parseLegacyAgentCard(old).supportedInterfaces;
@@ -61,7 +61,7 @@ export function says(
 	};
 }
 
-/** Answers at once, while the task goes on. */
+/** Returns at once while the task continues. */
 export function atOnce(request: SendMessageRequest): SendMessageRequest {
 	return {
 		...request,
@@ -77,7 +77,7 @@ export function filePart(name: string, text: string): Part {
 	return part({ $case: 'raw', value: Buffer.from(text) }, name, 'text/csv');
 }
 
-/** Sends and gets a task. */
+/** Sends a message and returns its task. */
 export async function sendTask(client: A2AClient, request: SendMessageRequest): Promise<Task> {
 	const result = await client.sendMessage(request);
 	if ('messageId' in result) throw new Error('a message came instead of a task');
@@ -90,13 +90,13 @@ export async function all(events: AsyncIterable<StreamResponse>): Promise<Stream
 	return list;
 }
 
-/** The text of an artifact, put together of its parts. */
+/** An artifact's text, joined from its parts. */
 export function textOfArtifact(task: Pick<Task, 'artifacts'>, id = 'answer'): string {
 	const parts = task.artifacts.find(({ artifactId }) => artifactId === id)?.parts ?? [];
 	return parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('');
 }
 
-/** The task that a client has after these events, put together as the protocol says. */
+/** The client's task after these events, updated as the protocol says. */
 export function replayed(events: readonly StreamResponse[]): Task {
 	const first = events[0]?.payload;
 	if (first?.$case !== 'task') throw new Error('a stream must begin with its task');

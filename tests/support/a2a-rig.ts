@@ -1,4 +1,4 @@
-/** The whole app behind real HTTP with A2A's two routes. */
+/** The whole app behind real HTTP, with A2A's two routes. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -16,12 +16,12 @@ export interface A2ARig {
 	url: string;
 	readonly app: App;
 	root: string;
-	/** Ends the app and opens it again on the same data, as after a restart. */
+	/** Closes the app and opens it again on the same data, like a restart. */
 	reopen(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** A skill that says what it is given, and one that waits until it is killed. */
+/** A skill that prints its arguments, and one that waits until it's killed. */
 const SKILLS: Record<string, string> = {
 	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
 	'demo/scripts/say.sh': 'echo "said: $*"; echo "made for $*" > made.txt\n',

@@ -1,6 +1,6 @@
 /**
- * A process of its own (started with `--expose-gc`) that asks a model, and at a line on stdin collects its garbage and
- * aborts. Arguments: the base URL. Prints `shown` at the first delta, and at last the model's last event as JSON.
+ * A separate process (started with `--expose-gc`) that asks a model and, on a line from stdin, collects garbage and
+ * aborts. Arguments: the base URL. Prints `shown` at the first delta, and finally the model's last event as JSON.
  */
 import { createInterface } from 'node:readline';
 import type { ModelEvent } from '../../src/lib/server/agent/model.ts';
@@ -13,7 +13,7 @@ if (!collect) throw new Error('Start this with --expose-gc');
 const controller = new AbortController();
 const lines = createInterface({ input: process.stdin });
 lines.once('line', () => {
-	// More than once, with turns in between: finalizers run after the collection that found their object.
+	// Several times, with turns in between: finalizers run only after the collection that found their object.
 	const rounds = 5;
 	const next = (round: number): void => {
 		void collect();

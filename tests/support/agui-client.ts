@@ -1,20 +1,20 @@
-/** AG-UI's own client against a server of ours: every event, as it was on the wire, is checked against the protocol's schemas. */
+/** AG-UI's own client against our server: every event on the wire is checked against the protocol's schemas. */
 import { HttpAgent, type BaseEvent, type RunAgentParameters } from '@ag-ui/client';
 import { EventSchemas } from '@ag-ui/core/schemas';
 
 export interface AguiClient {
 	agent: HttpAgent;
-	/** Of the last run, as the client has taken them. */
+	/** Of the last run, as the client received them. */
 	events: BaseEvent[];
 	/** Of the last run. */
 	runId: string;
-	/** Adds the message, if there is one, and runs. Returns the text of the answer's new messages. */
+	/** Adds the message, if given, and runs. Returns the text of the new assistant messages. */
 	run(text?: string, parameters?: RunAgentParameters): Promise<string>;
 	/** The last event of the last run. */
 	last(): BaseEvent & Record<string, unknown>;
 }
 
-/** `given` are options of AG-UI's HttpAgent. */
+/** `given`: options for AG-UI's HttpAgent. */
 export function aguiClient(url: string, given: Partial<ConstructorParameters<typeof HttpAgent>[0]> = {}): AguiClient {
 	const events: BaseEvent[] = [];
 	let wire: Promise<string> = Promise.resolve('');
@@ -23,7 +23,7 @@ export function aguiClient(url: string, given: Partial<ConstructorParameters<typ
 		...given,
 		async fetch(address, init) {
 			const response = await fetch(address, init);
-			// What arrived before a client went away was checked as the client took it.
+			// If a client disconnects, the client has already checked what arrived.
 			wire = response
 				.clone()
 				.text()
@@ -57,12 +57,12 @@ export function aguiClient(url: string, given: Partial<ConstructorParameters<typ
 	return client;
 }
 
-/** @throws what is wrong with an event of this stream; what is no stream has none */
+/** @throws if an event of this stream is invalid; anything but a stream has no events */
 function checkEvents(stream: string): void {
 	for (const [, data = ''] of stream.matchAll(/^data: (.*)$/gm)) EventSchemas.parse(JSON.parse(data));
 }
 
-/** Kinds of events; those of CUSTOM events by their names. */
+/** Event types; CUSTOM events by name. */
 export function kindsOf(events: readonly BaseEvent[]): Set<string> {
 	return new Set(events.map((event) => (event.type === 'CUSTOM' ? String(event.name) : String(event.type))));
 }

@@ -1,4 +1,4 @@
-/** Starts the whole application as a user does, `node server.js`, on a free port and in folders of its own. */
+/** Starts the whole app like a user does, `node server.js`, on a free port with folders of its own. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export interface AppOptions {
-	/** Over the defaults; an empty value stands for a variable that is not set. */
+	/** Overrides the defaults; an empty value means the variable isn't set. */
 	env?: Record<string, string>;
-	/** Program and arguments instead of `node server.js`. */
+	/** Program and arguments to run instead of `node server.js`. */
 	command?: [string, ...string[]];
-	/** Where it is started. Default: the project's folder. */
+	/** Working directory. Default: the project's folder. */
 	cwd?: string;
 	/** Folder whose skills are copied to `skillsDir`. Default: the bundled ones. */
 	skillsFrom?: string;
@@ -21,32 +21,32 @@ export interface AppOptions {
 export interface App {
 	/** `http://127.0.0.1:<port>`; the same after a restart. */
 	url: string;
-	/** Temporary, kept over restarts, removed at the end. */
+	/** Temporary: kept across restarts, removed at the end. */
 	dataDir: string;
 	skillsDir: string;
-	/** Id of the process that was started: the server's own, unless `command` says another. */
+	/** Id of the started process: the server's own, unless `command` is set. */
 	pid: () => number;
-	/** Each line of standard output and standard error so far. */
+	/** Lines of stdout and stderr so far. */
 	logs: string[];
-	/** Ends the server and starts it again on the same port, folders and environment (and `env` over it). */
+	/** Stops the server and starts it again on the same port, folders and environment (plus `env`). */
 	restart: (options?: RestartOptions) => Promise<void>;
-	/** Ends the server and removes its folders. Idempotent. */
+	/** Stops the server and removes its folders. Idempotent. */
 	stop: () => Promise<void>;
 }
 
 export interface RestartOptions {
-	/** `SIGKILL` for a crash. Default: `SIGTERM`, an orderly end. */
+	/** `SIGKILL` for a crash. Default: `SIGTERM`, a clean stop. */
 	signal?: 'SIGTERM' | 'SIGKILL';
 	env?: Record<string, string>;
 }
 
 const root = join(import.meta.dirname, '../..');
 
-/** A start may begin with a build of the client. */
+/** A start may include a build of the client. */
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Throws, with what the server printed, when it ends or says nothing instead of `Listening on …`. */
+/** Throws, with the server's output, if it exits or never prints `Listening on …`. */
 export async function startApp(options: AppOptions = {}): Promise<App> {
 	const folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-app-'));
 	const dataDir = join(folder, 'data');
@@ -117,7 +117,7 @@ async function startServer(
 	}
 }
 
-/** Nothing of the developer's own: neither a key in the shell nor one in `.env`, which never replaces a set variable. */
+/** None of the developer's own settings: no keys from the shell, and none from `.env`, which never overrides a set variable. */
 function isolatedEnvironment(): Record<string, string> {
 	const { PATH = '', HOME = '', LANG = 'C.UTF-8', TMPDIR = tmpdir() } = process.env;
 	const open = { HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN: '', PUBLIC_ORIGIN: '' };

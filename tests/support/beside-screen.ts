@@ -1,7 +1,7 @@
-/** How far a page is wider than the screen. */
+/** Measures horizontal overflow. */
 import type { Page } from '@playwright/test';
 
-/** Pixels; the app's frame hides what is wider, so it is asked too. */
+/** In pixels. The app's frame clips its overflow, so it's measured too. */
 export function besideScreen(page: Page): Promise<number> {
 	return page.evaluate(() => {
 		const boxes = [document.documentElement, ...document.querySelectorAll('[data-testid=frame]')];

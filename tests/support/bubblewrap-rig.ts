@@ -1,4 +1,4 @@
-/** Programs in a real bubblewrap, with the folders that they see, for the tests of that backend. */
+/** Runs programs in a real bubblewrap, with test folders, for the tests of that backend. */
 import { execFileSync } from 'node:child_process';
 import {
 	chmodSync,
@@ -19,19 +19,19 @@ import type { Sandbox, SandboxCommand, SandboxResult } from '../../src/lib/serve
 
 export interface BubblewrapRig {
 	sandbox: Sandbox;
-	/** Closed to other users, as folders of a server often are. */
+	/** Closed to other users, as server folders often are. */
 	dir: string;
 	skill: string;
 	workspace: string;
-	/** Runs a script of bash in the workspace. */
+	/** Runs a bash script in the workspace. */
 	run(script: string, options?: Partial<SandboxCommand>): Promise<SandboxResult>;
-	/** Runs a program of Python. */
+	/** Runs a Python program. */
 	python(program: string, options?: Partial<SandboxCommand>): Promise<SandboxResult>;
 	close(): Promise<void>;
 }
 
 export interface BubblewrapRigOptions extends Partial<BubblewrapOptions> {
-	/** Start bubblewrap as this user though the tests are root. */
+	/** Start bubblewrap as this user even if the tests run as root. */
 	asUser?: { uid: number; gid: number };
 }
 
@@ -74,14 +74,14 @@ export function createBubblewrapRig({ asUser, ...options }: BubblewrapRigOptions
 	};
 }
 
-/** The interpreter behind whatever `python3` is here, and the folder that it is made of. */
+/** The real interpreter behind `python3`, and its install folder. */
 function findPython(): { file: string; prefix: string } {
 	const script = 'import sys; print(sys.executable); print(sys.base_prefix)';
 	const [file = '', prefix = ''] = execFileSync('python3', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
 	return { file, prefix };
 }
 
-/** Command lines of all processes of the machine that have `text` in them. */
+/** Command lines of all processes that contain `text`. */
 export function processesWith(text: string): { pid: number; commandLine: string; environment: string }[] {
 	return readdirSync('/proc')
 		.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -91,7 +91,7 @@ export function processesWith(text: string): { pid: number; commandLine: string;
 				if (!commandLine.includes(text)) return [];
 				return [{ pid: Number(name), commandLine, environment: readFileSync(`/proc/${name}/environ`, 'utf8') }];
 			} catch {
-				// It ended while it was looked at.
+				// It ended while we were looking.
 				return [];
 			}
 		});

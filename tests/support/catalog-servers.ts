@@ -1,5 +1,5 @@
 /**
- * The catalogs that skills are installed from, played on loopback with the shapes that they document (FEATURES E23–E27).
+ * Fake catalogs to install skills from, on loopback, with the response shapes they document (FEATURES E23–E27).
  *
  *     const github = await startGithub({
  *         repos: { 'acme/skills': { defaultBranch: 'trunk', branches: { trunk: { 'skills/a/SKILL.md': '…' } } } }
@@ -17,7 +17,7 @@ export * from './catalog/played-catalogs.ts';
 export * from './catalog/played-github.ts';
 export { failing, htmlPage, json, rateLimited, redirectTo } from './catalog/played-server.ts';
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 interface Played {
@@ -27,7 +27,7 @@ interface Played {
 	wellKnown?: PlayedWellKnown;
 }
 
-/** `config.catalog` for these servers alone; what is not played is nowhere. */
+/** `config.catalog` pointing only at these servers; catalogs without one get `NOWHERE`. */
 export function playedConfig({ github, skillssh, skillsmp, wellKnown }: Played): CatalogConfig {
 	return {
 		provider: 'skillsmp',
@@ -46,7 +46,7 @@ export function playedConfig({ github, skillssh, skillsmp, wellKnown }: Played):
 	};
 }
 
-/** The same as variables of the environment, for a server of its own. */
+/** The same as environment variables, for a separate server process. */
 export function playedEnvironment(played: Played): Record<string, string> {
 	const config = playedConfig(played);
 	return {

@@ -1,9 +1,9 @@
-/** Holds what an endpoint answers against the schema that it names: every test that asks a route checks its answer. */
+/** Checks an endpoint's response against its schema, so every test that calls a route checks this too. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Endpoint } from '../../src/lib/server/endpoint.ts';
 
-/** The response as it is; one with status 500 that says what is wrong where the answer is not as it is described. */
+/** Returns the response as it is, or a 500 that explains what doesn't match the description. */
 export async function checkedAnswer(handler: unknown, response: Response): Promise<Response> {
 	const { spec } = handler as Partial<Endpoint>;
 	if (!spec || !('id' in spec) || !response.ok) return response;

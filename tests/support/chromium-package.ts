@@ -1,4 +1,4 @@
-/** Unpacks the Chromium that comes inside the npm package `@sparticuz/chromium` and gives it what the machine lacks. */
+/** Unpacks the Chromium inside the npm package `@sparticuz/chromium` and adds what the machine lacks. */
 
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { promisify } from 'node:util';
 
 export interface UnpackedChromium {
 	executablePath: string;
-	/** Variables that make it start and show text here; empty where the machine has the libraries and fonts. */
+	/** Variables that make it start and show text here; empty if the machine has the libraries and fonts. */
 	env: Record<string, string>;
 }
 
 export interface UnpackOptions {
-	/** Folder that holds `chromium-<version>`. Default: inside node_modules, so that `npm ci` clears it. */
+	/** Folder for `chromium-<version>`. Default: inside node_modules, so `npm ci` clears it. */
 	cacheFolder?: string;
-	/** Where fonts are looked for. Default: the system's and the user's. */
+	/** Where to look for fonts. Default: the system's and the user's. */
 	fontFolders?: string[];
 }
 
@@ -28,7 +28,7 @@ const packageEntry = require.resolve('@sparticuz/chromium');
 const packageRoot = join(dirname(packageEntry), '..');
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Idempotent; two processes may call it at once. Throws what unpacking or the browser's start says. */
+/** Idempotent; two processes may call it at once. Throws the error of the unpacking or of the browser's start. */
 export async function unpackChromium(options: UnpackOptions = {}): Promise<UnpackedChromium> {
 	const cacheFolder = options.cacheFolder ?? join(projectRoot, 'node_modules/.cache/openrouter-skills');
 	const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
@@ -43,12 +43,12 @@ export async function unpackChromium(options: UnpackOptions = {}): Promise<Unpac
 	return { executablePath, env };
 }
 
-/** The folder appears under its name only when it is complete, so a reader never meets half a browser. */
+/** The folder gets its name only when it's complete, so nobody finds half a browser. */
 async function unpackInto(folder: string): Promise<void> {
 	await mkdir(dirname(folder), { recursive: true });
 	const staging = await mkdtemp(`${folder}-unpacking-`);
 	try {
-		// The package unpacks into the platform's temp folder, which a process of its own can have anywhere.
+		// The package unpacks into the platform's temp folder; only a separate process can have its own.
 		const script = `
 			import { inflate } from ${JSON.stringify(pathToFileURL(packageEntry).href)};
 			await Promise.all(process.argv.slice(1).map((archive) => inflate(archive)));`;
@@ -60,12 +60,12 @@ async function unpackInto(folder: string): Promise<void> {
 		await rename(staging, folder);
 	} catch (error) {
 		await rm(staging, { recursive: true, force: true });
-		// Another run was first: its folder is as good as ours.
+		// Another process finished first; its folder is just as good.
 		if (!existsSync(folder)) throw error;
 	}
 }
 
-/** Asks the browser itself whether its libraries (NSS above all) are there, as the loader alone knows. */
+/** Starts the browser to see if its libraries (mainly NSS) are there: only the loader knows. */
 async function libraryVariables(executablePath: string, libraries: string): Promise<Record<string, string>> {
 	const inherited = process.env.LD_LIBRARY_PATH;
 	const withOurs = { LD_LIBRARY_PATH: inherited ? `${libraries}:${inherited}` : libraries };
@@ -81,7 +81,7 @@ async function libraryVariables(executablePath: string, libraries: string): Prom
 
 async function fontVariables(folder: string, fontFolders = systemFontFolders()): Promise<Record<string, string>> {
 	for (const fontFolder of fontFolders) if (await hasFont(fontFolder)) return {};
-	// With no font at all every text has no size, and Playwright calls it invisible.
+	// Without any font, text has no size, and Playwright calls it invisible.
 	return { FONTCONFIG_FILE: join(folder, 'fonts.conf') };
 }
 

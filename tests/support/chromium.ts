@@ -1,25 +1,25 @@
-/** Finds the Chromium that Playwright and Vitest's browser project run in, on any machine, a bare one too. */
+/** Finds the Chromium for Playwright and for Vitest's browser project on any machine, even a bare one. */
 
 import { chromium as playwrightChromium } from '@playwright/test';
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpackChromium, type UnpackedChromium } from './chromium-package.ts';
 
-/** What Playwright's `launchOptions` take. */
+/** For Playwright's `launchOptions`. */
 export interface Chromium {
-	/** Absolute path of the program. */
+	/** Absolute path. */
 	executablePath: string;
 	args: string[];
-	/** The whole environment of the browser: this process's, with what its libraries and fonts need. */
+	/** The browser's whole environment: this process's, plus what its libraries and fonts need. */
 	env: Record<string, string>;
 }
 
 export interface FindChromiumOptions {
-	/** Where `CHROMIUM_PATH` and `PATH` are read. Default: `process.env`. */
+	/** Source of `CHROMIUM_PATH` and `PATH`. Default: `process.env`. */
 	environment?: NodeJS.ProcessEnv;
-	/** The one that `npm ci` brings; null where there is none. Default: unpacked from its package, on Linux on x64. */
+	/** The one from `npm ci`; null if there is none. Default: unpacked from its package, on Linux x64. */
 	bundled?: () => Promise<UnpackedChromium | null>;
-	/** Absolute paths tried in this order after the bundled one. Default: Playwright's own, then the system's. */
+	/** Absolute paths to try after the bundled one, in order. Default: Playwright's own, then the system's. */
 	installed?: string[];
 }
 
@@ -43,9 +43,9 @@ const SYSTEM_PATHS = [
 ];
 
 /**
- * In this order: `CHROMIUM_PATH`, the one that `npm ci` brings, Playwright's own, the system's. A fresh clone runs the
- * same tests everywhere only in the same browser, so what happens to be installed comes last.
- * Throws when `CHROMIUM_PATH` names no file, and when there is none at all.
+ * Order: `CHROMIUM_PATH`, the one from `npm ci`, Playwright's own, the system's. Installed browsers come last, because
+ * a fresh clone runs the same tests everywhere only if it uses the same browser.
+ * Throws if `CHROMIUM_PATH` names no file, or if there is none at all.
  */
 export async function findChromium(options: FindChromiumOptions = {}): Promise<Chromium> {
 	const environment = options.environment ?? process.env;
@@ -72,14 +72,14 @@ export async function findChromium(options: FindChromiumOptions = {}): Promise<C
 	);
 }
 
-/** Another one of this machine than `findChromium` takes, to run the same tests in; null where there is none. */
+/** A different Chromium on this machine than `findChromium` picks, to run the same tests in; null if there is none. */
 export async function findSecondChromium(options: FindChromiumOptions = {}): Promise<string | null> {
 	const { executablePath } = await findChromium(options);
 	const first = realpathSync(executablePath);
 	return installedPaths(options).find((path) => realpathSync(path) !== first) ?? null;
 }
 
-/** Those that are there. */
+/** Those that exist. */
 function installedPaths({ environment = process.env, installed }: FindChromiumOptions): string[] {
 	const paths = installed ?? [playwrightChromium.executablePath(), ...systemPaths(environment)];
 	return paths.filter((path) => existsSync(path));
@@ -90,13 +90,13 @@ async function unpackBundled(): Promise<UnpackedChromium | null> {
 }
 
 function systemPaths(environment: NodeJS.ProcessEnv): string[] {
-	// Standard folders besides PATH: a cron job or a CI runner may come with a short one.
+	// Standard folders besides PATH, which is often short in cron jobs and CI.
 	const folders = [...(environment.PATH ?? '').split(':'), '/usr/bin', '/usr/local/bin'].filter(Boolean);
 	return [...folders.flatMap((folder) => SYSTEM_NAMES.map((name) => join(folder, name))), ...SYSTEM_PATHS];
 }
 
 function launchArgs(): string[] {
-	// Chromium refuses its own sandbox to root.
+	// Chromium refuses to sandbox itself as root.
 	return process.getuid?.() === 0 ? ['--no-sandbox', ...ARGS] : ARGS;
 }
 

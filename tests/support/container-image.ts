@@ -1,4 +1,4 @@
-/** An image for container tests that needs no registry: this machine's Node, Python and shells with their libraries, imported. */
+/** An image for container tests that needs no registry, made from this machine's Node, Python, shells and their libraries. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
@@ -8,19 +8,19 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export const TEST_IMAGE = 'localhost/openrouter-skills-test:latest';
-/** Tells what an image that is there was made of. */
+/** Label that says what an existing image was made of. */
 const CONTENT_LABEL = 'openrouter-skills-test.content';
 
 const COMMANDS =
 	'bash sh cat chmod cp date dd echo env false find grep head id kill ln ls mkdir mkfifo mount mv nohup nproc ps readlink rm sed seq setsid sleep sort stat tail tee timeout touch tr true uname wc yes';
-/** Of Python's library; nobody needs them to run a script. */
+/** Parts of Python's library that scripts don't need. */
 const LEFT_OUT = ['test', 'idlelib', 'dist-packages', 'site-packages', 'config-3*', '__pycache__'];
 
 const run = promisify(execFile);
 const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 /**
- * Makes the image unless the runtime has it already, of the same content, and returns its name. Takes about 6 s the
+ * Creates the image unless the runtime already has one with the same content, and returns its name. Takes about 6 s the
  * first time. `runtime` is podman or docker.
  */
 export async function makeContainerImage(runtime: string): Promise<string> {
@@ -42,7 +42,7 @@ export async function makeContainerImage(runtime: string): Promise<string> {
 	} finally {
 		await rm(folder, { recursive: true });
 	}
-	// The one that had the name until now would stay without one.
+	// Otherwise the image that had this name would stay behind untagged.
 	if (before) await run(runtime, ['rmi', before.id]).catch(() => undefined);
 	return TEST_IMAGE;
 }
@@ -61,7 +61,7 @@ async function filesOfImage(): Promise<string[]> {
 		...(python ? [python] : []),
 		...(modules ? readdirSync(modules).map((name) => join(modules, name)) : [])
 	];
-	// A script among them has no libraries, and ldd says so by its exit code.
+	// Scripts have no libraries: ldd reports that with its exit code.
 	const { stdout } = await run('ldd', linked).catch((error: Error & { stdout: string }) => error);
 	const libraries = [...stdout.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map((match) => match[1] ?? '');
 	return [
@@ -75,7 +75,7 @@ async function filesOfImage(): Promise<string[]> {
 	].sort();
 }
 
-/** Debian's own program by each of its paths (scripts name `/bin/sh`), never one of a version manager's shims. */
+/** Debian's own program under each of its paths (scripts name `/bin/sh`), never a version manager's shim. */
 function findPrograms(name: string): string[] {
 	return FOLDERS.map((folder) => join(folder, name)).filter((file) => {
 		try {

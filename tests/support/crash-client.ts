@@ -1,16 +1,16 @@
-/** A page's side of the API, over connections that may break at any moment. */
+/** A page's side of the API, over connections that may break at any time. */
 import type { ConversationDetail, RunState, MessageList } from '../../src/lib/shared/api.ts';
 import type { NumberedEvent, RunEvent } from '../../src/lib/shared/events.ts';
 
 export interface SeenEvent extends NumberedEvent {
-	/** When it arrived, as `performance.now()` counts. */
+	/** Arrival time, from `performance.now()`. */
 	at: number;
 }
 
 export interface Followed {
-	/** In the order in which they came. */
+	/** In order of arrival. */
 	events: SeenEvent[];
-	/** True when the connection broke: the server did not end the stream. */
+	/** True if the connection broke, so the server didn't end the stream. */
 	isCut: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Question {
 	text: string;
 }
 
-/** Sends a question as the page does. Rejects when the server goes away before it has answered. */
+/** Sends a question like the page does. Rejects if the server dies before it answers. */
 export function ask(url: string, { runId, conversationId, messageId, text }: Question): Promise<Response> {
 	const messages = [{ id: messageId, role: 'user', content: text }];
 	return fetch(`${url}/api/chat`, {
@@ -31,7 +31,7 @@ export function ask(url: string, { runId, conversationId, messageId, text }: Que
 	});
 }
 
-/** Follows a run until the server ends the stream or is gone; `lastEventId` as a page sends it that connects again. */
+/** Follows a run until the server ends the stream or dies; `lastEventId` is what a reconnecting page sends. */
 export async function follow(
 	url: string,
 	runId: string,
@@ -49,19 +49,19 @@ export async function follow(
 		}
 		return { events, isCut: false };
 	} catch (error) {
-		// What fetch and its body throw when the other side is gone.
+		// Thrown by fetch and its body when the other side is gone.
 		if (!(error instanceof TypeError)) throw error;
 		return { events, isCut: true };
 	}
 }
 
-/** null when there is no such run. */
+/** null if the run doesn't exist. */
 export async function readRun(url: string, runId: string): Promise<RunState | null> {
 	const response = await fetch(`${url}/api/runs/${runId}`);
 	return response.status === 404 ? null : read<RunState>(response);
 }
 
-/** With every message that it has; null when there is no such conversation. */
+/** With all its messages; null if the chat doesn't exist. */
 export async function readConversation(url: string, id: string): Promise<ConversationDetail | null> {
 	const response = await fetch(`${url}/api/conversations/${id}`);
 	if (response.status === 404) return null;
@@ -81,7 +81,7 @@ async function read<Body>(response: Response): Promise<Body> {
 	return (await response.json()) as Body;
 }
 
-/** Id and data of each event; comments are left out. */
+/** Id and data of each event, without comments. */
 async function* framesOf(response: Response): AsyncGenerator<[id: string, data: string]> {
 	if (!response.ok || !response.body) throw new Error(`${response.url} answered ${response.status}`);
 	let rest = '';

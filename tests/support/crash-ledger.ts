@@ -1,25 +1,25 @@
-/** A skill whose script leaves a line for each time that it runs, and a model that calls it once for each question. */
+/** A skill whose script adds a line to a file each time it runs, and a model that calls it once per question. */
 import { randomUUID } from 'node:crypto';
 import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, dynamic, text, type Chunk, type Reply } from './model-server.ts';
 
 export interface Ledger {
-	/** Folder of skills for `startApp`. */
+	/** Skills folder for `startApp`. */
 	skillsDir: string;
-	/** What the model's server answers each request. */
+	/** What the model server answers each request. */
 	reply: Reply;
-	/** Calls that were sent to the model without their output: a real server refuses such a request. */
+	/** Calls sent to the model without their output; a real server refuses such a request. */
 	unanswered: string[];
-	/** How many times the script ran for this question, on a server with this data folder. */
+	/** How often the script ran for this question, on a server with this data folder. */
 	runsOf(id: string, dataDir: string): Promise<number>;
-	/** The file of its workspace that the script writes to; on the command line of every script. */
+	/** The workspace file the script writes to; on every script's command line. */
 	file: string;
 }
 
-/** Between two words of the model. */
+/** Between two words from the model. */
 const PACE_MS = 20;
-/** A line at once, so that it is known to have begun; more lines while it goes on. */
+/** Prints one line at once, to show that it started, then more while it runs. */
 const SCRIPT = `printf '%s\\n' "$1" >> "$2"
 for line in 1 2 3 4 5 6 7 8; do
 	echo "line $line of $1"
@@ -28,12 +28,12 @@ done
 `;
 const SKILL = '---\nname: ledger\ndescription: Writes a line.\n---\nRun `scripts/append.sh`.\n';
 
-/** What the model is asked: it says so many words, then has the script write this id, then says ten more. */
+/** Asks the model to say this many words, have the script write this id, then say ten more. */
 export function questionFor(id: string, words: number): string {
 	return `Write ${id} after ${words} words.`;
 }
 
-/** Makes the skill in this folder. */
+/** Creates the skill in this folder. */
 export async function createLedger(folder: string): Promise<Ledger> {
 	const file = `ledger-${randomUUID()}.txt`;
 	const skillsDir = join(folder, 'skills');
@@ -67,12 +67,12 @@ export async function createLedger(folder: string): Promise<Ledger> {
 	};
 }
 
-/** Words that tell one from another, each a moment after the last. */
+/** Numbered words, each a moment after the last. */
 function slowly(name: string, words: number): Chunk<string>[] {
 	return Array.from({ length: words }, (_, index) => [pause(), `${name} ${index + 1}. `]).flat();
 }
 
-/** A gate that opens by itself, a moment after it was reached: the pace of a model. */
+/** A gate that opens by itself a moment after it's reached, to pace the model. */
 function pause(): Chunk<never> {
 	return {
 		get opened() {

@@ -1,4 +1,4 @@
-/** `kill -9` at a drawn moment of a run, and what the next process says of that run. */
+/** `kill -9` at a random moment of a run, and what the next process reports about that run. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunState } from '../../src/lib/shared/api.ts';
 import type { Message } from '../../src/lib/shared/message.ts';
@@ -14,29 +14,29 @@ import {
 } from './crash-client.ts';
 import { questionFor } from './crash-ledger.ts';
 
-/** When the process is killed. */
+/** When to kill the process. */
 export interface Moment {
-	/** With this event on the page; 0 for while the question is on its way. */
+	/** When the page has this event; 0 while the question is on its way. */
 	seq: number;
-	/** And so much later. */
+	/** Plus this delay. */
 	delayMs: number;
-	/** Said by the model before it calls the script. */
+	/** Words the model says before it calls the script. */
 	words: number;
 }
 
-/** What is known of a run whose process was killed. */
+/** What's known about a run whose process was killed. */
 export interface Crash {
 	id: string;
 	moment: Moment;
 	question: Question;
-	/** Did the server take the question, as far as the page knows? */
+	/** Did the server accept the question, as far as the page knows? */
 	isAcknowledged: boolean;
-	/** What the page saw before. */
+	/** What the page saw before the kill. */
 	seen: SeenEvent[];
 	killedAt: number;
-	/** What is there afterwards. */
+	/** What the restarted server has. */
 	after: Aftermath;
-	/** What a page is sent that connects again where it was. */
+	/** What a page that reconnects where it left off receives. */
 	resumed: Followed | null;
 }
 
@@ -48,7 +48,7 @@ export interface Aftermath {
 	answer: Message | null;
 }
 
-/** The same moments for the same seed, so that a round that fails can be run again (mulberry32). */
+/** The same moments for the same seed, so a failing round can be repeated (mulberry32). */
 export function* moments(seed: number): Generator<Moment, never> {
 	let state = seed;
 	const draw = (below: number): number => {
@@ -59,17 +59,17 @@ export function* moments(seed: number): Generator<Moment, never> {
 	};
 	for (;;) {
 		const words = 5 + draw(60);
-		// Around 40 events are not words of the first text: the call, the script's lines, the second text.
+		// About 40 events aren't words of the first text: the call, the script's lines, the second text.
 		yield { words, seq: draw(words + 40), delayMs: draw(3) === 0 ? 0 : draw(100) };
 	}
 }
 
-/** Asks, kills the server at this moment, starts it again, and reads what has become of the run. */
+/** Asks, kills the server at this moment, restarts it, and reads what became of the run. */
 export async function crash(app: App, id: string, conversationId: string, moment: Moment): Promise<Crash> {
 	const text = questionFor(id, moment.words);
 	const question = { runId: `run-${id}`, conversationId, messageId: `message-${id}`, text };
 	const asking = ask(app.url, question).then(requireAccepted);
-	// The answer may never come: the process is killed meanwhile.
+	// The answer may never come: the process gets killed first.
 	const asked = asking.then(
 		() => true,
 		(error: unknown) => {
@@ -94,7 +94,7 @@ export async function crash(app: App, id: string, conversationId: string, moment
 				if (seq >= moment.seq) reached.resolve();
 			}
 		});
-		// A short run may be over before.
+		// A short run may finish first.
 		await Promise.race([reached.promise, following]);
 		await kill();
 		seen = (await following).events;
@@ -112,7 +112,7 @@ export async function crash(app: App, id: string, conversationId: string, moment
 	};
 }
 
-/** What the server says of a question and of the run that answers it. */
+/** What the server reports about a question and the run that answers it. */
 export async function readAftermath(app: App, { runId, conversationId, messageId }: Question): Promise<Aftermath> {
 	const run = await readRun(app.url, runId);
 	const messages = (await readConversation(app.url, conversationId))?.messages ?? [];
@@ -125,7 +125,7 @@ export async function readAftermath(app: App, { runId, conversationId, messageId
 	};
 }
 
-/** @throws when the server refused the question */
+/** @throws if the server refused the question */
 export async function requireAccepted(response: Response): Promise<void> {
 	if (response.status !== 202)
 		throw new Error(`The question was answered ${response.status}: ${await response.text()}`);
