@@ -183,14 +183,8 @@ export async function copyFolder(from: string, to: string, take: (bytes: number)
 async function copyFile({ file, facts }: { file: FileHandle; facts: Stats }, target: Buffer): Promise<void> {
 	const copy = await open(target, 'wx', 0o600);
 	try {
-		const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, facts.size));
 		// Copies only the counted size, even if the file grows.
-		for (let left = facts.size; left > 0;) {
-			const { bytesRead } = await file.read(buffer, 0, Math.min(left, buffer.length), null);
-			if (bytesRead === 0) break;
-			await copy.writeFile(buffer.subarray(0, bytesRead));
-			left -= bytesRead;
-		}
+		for await (const piece of readInPieces(file, facts.size)) await copy.writeFile(piece);
 		await copy.chmod(facts.mode & 0o777);
 	} finally {
 		await copy.close();
@@ -346,7 +340,7 @@ export async function isThere(path: string): Promise<boolean> {
 
 /** The first `bytes` of a file, which may grow or shrink meanwhile. */
 export async function readUpTo(file: FileHandle, bytes: number, position = 0): Promise<Buffer> {
-	const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position);
+	const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(bytes), 0, bytes, position);
 	return buffer.subarray(0, bytesRead);
 }
 

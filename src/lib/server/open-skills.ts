@@ -11,7 +11,7 @@ import type { Config } from './config.ts';
 import type { Installer } from './install/catalog-installer.ts';
 import { installPlaces, ownedRoots } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
-import { type Catalogs, createCatalogs, createSources } from './install/sources/catalog-sources.ts';
+import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
 import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
 import { createSafeFetch } from './network/safe-fetch.ts';
@@ -156,14 +156,14 @@ export async function openSkills(
 		recorder,
 		timeoutMs: execution.builtins.timeoutMs
 	});
-	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
+	const catalogs = createSources({ ...config.catalog, skillsmpKey: settings.skillsmpApiKey });
 	const installer = await createInstaller({
 		dataDir,
 		modes,
 		log,
 		store: { ...store, skillInstalls: installs.records },
 		registry: skills.registry,
-		sources: createSources(catalogOptions)
+		sources: catalogs
 	});
 	return {
 		skills,
@@ -184,7 +184,7 @@ export async function openSkills(
 		recorder,
 		installer,
 		edits: createSkillEdits(installPlaces(dataDir).editsOf),
-		catalogs: createCatalogs(catalogOptions),
+		catalogs,
 		async close() {
 			await installer.close();
 			await skills.close();

@@ -5,7 +5,8 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle 
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { FileVersion } from '../shared/api.ts';
-import { ignoring, removeFolder } from './foreign-folders.ts';
+import { parseJson } from '../shared/json.ts';
+import { ignoring, readInPieces, removeFolder } from './foreign-folders.ts';
 
 /** Larger files have no versions. */
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
@@ -14,7 +15,6 @@ const MAX_VERSIONS = 20;
 /** A deleted file can be restored this long. */
 const DELETED_MS = 60 * 60_000;
 const INDEX = 'index.json';
-const CHUNK_BYTES = 256 * 1024;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.object({
@@ -202,15 +202,11 @@ async function copy(dir: string, file: FileHandle, maxBytes: number): Promise<{ 
 		const hash = createHash('sha256');
 		let bytes = 0;
 		try {
-			const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
 			// It may grow meanwhile.
-			while (bytes < maxBytes) {
-				const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, maxBytes - bytes), bytes);
-				if (bytesRead === 0) break;
-				const chunk = buffer.subarray(0, bytesRead);
-				hash.update(chunk);
-				await target.writeFile(chunk);
-				bytes += bytesRead;
+			for await (const piece of readInPieces(file, maxBytes)) {
+				hash.update(piece);
+				await target.writeFile(piece);
+				bytes += piece.length;
 			}
 		} finally {
 			await target.close();
@@ -251,12 +247,7 @@ async function writeVersions(dir: string, versions: Versions): Promise<void> {
 /** null where there is none, and where it is no index: what was kept is lost then, and the files themselves are not. */
 export async function readIndex<Content>(dir: string, schema: z.ZodType<Content>): Promise<Content | null> {
 	const text = await readFile(join(dir, INDEX), 'utf8').catch(ignoring('ENOENT'));
-	if (text === null) return null;
-	try {
-		return schema.safeParse(JSON.parse(text)).data ?? null;
-	} catch {
-		return null;
-	}
+	return schema.safeParse(parseJson(text ?? '')).data ?? null;
 }
 
 /** The index first, then what it doesn't name any more: a stop in between leaves too much, never too little. */

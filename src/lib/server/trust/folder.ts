@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readUpTo } from '../foreign-folders.ts';
 import { compareNames, READ_FLAGS } from '../skills/read/files.ts';
 import { apart, createPace } from '../skills/read/lean.ts';
 import { type DigestedEntry, digestOfEntries } from '../skills/read/safe-read.ts';
@@ -85,20 +86,13 @@ async function readEntry(path: string, name: string, room: number): Promise<Fold
 		if (!stats.isFile()) throw new Error('it changed while it was being read');
 		if (stats.size > room) return { ...unread, kind: 'file', bytes: room + 1, sha256: '' };
 		// One byte more than its size, to notice if it grows.
-		const buffer = Buffer.allocUnsafe(stats.size + 1);
-		let length = 0;
-		for (;;) {
-			const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-			if (bytesRead === 0) break;
-			length += bytesRead;
-			if (length === buffer.length) throw new Error('it changed while it was being read');
-		}
-		const content = buffer.subarray(0, length);
+		const content = await readUpTo(file, stats.size + 1);
+		if (content.length > stats.size) throw new Error('it changed while it was being read');
 		const isText = !content.includes(0) && isUtf8(content);
 		return {
 			...unread,
 			kind: 'file',
-			bytes: length,
+			bytes: content.length,
 			sha256: hash('sha256', content),
 			text: isText ? content.toString('utf8') : null,
 			isProgram: !isText && isMachineCode(content)

@@ -27,10 +27,17 @@ export interface Catalogs {
 	searchSkillssh(query: { q: string; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
 }
 
-export function createSources(options: CatalogOptions): SourceFetcher {
-	const { outbound, github, skillssh, skillsmp } = createParts(options);
+export function createSources(options: CatalogOptions): SourceFetcher & Catalogs {
+	const outbound = createOutbound(options);
+	const { githubApiUrl: apiUrl, githubRawUrl: rawUrl, githubToken: token } = options;
+	const github = createGithub({ outbound, apiUrl, rawUrl, token });
+	const { skillsshUrl, skillsshAuditUrl, skillsmpUrl, skillsmpKey } = options;
+	const skillssh = createSkillssh({ outbound, github, url: skillsshUrl, auditUrl: skillsshAuditUrl });
+	const skillsmp = createSkillsmp({ outbound, github, url: skillsmpUrl, apiKey: skillsmpKey });
 	const wellKnown = createWellKnown({ outbound });
 	return {
+		searchSkillsmp: skillsmp.search,
+		searchSkillssh: skillssh.search,
 		fetch(source, into, signal) {
 			if (source.type === 'github') return github.fetch(source, into, signal);
 			if (source.type === 'skillssh') return skillssh.fetch(source, into, signal);
@@ -46,23 +53,5 @@ export function createSources(options: CatalogOptions): SourceFetcher {
 			if (source.type === 'skillsmp') return skillsmp.revisionOf(origin, source, signal);
 			return wellKnown.revisionOf(origin, source, signal);
 		}
-	};
-}
-
-export function createCatalogs(options: CatalogOptions): Catalogs {
-	const { skillssh, skillsmp } = createParts(options);
-	return { searchSkillsmp: skillsmp.search, searchSkillssh: skillssh.search };
-}
-
-function createParts(options: CatalogOptions) {
-	const outbound = createOutbound(options);
-	const { githubApiUrl: apiUrl, githubRawUrl: rawUrl, githubToken: token } = options;
-	const github = createGithub({ outbound, apiUrl, rawUrl, token });
-	const { skillsshUrl, skillsshAuditUrl, skillsmpUrl, skillsmpKey } = options;
-	return {
-		outbound,
-		github,
-		skillssh: createSkillssh({ outbound, github, url: skillsshUrl, auditUrl: skillsshAuditUrl }),
-		skillsmp: createSkillsmp({ outbound, github, url: skillsmpUrl, apiKey: skillsmpKey })
 	};
 }

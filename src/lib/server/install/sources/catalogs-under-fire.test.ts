@@ -18,7 +18,7 @@ import type { PlayedServer } from '../../../../../tests/support/catalog/played-s
 import { AppError } from '../../../shared/errors.ts';
 import type { InstallSource } from '../../../shared/install.ts';
 import { skillText } from '../catalog-rig.suite.ts';
-import { createCatalogs, createSources } from './catalog-sources.ts';
+import { createSources } from './catalog-sources.ts';
 import { createStagingFolder } from '../staging-folder.ts';
 
 let github: PlayedGithub;
@@ -51,7 +51,6 @@ afterAll(async () => {
 async function askAll(): Promise<unknown[]> {
 	const options = { ...playedConfig({ github, skillssh, skillsmp, wellKnown: site }), skillsmpKey: () => skillsmp.key };
 	const sources = createSources(options);
-	const catalogs = createCatalogs(options);
 	const { signal } = new AbortController();
 	const given: InstallSource[] = [
 		{ type: 'github', repository: 'acme/skills' },
@@ -68,8 +67,8 @@ async function askAll(): Promise<unknown[]> {
 			await staging.remove();
 		}
 	});
-	asked.push(async () => void (await catalogs.searchSkillsmp({ q: 'a', page: 1, limit: 20 }, signal)));
-	asked.push(async () => void (await catalogs.searchSkillssh({ q: 'aa', limit: 20 }, signal)));
+	asked.push(async () => void (await sources.searchSkillsmp({ q: 'a', page: 1, limit: 20 }, signal)));
+	asked.push(async () => void (await sources.searchSkillssh({ q: 'aa', limit: 20 }, signal)));
 	const outcomes: unknown[] = [];
 	for (const ask of asked)
 		outcomes.push(

@@ -11,14 +11,12 @@ import {
 	type PlayedSkillsmp
 } from '../../../../../tests/support/catalog-servers.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import type { SourceFetcher } from '../catalog-installer.ts';
-import { createCatalogs, createSources, type Catalogs } from './catalog-sources.ts';
+import { createSources } from './catalog-sources.ts';
 
 let github: PlayedGithub;
 let skillsmp: PlayedSkillsmp;
 let rig: CatalogRig;
-let sources: SourceFetcher;
-let catalogs: Catalogs;
+let sources: ReturnType<typeof createSources>;
 let key: string | null;
 
 const entry = (name: string, stars: number) => ({
@@ -29,7 +27,7 @@ const entry = (name: string, stars: number) => ({
 	githubUrl: `https://github.com/acme/skills/tree/main/skills/${name}`,
 	stars
 });
-const search = (q: string, page = 1, limit = 20) => catalogs.searchSkillsmp({ q, page, limit }, rig.signal);
+const search = (q: string, page = 1, limit = 20) => sources.searchSkillsmp({ q, page, limit }, rig.signal);
 
 beforeEach(async () => {
 	const main = {
@@ -43,7 +41,6 @@ beforeEach(async () => {
 	rig = await createCatalogRig();
 	const options = { ...playedConfig({ github, skillsmp }), skillsmpKey: () => Promise.resolve(key) };
 	sources = createSources(options);
-	catalogs = createCatalogs(options);
 });
 
 afterEach(async () => {

@@ -12,14 +12,12 @@ import {
 } from '../../../../../tests/support/catalog-servers.ts';
 import type { SkillOrigin } from '../../../shared/install.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import type { SourceFetcher } from '../catalog-installer.ts';
-import { createCatalogs, createSources, type Catalogs } from './catalog-sources.ts';
+import { createSources } from './catalog-sources.ts';
 
 let github: PlayedGithub;
 let skillssh: PlayedSkillssh;
 let rig: CatalogRig;
-let sources: SourceFetcher;
-let catalogs: Catalogs;
+let sources: ReturnType<typeof createSources>;
 
 const fetch = (skillId: string, source = 'acme/skills') =>
 	sources.fetch({ type: 'skillssh', source, skillId }, rig.staging, rig.signal);
@@ -43,7 +41,6 @@ beforeEach(async () => {
 	rig = await createCatalogRig();
 	const options = { ...playedConfig({ github, skillssh }), skillsmpKey: () => null };
 	sources = createSources(options);
-	catalogs = createCatalogs(options);
 });
 
 afterEach(async () => {
@@ -51,7 +48,7 @@ afterEach(async () => {
 });
 
 describe('searchSkillssh', () => {
-	const search = (q: string, limit = 20) => catalogs.searchSkillssh({ q, limit }, rig.signal);
+	const search = (q: string, limit = 20) => sources.searchSkillssh({ q, limit }, rig.signal);
 
 	it('E8, E23: what skills.sh finds, with what to install it by where it can be fetched', async () => {
 		expect(await search(' pdf ')).toEqual({

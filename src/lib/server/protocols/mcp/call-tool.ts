@@ -20,7 +20,6 @@ import {
 	clientOf,
 	hasScope,
 	lackOf,
-	type McpCaller,
 	type McpContext,
 	type McpPeer,
 	ownToolOf,
@@ -39,7 +38,7 @@ import { requireSkill } from '../../skill-admin/skill-details.ts';
 import type { ModeSubject } from '../../trust/skill-modes.ts';
 import { type ApiScope, toSkillId } from '../../../shared/names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
-import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
+import { type Asker, hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
 /** Returns a question if the user must consent first. @throws ProtocolError (only) for an unknown tool */
@@ -276,7 +275,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer
 }
 
 /** @throws AppError forbidden */
-function checkScope(caller: McpCaller, scope: ApiScope): void {
+function checkScope(caller: Asker, scope: ApiScope): void {
 	if (!hasScope(caller, scope)) throw new AppError('forbidden', lackOf(scope));
 }
 

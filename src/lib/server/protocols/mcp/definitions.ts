@@ -120,7 +120,7 @@ export function ownToolOf(name: string): OwnTool | undefined {
 /** Tools this caller may call. Aliases work but aren't listed. */
 export function listTools(
 	{ session }: CallerView,
-	caller: McpCaller,
+	caller: Asker,
 	cursor: string | undefined
 ): { tools: Tool[]; nextCursor?: string } {
 	const own = OWN.filter(({ scope }) => hasScope(caller, scope)).map(({ scope: _scope, ...tool }) => tool);
@@ -159,7 +159,7 @@ export interface CallerView {
 }
 
 /** Created per request, so tool names depend only on the library, not on earlier calls. */
-export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, caller: McpCaller): CallerView {
+export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, caller: Asker): CallerView {
 	const snapshot = skills.registry.snapshot();
 	const { modeOf, pinOf } = modes;
 	const visibility = { owner: ownerOf(caller.apiKeyId ?? undefined), modeOf, pinOf };
@@ -168,7 +168,7 @@ export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, c
 	return { library, session: skills.createSession({ snapshot, dialect: 'full', loaded, ...visibility }) };
 }
 
-export function hasScope({ scopes }: McpCaller, scope: ApiScope): boolean {
+export function hasScope({ scopes }: Asker, scope: ApiScope): boolean {
 	return scopes.includes(scope);
 }
 
@@ -177,7 +177,7 @@ export function lackOf(scope: ApiScope): string {
 }
 
 /** @throws ProtocolError naming the missing scope */
-export function requireScope(caller: McpCaller, scope: ApiScope): void {
+export function requireScope(caller: Asker, scope: ApiScope): void {
 	if (!hasScope(caller, scope)) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, lackOf(scope));
 }
 
@@ -217,12 +217,9 @@ export interface McpParts {
 	log: Log;
 }
 
-/** A program with an API key, or the server's owner. */
-export type McpCaller = Asker;
-
 /** Who sent a request, and in which session. */
 export interface McpPeer {
-	caller: McpCaller;
+	caller: Asker;
 	/** Names the executions and, for a caller without a key, the workspace. */
 	sessionId: string;
 }
@@ -235,6 +232,6 @@ export interface McpContext extends McpParts {
 }
 
 /** Sessions of one key share its workspace, but don't wait for each other. */
-export function clientOf({ apiKeyId }: Pick<McpCaller, 'apiKeyId'>, sessionId: string): string {
+export function clientOf({ apiKeyId }: Pick<Asker, 'apiKeyId'>, sessionId: string): string {
 	return `${apiKeyId ?? ''} ${sessionId}`;
 }

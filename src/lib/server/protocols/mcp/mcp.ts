@@ -25,7 +25,6 @@ import { createSessions, readMessages, rpcError, type SessionsOptions } from './
 import {
 	type CallerView,
 	listTools,
-	type McpCaller,
 	type McpContext,
 	type McpParts,
 	type McpPeer,
@@ -40,6 +39,7 @@ import { z } from 'zod';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
 import type { Skill } from '../../skills/types.ts';
+import type { Asker } from '../../turns/toolbox.ts';
 import { callTool, reportProgress } from './call-tool.ts';
 import {
 	findNamed,
@@ -57,7 +57,7 @@ const MAX_CALLS = 64;
 
 export interface Mcp {
 	/** Handles an authorized request to `/mcp`. Never throws. */
-	handle(request: Request, caller: McpCaller): Promise<Response>;
+	handle(request: Request, caller: Asker): Promise<Response>;
 	/** Serves a local client (stdio or socket) with full rights: it runs as the same user. */
 	serve(transport: Transport, onClosed: () => void): StdioServerHandle;
 	/** Ends all sessions and their calls. */
@@ -66,7 +66,7 @@ export interface Mcp {
 
 export type McpOptions = Partial<Omit<SessionsOptions, 'createServer'>>;
 
-const LOCAL: McpCaller = { apiKeyId: null, scopes: API_SCOPES };
+const LOCAL: Asker = { apiKeyId: null, scopes: API_SCOPES };
 const SWEEP_MS = 60_000;
 /** Changes within this time cause one notification. */
 const DEBOUNCE_MS = 50;
@@ -184,12 +184,12 @@ function clientName({ mcpReq }: ServerContext): string {
 	return isObject(info) && typeof info.name === 'string' ? info.name : '';
 }
 
-function authInfoOf(caller: McpCaller): AuthInfo {
+function authInfoOf(caller: Asker): AuthInfo {
 	return { token: '', clientId: caller.apiKeyId ?? '', scopes: [...caller.scopes], extra: { caller } };
 }
 
-function callerOf(authInfo: AuthInfo | undefined): McpCaller | null {
-	return (authInfo?.extra?.caller as McpCaller | undefined) ?? null;
+function callerOf(authInfo: AuthInfo | undefined): Asker | null {
+	return (authInfo?.extra?.caller as Asker | undefined) ?? null;
 }
 
 // One server per session of a 2025 client, one per request of a 2026 client.

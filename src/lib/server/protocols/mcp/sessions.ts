@@ -12,13 +12,13 @@ import {
 	type Server,
 	WebStandardStreamableHTTPServerTransport
 } from '@modelcontextprotocol/server';
-import type { McpCaller } from './definitions.ts';
+import type { Asker } from '../../turns/toolbox.ts';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { asObject, isObject } from '../../../shared/json.ts';
 import { readText } from '../../read-text.ts';
 
 export interface McpSessions {
-	handle(request: Request, body: unknown, caller: McpCaller, authInfo: AuthInfo): Promise<Response>;
+	handle(request: Request, body: unknown, caller: Asker, authInfo: AuthInfo): Promise<Response>;
 	/** The servers of all open sessions. */
 	servers(): Server[];
 	/** Closes idle sessions. */
@@ -27,7 +27,7 @@ export interface McpSessions {
 }
 
 export interface SessionsOptions {
-	createServer(sessionId: string, caller: McpCaller): Server;
+	createServer(sessionId: string, caller: Asker): Server;
 	maxSessions: number;
 	/** A session ends after this long without activity. */
 	idleMs: number;
@@ -55,7 +55,7 @@ export function createSessions(options: SessionsOptions): McpSessions {
 		await oldest.close();
 		return true;
 	};
-	const open = async (request: Request, body: unknown, caller: McpCaller, authInfo: AuthInfo): Promise<Response> => {
+	const open = async (request: Request, body: unknown, caller: Asker, authInfo: AuthInfo): Promise<Response> => {
 		if (!(await makeRoom())) {
 			return rpcError(503, -32_000, `This server already has ${maxSessions} sessions. Close one first.`, {
 				headers: { 'retry-after': '30' }
