@@ -58,6 +58,7 @@ export interface ExecutionQuery {
 	/** `name` or `source/name`. */
 	skill: string;
 	apiKeyId: string;
+	conversationId?: string;
 	/** ISO 8601: from `since`, before `until`. */
 	since: string;
 	until: string;

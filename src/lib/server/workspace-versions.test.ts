@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, unlink, writeFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -74,6 +74,15 @@ describe('F5: versions of a file', () => {
 		await expect(workspaces.restore('c1', 'a.txt')).rejects.toMatchObject({ code: 'not_found' });
 		await workspaces.keepVersions('c1');
 		expect(await kept()).toEqual(['index.json']);
+	});
+
+	test('a deleted file comes back with its time', async () => {
+		await put('a.txt', 'one');
+		const before = new Date('2025-06-01T10:00:00.000Z');
+		await utimes(join(workspaces.path('c1'), 'a.txt'), before, before);
+		await workspaces.remove('c1', 'a.txt');
+		expect(await workspaces.restore('c1', 'a.txt')).toMatchObject({ modifiedAt: before.toISOString() });
+		expect(await workspaces.listVersions('c1')).toMatchObject([{ modifiedAt: before.toISOString(), versions: [] }]);
 	});
 
 	test('a file that is there again, or was never deleted, is not replaced by a deleted one', async () => {

@@ -54,7 +54,7 @@ export interface WorkspaceVersions {
 	/** Keeps a file of any size that is about to be deleted, with its versions, for an hour. */
 	keepDeleted(name: string, file: CurrentFile): Promise<void>;
 	/** What a deleted file had in it; null if it's no longer kept, or wasn't deleted. */
-	readDeleted(name: string, path: string): Promise<{ file: FileHandle; bytes: number } | null>;
+	readDeleted(name: string, path: string): Promise<{ file: FileHandle; bytes: number; modifiedAt: string } | null>;
 	/** Keeps this file, and a copy for models with it. False if there's no room, or the file is too large to keep. */
 	keepCopy(name: string, file: CurrentFile, content: Buffer): Promise<boolean>;
 	/** null if there's none of what the file has in it now. */
@@ -123,7 +123,8 @@ export function createWorkspaceVersions(root: string, maxBytes: number): Workspa
 			inTurn(name, async (dir) => {
 				const known = (await readVersions(dir)).get(path) ?? [];
 				const newest = mayComeBack(known) ? known.at(-1) : undefined;
-				return openKept(dir, newest);
+				const opened = await openKept(dir, newest);
+				return opened && newest ? { ...opened, modifiedAt: newest.modifiedAt } : null;
 			}),
 		keepCopy: (name, file, content) =>
 			inTurn(name, async (dir) => {

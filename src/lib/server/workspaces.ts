@@ -201,9 +201,12 @@ export function createWorkspaces(
 			if (!kept) throw new AppError('not_found', 'This file can’t be restored: it’s no longer kept.');
 			const body = kept.file.readableWebStream() as ReadableStream<Uint8Array>;
 			const restored = await write(conversationId, path, body, Infinity).finally(() => kept.file.close());
+			const { file } = await openInside(rootOf(conversationId), path);
+			const at = new Date(kept.modifiedAt);
+			await file.utimes(at, at).finally(() => file.close());
 			// Otherwise what it has in it would be listed as an earlier content.
 			await keepVersions(conversationId);
-			return restored;
+			return { ...restored, modifiedAt: kept.modifiedAt };
 		},
 		async removeAll(conversationId) {
 			await removeFolder(rootOf(conversationId));

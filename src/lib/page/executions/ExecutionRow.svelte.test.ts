@@ -102,6 +102,9 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 		details
 	});
 	const client = {
+		listExecutions: vi.fn(() =>
+			Promise.resolve({ data: [] as SkillExecution[], total: 0, page: 1, limit: 50, totalPages: 1 })
+		),
 		getExecution: vi.fn(() => Promise.resolve(sampleExecution({ argv: ['a b'] }))),
 		runExecution: vi
 			.fn()
@@ -134,4 +137,30 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 		conversationId: 'c1',
 		approve: 'd1'
 	});
+});
+
+test('F6: the latest rerun from before a reload is shown again, and no other run of the chat', async () => {
+	const client = {
+		listExecutions: vi.fn(() =>
+			Promise.resolve({
+				data: [
+					sampleExecution({ id: 'e5', runId: null, argv: ['other'] }),
+					sampleExecution({ id: 'e4', runId: 'another answer' }),
+					sampleExecution({ id: 'e3', runId: null }),
+					sampleExecution({ id: 'e2', runId: null }),
+					sampleExecution({ id: 'e1', runId: 'r1' }),
+					sampleExecution({ id: 'e0', runId: null })
+				],
+				...{ total: 6, page: 1, limit: 50, totalPages: 1 }
+			})
+		),
+		getExecution: vi.fn(),
+		runExecution: vi.fn()
+	};
+	const onrun = vi.fn();
+	await render(RunAgain, { executionId: 'e1', conversationId: 'c1', onrun, client });
+	await expect.poll(() => onrun.mock.calls).toMatchObject([[{ id: 'e3' }, true]]);
+	expect(client.listExecutions).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ conversationId: 'c1' }));
+	await render(RunAgain, { executionId: 'e1', onrun, client });
+	expect(client.listExecutions).toHaveBeenCalledOnce();
 });

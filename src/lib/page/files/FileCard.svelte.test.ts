@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { userEvent } from 'vitest/browser';
 import '../../../app.css';
+import { ApiError } from '../request.ts';
+import type { Client } from '../server.ts';
+import { ConversationFiles, PANEL } from './conversation-files.svelte.ts';
 import FileCard from './FileCard.svelte';
 import FilePreview from './FilePreview.svelte';
 
@@ -171,10 +175,25 @@ describe('F14: a file that a script made', () => {
 		source.mockRestore();
 		screen.getByRole('img').element().setAttribute('src', pixel);
 		const enlarge = screen.getByRole('button', { name: 'Enlarge chart.png' });
+		const before = enlarge.element().getBoundingClientRect().height;
 		await enlarge.click();
-		await expect.element(screen.getByRole('dialog', { name: 'chart.png' })).toBeVisible();
-		await screen.getByRole('button', { name: 'Close' }).click();
-		await expect.element(screen.getByRole('dialog')).not.toBeInTheDocument();
+		const dialog = screen.getByRole('dialog', { name: 'chart.png' });
+		const large = dialog.getByRole('img');
+		await expect.element(large).toBeVisible();
+		large.element().setAttribute('src', pixel.replace('AQABA', 'ZABkA'));
+		await expect.poll(() => large.element().clientWidth).toBeGreaterThan(1);
+		const fits = large.element().clientWidth;
+		await dialog.getByTestId('zoom-in').click();
+		await expect.poll(() => large.element().clientWidth).toBeCloseTo(fits * 1.5, -1);
+		await dialog.getByTestId('zoom-out').click();
+		await expect.poll(() => large.element().clientWidth).toBe(fits);
+		await userEvent.keyboard('{Escape}');
+		await expect.element(dialog).not.toBeInTheDocument();
+		await expect.element(enlarge).toHaveFocus();
+		// The room for a picture doesn't depend on it.
+		screen.getByRole('img').element().setAttribute('src', pixel.replace('AQABA', 'ZABkA'));
+		expect(enlarge.element().getBoundingClientRect().height).toBe(before);
+		expect(before).toBeGreaterThan(100);
 	});
 });
 
@@ -183,8 +202,25 @@ describe('a file that is another by now', () => {
 		serve(null);
 		const screen = await show('a.txt', 5);
 		await screen.getByTestId('file-card').hover();
-		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('This file no longer exists.');
+		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('This file was deleted.');
 		await expect.element(screen.getByRole('link')).not.toBeInTheDocument();
+	});
+
+	test('offers to restore it when the panel has deleted it', async () => {
+		serve('x');
+		const client = { listFiles: vi.fn(async () => []), restoreFile: vi.fn(async () => ({})) };
+		const files = new ConversationFiles('c', client as unknown as Client);
+		files.deleted = ['a.txt'];
+		const screen = await render(FileCard, {
+			props: { file: { path: 'a.txt', bytes: 1 }, conversationId: 'c', version: 'v' },
+			context: new Map([[PANEL, () => files]])
+		});
+		await expect.element(screen.getByTestId('file-state')).toMatchTextContent(/^\s*This file was deleted\.\s*Restore/);
+		await screen.getByTestId('restore-file').click();
+		expect(client.restoreFile).toHaveBeenCalledExactlyOnceWith('c', 'a.txt');
+		client.restoreFile.mockRejectedValue(new ApiError('not_found', 'It’s no longer kept.'));
+		await screen.getByTestId('restore-file').click();
+		await expect.element(screen.getByTestId('file-state')).toMatchTextContent(/It’s no longer kept\.\s*$/);
 	});
 
 	test('says how long it is when it has changed', async () => {

@@ -63,6 +63,21 @@ describe('F5: the files of a conversation', () => {
 			.toHaveAttribute('href', '/api/conversations/c/files?format=zip');
 	});
 
+	test('can be deleted in the list; the focus goes to the next', async () => {
+		const files = [file('a.txt', 3), file('b.txt', 2)];
+		const { screen } = await open(files);
+		onremove.mockImplementationOnce(async (path) => {
+			files.splice(
+				files.findIndex((each) => each.path === path),
+				1
+			);
+			await session.files.refresh();
+		});
+		await screen.getByRole('button', { name: 'Delete a.txt' }).click();
+		expect(onremove).toHaveBeenCalledExactlyOnceWith('a.txt');
+		await expect.element(screen.getByRole('button', { name: /^b\.txt/ })).toHaveFocus();
+	});
+
 	test('of which there are none say how one comes here', async () => {
 		const { screen } = await open([]);
 		await expect.element(screen.getByText(/^No files yet/)).toBeVisible();

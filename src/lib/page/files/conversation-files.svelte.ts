@@ -7,16 +7,18 @@ import { createSingleRead } from '../ui/reading.svelte.ts';
 
 export class ConversationFiles {
 	readonly #conversationId: string;
-	readonly #client: Pick<Client, 'listFiles'>;
+	readonly #client: Pick<Client, 'listFiles' | 'restoreFile'>;
 	/** Newest first. */
 	list = $state.raw<readonly ListedFile[]>([]);
 	/** Error of the last read. */
 	error = $state.raw<ApiError | null>(null);
+	/** Paths of files that were deleted here and aren't back. */
+	deleted = $state.raw<readonly string[]>([]);
 	isOpen = $state(false);
 	/** Path of the open file; null for the list. */
 	path = $state<string | null>(null);
 
-	constructor(conversationId: string, client: Pick<Client, 'listFiles'>) {
+	constructor(conversationId: string, client: Pick<Client, 'listFiles' | 'restoreFile'>) {
 		this.#conversationId = conversationId;
 		this.#client = client;
 	}
@@ -26,11 +28,19 @@ export class ConversationFiles {
 		try {
 			const files = await this.#client.listFiles(this.#conversationId);
 			this.list = files.toSorted((one, other) => (one.modifiedAt > other.modifiedAt ? -1 : 1));
+			this.deleted = this.deleted.filter((path) => !this.find(path));
 			this.error = null;
 		} catch (error) {
 			this.error = asApiError(error);
 		}
 	});
+
+	/** Of a file that the panel deleted. Returns why it failed. */
+	async restore(path: string): Promise<ApiError | null> {
+		const error = await this.#client.restoreFile(this.#conversationId, path).then(() => null, asApiError);
+		await this.refresh();
+		return error;
+	}
 
 	find(path: string | null): ListedFile | undefined {
 		return this.list.find((file) => file.path === path);
@@ -47,7 +57,8 @@ export class ConversationFiles {
 	}
 }
 
-const PANEL = Symbol('files panel');
+/** Key of the context. */
+export const PANEL = Symbol('files panel');
 
 /** Makes the panel available to files in replies. Call it during component initialisation. */
 export function setFilesPanel(files: () => ConversationFiles): void {

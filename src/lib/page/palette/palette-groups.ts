@@ -52,8 +52,6 @@ const RECENT = 6;
 const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
 
 export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search: ConversationSearch): PaletteGroup[] {
-	const known = new Set(app.conversations.list.map(({ id }) => id));
-	const found = (search.results ?? []).filter(({ id, snippet }) => snippet !== undefined || !known.has(id));
 	return [
 		{ id: 'actions', label: groups.actions, items: actions({ app, onsearch, onimport }) },
 		{
@@ -67,9 +65,8 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 			id: 'found',
 			label: groups.found,
 			isFound: true,
-			items: found.map((one) => ({
+			items: (search.results ?? []).map((one) => ({
 				...conversation(app, one),
-				id: `found-${one.id}`,
 				hint: one.summary && cleanText(one.summary),
 				...(one.snippet && {
 					hint: cleanText(one.snippet.text),
@@ -88,6 +85,7 @@ function conversation(app: ChatApp, summary: ConversationSummary): PaletteItem {
 	return {
 		id: `conversation-${id}`,
 		label: shownTitle(summary),
+		at: summary.updatedAt,
 		icon: MessageSquare,
 		run: () => app.go(`/c/${id}`)
 	};
@@ -191,12 +189,11 @@ function pages(app: ChatApp): PaletteItem[] {
 function skills(app: ChatApp): PaletteItem[] {
 	return app.library.ready.flatMap(({ id, name, description }) => {
 		const shown = cleanText(name);
-		const hint = cleanText(description);
 		return [
 			{
 				id: `chat-${id}`,
 				label: `New chat with ${shown}`,
-				hint,
+				hint: 'Uses it from the first message',
 				icon: MessageSquarePlus,
 				isQuiet: true,
 				run: () => app.go(`/?skill=${encodeURIComponent(name)}`)
@@ -204,7 +201,7 @@ function skills(app: ChatApp): PaletteItem[] {
 			{
 				id: `skill-${id}`,
 				label: `Skill: ${shown}`,
-				hint,
+				hint: cleanText(description),
 				icon: Puzzle,
 				isQuiet: true,
 				run: () => app.go(skillPage(id))

@@ -9,6 +9,8 @@ export interface PaletteItem {
 	label: string;
 	/** Second line. */
 	hint?: string;
+	/** When it was last changed, as ISO 8601. */
+	at?: string;
 	/** More words that find it. */
 	words?: string;
 	icon: LucideIcon;
@@ -23,7 +25,7 @@ export interface PaletteGroup {
 	id: string;
 	label: string;
 	items: PaletteItem[];
-	/** Results of a server search, not ranked again. */
+	/** Results of a server search, not ranked again. What another group shows stays there. */
 	isFound?: boolean;
 }
 
@@ -65,7 +67,12 @@ export class Palette {
 			const best = items[0] ? (fuzzyScore(textOf(items[0]), query) ?? 0) : 0;
 			return { group: { ...group, items: items.slice(0, MOST_OF_GROUP) }, best };
 		});
+		const shown = groups.flatMap(({ group }) => (group.isFound ? [] : group.items.map(({ id }) => id)));
 		return groups
+			.map(({ group, best }) => ({
+				group: group.isFound ? { ...group, items: group.items.filter(({ id }) => !shown.includes(id)) } : group,
+				best
+			}))
 			.filter(({ group }) => group.items.length > 0)
 			.sort((a, b) => b.best - a.best)
 			.map(({ group }) => group);

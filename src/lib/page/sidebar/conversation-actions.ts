@@ -91,6 +91,7 @@ export class ConversationActions {
 	/** Deletes a workspace file without confirmation; the server keeps it for an hour. */
 	async removeFile({ id, client, draft, files }: ChatSession, path: string): Promise<void> {
 		const isDeleted = await this.#attempt(() => client.deleteFile(id, path));
+		if (isDeleted) files.deleted = [...files.deleted, path];
 		await files.refresh();
 		if (!isDeleted) return;
 		const attached = draft.attachments.find((attachment) => attachment.path === path);

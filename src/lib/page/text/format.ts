@@ -62,6 +62,14 @@ export function formatDay(at: string): string {
 	return date.toLocaleDateString([], { month: 'short', day: 'numeric', year });
 }
 
+/** For lists: the time of something of today, otherwise its day. */
+export function formatWhen(at: string): string {
+	const date = new Date(at);
+	return date.toDateString() === new Date().toDateString()
+		? date.toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })
+		: formatDay(at);
+}
+
 /** Like an editor: a final line break starts an empty last line. */
 export function countLines(text: string): number {
 	let lines = 1;
