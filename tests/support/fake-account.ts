@@ -1,4 +1,4 @@
-/** Models, settings and the account, played in the page: what was asked is written down, what is not set is missing. */
+/** Fake models, settings and account: records calls; anything not set is missing. */
 import { vi, type Mock } from 'vitest';
 import type { AccountClient } from '../../src/lib/page/models/account.svelte.ts';
 import { ApiError } from '../../src/lib/page/request.ts';
@@ -37,7 +37,7 @@ export const modelOf = (id: string, more: Partial<ModelInfo> = {}): ModelInfo =>
 	...more
 });
 
-/** Has these settings and no models; a change is answered with itself. */
+/** Has these settings and no models; a change returns itself. */
 export function createFakeAccount(settings: Settings = settingsOf()): FakeAccount {
 	const missing = (): Promise<never> => Promise.reject(new ApiError('not_found', 'There is no such thing.'));
 	return {

@@ -1,4 +1,4 @@
-/** A server in the page: the client that component tests give a session, with streams that the test writes to. */
+/** Fake server in the page: the client component tests give a session, with streams the test writes to. */
 
 import type { Client } from '../../src/lib/page/server.ts';
 import { ApiError, unreachable } from '../../src/lib/page/request.ts';
@@ -6,10 +6,10 @@ import type { ConversationDetail, MessageList, RunAgentInput } from '../../src/l
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { sampleList } from './sample-skills.ts';
 
-/** One opened stream of a run's events. */
+/** An open stream of a run's events. */
 export class FakeSource extends EventTarget {
 	readonly runId: string;
-	/** What the page asked for: the events after this one. */
+	/** The page asked for the events after this one. */
 	readonly after: number;
 	readyState = 0;
 	onopen: (() => void) | null = null;
@@ -34,7 +34,7 @@ export class FakeSource extends EventTarget {
 		});
 	}
 
-	/** The connection breaks. */
+	/** Breaks the connection. */
 	fail(): void {
 		this.readyState = 0;
 		this.onerror?.();
@@ -50,31 +50,31 @@ export class FakeSource extends EventTarget {
 }
 
 export interface FakeClient extends Client {
-	/** The streams that were opened, oldest first. */
+	/** Opened event streams, oldest first. */
 	sources: FakeSource[];
-	/** The bodies of the runs that were asked for. */
+	/** Bodies of the requested runs. */
 	started: RunAgentInput[];
 	stopped: string[];
 	uploads: { path: string; finish: () => void; fail: (error: ApiError) => void; progress: (share: number) => void }[];
-	/** Of pictures, for models. */
+	/** Pictures copied for models. */
 	copies: Blob[];
-	/** Each takes the next `startRun`; without one it succeeds. */
+	/** Each fails one `startRun`; with none left it succeeds. */
 	startFailures: ApiError[];
-	/** The streams of changes that were opened, oldest first; see `announce`. */
+	/** Opened change streams, oldest first; see `announce`. */
 	watches: FakeSource[];
-	/** What was asked of the conversation besides runs: `[method, ...arguments after the conversation's id]`, in order. */
+	/** Requests about the chat besides runs: `[method, ...arguments after the chat's id]`, in order. */
 	calls: unknown[][];
-	/** Each takes the next of these requests; without one it succeeds. */
+	/** Each fails one of these requests; with none left they succeed. */
 	callFailures: ApiError[];
-	/** How often the conversation was read. */
+	/** How often the chat was read. */
 	reads: number;
-	/** What `listEarlier` answers. */
+	/** The response to `listEarlier`. */
 	earlier: MessageList;
-	/** Tells those who watch that the conversation has changed, was deleted say. */
+	/** Tells watchers that the chat changed, e.g. was deleted. */
 	announce: (isDeleted?: boolean) => void;
-	/** What `getConversation` answers; without one there is no such conversation. */
+	/** The response to `getConversation`; null if the chat doesn't exist. */
 	conversation: ConversationDetail | null;
-	/** What `getRun` answers with: does the run exist? */
+	/** For `getRun`: does the run exist? */
 	hasRun: boolean;
 }
 
@@ -103,7 +103,7 @@ export function createFakeClient(): FakeClient {
 		};
 	};
 	const client: FakeClient = {
-		// What is not played below is not asked for here.
+		// These tests never call the methods that aren't set below.
 		...({} as Client),
 		sources: [],
 		started: [],

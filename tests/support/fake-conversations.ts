@@ -1,18 +1,18 @@
-/** Conversations in the page: what the server does with them, played on a list that the test can see and change. */
+/** Fake chats: does what the server does, on a list the test can see and change. */
 import { ApiError } from '../../src/lib/page/request.ts';
 import type { ConversationPatch } from '../../src/lib/page/server.ts';
 import type { ConversationsClient } from '../../src/lib/page/sidebar/conversations.svelte.ts';
 import type { ConversationSummary } from '../../src/lib/shared/api.ts';
 
 export interface FakeConversations extends ConversationsClient {
-	/** As the server has them, in its order. */
+	/** As on the server, in its order. */
 	all: ConversationSummary[];
 	deleted: ConversationSummary[];
-	/** `[method, ...arguments]` of what changes something, in order. */
+	/** Changes as `[method, ...arguments]`, in order. */
 	calls: unknown[][];
-	/** Each takes the next call, a search as well; without one it succeeds. */
+	/** Each fails one call, searches included; with none left they succeed. */
 	failures: ApiError[];
-	/** While it is a promise, searches with words wait for it. */
+	/** Searches with words wait for this promise. */
 	gate: Promise<void> | null;
 	searches: string[];
 }

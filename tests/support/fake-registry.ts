@@ -1,9 +1,9 @@
-/** The part of the server's API that manages skills, played in the page: what was asked is written down, what is not set is missing. */
+/** Fake of the server's skill management API: records calls; anything not set is missing. */
 import { vi } from 'vitest';
 import { ApiError } from '../../src/lib/page/request.ts';
 import type { Client } from '../../src/lib/page/server.ts';
 
-/** Lists are empty; anything else rejects with `not_found` until the test says what it answers. */
+/** Lists are empty; everything else rejects with `not_found` until the test sets a response. */
 export function createFakeRegistry() {
 	const missing = (): Promise<never> => Promise.reject(new ApiError('not_found', 'There is no such thing.'));
 	const done = (): Promise<void> => Promise.resolve();

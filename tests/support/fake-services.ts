@@ -1,15 +1,15 @@
-/** What a session asks of the server besides its client, played in the page. */
+/** Fakes of what a session needs from the server besides its client. */
 import type { ConversationSkill } from '../../src/lib/shared/api.ts';
 import type { ConversationChange, SessionServices } from '../../src/lib/page/conversation/message-entry.svelte.ts';
 
 export interface FakeServices extends SessionServices {
-	/** What was changed of conversations, in order. */
+	/** Changes to chats, in order. */
 	changes: ConversationChange[];
-	/** Each takes the next change; without one it succeeds. */
+	/** Each fails one change; with none left they succeed. */
 	changeFailures: Error[];
-	/** What the server says of the conversation's skills. */
+	/** The server's list of the chat's skills. */
 	skillList: ConversationSkill[];
-	/** `[name, state]` of each skill that was changed. */
+	/** `[name, state]` of each changed skill. */
 	skillChanges: [name: string, state: string][];
 }
 

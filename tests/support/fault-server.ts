@@ -1,4 +1,4 @@
-/** A model's server that fails in every way we know of, and afterwards takes only what the strictest server takes. */
+/** A model server that fails in every way we know of, then accepts only what the strictest server accepts. */
 import { BODY_FAULTS } from './faults/bodies.ts';
 import { CONNECTION_FAULTS } from './faults/connections.ts';
 import { ENDING_FAULTS } from './faults/endings.ts';
@@ -11,7 +11,7 @@ import { dynamic, status, text, type Handler } from './model-replies.ts';
 
 export { RECOVERED, repliesOf, type Fault, type Outcome } from './faults/fault.ts';
 
-/** Each with the exact outcome that the user sees. */
+/** Each with exactly what the user sees. */
 export const FAULTS: readonly Fault[] = [
 	...STATUS_FAULTS,
 	...CONNECTION_FAULTS,
@@ -22,7 +22,7 @@ export const FAULTS: readonly Fault[] = [
 	...ENDING_FAULTS
 ];
 
-/** An idle timeout long enough for a busy machine to send a byte, short enough to wait for. */
+/** Long enough for a busy machine to send a byte, short enough to wait for. */
 export const STALL_MS = 800;
 
 /** For tests that send megabytes on a busy machine. */
@@ -30,7 +30,7 @@ export const PATIENCE_MS = 60_000;
 
 type Item = Record<string, unknown>;
 
-/** The next answer: `RECOVERED`, unless the history that was sent is one that some server refuses as a whole. */
+/** The next response: `RECOVERED`, unless some server would refuse the history as a whole. */
 export function strictReply(): Handler {
 	return dynamic(({ input }) => {
 		const problem = problemOf(input);
@@ -41,7 +41,7 @@ export function strictReply(): Handler {
 function problemOf(input: unknown): string | null {
 	if (!Array.isArray(input) || input.length === 0) return 'no input';
 	const items = input as Item[];
-	// Only lone surrogates are escaped by JSON.stringify; parsers in Rust refuse the whole body over one.
+	// JSON.stringify escapes only lone surrogates; Rust parsers refuse the whole body because of one.
 	if (/(^|[^\\])(\\\\)*\\ud[89a-f]/.test(JSON.stringify(items))) return 'half a character';
 	if (items.at(-1)?.role !== 'user') return 'the last item is no question';
 	const called = idsOf(items, 'function_call');
@@ -71,7 +71,7 @@ function isJsonObject(value: unknown): boolean {
 		const parsed: unknown = JSON.parse(String(value));
 		return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
 	} catch {
-		// Not JSON, which is what is asked here.
+		// It isn't JSON.
 		return false;
 	}
 }

@@ -1,4 +1,4 @@
-/** Something a test opens when it is time, in place of a sleep. */
+/** Something a test opens when it's ready, instead of sleeping. */
 export interface Gate {
 	readonly opened: Promise<void>;
 	open(): void;

@@ -1,4 +1,4 @@
-/** Sends requests through the server's own hooks to its routes, without a build: what is refused is refused as in the app. */
+/** Sends requests through the server's own hooks to its routes, without a build, so refusals are the app's own. */
 import { vi } from 'vitest';
 import type { App } from '../../src/lib/server/app.ts';
 import { checkedAnswer } from './checked-answer.ts';
@@ -6,26 +6,26 @@ import { handle } from '../../src/hooks.server.ts';
 
 type Handler = (event: never) => Response | Promise<Response>;
 
-/** Kit's route ids, and what each of them exports. */
+/** Exports of each route, by Kit's route id. */
 type HookedRoutes = Record<string, Partial<Record<string, unknown>>>;
 
 interface Sent {
-	/** An API key, or a token. */
+	/** API key or token. */
 	bearer?: string | undefined;
 	params?: Record<string, string>;
 	query?: string;
 	/** Sent as JSON. */
 	body?: unknown;
-	/** Sent as it is, and called JSON as well. */
+	/** Sent unchanged, with the content type of JSON. */
 	text?: string;
 	accept?: string;
-	/** Address of whoever asks. */
+	/** The caller's IP address. */
 	from?: string;
 }
 
 export type Send = (method: string, route: string, sent?: Sent) => Promise<Response>;
 
-/** The hooks serve the one app that they know: one at a time. A route that is not in `routes` answers 404 when it is reached. */
+/** The hooks serve one app at a time. A route missing from `routes` answers 404 once reached. */
 export function hookRoutes(app: App, routes: HookedRoutes): Send {
 	vi.stubGlobal('openrouterSkills', Promise.resolve(app));
 	return async (method, route, sent = {}) => {

@@ -1,13 +1,13 @@
-/** Zip archives that must be refused, each with what the refusal says: its entry, and why (SECURITY, archives). */
+/** Zip archives that must be refused, each with the entry and reason the error names (see docs/security.md). */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { descriptorOf, extraField, unicodePath, zipOf, type ZipEnd, type ZipPart } from './zip-writer.ts';
 
 export interface HostileArchive {
 	name: string;
-	/** Made when it is asked for: some are large. */
+	/** Built on demand: some are large. */
 	bytes: () => Buffer;
 	says: RegExp;
-	/** `invalid_input` unless told. */
+	/** Default: `invalid_input`. */
 	code?: 'too_large';
 }
 
@@ -326,19 +326,19 @@ function manyEntries(count: number): ZipPart[] {
 	return Array.from({ length: count }, (_, i) => ({ name: `f${i}`, offset: 0, isListedOnly: i > 0 }));
 }
 
-/** Entries that all lie where the first does. */
+/** Entries that all point at the first one's data. */
 function sharing({ content }: { content: Buffer }): Buffer {
 	const part = packedOnce(content);
 	const others = Array.from({ length: 300 }, (_, i) => ({ ...part, name: `a${i + 1}`, offset: 0, isListedOnly: true }));
 	return zipOf([{ ...part, name: 'a0' }, ...others]);
 }
 
-/** What many entries hold, without packing it for each. */
+/** Content shared by many entries, compressed only once. */
 function packedOnce(content: Buffer, level = 6) {
 	return { method: 8, packed: deflateRawSync(content, { level }), crc: crc32(content), size: content.length };
 }
 
-/** A deflate stream whose blocks of noughts follow each other, 4 MB in all. */
+/** A deflate stream of concatenated blocks of zeros, 4 MB in all. */
 function bombOf4GB(): Buffer {
 	const block = deflateRawSync(Buffer.alloc(10 * MB), { finishFlush: constants.Z_FULL_FLUSH });
 	return Buffer.concat([...Array.from({ length: 410 }, () => block), zeros(1)]);

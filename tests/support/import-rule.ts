@@ -1,13 +1,13 @@
-/** Judges one import by the dependency rule of layers.ts; lint and the architecture test both ask it. */
+/** Checks one import against layers.ts; used by lint and by the architecture test. */
 
 import { posix } from 'node:path';
 import { COMPOSITION_ROOT, CONCRETE_PARTS, isTestFile, layerOf, PROCESS_PLACES, startsWithPath } from './layers.ts';
 
 const KIT_PACKAGE = /^(\$app|\$env|@sveltejs\/kit)(\/|$)/;
-/** Node's own, and the packages that start processes for whoever imports them. */
+/** Node's module, and packages that start processes for their importer. */
 const PROCESS_MODULE = /^((node:)?child_process|cross-spawn|@modelcontextprotocol\/client\/stdio)$/;
 
-/** A sentence that says what is wrong with the import `specifier` in `file` (a path from `src/`); null when nothing is. */
+/** Says what's wrong with the import `specifier` in `file` (a path from `src/`); null if nothing is. */
 export function importViolation(file: string, specifier: string): string | null {
 	const layer = layerOf(file);
 	if (isTestFile(file) || !layer) return null;
@@ -44,7 +44,7 @@ export function packageName(specifier: string): string {
 	return words.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
 }
 
-/** A concrete part is for the composition root, its own folder, and whom the table names. */
+/** A concrete part may be used by the composition root, its own folder, and the files the table lists. */
 function isMadeFor(file: string, part: string): boolean {
 	const importers = CONCRETE_PARTS[part];
 	if (!importers || file === COMPOSITION_ROOT || importers.includes(file)) return true;

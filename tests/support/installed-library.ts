@@ -1,4 +1,4 @@
-/** The library as users get it: built, packed, installed into an empty folder, run by the oldest available Node. */
+/** The library as users get it: built, packed, installed into an empty folder, and run by the oldest available Node. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export interface InstalledLibrary {
 	readonly nodeVersion: string;
 	/** Runs an ES module in the folder. @throws if the exit code isn't 0 */
 	runModule(source: string): Promise<{ stdout: string; stderr: string }>;
-	/** Runs a command in the folder, with that Node first in the PATH. */
+	/** Runs a command in the folder, with that Node first in PATH. */
 	runCommand(
 		command: string,
 		args: string[],
@@ -32,7 +32,7 @@ export async function installLibrary(): Promise<InstalledLibrary> {
 		run(command, args, { cwd: dir, env: { ...env, ...settings } });
 	let programs = 0;
 	try {
-		// The package without the app, which tests/crash/package.test.ts installs.
+		// Packs without the app; tests/crash/package.test.ts covers the full package.
 		await run(process.execPath, [join(ROOT, 'scripts/build-library.ts'), join(dir, 'built/dist')], { cwd: ROOT });
 		for (const name of ['package.json', 'scripts/end-with-npm.js'])
 			await cp(join(ROOT, name), join(dir, 'built', name));
@@ -60,19 +60,19 @@ export async function installLibrary(): Promise<InstalledLibrary> {
 	};
 }
 
-/** The ```js blocks of a document in the project's folder. */
+/** The ```js blocks of one of the project's documents. */
 export async function codeBlocks(document: string): Promise<string[]> {
 	const text = await readFile(join(ROOT, document), 'utf8');
 	return [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 }
 
-/** With that Node first, and without npm's own variables, or an npm inside of an npm takes this project for its own. */
+/** Puts that Node first and drops npm's own variables: a nested npm would take this project for its own. */
 export function environmentOf(node: { path: string }): Record<string, string> {
 	const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST)/.test(name));
 	return { ...Object.fromEntries(inherited), PATH: [dirname(node.path), process.env.PATH].join(delimiter) };
 }
 
-/** The oldest supported Node among those in PATH and the current one. */
+/** The oldest supported Node in PATH, or the current one. */
 export async function oldestNode(): Promise<{ path: string; version: string }> {
 	const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
 	let oldest = { path: process.execPath, version: process.versions.node };

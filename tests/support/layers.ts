@@ -1,20 +1,20 @@
-/** The dependency rule as data: which part of `src/` may import which. */
+/** The dependency rule as data: which part of `src/` may import what. */
 
 interface Layer {
 	/** A folder (ends in `/`) or one file, from `src/`. */
 	path: string;
-	/** What it may import besides itself: folders or files, from `src/`. */
+	/** What it may import besides itself: folders or files, relative to `src/`. */
 	imports: string[];
 	/** May it import `$app`, `$env` and `@sveltejs/kit`? */
 	kit?: true;
-	/** The only packages it may import; any if absent. */
+	/** The only packages it may import; any if not set. */
 	packages?: string[];
 }
 
 const SHARED = 'lib/shared/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
-/** Walks, copies and removes folders that scripts write to; has no dependencies, so any part may use it. */
+/** Walks, copies and removes folders that scripts write to; has no dependencies, so anything may use it. */
 const FOREIGN_FOLDERS = 'lib/server/foreign-folders.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
 /** Pure: narrows untrusted JSON. */
@@ -30,7 +30,7 @@ const ZIP = 'lib/server/zip.ts';
 const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface only. */
 const SANDBOX = 'lib/server/sandbox/sandbox.ts';
-/** Pure: redacts output, which leaves an execution in more places than its streams. */
+/** Pure: redacts output. Executions need it outside their streams too. */
 const REDACT = 'lib/server/sandbox/output/redact.ts';
 
 const SKILLS = 'lib/server/skills/';
@@ -163,7 +163,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
 
-	// Types of endpoints only; no code of a route reaches the page.
+	// Types of endpoints only; no route code reaches the page.
 	{ path: 'lib/page/', imports: [SHARED, 'routes/endpoints.ts'] },
 	{ path: 'params/', imports: [], kit: true },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
@@ -173,7 +173,7 @@ const LAYERS: Layer[] = [
 	{ path: 'app.d.ts', imports: ['lib/'], kit: true }
 ];
 
-/** Files that create a concrete part, and what may import them besides `app.ts` and their own folder. */
+/** Files that create a concrete part, and what else may import them besides `app.ts` and their own folder. */
 export const CONCRETE_PARTS: Record<string, string[]> = {
 	// The library works on its own, so it includes a backend.
 	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-skills.ts'],
@@ -187,14 +187,14 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 
 export const COMPOSITION_ROOT = 'lib/server/app.ts';
 
-/** Where alone processes may be started: scripts, the programs of MCP servers that somebody has named, Node and the browser. */
+/** The only places that may start processes: scripts, configured MCP servers, Node and the browser. */
 export const PROCESS_PLACES = [
 	'lib/server/sandbox/',
 	'lib/server/mcp-servers/open-server.ts',
 	'lib/server/cli/main.ts'
 ];
 
-/** Tests may construct any part and look into any layer. */
+/** Tests may create any part and import from any layer. */
 export function isTestFile(file: string): boolean {
 	return /\.(test|suite)\.ts$/.test(file);
 }

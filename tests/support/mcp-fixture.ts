@@ -1,4 +1,4 @@
-/** A small MCP server, with the protocol's own library: over stdio when it is started, over HTTP when it is imported. */
+/** A small MCP server, built with the protocol's own library: runs over stdio when started, over HTTP when imported. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,16 +13,16 @@ const wait = (signal: AbortSignal) =>
 		signal.addEventListener('abort', () => resolve(), { once: true });
 	});
 
-/** For the whole process, which may have a server for each request. */
+/** For the whole process, which may create a server per request. */
 const halfway = Promise.withResolvers<void>();
 
-/** The beginning of a PNG of 10 × 10 pixels. */
+/** The start of a PNG of 10 × 10 pixels. */
 export const PICTURE = Buffer.concat(
 	[Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a', 'hex'), Buffer.alloc(3000)],
 	3000
 );
 
-/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (not only text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
+/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
@@ -79,17 +79,17 @@ function createFixtureServer(): McpServer {
 }
 
 export interface FixtureHttpServer {
-	/** Where it speaks MCP. */
+	/** The URL of its MCP endpoint. */
 	url: string;
-	/** Of each request, in order. */
+	/** One entry per request, in order. */
 	requests: { method: string; headers: IncomingMessage['headers'] }[];
-	/** Cuts all connections; the port stays free for `start`. */
+	/** Cuts all connections and keeps the port for `start`. */
 	stop(): Promise<void>;
-	/** Again, at the same address. */
+	/** Starts again at the same address. */
 	start(): Promise<void>;
 }
 
-/** `before` may answer a request itself: then it returns true. */
+/** `before` may answer a request itself and return true. */
 export async function startFixtureHttp(
 	before: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
 ): Promise<FixtureHttpServer> {

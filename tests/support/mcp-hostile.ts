@@ -1,4 +1,4 @@
-/** An MCP server that means no good, over stdio: `node mcp-hostile.ts KIND`. By hand, since no library would do it. */
+/** A malicious MCP server over stdio: `node mcp-hostile.ts KIND`. Written by hand, since no library would do this. */
 import { createInterface } from 'node:readline';
 
 const kind = process.argv[2] ?? '';
@@ -12,7 +12,7 @@ const tool = (name: string, more: object = {}) => ({
 
 if (kind === 'garbage') process.stdout.write('Starting up!\n{"jsonrpc":"2.0","id":7}\n\u0000\u0001\n[]\n"text"\n');
 if (kind === 'flood') {
-	// One line without an end.
+	// A line that never ends.
 	const chunk = 'x'.repeat(1 << 20);
 	const more = (): void => void process.stdout.write(chunk, more);
 	more();

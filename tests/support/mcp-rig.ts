@@ -1,4 +1,4 @@
-/** The whole app behind a real HTTP server that has the door and the keys of ours, at `/mcp`. */
+/** The whole app behind a real HTTP server with our access checks and keys, at `/mcp`. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,12 +20,12 @@ export const MODERN = '2026-07-28';
 export interface McpRig {
 	app: App;
 	url: URL;
-	/** Folder of skills. */
+	/** Skills folder. */
 	skills: string;
 	dataDir: string;
-	/** Writes a file below the folder of skills. */
+	/** Writes a file into the skills folder. */
 	put(path: string, text: string | Uint8Array): Promise<void>;
-	/** A connected client of the current or a previous version, with a key or without. */
+	/** A connected client of the current or a previous version, with or without a key. */
 	connect(options?: ConnectOptions): Promise<Client>;
 	/** A raw request, for what no client would send. */
 	send(init: RequestInit & { headers?: Record<string, string> }): Promise<Response>;
@@ -33,7 +33,7 @@ export interface McpRig {
 }
 
 export interface ConnectOptions extends ClientOptions {
-	/** `2026-07-28`, or the newest of the versions with sessions. */
+	/** `2026-07-28`, or the newest version that has sessions. */
 	modern?: boolean;
 	key?: string;
 }
@@ -97,7 +97,7 @@ async function answer(app: App, incoming: IncomingMessage, outgoing: ServerRespo
 	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
 	outgoing.flushHeaders();
 	if (!response.body) return void outgoing.end();
-	// A client that leaves ends the stream, which is what tests do.
+	// Clients in tests leave early, which ends the stream.
 	await pipeline(Readable.fromWeb(response.body as NodeReadableStream), outgoing).catch(() => undefined);
 }
 

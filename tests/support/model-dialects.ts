@@ -1,6 +1,6 @@
 /**
- * One exchange, "think, say 'Let me look.', load two skills", as different servers stream it. What differs is what
- * they leave out: places, ids, names, sequence numbers, the blank line at the end.
+ * One exchange, "think, say 'Let me look.', load two skills", as different servers stream it. They differ in what
+ * they leave out: indexes, ids, names, sequence numbers, the blank line at the end.
  */
 
 export const REASONING = 'The user wants weather.';
@@ -44,7 +44,7 @@ function halves(text: string): [string, string] {
 	return [text.slice(0, 7), text.slice(7)];
 }
 
-/** `data:` lines with the `event:` field as well, as OpenAI and llama.cpp send them. */
+/** `data:` lines with an `event:` field, as OpenAI and llama.cpp send them. */
 function namedFrames(events: { type: string }[]): string {
 	return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
@@ -53,7 +53,7 @@ function dataFrames(events: object[]): string {
 	return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-/** Comments as keep-alives, encrypted reasoning with a signature, a cost, `[DONE]`. */
+/** Keep-alive comments, encrypted reasoning with a signature, a cost, `[DONE]`. */
 function openrouter(): { stream: string; items: object[] } {
 	const thought = { ...reasoningItem, encrypted_content: 'gAAA', signature: 'sig', format: 'anthropic-claude-v1' };
 	const items = [thought, messageItem, ...callItems];
@@ -91,7 +91,7 @@ function openrouter(): { stream: string; items: object[] } {
 	return { stream, items };
 }
 
-/** Summaries in place of content, events of many kinds that nobody needs, calls whose deltas interleave. */
+/** Summaries instead of content, many unneeded event types, calls whose deltas interleave. */
 function openai(): { stream: string; items: object[] } {
 	const thought = {
 		type: 'reasoning',
@@ -147,7 +147,7 @@ function openai(): { stream: string; items: object[] } {
 	return { stream: namedFrames(events), items };
 }
 
-/** No name in `arguments.done`, arguments in one piece, CRLF line ends in between. */
+/** No name in `arguments.done`, arguments in one piece, some CRLF line ends. */
 function ollama(): { stream: string; items: object[] } {
 	const items = [reasoningItem, messageItem, ...callItems];
 	const events = [
@@ -182,7 +182,7 @@ function ollama(): { stream: string; items: object[] } {
 	return { stream: namedFrames(events).replaceAll('\n', '\r\n'), items };
 }
 
-/** No `sequence_number`, no `output_index`; calls have no id of their own, their `item_id` is "fc_" and the call's id. */
+/** No `sequence_number` or `output_index`; calls have no id of their own, their `item_id` is "fc_" plus the call's id. */
 function llamaCpp(): { stream: string; items: object[] } {
 	const calls = callItems.map(({ id: _id, ...item }) => item);
 	const items = [reasoningItem, messageItem, ...calls];
@@ -205,11 +205,11 @@ function llamaCpp(): { stream: string; items: object[] } {
 		...calls.map((item) => ({ type: 'response.output_item.done', item })),
 		{ type: 'response.completed', response: { status: 'completed', output: items, usage } }
 	];
-	// Its last event comes without the blank line.
+	// Its last event has no blank line after it.
 	return { stream: namedFrames(events).trimEnd(), items };
 }
 
-/** Names of earlier drafts: `content_part.delta`, `reasoning.delta`, `response.done`. */
+/** Event names of earlier drafts: `content_part.delta`, `reasoning.delta`, `response.done`. */
 function older(): { stream: string; items: object[] } {
 	const items = [reasoningItem, messageItem, ...callItems];
 	const events = [
@@ -230,7 +230,7 @@ function callEvents(item: (typeof callItems)[number], place: object, name?: stri
 	];
 }
 
-/** The stream of each server, and the items of which a client must be able to say that it received them. */
+/** Each server's stream, and the items a client must have received. */
 export const DIALECTS: Record<string, { stream: string; items: object[] }> = {
 	OpenRouter: openrouter(),
 	OpenAI: openai(),

@@ -1,14 +1,14 @@
-/** The frames of an answer of the Responses API, as OpenRouter and OpenAI send them. */
+/** Frames of a Responses API reply, as OpenRouter and OpenAI send them. */
 import type { Gate } from './gate.ts';
 
 export interface TextOutput {
 	kind: 'text' | 'reasoning';
 	chunks: (string | Gate)[];
-	/** Of the text, each said when it's complete, and in its item. */
+	/** Of the text: each has its own event when complete, and is in the item too. */
 	annotations?: object[];
 }
 
-/** An item that the server's own tools make: begun, then done. */
+/** An item made by the server's own tools: added, then done. */
 export interface ItemOutput {
 	kind: 'item';
 	item: { type: string } & Record<string, unknown>;
@@ -17,9 +17,9 @@ export interface ItemOutput {
 export interface CallOutput {
 	kind: 'call';
 	name: string;
-	/** JSON text, or what a confused model takes for it. */
+	/** JSON text, or what a confused model sends instead. */
 	arguments: string;
-	/** The server's next id, when it is left out. */
+	/** Default: the server's next id. */
 	callId?: string;
 }
 
@@ -27,7 +27,7 @@ export type Output = TextOutput | CallOutput | ItemOutput;
 
 type Frame = { type: string } & Record<string, unknown>;
 
-/** Frames and gates in the order of sending; the last one is the terminal event. */
+/** Frames and gates in sending order; the last is the terminal event. */
 export function* responseFrames(
 	outputs: Output[],
 	nextId: (kind: string) => string,

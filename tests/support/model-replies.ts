@@ -1,45 +1,45 @@
-/** What a scripted model can answer: proper turns, and everything that goes wrong with them. */
+/** What a scripted model can answer: correct replies, and everything that can go wrong. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Gate } from './gate.ts';
 import { responseFrames, type CallOutput, type ItemOutput, type Output, type TextOutput } from './model-frames.ts';
 
-/** A piece of an answer, sent as it is, or a gate that holds back what follows. */
+/** Part of a reply, sent unchanged, or a gate that holds back the rest. */
 export type Chunk<Piece> = Piece | Gate;
 
 export interface RecordedRequest {
 	/** The parsed JSON body. */
 	body: Record<string, unknown>;
 	headers: IncomingHttpHeaders;
-	/** The client's end of the connection: the same one for two requests that share it. */
+	/** The client's port: equal for two requests on the same connection. */
 	clientPort: number | undefined;
-	/** Resolves when the connection of this request is gone, whoever ended it, or its answer is complete. */
+	/** Resolves when this request's connection is closed, by either side, or its reply is complete. */
 	closed: Promise<void>;
-	/** True once the client has gone away before the answer was complete. */
+	/** True if the client left before the reply was complete. */
 	readonly isAborted: boolean;
 }
 
-/** What a handler answers through. Writes after the client has gone are lost silently, as on a real server. */
+/** For writing a handler's reply. Writes after the client has gone are lost silently, as on a real server. */
 export interface Exchange {
 	request: RecordedRequest;
-	/** Sends status and headers; an event stream unless told otherwise. */
+	/** Sends status and headers; an event stream by default. */
 	begin(status?: number, headers?: Record<string, string>): void;
 	/** Resolves when the bytes were handed to the system. */
 	write(data: string | Uint8Array): Promise<void>;
 	end(data?: string): void;
 	/** Breaks the connection with a TCP reset. */
 	reset(): void;
-	/** False when the client went away first. */
+	/** False if the client left first. */
 	wait(gate: Gate): Promise<boolean>;
-	/** `call_1`, `call_2`, `msg_1`, … over the life of the server. */
+	/** `call_1`, `call_2`, `msg_1`, … for the server's lifetime. */
 	nextId(kind: string): string;
 }
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;
 
-/** One answer: output items in order (deltas, `[DONE]` and all), or a handler. */
+/** A reply: output items in order (with deltas, `[DONE]` and so on), or a handler. */
 export type Reply = Output | Output[] | Handler;
 
-/** A message, one delta a chunk. */
+/** A message, one delta per chunk. */
 export function text(...chunks: Chunk<string>[]): TextOutput {
 	return { kind: 'text', chunks };
 }
@@ -49,27 +49,27 @@ export function cited(words: string, ...annotations: object[]): TextOutput {
 	return { kind: 'text', chunks: [words], annotations };
 }
 
-/** What a tool of the server's own has made. */
+/** The result of one of the server's own tools. */
 export function item(type: string, fields: Record<string, unknown> = {}): ItemOutput {
 	return { kind: 'item', item: { type, ...fields } };
 }
 
-/** A reasoning item, one delta a chunk. */
+/** A reasoning item, one delta per chunk. */
 export function reasoning(...chunks: Chunk<string>[]): TextOutput {
 	return { kind: 'reasoning', chunks };
 }
 
-/** A function call; `args` that are a string are sent as they are, valid JSON or not. */
+/** A function call; string `args` are sent unchanged, valid JSON or not. */
 export function call(name: string, args: unknown = {}, callId?: string): CallOutput {
 	return { kind: 'call', name, arguments: typeof args === 'string' ? args : JSON.stringify(args), callId };
 }
 
-/** Several calls in one answer. */
+/** Several calls in one reply. */
 export function calls(list: { name: string; args?: unknown; callId?: string }[]): CallOutput[] {
 	return list.map(({ name, args, callId }) => call(name, args, callId));
 }
 
-/** Outputs with figures or an ending of their own, e.g. `{ incomplete: 'max_output_tokens' }`. */
+/** Outputs with their own usage or ending, e.g. `{ incomplete: 'max_output_tokens' }`. */
 export function response(
 	outputs: Output[],
 	ending: { usage?: unknown; incomplete?: string; model?: string } = {}
@@ -83,14 +83,14 @@ export function response(
 	};
 }
 
-/** An event stream of exactly these bytes; objects become `data:` frames. It ends where they end. */
+/** An event stream of exactly these bytes, then the end; objects become `data:` frames. */
 export function raw(...chunks: Chunk<string | Uint8Array | object>[]): Handler {
 	return async (exchange) => {
 		if (await sendAll(exchange, chunks)) exchange.end();
 	};
 }
 
-/** A whole response with this status. `body` is sent as JSON unless it is a string. */
+/** A whole response with this status. `body` is sent as JSON unless it's a string. */
 export function status(code: number, body: unknown = '', headers: Record<string, string> = {}): Handler {
 	return (exchange) => {
 		const isText = typeof body === 'string';
@@ -99,7 +99,7 @@ export function status(code: number, body: unknown = '', headers: Record<string,
 	};
 }
 
-/** Falls silent after these chunks; without any, not even headers are sent. Ends when the client goes away. */
+/** Goes silent after these chunks; without any, it doesn't even send headers. Ends when the client leaves. */
 export function hang(...chunks: Chunk<string | Uint8Array | object>[]): Handler {
 	return async (exchange) => {
 		if (chunks.length > 0 && !(await sendAll(exchange, chunks))) return;
@@ -107,7 +107,7 @@ export function hang(...chunks: Chunk<string | Uint8Array | object>[]): Handler 
 	};
 }
 
-/** Sends this again and again, for as long as the client stays. */
+/** Repeats this as long as the client stays. */
 export function endless(chunk: string | object): Handler {
 	return async (exchange) => {
 		exchange.begin();
@@ -115,7 +115,7 @@ export function endless(chunk: string | object): Handler {
 	};
 }
 
-/** Breaks the connection after these chunks; without any, before the headers. */
+/** Resets the connection after these chunks; without any, before the headers. */
 export function reset(...chunks: Chunk<string | Uint8Array | object>[]): Handler {
 	return async (exchange) => {
 		if (chunks.length > 0 && !(await sendAll(exchange, chunks))) return;
@@ -123,12 +123,12 @@ export function reset(...chunks: Chunk<string | Uint8Array | object>[]): Handler
 	};
 }
 
-/** An answer that begins properly and ends, politely, before its terminal event. */
+/** A reply that starts correctly and ends cleanly, but before its terminal event. */
 export function truncated(...chunks: Chunk<string>[]): Handler {
 	return async (exchange) => {
 		exchange.begin();
 		for (const chunk of responseFrames([text(...chunks)], exchange.nextId, {})) {
-			// A message counts as finished from its last events on: they are what is missing.
+			// A message counts as finished from its last events on, so those are left out.
 			if (typeof chunk === 'object' && 'type' in chunk && String(chunk.type).endsWith('.done')) break;
 			if (!(await send(exchange, chunk))) return;
 		}
@@ -136,12 +136,12 @@ export function truncated(...chunks: Chunk<string>[]): Handler {
 	};
 }
 
-/** A reply that depends on what was asked. */
+/** A reply that depends on the request. */
 export function dynamic(choose: (body: Record<string, unknown>) => Reply): Handler {
 	return (exchange) => play(choose(exchange.request.body), exchange);
 }
 
-/** Gives a reply. */
+/** Sends a reply. */
 export function play(reply: Reply, exchange: Exchange): Promise<void> | void {
 	if (typeof reply === 'function') return reply(exchange);
 	return response(Array.isArray(reply) ? reply : [reply])(exchange);

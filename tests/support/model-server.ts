@@ -1,4 +1,4 @@
-/** A real HTTP server that plays a model of the Responses API from a script, and fails on a call too many or too few. */
+/** A real HTTP server that plays a Responses API model from a script, and fails if it gets too many or too few calls. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { play, type Exchange, type RecordedRequest, type Reply } from './model-replies.ts';
@@ -7,25 +7,25 @@ export { gate } from './gate.ts';
 export * from './model-replies.ts';
 
 export interface ModelServer {
-	/** Base URL, with `/v1`. */
+	/** Base URL, including `/v1`. */
 	readonly url: string;
 	readonly requests: RecordedRequest[];
-	/** Replies that no request has taken yet. */
+	/** Replies not used yet. */
 	readonly remaining: number;
-	/** What should not have been asked. */
+	/** Requests that shouldn't have come. */
 	readonly violations: string[];
 	/** Adds replies to the script. */
 	push(...replies: Reply[]): void;
-	/** Another script from its beginning: what was asked before is forgotten. */
+	/** Starts over with another script and forgets earlier requests. */
 	restart(script: Reply[]): void;
-	/** Resolves with the request of this number (from 1) as soon as it has arrived. */
+	/** Resolves with request number n (from 1) as soon as it arrives. */
 	received(number: number): Promise<RecordedRequest>;
-	/** Throws when a request came that the script has no reply for, or a reply is left over. */
+	/** Throws if a request came without a reply in the script, or if replies are left over. */
 	assertDone(): void;
 	close(): Promise<void>;
 }
 
-/** Starts a server on the loopback interface; `models` is what `GET /models` lists. */
+/** Starts a server on loopback; `models` is what `GET /models` lists. */
 export async function startModelServer(
 	script: Reply[] = [],
 	options: { port?: number; models?: Record<string, unknown>[] } = {}
@@ -120,7 +120,7 @@ function createExchange(
 			response.writeHead(status, headers);
 			response.flushHeaders();
 		},
-		// The callback comes with an error when the client has gone; `isAborted` tells that.
+		// The callback gets an error if the client is gone; `isAborted` tells that.
 		write: (data) => new Promise((resolve) => response.write(data, () => resolve())),
 		end: (data) => void response.end(data),
 		reset: () => void response.socket?.resetAndDestroy(),
@@ -131,13 +131,13 @@ function createExchange(
 	};
 }
 
-/** null when the body is not a JSON object. */
+/** null if the body isn't a JSON object. */
 function record(request: IncomingMessage, response: ServerResponse, text: string): RecordedRequest | null {
 	let body: unknown;
 	try {
 		body = JSON.parse(text);
 	} catch {
-		// Said by the caller, with the text.
+		// The caller reports it, with the text.
 		return null;
 	}
 	if (typeof body !== 'object' || body === null) return null;

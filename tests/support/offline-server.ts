@@ -1,12 +1,12 @@
-/** A model, the built-in responder first of all, as a server of the Responses API that other people's clients can use. */
+/** A model, usually demo mode, as a Responses API server that third-party clients can use. */
 import type { FunctionTool, Model, ResponseItem } from '../../src/lib/server/agent/model.ts';
 import { createOfflineModel } from '../../src/lib/server/offline/offline.ts';
 import { startModelServer, type Exchange, type ModelServer } from './model-server.ts';
 
-/** What the responder said, or called. */
+/** The model's text or call. */
 type Answer = string | { name: string; arguments: string; callId: string };
 
-/** More requests than any test makes. */
+/** More than any test sends. */
 const MOST_REQUESTS = 100;
 
 export function startOfflineServer(model: Model = createOfflineModel()): Promise<ModelServer> {
@@ -47,7 +47,7 @@ async function answer(model: Model, exchange: Exchange): Promise<void> {
 	exchange.end('data: [DONE]\n\n');
 }
 
-/** The SDKs check every event against their schemas, so each has all of its fields. */
+/** The SDKs check every event against their schemas, so each has all fields. */
 function* frames(whole: Record<string, unknown>, items: readonly Item[]): Generator<Record<string, unknown>> {
 	const begun = { ...whole, status: 'in_progress', completed_at: null, output: [], usage: null };
 	yield { type: 'response.created', response: begun };
@@ -103,7 +103,7 @@ function itemOf(output: Answer, nextId: (kind: string) => string): Item {
 	return { type: 'function_call', id: nextId('fc'), call_id: callId, name, arguments: text, status: 'completed' };
 }
 
-/** A text, or messages whose content is one, as clients send them. */
+/** A string, or messages with string content, as clients send them. */
 function inputItems(input: unknown): ResponseItem[] {
 	const items: unknown[] =
 		typeof input === 'string' ? [{ role: 'user', content: input }] : Array.isArray(input) ? input : [];

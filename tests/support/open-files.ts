@@ -1,14 +1,14 @@
-/** Which files this process has open; of Linux, which is where the tests run. */
+/** Lists the files this process has open (Linux only, which is where the tests run). */
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** Those in this folder, or the one at this path. */
+/** Those in this folder, or the file at this path. */
 export function openBelow(path: string): string[] {
 	return readdirSync('/proc/self/fd').flatMap((descriptor) => {
 		try {
 			const open = readlinkSync(`/proc/self/fd/${descriptor}`);
 			return open === path || open.startsWith(`${path}/`) ? [open] : [];
 		} catch {
-			// The one that the listing itself had open.
+			// The listing's own descriptor.
 			return [];
 		}
 	});

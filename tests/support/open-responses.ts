@@ -1,4 +1,4 @@
-/** Checks values against the document of Open Responses: what a client may rely on. */
+/** Checks values against the Open Responses document, which clients rely on. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -11,7 +11,7 @@ const ajv = new Ajv2020({ strict: false, discriminator: false, validateFormats: 
 ajv.addSchema(DOCUMENT as object, 'document');
 const checks = new Map<string, ValidateFunction>();
 
-/** What is wrong with the value; empty when nothing is. */
+/** What's wrong with the value; empty if nothing is. */
 export function problemsOf(schemaName: string, value: unknown): string[] {
 	const known = checks.get(schemaName);
 	const check = known ?? ajv.compile({ $ref: `document#/components/schemas/${schemaName}` });
@@ -20,13 +20,13 @@ export function problemsOf(schemaName: string, value: unknown): string[] {
 	return (check.errors ?? []).map(({ instancePath, message }) => `${schemaName}${instancePath} ${message}`);
 }
 
-/** Throws when the value is not what the document says. */
+/** Throws if the value doesn't match the document. */
 export function validate(schemaName: string, value: unknown): void {
 	const problems = problemsOf(schemaName, value);
 	if (problems.length > 0) throw new Error(`${problems.join('; ')} in ${JSON.stringify(value).slice(0, 500)}`);
 }
 
-/** Which schema an event of a stream has, by its type. */
+/** The schema for each stream event type. */
 const EVENTS = new Map(
 	Object.entries(DOCUMENT.components.schemas).flatMap(([name, { properties }]) => {
 		if (!name.endsWith('StreamingEvent')) return [];
@@ -34,7 +34,7 @@ const EVENTS = new Map(
 	})
 );
 
-/** Throws for an event that the document does not know, or that is not as it says. */
+/** Throws if the event isn't in the document or doesn't match it. */
 export function validateEvent(event: { type: string }): void {
 	const name = EVENTS.get(event.type);
 	if (name === undefined) throw new Error(`the document knows no event ${event.type}`);

@@ -1,32 +1,32 @@
-/** A real HTTP server that plays OpenRouter beside its answers: models, key, credits and sign-in. */
+/** A real HTTP server that plays OpenRouter's other endpoints: models, key, credits and sign-in. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface PlayedRequest {
 	method: string;
-	/** From the path on. */
+	/** Path and query. */
 	url: string;
 	authorization: string | undefined;
 	body: string;
 }
 
-/** What a path answers: JSON with a status, or anything at all. */
+/** The response to a path: JSON with a status, or a handler. */
 export type Played = { status?: number; json: unknown } | ((request: PlayedRequest, response: ServerResponse) => void);
 
 export interface OpenRouterServer {
-	/** With `/api/v1`. */
+	/** Including `/api/v1`. */
 	readonly baseUrl: string;
 	readonly origin: string;
 	readonly requests: PlayedRequest[];
-	/** By path below the base URL: `/models`. Others are answered with 404. */
+	/** By path below the base URL, such as `/models`. Other paths answer 404. */
 	answers: Record<string, Played>;
-	/** The key that each code of a sign-in stands for; taken once, with the verifier of the challenge. */
+	/** Lets a sign-in code be exchanged once for this key, with the challenge's verifier. */
 	allow(code: string, challenge: string, key: string): void;
 	close(): Promise<void>;
 }
 
-/** A model as OpenRouter describes one. */
+/** A model as OpenRouter describes it. */
 export function openRouterModel(id: string, more: Record<string, unknown> = {}): Record<string, unknown> {
 	return {
 		id,
@@ -53,7 +53,7 @@ export function openRouterModel(id: string, more: Record<string, unknown> = {}):
 	};
 }
 
-/** Starts one on the loopback interface; `path` is where its API is, `/api/v1` by default. */
+/** Starts one on loopback; `path` is where its API is, `/api/v1` by default. */
 export async function startOpenRouter(path = '/api/v1'): Promise<OpenRouterServer> {
 	const requests: PlayedRequest[] = [];
 	const codes = new Map<string, { challenge: string; key: string }>();

@@ -1,4 +1,4 @@
-/** The backend `process` without namespaces: processes have the same ids inside and outside, so a test can look for them. */
+/** The `process` backend without namespaces: process ids are the same inside and outside, so tests can look them up. */
 import { createProcessSandbox } from '../../src/lib/server/sandbox/process.ts';
 import type { Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';
 

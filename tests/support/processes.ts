@@ -1,15 +1,15 @@
-/** Looks at processes of the machine. */
+/** Looks up processes on this machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** True while the process runs; one that has ended and only waits for its parent to notice does not. */
+/** True while the process runs; a zombie doesn't count. */
 export function isRunning(pid: number): boolean {
 	return /^[^ZX\s]/.test(existsSync('/proc/self/stat') ? linuxState(pid) : psState(pid));
 }
 
 function linuxState(pid: number): string {
 	try {
-		// The state stands after the name, which is in brackets and may hold anything.
+		// The state follows the name, which is in parentheses and may contain anything.
 		return /\) (\w)[^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '';
 	} catch (error) {
 		if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return '';
@@ -32,15 +32,15 @@ export function orphans(): string[] {
 			if (!/^\d+$/.test(name) || !/\) [^ZX] 1 /.test(readFileSync(`/proc/${name}/stat`, 'utf8'))) return [];
 			return [readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')];
 		} catch {
-			// It has ended between two looks.
+			// It ended between the two reads.
 			return [];
 		}
 	});
 }
 
 /**
- * Ids of running processes whose command line has this text in it. In a sandbox a process has another id than outside,
- * so a test finds it by a text that nothing else has, `sleep 98765.4321` say.
+ * Ids of running processes whose command line contains this text. In a sandbox a process has another id than outside,
+ * so tests find it by a unique text such as `sleep 98765.4321`.
  */
 export function processesWith(text: string): number[] {
 	const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 64 << 20 });

@@ -1,32 +1,32 @@
-/** What an answer of each protocol must look like on the wire, whatever was asked; pure. */
+/** Checks that a response has its protocol's form, whatever the request was; pure. */
 
 export const PROTOCOLS = ['responses', 'agui', 'mcp', 'a2a'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 export interface WireAnswer {
 	status: number;
-	/** The content type. */
+	/** Content type. */
 	type: string;
 	text: string;
 }
 
-/** Storage that is full, and what is not available for a moment, have codes of their own. */
+/** Full storage and temporary unavailability have codes of their own. */
 const DOCUMENTED: readonly number[] = [503, 507];
-/** Of the JSON-RPC specification, of MCP and of A2A. */
+/** Codes of JSON-RPC, MCP and A2A. */
 const isRpcCode = (code: unknown): boolean => Number.isInteger(code) && Number(code) <= -32_000;
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 type Json = Record<string, unknown>;
 
-/** The JSON of each server-sent event, in order; `[DONE]` is none. */
+/** The JSON of each server-sent event, in order, without `[DONE]`. */
 export function framesOf(text: string): Json[] {
 	const data = [...text.matchAll(/^data: ?(.*)$/gm)].map(([, line]) => line ?? '');
 	return data.filter((line) => line !== '' && line !== '[DONE]').map((line) => JSON.parse(line) as Json);
 }
 
 /**
- * What about the answer is not as the protocol has it; null for one that is right. `sentId` is the id of the JSON-RPC
- * request; undefined where it has none that could come back.
+ * Says how the response breaks the protocol; null if it doesn't. `sentId` is the id of the JSON-RPC
+ * request; undefined if it has none that can be echoed.
  */
 export function problemOf(protocol: Protocol, answer: WireAnswer, sentId?: unknown): string | null {
 	const { status, type, text } = answer;
@@ -67,7 +67,7 @@ function problemOfRpc(body: Json, sentId: unknown, status: number): string | nul
 	if (status >= 400 && !error) return 'no error';
 	if ('result' in body === (error !== undefined)) return 'not exactly one of result and error';
 	if (error && !(isRpcCode(error.code) && isText(error.message))) return `an error of ${JSON.stringify(error)}`;
-	// What could not be read as a request has no id.
+	// A body that couldn't be read as a request has no id.
 	const isEchoed = body.id === sentId || (error !== undefined && (body.id === null || body.id === undefined));
 	return isEchoed || sentId === undefined ? null : `the id ${JSON.stringify(body.id)}`;
 }
@@ -93,7 +93,7 @@ function problemOfStream(protocol: Protocol, text: string, sentId: unknown): str
 	}
 }
 
-/** The id of a JSON-RPC request that can come back; undefined where there is none, or the body is no request. */
+/** A JSON-RPC request's id; undefined if it has none that can be echoed, or the body isn't a request. */
 export function idOf(body: string | Uint8Array | undefined): unknown {
 	if (typeof body !== 'string') return undefined;
 	try {

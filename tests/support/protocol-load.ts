@@ -1,40 +1,40 @@
-/** Many clients at once on all protocols, each answer checked for the truth; for a benchmark, and in small for a test. */
+/** Many clients at once on all protocols, with every answer checked: for a benchmark, and small for a test. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { framesOf } from './protocol-answers.ts';
 
 export interface LoadOptions {
 	url: string;
-	/** API keys that may read and execute; clients take them in turns. */
+	/** API keys that may read and execute; clients take turns with them. */
 	keys: readonly string[];
 	clients: number;
-	/** How long new flows are begun; without it, each flow as often as its share of a hundred. */
+	/** Seconds during which new flows start. Default: each flow runs `share` times. */
 	seconds?: number;
 }
 
-/** One way through a protocol, from its first request to its last. */
+/** One way through a protocol, from the first request to the last. */
 export interface FlowResult {
 	name: string;
-	/** Of a hundred flows. */
+	/** Out of a hundred flows. */
 	share: number;
 	/** Does it start a script? */
 	runsScript: boolean;
 	requests: number;
-	/** Milliseconds of each whole flow. */
+	/** Milliseconds per whole flow. */
 	latencies: number[];
 }
 
 export interface LoadResult {
 	flows: FlowResult[];
-	/** Answers that did not come, or were not true. */
+	/** Missing or wrong answers. */
 	errors: string[];
-	/** Ids of the MCP sessions, all of which were ended. */
+	/** MCP sessions, all of them ended. */
 	sessions: { id: string; key: string }[];
 }
 
-/** One client of one flow. */
+/** One client's run through a flow. */
 interface Turn {
 	key: string;
-	/** @throws Error for a status that is not 2xx */
+	/** @throws Error if the status isn't 2xx */
 	ask(path: string, request?: { body?: unknown; method?: string; headers?: Record<string, string> }): Promise<Answer>;
 	sessions: LoadResult['sessions'];
 }
@@ -48,7 +48,7 @@ interface Flow {
 	name: string;
 	share: number;
 	runsScript: boolean;
-	/** @throws Error when an answer is not true */
+	/** @throws Error if an answer is wrong */
 	run(turn: Turn): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const SSE = { accept: 'text/event-stream' };
 const WORDS = 'amber birch cedar dune ember fjord grove heath inlet juniper knoll larch meadow'.split(' ');
 
-/** A tool of the client itself: the answer is a call of it, and no script runs. */
+/** A client-side tool: the answer is a call of it, and no script runs. */
 const TOOL = {
 	name: 'look_up_parcel',
 	description: 'Looks up a parcel by the text of its label.',
@@ -162,7 +162,7 @@ const FLOWS: readonly Flow[] = [
 	}
 ];
 
-/** In turns by their shares, so that a short load has the same mix as a long one, each client from another place on. */
+/** Interleaves the flows by share, so a short load has the same mix as a long one. Each client starts at a different place. */
 const ORDER: readonly Flow[] = FLOWS.flatMap((flow, index) =>
 	Array.from({ length: flow.share }, (_, count) => ({ flow, at: (count + (index + 1) / 11) / flow.share }))
 )
@@ -210,7 +210,7 @@ export async function runLoad({ url, keys, clients, seconds }: LoadOptions): Pro
 	return { flows: [...results.values()], errors, sessions };
 }
 
-/** `fetch` says only that it failed; why stands behind. */
+/** `fetch` only says that it failed; the reason is in `cause`. */
 function reasonOf(error: unknown): string {
 	const { message, cause } = error as Error;
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
@@ -239,7 +239,7 @@ function requireCall(output: readonly OutputItem[], label: string): void {
 	require(args.label === label, `no call with ${label}`, output);
 }
 
-/** The response at the end of a stream whose events are all there. */
+/** The response at the end of a stream, checking that no event is missing. */
 async function streamed(ask: Turn['ask'], body: Record<string, unknown>): Promise<ResponseBody> {
 	const { text } = await ask('/v1/responses', { body });
 	const events = framesOf(text);
@@ -269,7 +269,7 @@ interface A2AEvent {
 	};
 }
 
-/** The text of a task that has completed, put together from its events. */
+/** A completed task's text, joined from its events. */
 async function taskOf(ask: Turn['ask'], text: string): Promise<string> {
 	const message = { kind: 'message', messageId: randomUUID(), role: 'user', parts: [{ kind: 'text', text }] };
 	const body = { jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message } };

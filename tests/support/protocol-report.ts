@@ -1,11 +1,11 @@
-/** What the protocol tests have shown, for the tables of docs/protocols.md (see scripts/protocols/results.ts). */
+/** Results of the protocol tests, for the tables in docs/protocols.md (see scripts/protocols/results.ts). */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** One line of a table, by the names of its columns. */
+/** A table row by column name. */
 export type ReportRow = Record<string, string>;
 
 /** Writes `test-results/protocols/<area>.json`. */
@@ -15,7 +15,7 @@ export async function report(area: 'clients' | 'mcp-conformance', rows: readonly
 	await writeFile(join(folder, `${area}.json`), `${JSON.stringify(rows, null, '\t')}\n`);
 }
 
-/** Each package in it with the version that is installed: `openai responses` is `openai 6.49.0 responses`. */
+/** Adds the installed version to each package name: `openai responses` becomes `openai 6.49.0 responses`. */
 export function withVersions(client: string): string {
 	const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
 		devDependencies: ReportRow;

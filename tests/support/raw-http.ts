@@ -1,8 +1,8 @@
-/** HTTP as bytes on a connection, for what no client library would send. */
+/** Raw HTTP over a socket, for requests no client library would send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** All that comes back until the server ends the connection; `isCut` where the client ends it first. */
+/** Everything received until the server closes the connection; with `isCut`, the client closes it first. */
 export function exchange(url: string, { bytes, isCut }: { bytes: Buffer; isCut: boolean }): Promise<string> {
 	return new Promise((resolve) => {
 		const chunks: Buffer[] = [];
@@ -10,7 +10,7 @@ export function exchange(url: string, { bytes, isCut }: { bytes: Buffer; isCut: 
 			isCut ? socket.end(bytes) : socket.write(bytes)
 		);
 		socket.on('data', (chunk) => chunks.push(chunk));
-		// A connection that is cut is one of the right answers.
+		// Cutting the connection is an acceptable response.
 		socket.on('error', () => undefined);
 		socket.on('close', () => {
 			resolve(Buffer.concat(chunks).toString('latin1').replace('HTTP/1.1 100 Continue\r\n\r\n', ''));
@@ -20,11 +20,11 @@ export function exchange(url: string, { bytes, isCut }: { bytes: Buffer; isCut: 
 
 export interface HalfRequest {
 	socket: Socket;
-	/** All that has come back so far. */
+	/** Everything received so far. */
 	received(): string;
 }
 
-/** A request whose end is not sent; `text` has reached the system when this resolves. */
+/** An unfinished request; resolves once `text` was handed to the system. */
 export async function beginRequest(url: string, text: string): Promise<HalfRequest> {
 	const socket = connect(Number(new URL(url).port), '127.0.0.1');
 	let received = '';
@@ -35,7 +35,7 @@ export async function beginRequest(url: string, text: string): Promise<HalfReque
 	return { socket, received: () => received };
 }
 
-/** Head of a request that sends JSON, up to where its body begins. */
+/** The head of a JSON request, up to the body. */
 export function postHead(path: string, headers: Record<string, string>): string {
 	const lines = Object.entries({ host: '127.0.0.1', 'content-type': 'application/json', ...headers });
 	return [`POST ${path} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
@@ -46,19 +46,19 @@ export interface LargeBody {
 	path: string;
 	bytes: number;
 	headers?: Record<string, string>;
-	/** In chunks of its own length instead of with a `content-length`. */
+	/** Chunked instead of with a `content-length`. */
 	isChunked?: boolean;
 }
 
 export interface LargeAnswer {
-	/** 0 where there was none. */
+	/** 0 if there was none. */
 	status: number;
 	body: string;
-	/** What broke the connection, if something did. */
+	/** What broke the connection, if anything. */
 	error: string | null;
 }
 
-/** Sends all of a body and `connection: close` before it reads anything, as simple clients do. */
+/** Sends the whole body with `connection: close` before it reads anything, as simple clients do. */
 export function sendBeforeReading(
 	url: string,
 	{ method, path, bytes, headers, isChunked = false }: LargeBody
@@ -84,7 +84,7 @@ export function sendBeforeReading(
 				if (isChunked) socket.write(left > 0 ? '\r\n' : '\r\n0\r\n\r\n');
 				if (!hasRoom) return void socket.once('drain', send);
 			}
-			// The last of it has left when this is called; only then is anything read.
+			// Called once everything is sent; only now start reading.
 			socket.write('', () => {
 				socket.on('data', (data) => (text += String(data)));
 				socket.resume();

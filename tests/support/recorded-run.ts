@@ -1,4 +1,4 @@
-/** The events of a whole run as a server sent them: thinks, loads a skill, runs its script, answers. */
+/** A whole run's events as a server sent them: it thinks, loads a skill, runs its script, answers. */
 
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 

@@ -1,4 +1,4 @@
-/** Other people's clients of the Responses API, each asked as its own documentation has it. */
+/** Third-party clients of the Responses API, each used as its documentation shows. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter as AgentRouter } from '@openrouter/agent';
 import { OpenRouter } from '@openrouter/sdk';
@@ -11,20 +11,20 @@ export interface Question {
 	file?: { name: string; text: string };
 }
 
-/** Answers with the text that the client hands to its user. */
+/** Each method returns the text the client gives its user. */
 export interface ResponsesClient {
 	ask(question: Question): Promise<string>;
-	/** Puts the streamed pieces together. */
+	/** Joins the streamed pieces. */
 	stream(question: Question): Promise<string>;
 }
 
-/** Where the server is, with `/v1`, and the key for it. */
+/** The server's URL, including `/v1`, and a key for it. */
 export interface ClientSettings {
 	url: string;
 	key: string;
 }
 
-/** By the package, and what of it is called. */
+/** By package and the function called. */
 export const RESPONSES_CLIENTS: Record<string, (settings: ClientSettings) => ResponsesClient> = {
 	'openai responses': openaiClient,
 	'openai ResponsesWS': openaiSocket,
@@ -59,7 +59,7 @@ function openaiRequest({ text, file }: Question): { model: string; input: OpenAI
 	return { model: 'any', input: [{ role: 'user', content }] };
 }
 
-/** A connection for each question. */
+/** One connection per question. */
 function openaiSocket({ url, key }: ClientSettings): ResponsesClient {
 	const client = new OpenAI({ baseURL: url, apiKey: key });
 	const stream = async (question: Question): Promise<string> => {
@@ -108,7 +108,7 @@ function openRouterResponses({ url, key }: ClientSettings): ResponsesClient {
 	};
 }
 
-/** What the two packages have in common; their types are not the same. */
+/** What the two packages share; their types differ. */
 interface ModelCaller {
 	callModel(request: Record<string, unknown>): { getText(): Promise<string>; getTextStream(): AsyncIterable<string> };
 }
@@ -142,7 +142,7 @@ function aiClient({ url, key }: ClientSettings): ResponsesClient {
 		return {
 			model,
 			messages: [{ role: 'user' as const, content: [{ type: 'text' as const, text }, ...files] }],
-			// Else it sends no files but PDFs.
+			// Otherwise it sends only PDFs.
 			providerOptions: { openai: { passThroughUnsupportedFiles: true } }
 		};
 	};

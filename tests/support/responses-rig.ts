@@ -1,4 +1,4 @@
-/** The Responses API of a whole app over real HTTP, with the built-in responder or a scripted model behind it. */
+/** The Responses API of a whole app over real HTTP, with demo mode or a scripted model behind it. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,13 +19,13 @@ import { serveRoutes, type RouteServer } from './route-server.ts';
 export interface ResponsesRig {
 	app: App;
 	root: string;
-	/** With `/v1`. */
+	/** Including `/v1`. */
 	url: string;
-	/** The scripted model; null for the built-in responder. */
+	/** The scripted model; null in demo mode. */
 	model: ModelServer | null;
-	/** Sends a body; checks a response against the document. */
+	/** Sends a body; checks the response against the document. */
 	ask(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
-	/** The events of a stream, each checked. */
+	/** The stream's events, each checked. */
 	stream(body: Record<string, unknown>, more?: { key?: string }): Promise<StreamedEvent[]>;
 	/** Compacts a conversation; checks the result against the document. */
 	compact(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
@@ -35,7 +35,7 @@ export interface ResponsesRig {
 
 export interface Asked {
 	status: number;
-	// Bodies are checked against the document, and read by tests in many ways.
+	// Bodies are checked against the document, and tests read them in many ways.
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	body: any;
 }
@@ -44,14 +44,14 @@ export interface Asked {
 export type StreamedEvent = { type: string; sequence_number: number } & Record<string, any>;
 
 export interface ResponsesRigOptions {
-	/** What the model answers, request by request; the built-in responder without it. */
+	/** The model's replies, one per request. Default: demo mode. */
 	script?: Reply[];
-	/** Files below a folder of skills; the bundled ones without it. */
+	/** Files to put into a skills folder. Default: the bundled skills. */
 	skills?: Record<string, string | Uint8Array>;
-	/** What the model's server says of its models. */
+	/** The model server's list of models. */
 	models?: Record<string, unknown>[];
 	env?: Record<string, string>;
-	/** Of WebSockets; the server's own without it. */
+	/** WebSocket limits. Default: the server's own. */
 	sockets?: Partial<SocketLimits>;
 }
 
@@ -132,11 +132,11 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 }
 
 export interface ResponsesRigs {
-	/** One app for all tests of a file; an app of its own for a test that says more, or ends it. */
+	/** Shares one app between a file's tests; with `more` set, or to close it, a test gets its own app. */
 	open(script: Reply[], more?: ResponsesRigOptions): Promise<ResponsesRig>;
-	/** After each test: the script was played to its end. */
+	/** After each test: checks that the script was used up. */
 	settle(): Promise<void>;
-	/** After all. */
+	/** After all tests. */
 	close(): Promise<void>;
 }
 
@@ -162,8 +162,7 @@ export function createResponsesRigs(skills: Record<string, string>): ResponsesRi
 	};
 }
 
-/** In these tests a key is its own id. */
-/** A key that was made, or the id of one that was not. */
+/** A key that was really created, or the id of a made-up one. */
 async function callerOf({ login }: App, request: Request): Promise<Caller> {
 	const authorization = request.headers.get('authorization');
 	const apiKeyId = authorization?.replace(/^Bearer /, '') ?? null;
@@ -175,7 +174,7 @@ function authorization(key: string | undefined): Record<string, string> {
 	return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
 
-/** Throws unless the stream is as SSE has it: each event named by its type, and `[DONE]` last. */
+/** Throws unless it's a valid SSE stream: each event named after its type, `[DONE]` last. */
 function readEvents(text: string): StreamedEvent[] {
 	const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
 	if (frames.pop() !== 'data: [DONE]') throw new Error(`the stream does not end in [DONE]: ${text.slice(-300)}`);

@@ -1,4 +1,4 @@
-/** A client of `/v1/responses` over a WebSocket; whatever comes is checked against the document. */
+/** A WebSocket client of `/v1/responses` that checks everything it receives against the document. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, type ClientOptions } from 'ws';
@@ -7,15 +7,15 @@ import type { StreamedEvent } from './responses-rig.ts';
 
 export interface ResponsesSocket {
 	ws: WebSocket;
-	/** Sends a `response.create`, and reads up to the turn's last event, or the error in its place. */
+	/** Sends a `response.create` and reads up to the turn's last event or error. */
 	turn(body: Record<string, unknown>): Promise<StreamedEvent[]>;
-	/** As it is where it is text or bytes, else as JSON. */
+	/** Text and bytes are sent unchanged, anything else as JSON. */
 	send(message: unknown): void;
-	/** The next event, in the order in which they came. Throws when the connection closes instead. */
+	/** The next event in order of arrival. Throws if the connection closes first. */
 	next(): Promise<StreamedEvent>;
 	/** The next error. */
 	error(): Promise<SocketRefusal>;
-	/** Code and reason of the connection's end. */
+	/** Close code and reason. */
 	closed: Promise<{ code: number; reason: string }>;
 	close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export async function connectResponses(url: string, settings: SocketSettings = {
 	};
 }
 
-/** What the server answers instead of taking the connection. */
+/** The server's response when it refuses the connection. */
 export async function refusalOf(
 	url: string,
 	settings: SocketSettings = {}

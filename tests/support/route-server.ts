@@ -1,4 +1,4 @@
-/** Serves some of the app's routes over real HTTP, without a build: what stands between is Kit's own adapter code. */
+/** Serves some of the app's routes over real HTTP, without a build, using Kit's own adapter code. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequest, setResponse } from '@sveltejs/kit/node';
@@ -9,17 +9,17 @@ import { lingerAfter } from '../../src/lib/server/linger.ts';
 
 type Handler = (event: never) => Response | Promise<Response>;
 
-/** A route's path, with its parameters in brackets as Kit has them, and what it exports. */
+/** A route's path, with parameters in brackets as in Kit, and its exports. */
 export type Routes = Record<string, Partial<Record<string, unknown>>>;
 
 export interface RouteServer {
 	url: string;
-	/** For what is no request. */
+	/** For what isn't a request. */
 	http: Server;
 	close(): Promise<void>;
 }
 
-/** `callerOf` says who asks; whoever manages the server without it. */
+/** `callerOf` says who the caller is; the server's manager by default. */
 export async function serveRoutes(
 	app: App,
 	routes: Routes,
@@ -60,7 +60,7 @@ export async function serveRoutes(
 	};
 }
 
-/** `[name]` is one segment, `[...name]` any number. */
+/** `[name]` matches one segment, `[...name]` any number. */
 function toPattern(path: string): RegExp {
 	const source = path.replaceAll(/\[(\.\.\.)?(\w+)\]/g, (_whole, rest: string | undefined, name: string) => {
 		return rest ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`;

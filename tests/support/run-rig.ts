@@ -1,4 +1,4 @@
-/** Everything that a run needs, real: SQLite, skills on disk, workspaces, and a model that a server on loopback plays. */
+/** Everything a run needs, for real: SQLite, skills on disk, workspaces, and a model played by a server on loopback. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,10 +26,10 @@ import { plainProcesses } from './plain-processes.ts';
 import { startModelServer, type Reply } from './model-server.ts';
 
 export interface RigOptions {
-	/** Files below the folder of skills. */
+	/** Files in the skills folder. */
 	skills?: Record<string, string>;
 	limits?: Partial<AgentLimits>;
-	/** What the settings say of the model; may be changed while the rig is there. */
+	/** Model settings; can be changed while the rig is open. */
 	set?: {
 		model?: string;
 		effort?: ReasoningEffort | null;
@@ -39,22 +39,22 @@ export interface RigOptions {
 		presets?: Presets;
 	};
 	approvals?: ApprovalMode;
-	/** `ask`: the skills must be looked at first. */
+	/** `ask`: skills need a review first. */
 	trustLocal?: 'trust' | 'ask';
-	/** Variables that a skill declares and nobody has set. */
+	/** Variables that a skill declares but nobody has set. */
 	missingVariables?: () => Promise<string[]>;
-	/** The model's server is at an address as OpenRouter's. */
+	/** Gives the model server an address like OpenRouter's. */
 	isOpenRouter?: boolean;
-	/** Without it nothing is ever too long. */
+	/** Default: nothing is ever too long. */
 	contextTokens?: number;
-	/** What the model's server says of its models. */
+	/** The model server's list of models. */
 	models?: Record<string, unknown>[];
 	idleTimeoutMs?: number;
-	/** The server's own skills, for a request that may use only `only`. */
+	/** The server's built-in skills, limited to `only` if set. */
 	builtins?: (offer: { only?: readonly string[] | undefined }) => BuiltinTools;
-	/** Skills that are described for a question. */
+	/** Number of skills described for a question. */
 	maxSuggested?: () => number;
-	/** Stands between the runner and the store, to let it fail. */
+	/** Wraps the runner's store, so it can fail. */
 	wrapStore?: (store: Store) => Store;
 }
 
@@ -62,7 +62,7 @@ export type RunRig = Awaited<ReturnType<typeof createRunRig>>;
 
 type Question = Extract<RunRequest, { kind: 'ask' }>;
 
-/** A skill that says what it is given, one that writes a line and then waits, one that fails. */
+/** One skill prints its input, one writes a line and waits, one fails. */
 const DEMO_SKILL: Record<string, string> = {
 	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
 	'demo/scripts/say.sh': 'echo "said: $*"; echo made > "made-$1.txt"\n',
@@ -70,7 +70,7 @@ const DEMO_SKILL: Record<string, string> = {
 	'demo/scripts/fail.sh': 'echo broken >&2; exit 3\n'
 };
 
-/** `script` is what the model answers, request by request. */
+/** `script`: the model's replies, one per request. */
 export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 	const root = await mkdtemp(join(tmpdir(), 'run-rig-'));
 	for (const [path, text] of Object.entries(options.skills ?? DEMO_SKILL)) {
@@ -136,7 +136,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 	const outbox = createOutbox({ store, runner, changes });
 	let count = 0;
 
-	/** Every event of a run, to its end. */
+	/** All events of a run, to its end. */
 	const events = async (runId: string, after = 0, from = runner): Promise<{ seq: number; event: RunEvent }[]> => {
 		const batches = await from.follow(runId, after, new AbortController().signal);
 		if (!batches) throw new Error(`there is no run ${runId}`);
@@ -155,7 +155,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		root,
 		server,
 		store,
-		/** The same database, without what `wrapStore` does. */
+		/** The same database, not wrapped by `wrapStore`. */
 		database,
 		models,
 		skills,
@@ -175,14 +175,14 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			const numbered = await events(runId);
 			return { runId, numbered, list: numbered.map(({ event }) => event) };
 		},
-		/** The stored answer of a run. */
+		/** A run's stored answer. */
 		async answer(runId: string): Promise<Message> {
 			const messages = await database.messages.list('c');
 			const found = messages.find((message) => message.runId === runId && message.role === 'assistant');
 			if (!found) throw new Error(`there is no answer of ${runId}`);
 			return found;
 		},
-		/** What the events that are in the database make of an answer whose run is under way. */
+		/** The answer of a run in progress, built from the events in the database. */
 		async written(runId: string): Promise<Message> {
 			const stored = await database.runs.readEvents(runId, { after: 0, limit: 100_000 });
 			return folded(
@@ -200,7 +200,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 	};
 }
 
-/** The message that these events fold into, whatever was stored. */
+/** The message these events fold into, whatever was stored. */
 export function folded(stored: Message, events: readonly RunEvent[]): Message {
 	return events.reduce(foldEvent, emptyAnswer(stored.id, stored.runId ?? '', stored.createdAt, stored.parentId));
 }

@@ -1,4 +1,4 @@
-/** Skills, executions and lists of them as the server describes them, for component tests; each test names what matters to it. */
+/** Skills, executions and lists of them as the server describes them, for component tests; each test overrides what it needs. */
 import type { SkillExecution } from '../../src/lib/shared/try-out.ts';
 import type { SkillDetail, SkillList, SkillSummary } from '../../src/lib/shared/skills.ts';
 import type { InstalledSkill, SkillOrigin, StagedInstall, StagedSkill } from '../../src/lib/shared/install.ts';

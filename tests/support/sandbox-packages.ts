@@ -1,23 +1,23 @@
-/** What the sandbox tests need of a machine. Tests install nothing: `.ci/run` does, and without it they are skipped. */
+/** What the sandbox tests need on a machine. Tests install nothing: `.ci/run` does; without it they're skipped. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Debian's packages, with a file that each of them brings; which one of the paths depends on the release. */
+/** Debian packages, each with a file it installs; its path depends on the release. */
 const PACKAGES = {
 	bubblewrap: ['bwrap'],
 	podman: ['podman'],
-	// Not crun: it does not start on machines where both versions of cgroups are mounted.
+	// Not crun: it doesn't start where both cgroup versions are mounted.
 	runc: ['runc'],
-	// The first process of a container, for `--init`.
+	// The container's first process, for `--init`.
 	catatonit: ['catatonit', '/usr/libexec/podman/catatonit']
 } satisfies Record<string, string[]>;
 
 export const TEST_PACKAGES = Object.keys(PACKAGES) as (keyof typeof PACKAGES)[];
 
-/** Beside PATH, which may be short. */
+/** Searched besides PATH, which may be short. */
 const FOLDERS = ['/usr/bin', '/usr/sbin'];
 
-/** What a test may need: bubblewrap, or all that a container takes. */
+/** bubblewrap, or everything containers need. */
 export type Need = 'bubblewrap' | 'containers';
 
 const NEEDS: Record<Need, (keyof typeof PACKAGES)[]> = {
@@ -25,12 +25,12 @@ const NEEDS: Record<Need, (keyof typeof PACKAGES)[]> = {
 	containers: ['podman', 'runc', 'catatonit']
 };
 
-/** For `skipIf`: does this machine lack it? */
+/** For `skipIf`: is it missing on this machine? */
 export function lacks(need: Need): boolean {
 	return missingPackages().some((name) => NEEDS[need].includes(name));
 }
 
-/** Packages that are not on this machine. */
+/** Packages missing on this machine. */
 export function missingPackages(): (keyof typeof PACKAGES)[] {
 	const folders = [...(process.env.PATH ?? '').split(delimiter), ...FOLDERS].filter(Boolean);
 	return TEST_PACKAGES.filter(

@@ -1,4 +1,4 @@
-/** Reads the source files' text and says what breaks the architecture: pure functions over file names and texts. */
+/** Reads the source files' text and reports what breaks the architecture: pure functions over file names and texts. */
 
 import ts from 'typescript';
 import { importViolation, packageName, resolveImport } from './import-rule.ts';
@@ -7,25 +7,25 @@ import { isTestFile, layerOf } from './layers.ts';
 /** Path from `src/` → text. */
 export type SourceFiles = Map<string, string>;
 
-/** Each import as it is written, dynamic and type-only ones too, in TypeScript and in the scripts of a component. */
+/** Each import as written, including dynamic and type-only ones, in TypeScript and in component scripts. */
 export function importsOf(file: string, text: string): string[] {
 	return ts.preProcessFile(scriptText(file, text), true, true).importedFiles.map((imported) => imported.fileName);
 }
 
-/** Sentences, one an import of `file` that its layer may not have. */
+/** One sentence per import of `file` that its layer may not have. */
 export function layerViolations(file: string, text: string): string[] {
 	if (!layerOf(file) && !isTestFile(file)) return [`${file} is in no layer: add it to tests/support/layers.ts`];
 	return importsOf(file, text).flatMap((specifier) => importViolation(file, specifier) ?? []);
 }
 
-/** Packages that `file` imports: `a/b` → `a`, `@a/b/c` → `@a/b`; Node's own modules are none. */
+/** Packages `file` imports: `a/b` → `a`, `@a/b/c` → `@a/b`; without Node's own modules. */
 export function packagesOf(file: string, text: string): string[] {
 	return importsOf(file, text)
 		.filter((specifier) => !/^(\.|\$|node:)/.test(specifier))
 		.map(packageName);
 }
 
-/** Each cycle once, as the files along it; a component that imports itself (recursion) is none. */
+/** Each cycle once, as the files in it; a component that imports itself (recursion) doesn't count. */
 export function importCycles(files: SourceFiles): string[][] {
 	const cycles: string[][] = [];
 	const finished = new Set<string>();
@@ -44,7 +44,7 @@ export function importCycles(files: SourceFiles): string[][] {
 	return cycles;
 }
 
-/** Names of the variables at module level that can change: `let`, `var`, and collections that begin empty. */
+/** Names of mutable module-level variables: `let`, `var`, and collections that start empty. */
 export function moduleState(file: string, text: string): string[] {
 	const source = ts.createSourceFile(file, scriptText(file, text), ts.ScriptTarget.Latest);
 	return source.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) => {
@@ -56,8 +56,8 @@ export function moduleState(file: string, text: string): string[] {
 }
 
 /**
- * How often a file asks what time of day it is in order to reckon with it: `Date.now`, and `new Date()` of which more than a stamp
- * is made. A clock can be set, so whatever measures or waits asks `performance.now()`.
+ * How often a file uses the wall clock to calculate: `Date.now`, and `new Date()` for more than a timestamp.
+ * The clock can be changed, so code that measures or waits uses `performance.now()`.
  */
 export function wallClockUses(file: string, text: string): number {
 	const source = ts.createSourceFile(file, scriptText(file, text), ts.ScriptTarget.Latest, true);

@@ -1,4 +1,4 @@
-/** The two tasks that every client does, whatever the protocol, and the true answers, worked out here. */
+/** The two tasks every client does, whatever the protocol, and the right answers, computed here. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ export const SALES = { name: 'sales.csv', text: CSV };
 
 export const FIVE_WORDS = /words\W+5\b/;
 
-/** What of the true sums by region an answer lacks, in one line with their region; empty for a true one. */
+/** The regional sums an answer lacks (sum and region on one line); empty for a right answer. */
 export function missingSums(answer: string): string[] {
 	const lines = answer.replaceAll(/(?<=\d),(?=\d{3})/g, '').split('\n');
 	return [...sumsByRegion()].flatMap(([region, sum]) => {

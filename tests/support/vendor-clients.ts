@@ -1,4 +1,4 @@
-/** The vendors' own npm clients, as a host would use them, pointed at a server that plays the vendor. */
+/** The vendors' own npm clients, used as a host would, against a server that plays the vendor. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -7,16 +7,16 @@ import type { Vendor } from './vendor-servers.ts';
 type Json = Record<string, unknown>;
 
 export interface VendorHost {
-	/** A request of this vendor's with the host's own system prompt. */
+	/** A request to this vendor, with the host's own system prompt. */
 	body(question: string): Json;
 	/** The same with a tool of the host's own that takes a city. */
 	withOwnTool(body: Json, name: string): Json;
-	/** What the client takes for a request. */
+	/** Sends the body as a request. */
 	send(body: Json, options: { signal: AbortSignal }): Promise<unknown>;
-	/** The same as a stream, gathered by the client itself; not of every client. */
+	/** The same as a stream, collected by the client itself; not every client can. */
 	gather(body: Json, options: { signal: AbortSignal }): Promise<unknown>;
 	textOf(response: unknown): string;
-	/** That every turn must begin with a call. */
+	/** Body fields that force every turn to start with a call. */
 	forced: Json;
 }
 

@@ -1,4 +1,4 @@
-/** Real HTTP servers that act as OpenAI, Anthropic and Gemini: they refuse what the vendor refuses and record the traffic. */
+/** Real HTTP servers that act as OpenAI, Anthropic and Gemini: they refuse what the vendor refuses and record requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { streamed } from './vendor-streams.ts';
@@ -7,7 +7,7 @@ import { toolProblems } from './vendor-tools.ts';
 export type Vendor = 'responses' | 'chat' | 'anthropic' | 'gemini';
 type Json = Record<string, unknown>;
 
-/** What the model says: a text made from the results that it was sent, or calls (arguments as text: those are broken). */
+/** The model's reply: a text made from the results it was sent, or calls (string arguments are broken JSON). */
 export type VendorReply =
 	| { text: (results: string[]) => string }
 	| { calls: { name: string; args: Json | string; id?: string }[]; isCutOff?: boolean }
@@ -25,7 +25,7 @@ export interface VendorServer {
 	readonly requests: WireRequest[];
 	/** What the vendor would have refused. */
 	readonly violations: string[];
-	/** The system prompt, tools' names and results of a request, from 0; from the end when it is negative. */
+	/** A request's system prompt, tool names and results; index from 0, negative from the end. */
 	seen(index: number): { system: string; tools: string[]; results: string[]; choice: unknown };
 	close(): Promise<void>;
 }
@@ -39,12 +39,12 @@ const PATHS: Record<Vendor, RegExp> = {
 const KEY_HEADER: Record<Vendor, string> = {
 	responses: 'authorization',
 	chat: 'authorization',
-	// Since the version of 2026-10-21; `x-api-key` before.
+	// Since version 2026-10-21; `x-api-key` before.
 	anthropic: 'authorization',
 	gemini: 'x-goog-api-key'
 };
 
-/** Sends the replies in order and refuses further requests. */
+/** Sends the replies in order, then refuses requests. */
 export async function startVendorServer(vendor: Vendor, script: VendorReply[]): Promise<VendorServer> {
 	const replies = [...script];
 	const requests: WireRequest[] = [];
@@ -221,7 +221,7 @@ function namesOf(vendor: Vendor, body: Json): string[] {
 	return tools.map((tool) => String((vendor === 'chat' ? (tool.function as Json) : tool).name));
 }
 
-/** Results and what calls they are for, as the vendor pairs them: by id, and Gemini by order. */
+/** Results and the calls they belong to, matched as the vendor does: by id, or for Gemini by order. */
 function resultsIn(vendor: Vendor, body: Json): { id: string; text: string }[] {
 	switch (vendor) {
 		case 'responses':
@@ -248,7 +248,7 @@ function resultsIn(vendor: Vendor, body: Json): { id: string; text: string }[] {
 	}
 }
 
-/** Every call of a turn must be answered before the next turn, all at once if the vendor requires it. */
+/** Every call of a turn must be answered before the next turn; all at once if the vendor requires it. */
 function turnProblems(vendor: Vendor, body: Json): string[] {
 	const asked = callsIn(vendor, body).sort();
 	const answered = resultsIn(vendor, body)

@@ -1,7 +1,7 @@
-/** A whole answer of Chat Completions or of Anthropic Messages as the server-sent events that it is streamed in. */
+/** A whole Chat Completions or Anthropic Messages reply as the server-sent events it's streamed in. */
 type Json = Record<string, unknown>;
 
-/** Texts and arguments come in two pieces, as they may be cut anywhere. */
+/** Texts and arguments come in two pieces, since they can be cut anywhere. */
 export function streamed(vendor: string, answer: Json): string {
 	if (vendor === 'chat') return [...chatChunks(answer), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
 	if (vendor !== 'anthropic') throw new Error(`No stream is played for ${vendor}.`);

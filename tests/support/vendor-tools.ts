@@ -1,7 +1,7 @@
-/** What the vendors refuse in the tools of a request, from their documents and from what they are known to answer. */
+/** What vendors refuse in a request's tools, according to their docs and known responses. */
 type Json = Record<string, unknown>;
 
-/** Sentences, one for each thing that the vendor would answer with 400. */
+/** One sentence for each thing the vendor would answer with 400. */
 export function toolProblems(vendor: 'responses' | 'chat' | 'anthropic' | 'gemini', body: Json): string[] {
 	const tools = body.tools;
 	if (tools === undefined) return [];

@@ -1,20 +1,20 @@
-/** Writes zip archives byte by byte, so that any field can lie. What is not given is as it should be. */
+/** Writes zip archives byte by byte, so any field can lie. Fields not given are correct. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipPart {
 	name: string | Buffer;
 	content?: string | Buffer;
-	/** 8 (deflate) unless told. */
+	/** Default: 8 (deflate). */
 	method?: number;
-	/** The packed bytes, in place of `content` packed by `method`. */
+	/** Compressed bytes to use instead of compressing `content` with `method`. */
 	packed?: Buffer;
-	/** UTF-8 unless told. */
+	/** UTF-8 by default. */
 	flags?: number;
-	/** Of Unix, with the type: 0o100644 for files. */
+	/** Unix mode, including the type: 0o100644 for files. */
 	mode?: number;
-	/** System it was made on; 3 is Unix, 0 is DOS. */
+	/** System it was created on: 3 is Unix, 0 is DOS. */
 	host?: number;
-	/** All 32 bits, in place of those of `mode`. */
+	/** All 32 bits, instead of those derived from `mode`. */
 	attributes?: number;
 	crc?: number;
 	size?: number;
@@ -23,15 +23,15 @@ export interface ZipPart {
 	disk?: number;
 	comment?: Buffer;
 	extra?: Buffer;
-	/** What the header before the data says, where it is something else than the list of files. */
+	/** Fields of the local header that differ from the central directory. */
 	local?: { name?: string | Buffer; flags?: number; method?: number; crc?: number; size?: number; packedSize?: number };
 	localExtra?: Buffer;
 	signature?: number;
 	/** After the data. */
 	descriptor?: Buffer;
-	/** Sizes and offset in a zip64 field; `true` for the right ones. */
+	/** Sizes and offset in a zip64 field; `true` for correct ones. */
 	zip64?: true | { size?: bigint; packedSize?: bigint; offset?: bigint };
-	/** No header and data of its own. */
+	/** Has no local header or data. */
 	isListedOnly?: boolean;
 }
 
@@ -43,12 +43,12 @@ export interface ZipEnd {
 	directoryOffset?: number;
 	comment?: Buffer;
 	commentLength?: number;
-	/** Before everything; offsets are those without it. */
+	/** Comes before everything; offsets don't count it. */
 	prefix?: Buffer;
-	/** Between the entries and the list of files; offsets are right. */
+	/** Between the entries and the central directory; offsets stay correct. */
 	between?: Buffer;
 	suffix?: Buffer;
-	/** With the larger end record; `true` for the right one, and an end that points to it. */
+	/** Adds a zip64 end record; `true` for a correct one that the normal end record points to. */
 	zip64?:
 		true | { count?: bigint; size?: bigint; offset?: bigint; at?: bigint; recordSize?: bigint; keepsEnd?: boolean };
 }
@@ -84,7 +84,7 @@ export function zipOf(parts: readonly ZipPart[], end: ZipEnd = {}): Buffer {
 	]);
 }
 
-/** After the data of an entry whose size was not known before. */
+/** Follows the data of an entry whose size wasn't known before. */
 export function descriptorOf(
 	content: Buffer,
 	packed: Buffer,
@@ -100,7 +100,7 @@ export function extraField(id: number, content: Buffer): Buffer {
 	return Buffer.concat([u16(id), u16(content.length), content]);
 }
 
-/** Info-ZIP’s field with the name in UTF-8. */
+/** Info-ZIP's field with the name in UTF-8. */
 export function unicodePath(rawName: Buffer, name: string): Buffer {
 	return extraField(0x7075, Buffer.concat([Buffer.from([1]), u32(crc32(rawName)), Buffer.from(name)]));
 }

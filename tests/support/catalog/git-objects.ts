@@ -1,4 +1,4 @@
-/** Git object ids of files, folders and commits: SHA-1 of what git would store. */
+/** Git object ids of files, folders and commits: the SHA-1 of what git would store. */
 import { createHash } from 'node:crypto';
 
 export type PlayedEntry =
@@ -8,7 +8,7 @@ export type PlayedEntry =
 	| { link: string }
 	| { submodule: string };
 
-/** Files by path, with `/`. */
+/** Files by path, separated by `/`. */
 export type PlayedFiles = Record<string, PlayedEntry>;
 
 export interface GitEntry {
@@ -22,7 +22,7 @@ export interface GitEntry {
 export interface GitSnapshot {
 	commit: string;
 	tree: string;
-	/** Direct entries of every folder, by its SHA-1. */
+	/** Direct entries of each folder, by its SHA-1. */
 	folders: Map<string, GitEntry[]>;
 	blobs: Map<string, Buffer>;
 	files: Map<string, Buffer>;
@@ -40,7 +40,7 @@ export function snapshotOf(files: PlayedFiles): GitSnapshot {
 	return snapshot;
 }
 
-/** Everything in a folder and below, in the order of a recursive listing. */
+/** Everything in a folder, at any depth, in the order of a recursive listing. */
 export function entriesBelow(snapshot: GitSnapshot, sha: string, before = ''): GitEntry[] {
 	return (snapshot.folders.get(sha) ?? []).flatMap((entry) => {
 		const path = before + entry.path;

@@ -15,7 +15,7 @@ export interface PlayedSkillssh extends PlayedServer {
 	skills: SkillsshEntry[];
 	/** File texts by `owner/repo/slug`. */
 	downloads: Record<string, Record<string, string>>;
-	/** By `owner/repo`, then slug: as the audit has it, such as `{ ath: { risk: 'safe' }, socket: { alerts: 2 } }`. */
+	/** By `owner/repo`, then slug, in the audit's own format: `{ ath: { risk: 'safe' }, socket: { alerts: 2 } }`. */
 	audits: Record<string, Record<string, Record<string, { risk?: string; alerts?: number }>>>;
 }
 
@@ -96,17 +96,17 @@ export async function startSkillsmp(
 	return played;
 }
 
-/** `text`: a single SKILL.md; `archive`: bytes of a zip (or of what pretends to be one). */
+/** `text`: a single SKILL.md; `archive`: bytes of a zip (or something that claims to be one). */
 export type WellKnownSkill = { description?: string; digest?: string; url?: string } & (
 	{ text: string } | { archive: Uint8Array; file?: string }
 );
 
 export interface PlayedWellKnown extends PlayedServer {
-	/** Of version 0.2.0, by name; null: no such index. */
+	/** Version 0.2.0 skills by name; null: no such index. */
 	skills: Record<string, WellKnownSkill> | null;
-	/** Of version 0.1.0: the files of each skill, by name; null: no such index. */
+	/** Version 0.1.0: each skill's files, by name; null: no such index. */
 	legacy: Record<string, Record<string, string>> | null;
-	/** Replaces the index of version 0.2.0. */
+	/** Replaces the version 0.2.0 index. */
 	index: unknown;
 }
 

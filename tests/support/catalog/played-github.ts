@@ -10,7 +10,7 @@ export interface PlayedRepository {
 	tags?: Record<string, PlayedFiles>;
 	/** Answers 404 without this token. */
 	token?: string;
-	/** Its new `owner/repo`. */
+	/** The new `owner/repo` if it moved. */
 	movedTo?: string;
 }
 
@@ -37,7 +37,7 @@ export interface PlayedGithub {
 	close(): Promise<void>;
 }
 
-/** How many requests an hour it says are left is never counted: answer `rateLimited(until)` from `api.intercept`. */
+/** It doesn't count requests against an hourly limit: return `rateLimited(until)` from `api.intercept`. */
 export async function startGithub(given: { repos: Record<string, PlayedRepository> }): Promise<PlayedGithub> {
 	const seen = new Map<string, GitSnapshot>();
 	const remember = (files: PlayedFiles) => {

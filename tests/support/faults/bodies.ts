@@ -1,4 +1,4 @@
-/** Answers that are not the event stream that was asked for, or do not say that they are. */
+/** Responses that aren't the event stream that was asked for, or don't say that they are. */
 import { raw, status } from '../model-replies.ts';
 import { answered, failed, messageItem, says, stream, type Fault } from './fault.ts';
 

@@ -1,4 +1,4 @@
-/** Answers whose connection breaks, ends early or falls silent. */
+/** Responses whose connection breaks, ends early or goes silent. */
 import { gzipSync } from 'node:zlib';
 import { hang, raw, reset, text, type Handler } from '../model-replies.ts';
 import { always, answered, BROKE_OFF, created, delta, failed, finished, NEVER_BEGAN, once, opened } from './fault.ts';
@@ -12,7 +12,7 @@ const SSE = { 'content-type': 'text/event-stream' };
 
 const begun = [created, opened, delta('So '), delta('far')];
 
-/** A body with headers of its own. */
+/** A body with its own headers. */
 function sent(headers: Record<string, string>, body: string | Uint8Array): Handler {
 	return async ({ begin, write, end }) => {
 		begin(200, headers);
@@ -21,7 +21,7 @@ function sent(headers: Record<string, string>, body: string | Uint8Array): Handl
 	};
 }
 
-/** Begins a call of `use_skill` and leaves its arguments open. */
+/** Starts a call of `use_skill` and leaves its arguments unfinished. */
 const halfCall = [
 	{
 		type: 'response.output_item.added',

@@ -1,4 +1,4 @@
-/** Answers that end without content, too early, or with figures that say nothing. */
+/** Replies that end without content or too early, or whose usage numbers make no sense. */
 import { raw, response, text } from '../model-replies.ts';
 import { answered, completed, created, delta, failed, finished, opened, type Fault } from './fault.ts';
 

@@ -1,4 +1,4 @@
-/** Errors inside a stream that began well, in every shape that servers have for them. */
+/** Errors inside a stream that started well, in every format servers use. */
 import { raw } from '../model-replies.ts';
 import {
 	always,
@@ -17,7 +17,7 @@ const FAILED = `${SERVER_FAILED} It said: "boom". ${TRY_AGAIN}`;
 const FAILED_502 = `The server of test/model failed (502). It said: "boom". ${TRY_AGAIN}`;
 const UNSAID = `${SERVER_FAILED} ${TRY_AGAIN}`;
 
-/** The frame after some text: shown, kept, not asked again. */
+/** The frame after some text: the text is shown and kept, and nothing is retried. */
 function afterText(name: string, frame: object | string, code: string, message: string, status?: number): Fault {
 	return {
 		name: `error frame: ${name}`,

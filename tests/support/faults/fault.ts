@@ -1,20 +1,20 @@
-/** What a fault of a model's server is, what a user must see of it, and the frames that faults are made of. */
+/** What a model server's fault is, what the user must see, and the frames faults are built from. */
 import type { Gate } from '../gate.ts';
 import { text, type Reply } from '../model-replies.ts';
 
 export interface Fault {
-	/** Unique; names the test. */
+	/** Unique; used as the test's name. */
 	name: string;
-	/** What the server does, for people. */
+	/** What the server does, in words. */
 	does: string;
 	/**
-	 * The answer to each request of the turn: more than one where the client has to ask again. `seen` opens once the
-	 * user has seen what the outcome shows: what a reset overtakes is lost on its way, as on any network.
+	 * The reply to each request of the turn: more than one if the client has to retry. `seen` opens once the
+	 * user has seen everything in the outcome: like on any network, a reset loses whatever it overtakes.
 	 */
 	replies: Reply[] | ((seen: Gate) => Reply[]);
-	/** The server falls silent: the client needs a short `idleTimeoutMs`. */
+	/** The server goes silent: the client needs a short `idleTimeoutMs`. */
 	isStall?: true;
-	/** More than a test can take apart byte by byte. */
+	/** Too large for a test to split byte by byte. */
 	isLarge?: true;
 	/** Exactly what the user sees. */
 	outcome: Outcome;
@@ -23,25 +23,25 @@ export interface Fault {
 export interface Outcome {
 	/** The text of the answer. */
 	text: string;
-	/** null when the answer is complete; `{host}` in a message stands for the server's host and port. */
+	/** null if the answer is complete; `{host}` in a message stands for the server's host and port. */
 	error: { code: string; message: string; status?: number; retryAfterMs?: number } | null;
-	/** The calls that the client passes on as finished. */
+	/** Calls the client passes on as finished. */
 	calls?: { name: string; arguments: string }[];
-	/** What becomes of each call that was begun. */
+	/** The status of each call that was started. */
 	tools?: { name: string; status: 'done' | 'failed' | 'interrupted' }[];
-	/** Why a complete answer is shorter than the model wanted. */
+	/** Why a complete answer is shorter than it should be. */
 	incompleteReason?: string;
 }
 
-/** The replies of a fault, for one use. */
+/** A fault's replies, for one use. */
 export function repliesOf({ replies }: Fault, seen: Gate): Reply[] {
 	return typeof replies === 'function' ? replies(seen) : replies;
 }
 
-/** What the server answers once it works again. */
+/** The reply once the server works again. */
 export const RECOVERED = 'Here I am.';
 
-/** What the server asks for each time that it is asked again: the first request and three repetitions. */
+/** For the first request and three retries. */
 export function always(reply: Reply): Reply[] {
 	return [reply, reply, reply, reply];
 }
@@ -51,12 +51,12 @@ export function once(...replies: Reply[]): Reply[] {
 	return [...replies, text(RECOVERED)];
 }
 
-/** The outcome of an answer that came through. */
+/** The outcome of an answer that succeeded. */
 export function answered(shown = RECOVERED): Outcome {
 	return { text: shown, error: null };
 }
 
-/** The outcome of an answer that failed, after this text was shown. */
+/** The outcome of an answer that failed after this text. */
 export function failed(code: string, message: string, more: { shown?: string; status?: number } = {}): Outcome {
 	const { shown = '', status } = more;
 	return { text: shown, error: { code, message, ...(status === undefined ? {} : { status }) } };
@@ -94,12 +94,12 @@ export function finished(whole: string): object {
 
 export const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [] } };
 
-/** A whole, proper answer. */
+/** A whole, correct reply. */
 export function says(...chunks: string[]): object[] {
 	return [created, opened, ...chunks.map(delta), finished(chunks.join('')), completed];
 }
 
-/** Frames as the bytes of a stream. */
+/** Frames as stream bytes. */
 export function stream(frames: object[], lineEnd = '\n'): string {
 	return frames.map((frame) => `data: ${JSON.stringify(frame)}${lineEnd}${lineEnd}`).join('');
 }

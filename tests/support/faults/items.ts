@@ -1,4 +1,4 @@
-/** Answers whose items contradict themselves: ids twice or not at all, calls in halves, arguments of the wrong shape. */
+/** Replies whose items contradict themselves: duplicate or missing ids, incomplete calls, arguments of the wrong type. */
 import { raw } from '../model-replies.ts';
 import {
 	answered,
@@ -46,21 +46,21 @@ const whole = (item: CallFields, output_index?: number) => ({
 
 const use = { id: 'fc_1', call_id: 'call_1', name: 'use_skill' };
 
-/** The script ran once, and the answer goes on. */
+/** The script ran once and the answer continues. */
 const ran: Outcome = {
 	text: '',
 	error: null,
 	calls: [{ name: 'use_skill', arguments: ARGUMENTS }],
 	tools: [{ name: 'use_skill', status: 'done' }]
 };
-/** The call was made but cannot be: the model is told. */
+/** The call is complete but invalid: the model is told. */
 const misused = (args: string): Outcome => ({
 	text: '',
 	error: null,
 	calls: [{ name: 'use_skill', arguments: args }],
 	tools: [{ name: 'use_skill', status: 'failed' }]
 });
-/** The call never became whole, or its answer did not: nothing runs. */
+/** The call or its reply was incomplete: nothing runs. */
 const dropped = (calls: Outcome['calls'] = []): Outcome => ({
 	...failed('stream_truncated', BROKE_OFF),
 	calls,

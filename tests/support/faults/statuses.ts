@@ -1,10 +1,10 @@
-/** Requests that are refused: every status that servers use, with all kinds of bodies and of `Retry-After`. */
+/** Requests that are refused: every status servers use, with all kinds of bodies and `Retry-After`. */
 import { status } from '../model-replies.ts';
 import { always, answered, failed, NEVER_BEGAN, once, SERVER_FAILED, TRY_AGAIN, type Fault } from './fault.ts';
 
 const body = (code: number | string, message: string, more: object = {}) => ({ error: { code, message, ...more } });
 
-/** Refused once, for good. */
+/** Refused once; not retried. */
 function refused(code: number, said: string, name: string, sentence: string, advice: string): Fault {
 	const message = `${sentence} It said: "${said}". ${advice}`;
 	return {
@@ -15,7 +15,7 @@ function refused(code: number, said: string, name: string, sentence: string, adv
 	};
 }
 
-/** Fails each time, as it does when a provider is down. */
+/** Fails every time, as when a provider is down. */
 function down(code: number, said: string): Fault {
 	const message = `The server of test/model failed (${code}). It said: "${said}". ${TRY_AGAIN}`;
 	return {
@@ -26,7 +26,7 @@ function down(code: number, said: string): Fault {
 	};
 }
 
-/** Fails in a way that passes. */
+/** Fails temporarily. */
 function passing(name: string, does: string, ...replies: ReturnType<typeof status>[]): Fault {
 	return { name, does, replies: once(...replies), outcome: answered() };
 }

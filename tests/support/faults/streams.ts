@@ -1,25 +1,25 @@
-/** Streams whose bytes are cut, packed or framed in ways that a careless reader does not survive. */
+/** Streams whose bytes are split, packed or framed in ways that break a careless reader. */
 import { raw, type Handler } from '../model-replies.ts';
 import { answered, BROKE_OFF, completed, created, delta, failed, finished, opened, says } from './fault.ts';
 import { stream, TRY_AGAIN, type Fault } from './fault.ts';
 
 const WORDS = 'Grüße, 東京 🌤!';
 
-/** The bytes in chunks of `size`, each an HTTP chunk of its own; a client may still read several at once. */
+/** Bytes in chunks of `size`, each its own HTTP chunk; a client may still read several at once. */
 function inPieces(bytes: Uint8Array, size: number): Uint8Array[] {
 	return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
 		bytes.subarray(index * size, (index + 1) * size)
 	);
 }
 
-/** A body cut in two at this place. */
+/** A body split in two at this position. */
 function cutAt(body: string, mark: string, inside: number): Uint8Array[] {
 	const bytes = Buffer.from(body);
 	const at = bytes.indexOf(mark) + inside;
 	return [bytes.subarray(0, at), bytes.subarray(at)];
 }
 
-/** `count` deltas of one character, a thousand to a write: 200,000 writes would measure the server. */
+/** `count` one-character deltas, a thousand per write: 200,000 writes would only measure the server. */
 function manyDeltas(count: number): Handler {
 	return async ({ begin, write, end }) => {
 		begin();
