@@ -109,21 +109,10 @@ function idOf(body: unknown): { id?: unknown } {
 	return { id: asObject(body).id };
 }
 
-export interface McpSession {
-	readonly id: string;
-	/** The key that opened it; null for the server's owner. */
-	readonly apiKeyId: string | null;
-	readonly server: Server;
-	/** No request is running and no stream is open. */
-	isIdle(): boolean;
-	/** Last activity, in milliseconds of `now`. */
-	lastUsed(): number;
-	handle(request: Request, body: unknown, authInfo: AuthInfo): Promise<Response>;
-	/** Also ends running requests. */
-	close(): Promise<void>;
-}
+type McpSession = Awaited<ReturnType<typeof openSession>>;
 
 interface SessionParts extends Pick<SessionsOptions, 'now' | 'graceMs'> {
+	/** The key that opens it; null for the server's owner. */
 	apiKeyId: string | null;
 	createServer(sessionId: string): Server;
 	onClosed(id: string): void;
@@ -142,7 +131,7 @@ interface Incoming {
 	params?: { requestId?: unknown };
 }
 
-async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): Promise<McpSession> {
+async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts) {
 	const id = randomUUID();
 	const underWay = new Set<RequestId>();
 	/** Timers of disconnected requests. */
@@ -204,9 +193,11 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 		id,
 		apiKeyId,
 		server,
+		/** No request is running and no stream is open. */
 		isIdle: () => streams === 0 && underWay.size === 0,
+		/** Last activity, in milliseconds of `now`. */
 		lastUsed: () => lastUsed,
-		async handle(request, body, authInfo) {
+		async handle(request: Request, body: unknown, authInfo: AuthInfo): Promise<Response> {
 			lastUsed = now();
 			const messages = (Array.isArray(body) ? body : body === undefined ? [] : [body]) as Incoming[];
 			const refused = refusal(messages);
@@ -235,6 +226,7 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 				if (isBroken && left.length > 0) abandon(left);
 			});
 		},
+		/** Also ends running requests. */
 		close: () => server.close()
 	};
 }

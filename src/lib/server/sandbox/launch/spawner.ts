@@ -21,17 +21,6 @@ interface Remote {
 	resolve?: (result: LaunchResult) => void;
 }
 
-interface Runner {
-	readonly isAlive: boolean;
-	add(n: number, remote: Remote): void;
-	end(n: number, reason: 'aborted' | 'killed'): void;
-	send(message: ToRunner): void;
-	/** Keeps the host alive while a program runs. */
-	hold(): void;
-	/** Ends the runner and everything it started. */
-	close(): Promise<void>;
-}
-
 /** Like `createLauncher`. Starts the runner (`entry`) with the first program, and again if it ended. */
 export function createSpawner(options: { entry: string; log?: (message: string) => void }): Launcher {
 	const { entry, log = () => undefined } = options;
@@ -94,7 +83,9 @@ function runnerEnvironment(): Record<string, string> {
 
 const RUNNER_ENDED = 'The process that starts scripts ended, so all running scripts were stopped.';
 
-function startRunner(entry: string, log: (message: string) => void): Runner {
+type Runner = ReturnType<typeof startRunner>;
+
+function startRunner(entry: string, log: (message: string) => void) {
 	const remotes = new Map<number, Remote>();
 	const gone = createDeferred<void>();
 	let isAlive = true;
@@ -153,14 +144,16 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		get isAlive() {
 			return isAlive && child.connected;
 		},
-		add: (n, remote) => remotes.set(n, remote),
+		add: (n: number, remote: Remote) => void remotes.set(n, remote),
 		send,
 		end,
+		/** Keeps the host alive while a program runs. */
 		hold() {
 			child.ref();
 			child.channel?.ref();
 		},
-		async close() {
+		/** Ends the runner and everything it started. */
+		async close(): Promise<void> {
 			if (!isAlive) return gone.promise;
 			child.ref();
 			child.channel?.ref();
