@@ -1,4 +1,4 @@
-/** Addresses of conversations as they answer: lists, marks, deletion with a way back, search, files. */
+/** The chat endpoints: lists, marks, deletion with undo, search, files. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -55,11 +55,11 @@ interface Asked {
 	query?: string;
 	params?: Record<string, string>;
 	body?: unknown;
-	/** As it is sent, where that is no JSON. */
+	/** Sent unchanged, for bodies that aren't JSON. */
 	text?: string;
 }
 
-/** What a handler answers; it has the parts of an event that handlers use. */
+/** Calls a handler with the parts of an event that handlers use. */
 async function ask<Answer>(
 	handler: (event: never) => Response | Promise<Response>,
 	{ query = '', params = {}, body, text = JSON.stringify(body) }: Asked = {}
@@ -95,7 +95,7 @@ const patch = (id: string, body: unknown) => ask<ConversationSummary>(one.PATCH,
 const found = async (query = ''): Promise<ConversationSummary[]> =>
 	(await ask<ConversationList>(list.GET, { query })).body.data;
 
-/** A conversation with one answer of the built-in responder. */
+/** A chat with one demo mode answer. */
 async function answered(text: string, runId: string): Promise<string> {
 	const id = await create('New chat');
 	const { status } = await ask(chat.POST, { body: input(id, runId, text) });
@@ -215,7 +215,7 @@ test('a deleted conversation is listed until it is restored or deleted for good;
 	expect((await ask(restore.DELETE, { params: { id: kept } })).status).toBe(404);
 	expect((await ask(one.GET, { params: { id: kept } })).status).toBe(200);
 	expect(await deleted()).toMatchObject({ data: [], total: 0 });
-	// They would stand in the way of these addresses.
+	// These ids would clash with the endpoints of the same name.
 	for (const taken of ['trash', 'import']) {
 		expect((await ask(chat.POST, { body: input(taken, 'run-taken', 'x') })).status).toBe(400);
 		expect((await ask(file.PUT, { params: { id: taken, path: 'a.txt' }, text: 'x' })).status).toBe(400);
@@ -230,7 +230,7 @@ test('F14: who follows a conversation hears at once, and of a new title, of its 
 		const request = new Request(url, { signal: controller.signal });
 		const response = await changes.GET({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
 		const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-		/** What the next event says. */
+		/** The next event's data. */
 		return async (): Promise<unknown> => {
 			for (;;) {
 				const data = /^data: (.*)$/m.exec((await reader?.read())?.value ?? '')?.[1];

@@ -1,4 +1,4 @@
-/** What the whole app makes in a new data folder is for its user alone, and scripts that run as another user work all the same. */
+/** Everything the app creates in a new data folder is private to its user, and scripts that run as another user still work. */
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
@@ -21,7 +21,7 @@ const umask = process.umask();
 beforeAll(async () => {
 	root = await mkdtemp(join(tmpdir(), 'data-folder-api-'));
 	dataDir = join(root, 'data');
-	// As careless as can be; `auto` takes the backend with another user where the machine has one.
+	// The most permissive umask; `auto` picks the backend with a separate user if the machine has one.
 	process.umask(0);
 	app = await createApp(loadConfig({ DATA_DIR: dataDir, SKILLS_DIRS: join(dataDir, 'own'), SKILLS_SANDBOX: 'auto' }));
 	server = await serveRoutes(app, {
@@ -46,7 +46,7 @@ async function send(method: string, path: string, body: unknown): Promise<unknow
 	return JSON.parse(text);
 }
 
-/** Everything below the data folder that other users could read, write or enter, if they came that far. */
+/** Everything in the data folder that other users could read, write or enter if they could reach it. */
 async function openPaths(): Promise<string[]> {
 	const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
 	const paths = [dataDir, ...entries.map(({ parentPath, name }) => join(parentPath, name))];
@@ -62,7 +62,7 @@ test('F3: database, keys, uploads, workspaces and skills in a new data folder ar
 	await send('POST', '/api/skills/install', custom);
 	const folder = basename(workspaceOf(dataDir, { sessionId: 'one' }));
 	for (const said of ['first', 'second']) {
-		// The second one is written when the workspace is already the script's.
+		// The second file is written once the script's user owns the workspace.
 		await app.workspaces.write(folder, 'in/note.txt', new Blob([`${said}\n`]).stream());
 		await rm(join(dataDir, 'workspaces', folder, 'made'), { recursive: true, force: true });
 		const asked = { skillName: 'reader', script: 'scripts/deep/read.sh', sessionId: 'one' };
@@ -71,7 +71,7 @@ test('F3: database, keys, uploads, workspaces and skills in a new data folder ar
 	}
 	const names = await readdir(dataDir);
 	expect(names).toEqual(expect.arrayContaining(['app.sqlite', 'app.sqlite-wal', 'secrets.key', 'own', 'skills']));
-	// Scripts run from copies that nobody may change; where the server is root, they are read by another user.
+	// Scripts run from read-only copies; if the server is root, another user reads them.
 	const isShared = (path: string) =>
 		path.startsWith('skill-copies/') || (process.getuid?.() === 0 && /^(own|skills)\//.test(path));
 	expect((await openPaths()).filter((path) => !isShared(path))).toEqual([]);

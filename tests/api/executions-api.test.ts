@@ -1,4 +1,4 @@
-/** Scripts that are run by hand over HTTP: what they run from, and how many run at once (FEATURES D8, D43, E10). */
+/** Running scripts by hand over HTTP: where they run, and how many at once (FEATURES D8, D43, E10). */
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -89,7 +89,7 @@ test('D8: a skill that only the server may read runs, whichever backend there is
 	expect((await run('say.sh')).result).toMatchObject({ success: true, stdout: 'read' });
 });
 
-/** Each holds its place until its file is there; what ran is seen by the files that they make. */
+/** Each script runs until its file exists; the files the scripts create show which have started. */
 async function putHolding() {
 	await put('hold.sh', 'touch "$1/began-$2"; until [ -e "$1/go-$2" ]; do sleep 0.05; done; echo "$2"');
 	const marks = join(root, 'marks');
@@ -126,7 +126,7 @@ test('D43: more scripts than may run at once wait for their turn, one caller not
 	leaving.abort();
 	expect(await left).toBe('left');
 	await eventually(async () => expect((await queue()).waiting).toBe(2));
-	// Both of the others would be the next of their caller; of the two callers each gets one.
+	// Each of the two waiting calls is the next of its caller, and each caller gets one place.
 	await go('a1');
 	await go('a2');
 	await eventually(async () => expect((await began()).sort()).toEqual(['a1', 'a2', 'a4', 'b1']));
@@ -142,7 +142,7 @@ test('D43: more scripts than may run at once wait for their turn, one caller not
 
 test('D43, D31: a call of the browser waits for a place like a script', async () => {
 	const { began, hold, go } = await putHolding();
-	// That there is no Chromium is seen when it is its turn.
+	// The missing Chromium is only noticed when it's its turn.
 	process.env.CHROMIUM_PATH = join(root, 'no-chromium');
 	await start({ SKILLS_MAX_SCRIPTS: '1', SKILLS_TIMEOUT_MS: '60000', SKILLS_BROWSER_ENABLED: 'true' });
 	const script = hold('a1', 'a');
@@ -177,7 +177,7 @@ test('D43, D37: a native handler that calls a script does not wait for its own p
 	const all = Array.from({ length: 256 }, () => call(waiting));
 	await eventually(() => expect(nativeTest.running).toBe(256));
 	expect((await call(waiting)).result).toMatchObject({ message: expect.stringContaining('More than 256 calls') });
-	// They keep nobody else from a place.
+	// They don't take a place from others.
 	expect((await run('say.sh', { sessionId: 'b' })).result).toMatchObject({ stdout: 'inner\n' });
 	for (const end of nativeTest.end) end();
 	for (const { result } of await Promise.all(all)) expect(result).toMatchObject({ success: true });

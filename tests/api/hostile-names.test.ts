@@ -1,4 +1,4 @@
-/** Names of skills that are none, and ids that are addresses: what the list gives, every call takes. */
+/** Invalid skill names, and ids that look like paths: every call accepts the ids the list returns. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import * as one from '../../src/routes/api/skills/[...id]/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 
-/** Paths, references, what other systems refuse, what is not to be seen, and what is too long to be called. */
+/** Paths, references, names other systems refuse, invisible characters, and names that are too long. */
 const NAMES = [
 	...[
 		'..',

@@ -17,7 +17,7 @@ import * as fork from '../../src/routes/api/conversations/[id]/fork/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
-/** It exchanges folders and links, which no moment lies between, until it is ended. */
+/** Swaps folders and links atomically until it's stopped. */
 const SWAPPER = `import ctypes, os
 libc = ctypes.CDLL(None)
 print('begun', flush=True)
@@ -25,7 +25,7 @@ while True:
 	for each in range(8):
 		libc.renameat2(-100, b'd%d' % each, -100, b'l%d' % each, 2)
 `;
-/** So deep that no path leads there. */
+/** Too deep for any path to reach. */
 const NEST = `import os
 for each in range(20):
 	os.mkdir('d' * 250); os.chdir('d' * 250)
@@ -71,7 +71,7 @@ async function call<Answer>(path: string, body?: unknown): Promise<{ status: num
 	return { status: response.status, body: (await response.json()) as Answer };
 }
 
-/** A conversation with an answer, from which it can be forked, and a workspace. */
+/** A chat with an answer to fork from, and a workspace. */
 async function begin(): Promise<{ id: string; workspace: string; messageId: string }> {
 	const { id } = (await call<ConversationSummary>('conversations', { title: 'Plans' })).body;
 	const messages = [{ id: 'question', role: 'user', content: 'hello' }];
@@ -134,7 +134,7 @@ test('F13, F14: a folder deeper than any path is listed, forked and gone with it
 test('D33, F13: a fork of more than a workspace may hold is 413, says what to do, and leaves nothing', async () => {
 	await start({ SKILLS_WORKSPACE_MB: '1' });
 	const { id, workspace, messageId } = await begin();
-	// It takes no room until it is copied.
+	// A sparse file: it takes no space until it's copied.
 	await writeFile(join(workspace, 'holes.bin'), '');
 	await truncate(join(workspace, 'holes.bin'), 2 ** 40);
 	const before = await call<{ data: unknown[] }>('conversations');

@@ -1,4 +1,4 @@
-/** Installing skills by HTTP, from played catalogs and from uploads: bodies, codes, and what is left on disk. */
+/** Installing skills over HTTP, from fake catalogs and from uploads: bodies, codes, and what stays on disk. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -245,7 +245,7 @@ test('E20: a form that leads out of its folder, is none, or has 1,001 parts is r
 	expect(await folders('staging')).toEqual([]);
 });
 
-/** With the type that names its boundary. */
+/** Includes the content type with the boundary. */
 function formOf(form: FormData): Asked {
 	const { body, headers } = new Response(form);
 	if (!body) throw new Error('a form has a body');

@@ -1,4 +1,4 @@
-/** API keys as the REST API has them, through the hooks: made, revoked, and what each of them sees of what there is. */
+/** API keys over REST, through the hooks: creating, revoking, and what each key can see. */
 import { readdir, readFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ const refusalOf = async (response: Response): Promise<[number, string]> => [
 	((await response.json()) as Refusal).error.code
 ];
 
-/** Asks, and waits for the last event. */
+/** Asks and waits for the last event. */
 async function ask(bearer: string, threadId: string, content: string): Promise<string> {
 	const runId = crypto.randomUUID();
 	const body = { threadId, runId, messages: [{ id: crypto.randomUUID(), role: 'user', content }] };

@@ -1,4 +1,4 @@
-/** MCP servers as the addresses answer them, with a real one behind. */
+/** The MCP server endpoints, with a real MCP server. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

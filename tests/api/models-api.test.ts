@@ -1,4 +1,4 @@
-/** Models, account and the settings of both, as the addresses answer them, with a server that plays OpenRouter. */
+/** The endpoints for models, the account and their settings, with a server that plays OpenRouter. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const open = (env: Record<string, string> = {}) =>
 		})
 	);
 
-/** Every answer, to be searched for what must not be in it. */
+/** Every response, to search for what must not be in it. */
 const answers: string[] = [];
 
 async function send<Answer>(handler: (event: never) => Response | Promise<Response>, body?: unknown) {

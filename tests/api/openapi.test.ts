@@ -1,4 +1,4 @@
-/** The description of the API against the routes that there are, and against the rules of OpenAPI 3.1. */
+/** The API description, checked against the existing routes and the rules of OpenAPI 3.1. */
 import { expect, test } from 'vitest';
 import { createOpenApiDocument } from '../../src/lib/server/openapi.ts';
 import { skillPatch, skillQuery } from '../../src/lib/shared/skills.ts';
@@ -20,7 +20,7 @@ const described = Object.entries(document.paths).flatMap(([path, methods]) =>
 	Object.entries(methods).map(([method, value]) => ({ path, method, operation: value as unknown as Described }))
 );
 
-/** Every value inside, with where it is. */
+/** Every nested value with its path. */
 function* walk(value: unknown, at = '#'): Generator<[string, unknown]> {
 	yield [at, value];
 	if (typeof value !== 'object' || value === null) return;
@@ -122,7 +122,7 @@ test('patterns are regular expressions, types are types, and what is required is
 	for (const [at, value] of walk(document.paths)) {
 		if (typeof value !== 'object' || value === null || !('type' in value)) continue;
 		const schema = value as { type: unknown; pattern?: string; required?: string[]; properties?: object };
-		// Properties have names of their own, and an example of a body is no schema.
+		// Properties can have any name, and a body's example isn't a schema.
 		if (at.endsWith('/properties') || /\/application\/json\/example(\/|$)/.test(at)) continue;
 		expect(types, at).toEqual(expect.arrayContaining([schema.type].flat()));
 		if (schema.pattern !== undefined) expect(() => new RegExp(schema.pattern ?? '', 'u'), at).not.toThrow();

@@ -1,4 +1,4 @@
-/** The registry's addresses as they answer: settings, list, executions, export and scores, with their codes. */
+/** The registry endpoints: settings, list, executions, export and scores, with their status codes. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -51,11 +51,11 @@ interface Asked {
 	query?: string;
 	id?: string;
 	body?: unknown;
-	/** As it is sent, where that is no JSON. */
+	/** Sent unchanged, for bodies that aren't JSON. */
 	text?: string;
 }
 
-/** What a handler answers; it has the parts of an event that handlers use. */
+/** Calls a handler with the parts of an event that handlers use. */
 async function send<Answer>(
 	handler: (event: never) => Response | Promise<Response>,
 	{ query = '', id = '', body, text = JSON.stringify(body) }: Asked = {}

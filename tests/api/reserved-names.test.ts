@@ -1,4 +1,4 @@
-/** Names that belong to the server: no skill takes them, in a chat, over MCP or over REST. */
+/** Names that belong to the server: no skill can take them, in a chat, over MCP or over REST. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import type { SkillList } from '../../src/lib/shared/skills.ts';
@@ -7,7 +7,7 @@ import { openMcpRig, type McpRig } from '../support/mcp-rig.ts';
 import { call, calls, text, type Reply } from '../support/model-server.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
 
-/** Built-in skills and their other names, the library's tools, those of MCP servers and of our own MCP server. */
+/** Built-in skills and their aliases, the library's tools, and tools of MCP servers and of our own MCP server. */
 const NAMES = [
 	...['file_read', 'browser', 'omniroute_web_search', 'load_skill', 'skills_tool', 'define_tool'],
 	...['mcp__demo__echo', 'skills_list', 'omniroute_skills_execute']
@@ -34,7 +34,7 @@ interface Item {
 	output?: string;
 }
 
-/** What each call of the model got, by its id, with the skill loaded. */
+/** The output of each model call, by call id, with the skill loaded. */
 async function answersTo(reply: Reply): Promise<Map<string | undefined, string>> {
 	rig = await openResponses({ script: [call('load_skill', { skill: 'evil' }), reply, text('Done.')], skills: EVIL });
 	const { status } = await rig.ask({ model: 'some/model', input: 'Go.' });

@@ -1,4 +1,4 @@
-/** Who may use which endpoint: each says it itself, and here stands what it should be (FEATURES F12, E18). */
+/** Who may use which endpoint: each endpoint declares it, and this file has the expected result (FEATURES F12, E18). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { AppError } from '../../src/lib/shared/errors.ts';
 import { API_SCOPES, type ApiScope } from '../../src/lib/shared/names.ts';
 import { EVERY_ENDPOINT, endpointAt, ROUTE_MODULES } from '../support/endpoints.ts';
 
-/** What a key needs for what; whatever else there is in the server is not for keys. */
+/** The scope each endpoint needs; keys can't use any other. */
 const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
 	['read', 'GET', '/api/health'],
 	['read', 'GET', '/api/agent/capabilities'],
@@ -39,7 +39,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const callerWith = (...scopes: ApiScope[]): Caller => ({ apiKeyId: 'key_1', scopes });
 
-/** An app that says when it is reached: then the caller was let in. */
+/** An app that reports when it's used, which means the caller was let in. */
 const app = new Proxy(
 	{},
 	{
@@ -49,7 +49,7 @@ const app = new Proxy(
 	}
 );
 
-/** `may` when the handler is reached, or its body is read; else `forbidden`. */
+/** `may` if the handler runs or its body is read; otherwise `forbidden`. */
 async function outcome(caller: Caller, route: string, method: string): Promise<'may' | 'forbidden' | 'no endpoint'> {
 	const handler = endpointAt(route, method);
 	if (!handler) return 'no endpoint';
@@ -79,7 +79,6 @@ describe('F12: what a key may do', () => {
 			}
 		}
 		const open = OPEN.map(([, method, route]) => `${method} ${route}`);
-		// How to come in is for everybody.
 		expect(may.sort()).toEqual(open.sort());
 	});
 
@@ -111,7 +110,7 @@ test('DESIGN §5: every method of a route for programs is an endpoint, which say
 			.map((name) => `${name} ${route}`)
 	);
 	expect(missing).toEqual([]);
-	// A page there would be open to every key.
+	// Any key could open a page at these paths.
 	const pages = all.filter((file) => basename(file).startsWith('+page') && isProgramRoute(`/${file}`));
 	expect(pages).toEqual([]);
 	expect(new Set(EVERY_ENDPOINT.map(({ path }) => path)).size).toBe(routes.length);

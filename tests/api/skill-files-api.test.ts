@@ -1,4 +1,4 @@
-/** Making, editing, checking and handing on skills by HTTP: bodies, codes, and what is left on disk (F1, F4, F8). */
+/** Creating, editing, checking and exporting skills over HTTP: bodies, codes, and what stays on disk (F1, F4, F8). */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a skill's files may look like, and what the model reads of them: the whole app, with a scripted model behind it. */
+/** The forms a skill's files can take, and what the model reads of them: the whole app with a scripted model. */
 import { afterEach, expect, test } from 'vitest';
 import { call, text, type Reply } from '../support/model-server.ts';
 import * as list from '../../src/routes/api/skills/+server.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const front = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\n`;
 
-/** What the model is given for each of its calls. */
+/** The output the model gets for each call. */
 async function outputsOf(skills: Record<string, string | Uint8Array>, replies: Reply[]): Promise<string[]> {
 	rig = await openResponses({ skills, script: [...replies, text('Done.')] });
 	const { status } = await rig.ask({ model: 'test/model', input: 'Go on.' });
@@ -120,7 +120,7 @@ test('D38: a tool that is marked as idempotent is tried again when it fails, as 
 		app.skills.setMaxRetries(0);
 		expect(await run('once')).toMatchObject({ success: false });
 		expect(await run('once')).toMatchObject({ success: true, value: 3 });
-		// Each attempt has its record.
+		// Each attempt is recorded.
 		const { data } = (await (await fetch(`${server.url}/api/skills/executions`)).json()) as {
 			data: { status: string }[];
 		};
@@ -133,7 +133,7 @@ test('D38: a tool that is marked as idempotent is tried again when it fails, as 
 });
 
 test('D38: a time limit that is set while the server runs ends scripts, tools and handlers from then on', async () => {
-	// Each waits for ever until the script `open.sh` has run in its workspace, or the handler's door is open.
+	// Each waits until the script `open.sh` has run in its workspace, or `isOpen` is set for the handler.
 	const slow = 'until [ -e open ]; do sleep 0.02; done; echo done\n';
 	let isOpen = false;
 	const skills = {

@@ -1,4 +1,4 @@
-/** Removed skills go for good after thirty days, when the app starts (FEATURES E4, E22). */
+/** Deleted skills are removed for good after thirty days, when the app starts (FEATURES E4, E22). */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ async function listTrash(): Promise<TrashedSkill[]> {
 	return ((await response.json()) as { data: TrashedSkill[] }).data;
 }
 
-/** Removed over HTTP, then as long ago as it says: nobody waits for a month. */
+/** Deletes skills over HTTP, then backdates the deletion. */
 async function removeSome(ages: Record<string, number>): Promise<void> {
 	for (const name of Object.keys(ages)) {
 		const folder = join(root, 'skills', name);
@@ -69,7 +69,7 @@ test('E4: at a start what was removed thirty days ago goes for good, and what wa
 	await removeSome({ older: 31 * DAY_MS, old: 30 * DAY_MS, young: 29 * DAY_MS, younger: 30 * DAY_MS - 30 * MINUTE_MS });
 	expect(await kept()).toHaveLength(4);
 	await start();
-	// Before anybody has asked for the list.
+	// This happens before anyone asks for the list.
 	const left = await kept();
 	expect(left).toHaveLength(2);
 	const listed = await listTrash();

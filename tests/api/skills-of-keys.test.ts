@@ -1,4 +1,4 @@
-/** What one API key is told, over REST, MCP and A2A, of the skills of another: nothing. */
+/** One API key learns nothing about another key's skills over REST, MCP and A2A. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
@@ -49,7 +49,7 @@ function skillText(name: string, description: string): string {
 	return `---\nname: ${name}\ndescription: ${description}\n---\nRun scripts/say.sh, or the tool say.`;
 }
 
-/** With a script and a tool that say whose it is. */
+/** The skill's script and tool say who owns it. */
 async function install(owner: Key, name: string, says: string): Promise<void> {
 	const choice = installConfirm.parse({ apiKeyId: owner.id, enabled: true });
 	await rig.app.installer.install(
@@ -80,7 +80,7 @@ async function rest(key: Key, method: string, route: string, more: { query?: str
 	return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** What is new each time tells nothing; also in JSON that is text. */
+/** Drops values that differ every time, also from JSON inside text. */
 function withoutChance(answer: unknown): unknown {
 	const chance = /^(?:revision|createdAt|finishedAt|durationMs|executionId|lastUsedAt|executions|failures)$/;
 	const clean = (key: string, value: unknown): unknown => {
@@ -93,7 +93,7 @@ function withoutChance(answer: unknown): unknown {
 
 const RESERVED = 'browser';
 
-/** All that a key can ask of skills: by their lists, and by name. */
+/** Everything a key can request about skills: lists, and each by name. */
 async function askAll(key: Key, client: Client, names: readonly string[]): Promise<unknown[]> {
 	const answers: unknown[] = [
 		await rest(key, 'GET', '/api/skills', { query: '?limit=200' }),
@@ -187,7 +187,7 @@ test('A41: a key is told of no place on the server: not where a skill lies, nor 
 	await install(mine, 'notes', 'mine');
 	await rig.put('twin/notes/SKILL.md', skillText('notes', 'The first.'));
 	await rig.put('twin-2/notes/SKILL.md', skillText('notes', 'The second.'));
-	// What the system says of it quotes the path.
+	// The system's error message quotes the path.
 	await mkdir(join(rig.skills, 'torn/SKILL.md'), { recursive: true });
 	await rig.put('torn-2/SKILL.md', 'No front matter.');
 	await rig.app.skills.reload();

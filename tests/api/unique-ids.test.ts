@@ -1,4 +1,4 @@
-/** Every skill is read by the id that the list gives it, whatever stands beside it (FEATURES E2, F1). */
+/** Every skill can be read by the id from the list, whatever else is in the folder (FEATURES E2, F1). */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -10,7 +10,7 @@ import * as list from '../../src/routes/api/skills/+server.ts';
 import * as one from '../../src/routes/api/skills/[...id]/+server.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
-/** Folders of which the ids could be one: a sign before a word, a version, a built-in skill's, an owner's. */
+/** Folders whose ids could clash with another: with a prefix character, a version, a built-in skill's name, an owner's. */
 const BROKEN = [
 	...['skills/install', 'skills/~install', 'skills/~~install', 'skills/~.', 'skills/a/~run', 'skills/a/run'],
 	...[

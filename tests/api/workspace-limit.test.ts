@@ -1,4 +1,4 @@
-/** What a workspace may hold, over HTTP: uploads, and what the server's own skills write there (FEATURES D33, D27, F5). */
+/** Workspace limits over HTTP: uploads, and what the server's own skills write (FEATURES D33, D27, F5). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
 const KB = 1024;
 const MB = 1024 * KB;
-/** What can be done about it. */
+/** Tells the user what to do. */
 const HINT = expect.stringMatching(/^Delete .*SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES/);
 
 let root: string;
@@ -47,7 +47,7 @@ async function upload(path: string, bytes: number): Promise<{ status: number; bo
 	return { status: response.status, body: await response.json() };
 }
 
-/** `file_write`, in the workspace of a session. */
+/** Calls `file_write` in a session's workspace. */
 async function write(path: string, bytes: number, more: Record<string, unknown> = {}): Promise<unknown> {
 	const input = { path, content: 'x'.repeat(bytes), ...more };
 	const response = await fetch(`${server.url}/api/skills/executions`, {
@@ -70,7 +70,7 @@ test('D33: uploads that come to more than SKILLS_WORKSPACE_MB are 413 with what 
 	expect(await listed.json()).toMatchObject({ data: [{ path: 'a.bin', bytes: 600 * KB }] });
 	await fetch(`${server.url}/api/conversations/c1/files/a.bin`, { method: 'DELETE' });
 	expect(await upload('b.bin', 600 * KB)).toMatchObject({ status: 201 });
-	// Of several at once no more are taken than there is room for.
+	// Of several uploads at once, only as many succeed as there's space for.
 	const many = await Promise.all(['c', 'd', 'e', 'f'].map((name) => upload(name, 300 * KB)));
 	for (const { status } of many) expect([201, 413]).toContain(status);
 	expect(many.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(1);

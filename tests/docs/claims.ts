@@ -1,25 +1,25 @@
-/** Reads a page of claims, each with the tests that show it, and says which are shown by none: pure functions over texts. */
+/** Reads a page of claims, each with the tests that prove it, and reports unproven ones: pure functions over texts. */
 
 import ts from 'typescript';
 
 export interface Claim {
-	/** Counted from 1. */
+	/** Starts at 1. */
 	line: number;
 	text: string;
-	/** As they are written, from the arrow on. */
+	/** As written, starting at the arrow. */
 	references: string[];
 }
 
 const ARROW = '→ ';
 const REFERENCE = /^→ (\S+\.(?:test|spec|suite)\.ts): (\S.*)$/;
-/** Between the titles of a group and of a test in it. */
+/** Separates a group's title from a test's. */
 const WITHIN = ' › ';
 const ITEM = /^\s*([-*+]|\d+\.) /;
 const NOT_RUN = ['skip', 'todo', 'fixme'];
 
 /**
- * Every paragraph, bullet and row of a table is a claim. None is what stands before the first section (bullets and rows
- * do count there), nor what stands in the last one, which says what is not protected.
+ * Every paragraph, bullet and table row is a claim, except in the last section (what isn't protected).
+ * Before the first section, only bullets and rows are claims.
  */
 export function claimsOf(page: string): Claim[] {
 	const lines = page.split('\n');
@@ -43,7 +43,7 @@ export function claimsOf(page: string): Claim[] {
 	return claims;
 }
 
-/** Sentences, one for each thing that is wrong; `read` gives the text of a file of tests, null where there is none. */
+/** One sentence for each problem; `read` returns a test file's text, or null if it doesn't exist. */
 export function problemsOf(page: string, read: (path: string) => string | null): string[] {
 	const known = new Map<string, string[] | null>();
 	const titlesOf = (path: string): string[] | null => {
@@ -68,7 +68,7 @@ export function problemsOf(page: string, read: (path: string) => string | null):
 	});
 }
 
-/** The titles of a file's tests behind those of their groups, as they are written; those that are never run are left out. */
+/** The titles of a file's tests, prefixed with their groups', as written; tests that never run are left out. */
 export function testTitles(source: string): string[] {
 	const file = ts.createSourceFile('tests.ts', source, ts.ScriptTarget.Latest, true);
 	const titles: string[] = [];
@@ -83,12 +83,12 @@ export function testTitles(source: string): string[] {
 	return titles;
 }
 
-/** A title may stand alone or behind its group's. */
+/** A reference may give a title alone or with its group's. */
 function hasTest(titles: readonly string[], title: string): boolean {
 	return titles.some((found) => found === title || found.endsWith(WITHIN + title));
 }
 
-/** `test('…')`, `test.each(…)('…')`, `test.describe('…')`: the words before the title; null for any other call. */
+/** For `test('…')`, `test.each(…)('…')`, `test.describe('…')`: the names before the title; null for any other call. */
 function readCall({ expression, arguments: [title] }: ts.CallExpression): { names: string[]; title: string } | null {
 	const names: string[] = [];
 	let callee: ts.Expression = expression;
@@ -108,7 +108,7 @@ function isTableHead(lines: readonly string[], index: number): boolean {
 	return isRule(lines[index]) || (lines[index]?.startsWith('|') === true && isRule(lines[index + 1]));
 }
 
-/** References end with their line or, in a table, with their cell or a line break in it. */
+/** References end with their line or, in a table, at the end of the cell or at a line break in it. */
 function readLine(line: string): { text: string; references: string[] } {
 	const pieces = (line.startsWith('|') ? line.split(/\||<br>/) : [line]).map((piece) => piece.trim());
 	const references = pieces.flatMap((piece) => (piece.includes(ARROW) ? piece.slice(piece.indexOf(ARROW)) : []));

@@ -1,4 +1,4 @@
-/** The cases that the built-in responder is measured with can be met: every command is run, and prints what its case claims. */
+/** The cases that demo mode is measured with can be met: every command is run and prints what its case claims. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const INTERPRETERS: Record<string, string> = {
 	'.sh': 'bash',
 	'.mjs': process.execPath
 };
-/** Calls the default export of the module that is the first argument with the JSON on standard input. */
+/** Calls the default export of the module in the first argument with the JSON from stdin. */
 const CALL = `
 	const { text } = await import('node:stream/consumers');
 	const module = await import(process.argv[1]);

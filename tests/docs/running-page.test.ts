@@ -1,4 +1,4 @@
-/** docs/running.md: every setting is in its tables, with the default that .env.example shows. */
+/** docs/running.md: its tables have every setting, with the default from .env.example. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** docs/security.md claims nothing that no test shows; and the check that says so, on small invented pages. */
+/** Every claim in docs/security.md has a test; and the check itself, on small made-up pages. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** docs/skills.md: every example of it is a skill that works as the page says, and it describes the fields that are read and no others. */
+/** docs/skills.md: every example is a skill that works as the page says, and the page lists exactly the fields that are read. */
 import { mkdtemp, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -22,7 +22,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const page = await readFile(join(ROOT, 'docs/skills.md'), 'utf8');
 
 interface Block {
-	/** After the language: a path, or what the block is. */
+	/** What follows the language: a path, or the block's kind. */
 	info: string;
 	text: string;
 }
@@ -34,7 +34,7 @@ const files = blocks.filter(({ info }) => /^[\w-]+\/\S+( invalid)?$/.test(info))
 const skillNames = [
 	...new Set(files.filter(({ info }) => !info.endsWith(' invalid')).map(({ info }) => info.split('/')[0] ?? ''))
 ];
-/** Each call, with the blocks up to the next one or the next file: what comes of it. */
+/** Each call with its expected results: the blocks up to the next call or file. */
 const calls = blocks.flatMap(({ info, text }, index) => {
 	if (!info.startsWith('call ')) return [];
 	const after = blocks.slice(index + 1);
@@ -62,7 +62,7 @@ beforeAll(async () => {
 	}
 	await put(join(paths.first, files[0]?.info ?? ''), files[0]?.text ?? '');
 	skills = await createSkillsProvider(paths.valid, { cwd: paths.work });
-	// Its tools are there once a skill is loaded.
+	// Its tools exist only once the skill is loaded.
 	for (const skill of skills.skillNames) await skills.handleToolCall('load_skill', { skill });
 });
 afterAll(async () => {
@@ -128,7 +128,7 @@ describe('the examples', () => {
 	});
 });
 
-/** The names in code marks in a column, up to its first colon, of the one table whose heading row begins with these cells. */
+/** Names in code marks in one column, each cell up to its first colon, of the only table whose heading row starts like this. */
 function described(heading: string, column = 1): string[] {
 	const [, table = '', ...others] = page.split(`\n| ${heading} |`);
 	if (table === '' || others.length > 0) throw new Error(`The page has no table “${heading}”, or several.`);
@@ -140,7 +140,7 @@ function namesIn(text: string): string[] {
 	return Array.from(text.matchAll(/`([\w.-]+)`/g), ([, name = '']) => name);
 }
 
-/** Is a record of nothing, and notes which of its keys are asked for. */
+/** An empty record that notes which keys are read. */
 function recorder(): { record: Record<string, never>; keys: Set<string> } {
 	const keys = new Set<string>();
 	const note = (key: string | symbol) => void (typeof key === 'string' && keys.add(key));
@@ -154,7 +154,7 @@ function recorder(): { record: Record<string, never>; keys: Set<string> } {
 	return { record, keys };
 }
 
-/** What is asked of a skill's front matter by all that reads it, from the SKILL.md to the end of a run. */
+/** Every front matter key that's read, from parsing SKILL.md to the end of a run. */
 async function fieldsRead(): Promise<{ top: Set<string>; metadata: Set<string> }> {
 	const [data, metadata, extra] = [recorder(), recorder(), recorder()];
 	const ignore = () => undefined;
@@ -184,13 +184,13 @@ async function fieldsRead(): Promise<{ top: Set<string>; metadata: Set<string> }
 	const below = new Set([...metadata.keys, ...inMetadata.keys, ...(await keysWrittenOut())]);
 	for (const key of extra.keys) {
 		if (key.startsWith('metadata.')) below.add(key.slice('metadata.'.length));
-		// A key with a dot at the top is how some write the map `requires`.
+		// A dotted key at the top level is another way to write the map `requires`.
 		else top.add(key.split('.')[0] ?? '');
 	}
 	return { top, metadata: below };
 }
 
-/** Keys that code names outright: what reads one in a place that is not run above is found here. */
+/** Keys written literally in code: finds readers in places not run above. */
 async function keysWrittenOut(): Promise<string[]> {
 	const keys: string[] = [];
 	for (const room of ['skills', 'network', 'trust', 'evals', 'skill-admin', 'turns']) {
@@ -211,7 +211,7 @@ describe('the fields', () => {
 		expect(new Set(ofStandard)).toEqual(SPEC_KEYS);
 		expect(new Set([...ofStandard, ...described('Instead of | Also read, at the top level', 2)])).toEqual(top);
 		expect(new Set([...described('Key'), ...described('Instead of | Also read, in `metadata`', 2)])).toEqual(metadata);
-		// What is read is no surprise to the app either.
+		// Keys that are read must not be reported as unknown.
 		expect([...top].filter((key) => !SPEC_KEYS.has(key) && !KNOWN_EXTRA.has(key))).toEqual([]);
 	});
 	test('D15, D16: those of tools.json are described, and no others', () => {

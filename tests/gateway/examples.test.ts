@@ -1,4 +1,4 @@
-/** The programs of examples/ as they are, with the vendors' clients and the installed package (FEATURES B11, D39). */
+/** The programs in examples/, unchanged, with the vendors' clients and the installed package (FEATURES B11, D39). */
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { installLibrary, type InstalledLibrary } from '../support/installed-libr
 import { startVendorServer, type Vendor } from '../support/vendor-servers.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-// Each test starts programs, on a machine that may be busy.
+// Each test starts programs, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 let library: InstalledLibrary;

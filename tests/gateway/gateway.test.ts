@@ -43,7 +43,7 @@ const count = (text: string) => ({
 	args: { skill: 'count-words', script: 'scripts/count.mjs', args: [text] }
 });
 const lastOf = (results: string[]) => results.at(-1) ?? '';
-/** What a model would make of the count: only what it was sent. */
+/** The model's answer, made only from what it was sent. */
 const sayWords = (results: string[]) => {
 	const { stdout } = JSON.parse(lastOf(results)) as { stdout: string };
 	return `It has ${String((JSON.parse(stdout) as { words: number }).words)} words.`;

@@ -1,4 +1,4 @@
-/** The package as others install it, and its documents: every example in them runs, every export is in them. */
+/** The package as users install it, and its docs: every example runs, and every export is documented. */
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { codeBlocks, installLibrary, type InstalledLibrary } from '../support/in
 import { startOfflineServer } from '../support/offline-server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-// Each test starts programs, on a machine that may be busy.
+// Each test starts programs, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 let library: InstalledLibrary;

@@ -1,4 +1,4 @@
-/** What comes to A2A from clients that make mistakes, or mean harm: an error of the protocol, and never more (FEATURES E16). */
+/** A2A requests from faulty or malicious clients: they get a protocol error and nothing else (FEATURES E16). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
@@ -158,7 +158,7 @@ describe('with keys', () => {
 		const parts = [filePart('planted.txt', 'x')];
 		await expect(other.sendMessage(says('x', { contextId, parts }))).rejects.toThrow('contextId');
 		expect(await rig.app.workspaces.list(contextId)).toEqual([]);
-		// Whoever manages the server sees all.
+		// The server's manager sees everything.
 		const manager = await a2aClient(rig.url, '1.0', TOKEN);
 		expect(await manager.getTask({ tenant: '', id })).toEqual(task);
 	});

@@ -1,4 +1,4 @@
-/** AG-UI 1.0 over HTTP, by its own client `HttpAgent`: every event is checked against the protocol's own schemas. */
+/** AG-UI 1.0 over HTTP with its own client, `HttpAgent`: every event is checked against the protocol's schemas. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -189,7 +189,7 @@ describe('with the built-in responder', () => {
 			expect(code, `${body.slice(0, 300)} → ${JSON.stringify(answer)}`).toBeGreaterThanOrEqual(400);
 			expect(code, `${body.slice(0, 300)} → ${JSON.stringify(answer)}`).toBeLessThan(500);
 		}
-		// Written by hand: what is nested so deep can be parsed, and not be written again, as a snapshot does.
+		// Written by hand: JSON nested this deep can be parsed but not written again, as a snapshot would.
 		const whole = input({ forwardedProps: { snapshots: true }, state: 0 });
 		const nested = whole.replace('"state":0', `"state":${'['.repeat(5000)}${']'.repeat(5000)}`);
 		expect(nested).not.toBe(whole);
@@ -300,7 +300,7 @@ describe('with a model that is played', () => {
 		ids = { threadId: 'parts', runId: crypto.randomUUID() }
 	) => {
 		const messages = [{ id: crypto.randomUUID(), role: 'user', content }];
-		// The client's own schema takes what is sent here.
+		// The client's own schema accepts this.
 		for (const message of messages) MessageSchema.parse(message);
 		const response = await fetch(`${served.server.url}/api/chat`, {
 			method: 'POST',

@@ -1,4 +1,4 @@
-/** The official conformance suite against the server; what does not apply is in the baseline beside, each with its reason. */
+/** The official conformance suite against the server; the baseline file lists what doesn't apply, with reasons. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { report } from '../support/protocol-report.ts';
 const root = join(import.meta.dirname, '../..');
 const baseline = join(import.meta.dirname, 'mcp-conformance-baseline.yml');
 
-/** The suite calls tools and prompts by names of its own: here they are those of skills. */
+/** Skills with the tool and prompt names the suite calls. */
 async function putSuiteSkills(rig: McpRig): Promise<void> {
 	const tool = (name: string, script: string) => ({ name, description: 'For the suite.', script, parameters: {} });
 	const tools = [
@@ -63,7 +63,7 @@ test(
 	}
 );
 
-/** Each entry's comment: the one above it, or above the first of its group. */
+/** Each entry's comment: the one above it, or above the first entry of its group. */
 function reasonsIn(yaml: string): Map<string, string> {
 	const reasons = new Map<string, string>();
 	let reason = '';

@@ -1,4 +1,4 @@
-/** What must be asked about is asked by the client of MCP: elicitation, over real HTTP (FEATURES C16, E15, E30). */
+/** Approvals are requested through the MCP client: elicitation, over real HTTP (FEATURES C16, E15, E30). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
@@ -8,7 +8,7 @@ import { gate } from '../support/gate.ts';
 import { MODERN, openMcpRig, type McpRig } from '../support/mcp-rig.ts';
 
 let rig: McpRig;
-/** A server that trusts no folder until somebody has looked at it. */
+/** A server that trusts no folder before someone has reviewed it. */
 let wary: McpRig;
 beforeAll(async () => {
 	rig = await openMcpRig({ SKILLS_APPROVAL: 'ask' });
@@ -31,7 +31,7 @@ const COUNT = { name: 'count_words', arguments: { text: 'a b c' } };
 
 type Answer = ElicitResult | ((asked: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>);
 
-/** A client whose user answers so, and what was asked of that user. */
+/** A client whose user gives this answer, and what that user was asked. */
 async function clientWith(
 	answer: Answer,
 	modern: boolean,
@@ -63,7 +63,7 @@ describe.each([
 		expect(asked).toHaveLength(1);
 		expect(asked[0]).toBe('“count-words” wants to run count_words.\n\nArguments:\n{"text":"a b c"}\n\nAllow once?');
 		expect(await executions()).toBe(before + 1);
-		// Once is not for good.
+		// Allowing once doesn't allow it forever.
 		await client.callTool(COUNT);
 		expect(asked).toHaveLength(2);
 	});

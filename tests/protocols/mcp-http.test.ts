@@ -1,4 +1,4 @@
-/** What no client would send: hostile requests first, then sessions as the protocol has them, all over raw HTTP. */
+/** What no client would send, over raw HTTP: hostile requests first, then the protocol's sessions. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMcp } from '../../src/lib/server/protocols/mcp/mcp.ts';
 import { openMcpRig, MODERN, type McpRig } from '../support/mcp-rig.ts';
@@ -27,7 +27,7 @@ const envelope = {
 
 interface Sent {
 	body?: unknown;
-	/** As it is, where that is no JSON. */
+	/** Sent unchanged, for bodies that aren't JSON. */
 	text?: string | Uint8Array<ArrayBuffer>;
 	method?: string;
 	headers?: Record<string, string>;
@@ -254,7 +254,7 @@ test('E15: sessions are bounded: the one that was idle the longest makes room, a
 	await mcp.close();
 });
 
-/** The messages of an answer, whichever shape it has. */
+/** The messages of a response, as JSON or as a stream. */
 async function dataOf(response: Response): Promise<{ id?: number }[]> {
 	const text = await response.text();
 	if (!response.headers.get('content-type')?.includes('event-stream')) return [JSON.parse(text) as { id?: number }];

@@ -1,4 +1,4 @@
-/** `npm run mcp`, as clients start it: over stdio, with the client’s own transport. */
+/** `npm run mcp`, started like clients do: over stdio, with the client’s own transport. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -79,7 +79,7 @@ test('E15: beside a server that has the data folder it passes on to it, and ends
 test('E15: a server that has the folder but does not answer, as it is starting or ending, is waited for', async () => {
 	const dataDir = join(folder, 'data-busy');
 	const held = openDataFolder(dataDir, createLog());
-	// Takes what it is asked, and is gone.
+	// Accepts a request and then disappears.
 	const met: Socket[] = [];
 	const ending = createServer((socket) => {
 		met.push(socket);
@@ -128,7 +128,7 @@ test('E15: a client that ends npm and keeps its own end open leaves nothing behi
 	expect(String((await once(npm.stdout, 'data'))[0])).toContain('"id":1');
 	npm.kill('SIGTERM');
 	npm.stdout.resume();
-	// The last that holds the other end of it is the program itself.
+	// npm's output ends only once the program itself has ended.
 	await ended;
 });
 

@@ -1,4 +1,4 @@
-/** The MCP server, by its own client of the current and the previous version, over real HTTP. */
+/** The MCP server with its own client, current and previous version, over real HTTP. */
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
@@ -307,7 +307,7 @@ test('D43: one client has 64 calls under way, whatever sessions it names for the
 		const asked = { skillName: 'demo', script: 'scripts/wait.sh', args: ['98765.0303'], sessionId: `s${session}` };
 		return client.callTool({ name: 'skills_execute', arguments: asked }, { signal: leaving.signal });
 	};
-	// Of one skill they run one after the other: the rest waits.
+	// One skill's calls run one after the other, so the rest wait.
 	const calls = Array.from({ length: 65 }, (_, session) => wait(session).catch((error: unknown) => error));
 	const refused = await Promise.race(calls);
 	expect(JSON.parse(textOf(refused))).toMatchObject({ error: 'rate_limited' });
@@ -353,7 +353,7 @@ test('D17: a tool that is called like one of the server’s own is called skill_
 	expect(names).toContain('clash__skills_list');
 });
 
-/** The sums that the fixture really has. */
+/** The fixture's real sums. */
 function sumsByRegion(csv: string): Map<string, string> {
 	const [head = '', ...lines] = csv.trim().split('\n');
 	const columns = head.split(',');

@@ -1,4 +1,4 @@
-/** Other people's clients against `/v1/responses`, each as its own documentation has it (FEATURES F12, B17, D40, D41). */
+/** Third-party clients against `/v1/responses`, each used as its documentation shows (FEATURES F12, B17, D40, D41). */
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter as AgentRouter } from '@openrouter/agent';
 import { tool as agentTool } from '@openrouter/agent';
@@ -12,7 +12,7 @@ import { RESPONSES_CLIENTS } from '../support/responses-clients.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
 import { COUNT_WORDS, FIVE_WORDS, missingSums, SALES, SUMMARISE } from '../support/tasks.ts';
 
-/** What the two packages of OpenRouter have in common; their types are not the same. */
+/** What OpenRouter's two packages share; their types differ. */
 interface Caller {
 	callModel(request: Record<string, unknown>): { getText(): Promise<string> };
 }
@@ -98,7 +98,7 @@ describe('with a model that calls a skill and a tool of the client in one turn',
 			text('25 degrees.')
 		);
 	};
-	/** The second request of a turn as the model got it: both calls, each with its result. */
+	/** The turn's second request as the model received it: both calls with their results. */
 	const expectWhole = (id: string) => {
 		rig.model?.assertDone();
 		const input = rig.model?.requests.at(-1)?.body.input as { type: string; call_id?: string; output?: unknown }[];

@@ -1,4 +1,4 @@
-/** `POST /v1/responses/compact`: what is kept word for word, what is sealed, and how a conversation goes on from it. */
+/** `POST /v1/responses/compact`: what's kept word for word, what's sealed, and how a conversation continues from it. */
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import { call, endless, gate, response, status, text, type Reply } from '../support/model-server.ts';
 import {
@@ -86,7 +86,7 @@ test('F12: a chain is compacted by its id, with its skills and the calls that wa
 	]);
 	expect(String(items[3]?.output)).toContain('<skill_content');
 	expect(items.slice(4)).toMatchObject([{ name: 'get_weather' }, { output: '30 degrees' }]);
-	// What was compacted is no response: it is gone on from by its items alone.
+	// The result isn't a stored response: only its items continue the conversation.
 	expect((await rig.ask({ input: 'x', previous_response_id: body.id })).body.error.code).toBe(
 		'previous_response_not_found'
 	);

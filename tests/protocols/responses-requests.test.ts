@@ -1,4 +1,4 @@
-/** What `/v1/responses` takes and refuses: as the document says, in the API's own words, and never with a 500. */
+/** What `/v1/responses` accepts and refuses: as documented, with the API's own error format, and never a 500. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError, toApiError } from '../../src/lib/server/protocols/responses/errors.ts';
@@ -110,7 +110,7 @@ const body = object({
 	unknown_field: maybe(fc.anything({ maxDepth: 2 }).map((value) => JSON.stringify(value) ?? ''))
 });
 
-/** Values that no field takes, or that some do not. */
+/** Values that are wrong for some or all fields. */
 const wrong = fc.constantFrom<unknown>(
 	-1,
 	1.5,
@@ -148,7 +148,7 @@ describe('F12: the schema of a request', () => {
 				fc.pre(problemsOf('CreateResponseBody', changed).length > 0);
 				refused += 1;
 				const error = errorOf(() => readResponseRequest(changed));
-				// Clients leave out the type of a message, or send a service's own values: what is taken beyond the document.
+				// The server accepts more than the document does: clients leave out a message's type or send a service's own values.
 				if (error === null) return;
 				expect(error).toBeInstanceOf(ApiError);
 				expect(error).toMatchObject({
@@ -224,7 +224,7 @@ describe('F12: bad requests over HTTP', () => {
 
 	const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 	const bomb = seal({ model: 'offline', items: [{ type: 'message', text: 'x'.repeat(20_000_000) }] });
-	/** Each is well within the bound; together they are 40 times as much. */
+	/** Each is well within the limit; together they're 40 times over it. */
 	const packed = seal({ model: 'offline', items: [{ type: 'message', text: 'x'.repeat(10_000_000) }] });
 	const HOSTILE: [string, unknown][] = [
 		['no JSON', '{"input":'],

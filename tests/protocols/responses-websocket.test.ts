@@ -1,4 +1,4 @@
-/** `/v1/responses` over WebSockets, behind the real doors: turns one after the other, what a connection remembers, its end. */
+/** `/v1/responses` over WebSockets, behind the real access checks: successive turns, what a connection remembers, how it ends. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -37,10 +37,10 @@ const dial = async (settings?: SocketSettings): Promise<ResponsesSocket> => {
 };
 const keyOf = async (scopes: ('read' | 'write' | 'execute')[]) => rig.app.apiKeys.create({ name: 'a client', scopes });
 const sentItems = (number: number) => rig.model?.requests[number]?.body.input as Record<string, unknown>[];
-/** In a sandbox a process has another id than outside. */
+/** In a sandbox a process has a different id than outside. */
 const waiting = () => processesWith('sleep 600.42917');
 
-/** The head of the answer to a handshake, and what comes after it. */
+/** The head of the handshake response, and the raw socket. */
 async function rawSocket(key = randomBytes(16).toString('base64')): Promise<{ raw: Socket; head: string }> {
 	const { hostname, port } = new URL(rig.url);
 	const raw = connect(Number(port), hostname);
@@ -420,7 +420,7 @@ describe('F12: the end of a connection', () => {
 		stuck.ws.pause();
 		const other = await dial();
 		expect((await other.turn({ input: 'Hi' })).at(-1)?.type).toBe('response.completed');
-		// It gives no sign of life any more, so the server ends it, and with it the turn.
+		// The paused client answers no pings, so the server closes it, which ends the turn.
 		await rig.model?.requests[0]?.closed;
 		expect(written).toBeLessThan(200 * 1024 * 1024);
 	});

@@ -1,4 +1,4 @@
-/** `POST /v1/responses` and what is around it: every response and event is checked against the document. */
+/** `POST /v1/responses` and related endpoints: every response and event is checked against the document. */
 import { createServer } from 'node:http';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ test('F12: a question is answered with a whole response; what the caller says re
 test('F12: a stream tells each item from its beginning to its end, and ends with what the whole response holds', async () => {
 	await open([[reasoning('Let me ', 'see.'), text('It is ', 'warm.')]]);
 	const events = await rig.stream({ input: 'Hi', store: false });
-	// Deltas that arrive together may be one.
+	// Deltas that arrive together may be merged.
 	expect(typesOf(events).filter((type, index, all) => type !== all[index - 1])).toEqual([
 		'response.created',
 		'response.in_progress',
@@ -125,7 +125,7 @@ test('F12: a stream tells each item from its beginning to its end, and ends with
 	]);
 });
 
-/** The items as a client has them that reads nothing but `output_item.done`. */
+/** The items of a client that only reads `output_item.done`. */
 function foldItems(events: readonly StreamedEvent[]): unknown[] {
 	const items: unknown[] = [];
 	for (const event of events) if (event.type === 'response.output_item.done') items[event.output_index] = event.item;
@@ -444,7 +444,7 @@ test('E18: nobody goes on from, reads or refers to another key’s response', as
 	expect((await rig.ask({ input: 'x', previous_response_id: id }, { key: 'key_a' })).status).toBe(200);
 });
 
-/** The beginning of a PNG, which is all that is read here. */
+/** The start of a PNG, which is all the server reads. */
 const PNG = Buffer.from('89504e470d0a1a0a0000000d494844520000000a0000000a' + '0'.repeat(16), 'hex');
 const PNG_URL = `data:image/png;base64,${PNG.toString('base64')}`;
 const models = (...inputs: string[]) => [{ id: 'test/model', architecture: { input_modalities: ['text', ...inputs] } }];
@@ -640,7 +640,7 @@ test('F12: one that waits for the whole response and goes away ends the turn as 
 	await expect.poll(waiting).toEqual([]);
 });
 
-/** In a sandbox a process has another id than outside. */
+/** In a sandbox a process has a different id than outside. */
 const waiting = () => processesWith('sleep 600.81726');
 
 test('F12: a script that nobody has trusted does not run, and the result says where to allow it', async () => {

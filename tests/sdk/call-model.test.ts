@@ -1,4 +1,4 @@
-/** The proposal's own example, run by the real `callModel` of both of OpenRouter's packages (FEATURES B17). */
+/** The proposal's own example, run by the real `callModel` of both OpenRouter packages (FEATURES B17). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ afterEach(async () => {
 	await rm(cwd, { recursive: true, force: true });
 });
 
-/** What the two packages have in common; their types are not the same. */
+/** What the two packages share; their types differ. */
 interface Caller {
 	callModel(request: Record<string, unknown>): { getText(): Promise<string> };
 }
 
-/** Names of the tools that were called, as the model's server saw their outputs come back. */
+/** Names of the called tools, as sent back to the model server with their outputs. */
 function calledTools(): unknown[] {
 	const input = server.requests.at(-1)?.body.input as { type?: string; name?: string }[];
 	return input.filter(({ type }) => type === 'function_call').map(({ name }) => name);

@@ -11,7 +11,7 @@ async function review(diff: string): Promise<SkillRun> {
 	return runSkill(SCRIPT, ['change.diff'], { cwd });
 }
 
-/** A diff of one file whose lines are all new. */
+/** A diff of one file with only new lines. */
 const added = (path: string, ...lines: string[]) =>
 	[`--- /dev/null`, `+++ b/${path}`, `@@ -0,0 +1,${lines.length} @@`, ...lines.map((line) => `+${line}`), ''].join(
 		'\n'

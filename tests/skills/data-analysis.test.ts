@@ -313,7 +313,7 @@ describe('data-analysis: the chart', () => {
 			expect(svg).toContain(`>${text}</text>`);
 		}
 		expect(svg).toMatch(/<rect width="760" height="\d+" fill="#ffffff"/);
-		// Each color has another one on a dark page.
+		// Each color has a dark-mode counterpart.
 		const [style = ''] = /@media \(prefers-color-scheme:dark\).*/.exec(svg) ?? [];
 		const colors = new Set(
 			[...svg.matchAll(/ (fill|stroke)="(#\w+)"/g)].map(([, name, color]) => `[${name}="${color}"]`)

@@ -14,7 +14,7 @@ const CHANNELS = [
 
 type Answer = ReturnType<Parameters<typeof startServer>[0]>;
 
-/** A Discord of our own, as far as the skill speaks to it. */
+/** A fake Discord with the endpoints the skill uses. */
 function api({ method, url, body }: RecordedRequest): Answer {
 	const path = `${method} ${url.pathname}`;
 	if (path === 'GET /users/@me/guilds') return { json: [{ id: GUILD, name: 'Home' }] };

@@ -1,4 +1,4 @@
-/** Skills that do not lie in the project: those of the user's own folders, and what links lead to (FEATURES A27, F4), over HTTP. */
+/** Skills outside the project: in the user's own folders, and behind links (FEATURES A27, F4), over HTTP. */
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ let root: string;
 let app: App;
 let send: Send;
 
-/** A skill that can be run. */
+/** Adds a skill with a script. */
 async function put(folder: string, name: string): Promise<void> {
 	const files = {
 		'SKILL.md': `---\nname: ${name}\ndescription: Says hello.\n---\nRun say.sh.`,
@@ -87,7 +87,7 @@ test('F4: a linked folder that really lies elsewhere asks until somebody trusts 
 	expect(detail).toMatchObject({ trust: 'untrusted', isTrustedByPlace: false });
 	const told = JSON.stringify(detail.diagnostics);
 	expect(told).toContain('is a link to a folder outside its skill folder');
-	// Where on this machine it leads is for nobody who may only list skills.
+	// Callers who may only list skills don't learn where the link points.
 	expect(told).not.toContain(root);
 	expect(JSON.stringify((await detailOf('own')).diagnostics)).not.toContain('leads out');
 	expect(await run('linked')).toBe(403);

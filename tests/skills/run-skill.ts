@@ -1,4 +1,4 @@
-/** Runs a bundled skill's script the way the application does: no shell, a built environment, the workspace as cwd. */
+/** Runs a bundled skill's script the way the app does: no shell, a built environment, the workspace as cwd. */
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
@@ -14,14 +14,14 @@ export const SKILLS = fileURLToPath(new URL('../../skills/', import.meta.url));
 export interface SkillRun {
 	stdout: string;
 	stderr: string;
-	/** null when a signal ended it. */
+	/** null if a signal ended it. */
 	exitCode: number | null;
 }
 
 interface RunOptions {
-	/** The workspace; a new empty folder when left out. */
+	/** The workspace. Default: a new empty folder. */
 	cwd?: string;
-	/** Added to the built environment. */
+	/** Added to the environment. */
 	env?: Record<string, string>;
 }
 
@@ -32,20 +32,20 @@ const INTERPRETERS: Record<string, string> = {
 	'.sh': 'bash'
 };
 
-/** `script` is `skill/path/in/skill`, as in `weather/scripts/weather.mjs`. */
+/** `script` is `skill/path/in/skill`, such as `weather/scripts/weather.mjs`. */
 export async function runSkill(script: string, args: string[], options: RunOptions = {}): Promise<SkillRun> {
 	const [skill = ''] = script.split('/');
 	return run(join(SKILLS, script), args, { ...options, skillDir: join(SKILLS, skill) });
 }
 
-/** Any script by its absolute path, for those that a skill has made. */
+/** Runs any script by absolute path, for scripts a skill created. */
 export async function run(path: string, args: string[], options: RunOptions & { skillDir: string }): Promise<SkillRun> {
 	const interpreter = INTERPRETERS[extname(path)];
 	if (!interpreter) throw new Error(`No interpreter is known for ${path}.`);
 	return spawned(interpreter, [path, ...args], options);
 }
 
-/** The default export of a tool's handler (`script` as above, or absolute), called in a process of its own; its JSON is on stdout. */
+/** Calls a tool handler's default export (`script` as above, or absolute) in a separate process; its JSON is on stdout. */
 export async function runHandler(script: string, args: unknown): Promise<SkillRun> {
 	const call =
 		'const module = await import(process.argv[1]);' +
@@ -77,7 +77,7 @@ async function spawned(file: string, args: string[], options: RunOptions & { ski
 	return { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), exitCode };
 }
 
-/** An empty folder, by its real path, that is gone after the test. */
+/** The real path of an empty folder that's removed after the test. */
 export async function temporaryFolder(): Promise<string> {
 	const folder = await realpath(await mkdtemp(join(tmpdir(), 'skill-test-')));
 	onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -91,7 +91,7 @@ export interface RecordedRequest {
 	body: string;
 }
 
-/** A server on a free port of this machine; `answer` gives status and JSON (or text) for each request. */
+/** A server on a free local port; `answer` returns status and JSON (or text) for each request. */
 export async function startServer(
 	answer: (request: RecordedRequest) => {
 		status?: number;
@@ -124,7 +124,7 @@ export async function startServer(
 	return { url: `http://127.0.0.1:${port}`, requests };
 }
 
-/** An address of this machine where nothing listens. */
+/** A local address where nothing listens. */
 export async function closedAddress(): Promise<string> {
 	const server = createServer();
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,4 +1,4 @@
-/** The address by which secrets of skills go in: nothing that was sent comes out of it again. */
+/** The endpoint for setting skills' secrets: nothing that was sent ever comes back. */
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -30,7 +30,7 @@ const FORECAST = {
 	}
 };
 
-/** The script against a service of its own; `places` and `forecast` are what that answers. */
+/** Runs the script against a fake service that answers with `places` and `forecast`. */
 async function ask(args: string[], places: unknown = { results: PLACES }, forecast: unknown = FORECAST) {
 	const server = await startServer(({ url }) => ({ json: url.pathname === '/v1/search' ? places : forecast }));
 	const env = { WEATHER_GEOCODING_URL: server.url, WEATHER_API_URL: `${server.url}/` };
