@@ -10,9 +10,9 @@ import { answers, ask } from './played-model.ts';
 const KEY = 'sk-or-v1-0123456789abcdef0123456789abcdef';
 
 interface Played {
-	/** Models, key, credits, sign-in. */
+	/** Plays models, key, credits and sign-in. */
 	openRouter: OpenRouterServer;
-	/** The answers of the same server. */
+	/** The same server's model replies. */
 	model: ModelServer;
 	/** A local model server. */
 	local: Server;

@@ -31,7 +31,7 @@ async function expectError(response: Response, status: number, code: string): Pr
 	expect(body.error.message).not.toBe('');
 }
 
-/** A request whose path and headers go out exactly as given; fetch would mend both. */
+/** Sends path and headers exactly as given; fetch would normalize both. */
 function send(
 	url: string,
 	options: { method?: string; path: string; headers?: Record<string, string>; body?: string }
@@ -77,7 +77,7 @@ test.describe('a chat request is refused with a code and a sentence', () => {
 		}
 	});
 
-	// What it does not know may be of a newer AG-UI, and is ignored.
+	// Unknown fields may come from a newer AG-UI and are ignored; wrong types aren't.
 	test('when a field of it is of the wrong kind: 400', async ({ app }) => {
 		await expectError(await postChat(app.url, JSON.stringify(chatInput({ tools: 'x' }))), 400, 'invalid_input');
 	});

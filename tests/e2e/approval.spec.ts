@@ -52,7 +52,7 @@ test('F14: a call waits in every tab and over a restart; the first answer counts
 	await expect(page.getByTestId('approval-decision')).toContainText('Answered in another tab');
 	expect(lastRequest(model.requests)).toContain('said: hello two words');
 
-	// Its own page replays the step, as that of any other execution of a chat.
+	// Its own page replays the step, like for any other execution of a chat.
 	await second.goto(`${app.url}/skills/executions`);
 	await second.getByTestId('execution-link').first().click();
 	const step = second.getByTestId('execution-output').getByTestId('step');
@@ -99,7 +99,7 @@ test('F14: two calls at once are decided one by one, by keyboard', async ({ page
 	// Nobody was typing, so the focus is on the approval.
 	await expect(page.locator('[data-testid=approval]:focus')).toHaveCount(1);
 	await cards.first().focus();
-	// “Show script”, then the buttons.
+	// Skip “Show script” to reach the buttons.
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');

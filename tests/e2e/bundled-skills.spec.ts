@@ -1,4 +1,4 @@
-/** Every bundled skill, used as its line in the README says, without a key (FEATURES F9, E33). */
+/** Every bundled skill, used with its phrase from the README, without a key (FEATURES F9, E33). */
 import { readdir, readFile } from 'node:fs/promises';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './app.ts';
@@ -9,11 +9,11 @@ const readme = await readFile(new URL('README.md', root), 'utf8');
 
 interface Line {
 	skill: string;
-	/** What the README says to type. */
+	/** The phrase from the README. */
 	phrase: string;
 }
 
-/** Rows of the table whose first cell is the name of a skill in code marks. */
+/** Table rows whose first cell is a skill's name in code marks. */
 const lines: Line[] = [...readme.matchAll(/^\| `([a-z-]+)` \| (.+?) \| .+ \|$/gm)].map(
 	([, skill = '', phrase = '']) => {
 		return { skill, phrase };
@@ -27,13 +27,13 @@ interface Shown {
 	step: Locator;
 }
 
-/** Attached to the message. */
+/** Files to attach. */
 const FILES: Record<string, string> = {
 	'data-analysis': '../fixtures/sales.csv',
 	'code-review': '../../skills/code-review/examples/example.diff'
 };
 
-/** What one sees, by the skill. */
+/** What the user sees, by skill. */
 const EXPECTED: Record<string, (shown: Shown) => Promise<void>> = {
 	'count-words': async ({ text, step }) => {
 		await expect(step).toHaveAttribute('data-status', 'done');
@@ -53,7 +53,7 @@ const EXPECTED: Record<string, (shown: Shown) => Promise<void>> = {
 		await expect(text).toContainText('public/MANIFEST.sha256');
 	},
 	weather: async ({ text }) => {
-		// On a machine that does not isolate the network it may be the real forecast.
+		// If the machine doesn't isolate the network, it may be a real forecast.
 		const request = 'Would have sent: GET https://geocoding-api.open-meteo.com/v1/search?name=Berlin';
 		await expect(text.filter({ hasText: request }).or(text.filter({ hasText: 'Weather in Berlin' }))).toBeVisible();
 	},
@@ -91,7 +91,7 @@ test('E33, F9: each of them does without a key what its line in the README says'
 			const answers = page.locator('[data-testid=message][data-role=assistant]');
 			await expect(answers).toHaveCount(isSameChat ? 2 : 1);
 			const answer = answers.last();
-			// Nothing is asked first: neither for variables nor for consent.
+			// It asks for neither variables nor approval first.
 			await expect(answer).toHaveAttribute('data-status', 'complete');
 			await answer.getByTestId('step-fold').click();
 			await expect(answer.locator('[data-testid=step][data-tool=load_skill]')).toContainText(`Loaded skill ${skill}`);

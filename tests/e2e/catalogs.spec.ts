@@ -1,4 +1,4 @@
-/** From the page: skills of both catalogs, of a site and of a text, each looked at first; and the evals of a skill. */
+/** On the page: skills from both catalogs, a site and pasted text, each reviewed first; and a skill's evals. */
 import type { Page } from '@playwright/test';
 import {
 	playedEnvironment,
@@ -11,7 +11,7 @@ import { expect, test as base } from './app.ts';
 
 const skillMd = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nRun scripts/go.sh.\n`;
 
-/** One repository, which both catalogs name, and a site of its own. */
+/** One repository listed in both catalogs, and a separate site. */
 const test = base.extend<object, { played: { env: Record<string, string>; site: string } }>({
 	played: [
 		// Playwright reads a fixture's dependencies from this pattern: none.

@@ -90,7 +90,7 @@ for (const version of ['2026-07-28', '2025-11-25'] as const) {
 	});
 }
 
-/** What a model with these tools would call. */
+/** The calls a model with these tools would make. */
 async function callTools(client: Client): Promise<Answers> {
 	const call = async (name: string, args: Record<string, unknown>): Promise<unknown> => {
 		const result = await client.callTool({ name, arguments: args });

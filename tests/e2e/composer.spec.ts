@@ -96,7 +96,7 @@ test('F7: each command of the box does what it says, and nothing of it is sent',
 	await run('new');
 	await expect(page).toHaveURL(/\/$/);
 	await expect(questions(page)).toHaveCount(0);
-	// Only what makes sense: a new chat has no title and no files.
+	// Only commands that make sense: a new chat has nothing to export.
 	await box(page).pressSequentially('/exp');
 	await expect(offers(page).filter({ hasText: '/export' })).toHaveCount(0);
 });
@@ -181,7 +181,7 @@ test('F7: what is pasted or named by @ goes as a file; Backspace takes the last 
 	for (const index of [0, 1]) await expect(files(page).nth(index)).toHaveAttribute('data-state', 'ready');
 	const picture = files(page).getByTestId('attachment-picture');
 	await expect.poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
-	// With the files there as well, all of it is still there after a reload.
+	// Everything, files included, is still there after a reload.
 	await page.reload();
 	await expect(files(page)).toHaveCount(2);
 	await box(page).focus();

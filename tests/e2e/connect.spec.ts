@@ -70,7 +70,7 @@ test('F12, F13, E16: the settings that are copied work as they stand: curl, and 
 	const { stdout: answered } = await run('sh', ['-c', await copy(page, 'curl', 'ask')]);
 	expect(answered).toMatch(/\b4\b/);
 
-	// Below the project, whose packages they import.
+	// Inside the project, so they can import its packages.
 	await mkdir(testInfo.outputDir, { recursive: true });
 	const programs = [
 		['openai', 'js'],

@@ -96,7 +96,7 @@ test('a reload shows the same conversation', async ({ page, app }) => {
 	await page.keyboard.press('Enter');
 	const answer = page.locator('[data-testid=message][data-role=assistant]');
 	await expect(answer).toHaveAttribute('data-status', 'complete');
-	// What stands last under it, and the address that the reload asks for.
+	// Wait for the last thing to appear under the answer, and for the URL to reload.
 	await expect(answer.getByTestId('answer-menu')).toBeVisible();
 	await expect(page).toHaveURL(/\/c\//);
 	const before = await answer.innerText();

@@ -1,4 +1,4 @@
-/** What the list of conversations shows and keeps by itself, and what is done there by keyboard (F14); the rest is in `shell.spec.ts`. */
+/** What the chat list shows and keeps by itself, and its keyboard actions (F14); the rest is in `shell.spec.ts`. */
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from '@playwright/test';
 import { gate, text } from '../support/model-server.ts';
@@ -9,7 +9,7 @@ const links = (page: Page): Locator => page.getByTestId('conversation-link');
 const rowOf = (page: Page, title: string): Locator => page.getByTestId('conversation').filter({ hasText: title });
 const idOf = (page: Page): string => new URL(page.url()).pathname.replace('/c/', '');
 
-/** 140 messages, the 5th of which speaks of an albatross and the 71st of a pelican. */
+/** 140 messages; the 5th mentions an albatross, the 71st a pelican. */
 function longConversation() {
 	const createdAt = '2026-01-01T00:00:00.000Z';
 	const rest = { files: [], error: null, usage: null, limit: null, context: null, retry: null, createdAt };
@@ -23,7 +23,7 @@ function longConversation() {
 	return { ...format, title: 'Birds', createdAt, exportedAt: createdAt, head: 'm139', messages };
 }
 
-/** A new conversation, by the button of the sidebar; its first answer is on the page. */
+/** Starts a new chat with the sidebar's button and waits for the first answer. */
 async function begin(page: Page, question: string, answer: string): Promise<string> {
 	await page.getByTestId('new-chat').click();
 	await expect(page).toHaveURL(/\/$/);
@@ -34,7 +34,7 @@ async function begin(page: Page, question: string, answer: string): Promise<stri
 	return idOf(page);
 }
 
-/** Chats of earlier tests, whose page was closed before it could say that they are read, would count in the title. */
+/** Marks all chats as read: earlier tests closed their page too soon for that, and unread chats count in the title. */
 async function readAll(page: Page, { url }: { url: string }): Promise<void> {
 	const list = await page.request.get(`${url}/api/conversations?limit=100`);
 	const { data } = (await list.json()) as { data: { id: string; isUnread: boolean }[] };
@@ -86,7 +86,7 @@ test('F14: what is found far back in a conversation opens there, also when the c
 		await page.getByTestId('scroll-bottom').click();
 		await expect(message('turn 139')).toBeInViewport();
 		await expect(message(word)).not.toBeInViewport();
-		// A result that was opened ends the search.
+		// Opening a result ends the search.
 		await search.fill(word);
 		await page.getByTestId('search-result').click();
 		await expect(message(word)).toBeInViewport();
@@ -150,7 +150,7 @@ test('F14: by keyboard: through the list, renamed in it and in the header, delet
 	await expect(rowOf(page, 'key one')).toHaveCount(1);
 	await expect(rowOf(page, 'Second of three')).toHaveCount(1);
 
-	// From the header, the open one goes; after a reload nobody can undo it, and it stays gone.
+	// Delete the open chat from its header. After a reload it can't be undone, and the chat stays gone.
 	await page.getByTestId('chat-menu').click();
 	await page.keyboard.press('ArrowUp');
 	await expect(page.getByTestId('conversation-delete')).toBeFocused();
@@ -303,7 +303,7 @@ test('F14: who looks elsewhere sees that an answer is written, and hears that it
 	await expect(page).toHaveTitle(/^a long task · /);
 	await expect(toast).toHaveCount(0);
 
-	// From another page it is told at once, and only once; read on, a reload knows of nothing new.
+	// On another page, the answer is announced at once and only once; after it's read, a reload shows nothing new.
 	await ask(page, 'again');
 	await expect(answers(page).last()).toContainText('Shorter');
 	await page.getByTestId('settings-link').click();
@@ -385,7 +385,7 @@ test('UI 7: the palette opens a conversation by its words, Ctrl+B hides the side
 	await page.keyboard.press('Control+b');
 	await expect(page.getByTestId('sidebar')).toBeVisible();
 
-	// In the box it is a letter.
+	// In the message box it's just a character.
 	await page.getByTestId('composer-input').focus();
 	await page.keyboard.press('?');
 	await expect(page.getByTestId('composer-input')).toHaveValue('?');
@@ -415,7 +415,7 @@ test.describe('in the light', () => {
 		await page.goto(app.url);
 		await expect(page.getByTestId('composer-input')).toBeVisible();
 		expect(await first()).toBe('none');
-		// As the system, light, dark.
+		// The order is system, light, dark.
 		for (const name of ['system', 'light']) await page.getByRole('button', { name: `Theme: ${name}` }).click();
 		await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
 		await page.reload();

@@ -1,4 +1,4 @@
-/** What an answer brings along that is drawn elsewhere: under the policy that the built app is served with. */
+/** Content in an answer that's rendered separately, under the built app's policy. */
 import { startModelServer, text, type ModelServer } from '../support/model-server.ts';
 import { expect, test as base } from './app.ts';
 
@@ -35,7 +35,7 @@ test('SECURITY What people see: diagrams, maths and code are drawn, and no polic
 	test.slow();
 	const refused: string[] = [];
 	page.on('console', (message) => {
-		// In the diagram's frame the picture that the attack brings is refused: that is what its policy is for.
+		// The diagram frame's policy blocks the attack's picture, as it should.
 		if (message.type() === 'error' && !message.text().includes('Loading the image')) refused.push(message.text());
 	});
 	model.push(text(ANSWER));

@@ -48,7 +48,7 @@ test('F5: files open beside the conversation, have versions that are compared, c
 	await expect(answers(page)).toHaveCount(2);
 	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
 
-	// From the header: the focus moves there, Escape returns it.
+	// Opened from the header: focus moves to the panel, and Escape returns it.
 	await page.getByTestId('files-button').click();
 	await expect(page.getByRole('complementary', { name: 'Files' })).toBeFocused();
 	await expect(row(page, 'notes.txt')).toContainText('2 versions');
@@ -57,7 +57,7 @@ test('F5: files open beside the conversation, have versions that are compared, c
 	await expect(panel(page)).toHaveCount(0);
 	await expect(page.getByTestId('files-button')).toBeFocused();
 
-	// From a file in a reply.
+	// Opened from a file in a reply.
 	const card = page.locator('[data-testid=file-card][data-path="notes.txt"]').last();
 	await card.getByTestId('open-file').click();
 	await expect(panel(page).getByTestId('file-text')).toHaveText('alpha\ngamma');
@@ -75,7 +75,7 @@ test('F5: files open beside the conversation, have versions that are compared, c
 	expect(Object.keys(zip).toSorted()).toEqual(['notes.txt', 'people.csv']);
 	expect(new TextDecoder().decode(zip['notes.txt'])).toBe('alpha\ngamma\n');
 
-	// By mouse from the panel and from a reply, by keyboard from the panel; each file once.
+	// With the mouse from the panel and from a reply, with the keyboard from the panel; each file is added once.
 	await row(page, 'people.csv').dragTo(page.getByTestId('composer-input'));
 	await expect(page.getByTestId('attachment')).toHaveCount(1);
 	await card.locator('span').first().dragTo(page.getByTestId('composer-input'));
@@ -113,7 +113,7 @@ test('F5: on a narrow screen the files lie over the conversation, and one that i
 	await expect(panel(page)).toHaveCount(0);
 	await expect(page.getByTestId('attachment')).toHaveAttribute('data-path', 'notes.txt');
 	await expect(page.getByTestId('composer-input')).toBeFocused();
-	// Deleting one leads back, too, to the notice with Undo.
+	// Deleting a file closes the panel too, and the notice has Undo.
 	await page.getByTestId('files-button').click();
 	await row(page, 'notes.txt').getByRole('button').first().click();
 	await page.getByTestId('delete-file').click();
@@ -169,7 +169,7 @@ writeFileSync('page.html', ${JSON.stringify(PAGE)});
 	await expectAccessible(page);
 });
 
-/** A chat with these files, which the page has open. */
+/** Creates a chat with these files and opens it. */
 async function openChat(page: Page, app: App, files: Record<string, Buffer | string>): Promise<void> {
 	const made = await page.request.post(`${app.url}/api/conversations`, { data: { title: 'Files' } });
 	const { id } = (await made.json()) as { id: string };
@@ -245,7 +245,7 @@ test('F5: a text of 50 MB and a table of a million rows open: only their beginni
 		await row(page, path).getByRole('button').first().click();
 		await expect(panel(page)).toContainText(said);
 		if (path === 'long.md') {
-			// Not all at once.
+			// They aren't all shown at once.
 			const items = panel(page).getByRole('listitem');
 			const first = await items.count();
 			expect(first).toBeLessThan(1_500);

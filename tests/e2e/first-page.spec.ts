@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from './app.ts';
 
-/** This machine's programs without any Python. */
+/** PATH with this machine's programs except Python. */
 const bareTest = test.extend({
 	// Playwright reads a fixture's dependencies from this pattern: none.
 	// eslint-disable-next-line no-empty-pattern
@@ -90,7 +90,7 @@ test('UI 10: on any other page a skill is checked at once, and what is no skill 
 	await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 	await drop(page, 'walrus.zip', WALRUS);
 	await expect(page.locator('[data-testid=staged-skill][data-name=walrus]')).toBeVisible();
-	// On the install page, beside its field.
+	// On the install page, outside its drop field.
 	await page.goto(`${app.url}/skills/install`);
 	await expect(page.getByTestId('drop-skill')).toBeVisible();
 	await drop(page, 'walrus.zip', WALRUS);

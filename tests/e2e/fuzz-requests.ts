@@ -1,4 +1,4 @@
-/** Requests generated from the API description: what a careless or hostile client might send to each operation. */
+/** Requests generated from the API description, as a careless or hostile client might send them. */
 
 import {
 	exampleOf,
@@ -93,7 +93,7 @@ const SEGMENTS = [
 	'n'.repeat(3000)
 ];
 
-/** The description with our own address wherever one is possible, so that no request leaves the machine. */
+/** The description with our own address wherever possible, so no request leaves the machine. */
 export function withAddresses(description: ApiDescription, addressOf: (field: string) => string): ApiDescription {
 	const replaced = (value: unknown, field: string): unknown => {
 		if (Array.isArray(value)) return value.map((each) => replaced(each, field));
@@ -105,7 +105,7 @@ export function withAddresses(description: ApiDescription, addressOf: (field: st
 	return replaced(description, '') as ApiDescription;
 }
 
-/** The same requests for the same seed. */
+/** Gives the same requests for the same seed. */
 export function fuzzRequests(description: ApiDescription, known: KnownIds, seed: number): FuzzRequest[] {
 	const random = createRandom(seed);
 	const pick = <Item>(items: readonly Item[], count: number): Item[] =>
@@ -154,7 +154,7 @@ export function fuzzRequests(description: ApiDescription, known: KnownIds, seed:
 	});
 }
 
-/** Each operation that writes, `times` times at once, as its example says. */
+/** Every write operation, `times` times at once, with the body of its example. */
 export function concurrentRequests(description: ApiDescription, known: KnownIds, times: number): FuzzRequest[][] {
 	return inOrder(description)
 		.filter(({ method }) => method !== 'GET')

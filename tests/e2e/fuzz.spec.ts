@@ -1,4 +1,4 @@
-/** Fuzzes every API operation from its description: no request breaks the server or leaves anything half done. */
+/** Fuzzes every API operation from its description: no request breaks the server or leaves work half done. */
 
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -62,7 +62,7 @@ async function send(app: App, request: FuzzRequest): Promise<Answer> {
 		...(body === undefined ? {} : { body })
 	});
 	const type = response.headers.get('content-type') ?? '';
-	// These continue as long as the client listens.
+	// These continue while the client listens.
 	if (type.startsWith('text/event-stream')) await response.body?.cancel();
 	const text = response.bodyUsed || type.startsWith('text/event-stream') ? '' : await response.text();
 	return { request, status: response.status, type, text };
@@ -93,7 +93,7 @@ async function read<Body>(app: App, path: string): Promise<Body> {
 	return (await response.json()) as Body;
 }
 
-/** Resets all settings to the operator's. */
+/** Resets all settings to the server's configuration. */
 async function restoreSettings(app: App, before: Settings): Promise<void> {
 	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore } = before;
 	const { presets } = await read<Settings>(app, '/api/settings');
@@ -111,7 +111,7 @@ async function restoreSettings(app: App, before: Settings): Promise<void> {
 
 const foldersIn = (path: string): Promise<string[]> => readdir(path).catch(() => []);
 
-/** The disk matches the API, and nothing is half done. */
+/** Disk and API agree, and no work is left half done. */
 async function expectConsistent(app: App, answers: readonly Answer[]): Promise<void> {
 	// Staged installs are expected until they're discarded.
 	for (const { request, status, text } of answers) {

@@ -36,7 +36,7 @@ test('F14: an edited message is a branch; both stay, and every tab shows the sam
 
 	await questions(page).last().getByTestId('branch-previous').click();
 	for (const tab of [page, second]) await expect(answers(tab).last()).toContainText('Answer to two.');
-	// The buttons moved with the message, and so did the focus.
+	// The buttons moved with the message and kept the focus.
 	await expect(questions(page).last().getByTestId('branch-next')).toBeFocused();
 	await page.reload();
 	await expect(questions(page).last()).toContainText('two');
@@ -89,7 +89,7 @@ test('F14: an answer that was stopped goes on where it was, in the same place', 
 	await expect(answers(page)).toContainText('The beginning');
 	await expect(answers(page)).toContainText('and the end.');
 	await expect(answers(page)).toHaveCount(1);
-	// The last of its figures.
+	// The gauge is the last thing to appear.
 	await expect(answers(page).getByTestId('context-gauge')).toBeVisible();
 	const before = await answers(page).innerText();
 	await page.reload();

@@ -1,4 +1,4 @@
-/** Content from models, scripts, files and skills is shown but does nothing: no code runs, and no request leaves the page by itself. */
+/** Content from models, scripts, files and skills is shown but can't act: it runs no code and sends no requests by itself. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -15,7 +15,7 @@ import {
 } from './hostile-content.ts';
 import { ask, expectHarmless, test } from './hostile-watch.ts';
 
-/** Except those that are merely long. */
+/** Leaves out texts that are hostile only by their length. */
 const BRIEF_TEXTS = HOSTILE_TEXTS.filter(({ length }) => length < 1500);
 
 const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
@@ -116,7 +116,7 @@ writeFileSync('picture.svg', svg);
 	expect(quiet.seen).toEqual([]);
 });
 
-/** Everything a careless user could click in a previewed page. */
+/** Clicks everything a careless user might click in a previewed page. */
 async function clickEverything(page: Page): Promise<void> {
 	const address = page.url();
 	const frame = page.getByTestId('file-preview').frameLocator('iframe');
@@ -197,7 +197,7 @@ test('SECURITY What people see: formulas and diagrams lead nowhere, load nothing
 	}
 	await expect(page.locator('[data-testid=diagram][data-phase=drawn]')).not.toHaveCount(0, { timeout: 60_000 });
 	await expectHarmless(page, '[data-testid=messages]');
-	// No formula covers the page, whatever size it asks for.
+	// No formula covers the page, whatever its size.
 	await expect(page.getByTestId('composer-input')).toBeInViewport();
 	await page.getByTestId('composer-input').click();
 	expect(quiet.seen).toEqual([]);

@@ -1,4 +1,4 @@
-/** Texts that would run, load or hide something where a page shows them carelessly. `EVIL` is a server that counts its visitors. */
+/** Texts that run, load or hide something if a page shows them carelessly. `EVIL` is an attacker's server. */
 
 const EVIL = 'http://evil.invalid';
 
@@ -94,7 +94,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
 	`\u2066isolate \u2067other \u2069way \u061c\u200f\u200e`
 ];
 
-/** Formulas that would lead somewhere, load something, or never end. */
+/** Formulas that link somewhere, load something, or never end. */
 export const HOSTILE_MATHS: readonly string[] = [
 	`\\href{javascript:${RUN}}{x}`,
 	`\\url{javascript:${RUN}}`,
@@ -110,7 +110,7 @@ export const HOSTILE_MATHS: readonly string[] = [
 	`${'{'.repeat(2000)}x${'}'.repeat(2000)}`
 ];
 
-/** Diagrams that would turn their own protection off, call something or load something. */
+/** Diagrams that turn off their own protection, call something or load something. */
 export const HOSTILE_DIAGRAMS: readonly string[] = [
 	`%%{init: {"securityLevel": "loose", "htmlLabels": true}}%%\ngraph TD\nA["<img src=x onerror='parent.pwned=1;window.pwned=1'>"] --> B\nclick A call eval("window.pwned=1")\nclick B href "javascript:parent.pwned=1" _top`,
 	`%%{init: {"theme": "base", "themeCSS": "* { background: url(${EVIL}/theme.png) } @import '${EVIL}/theme.css';"}}%%\ngraph TD\nA --> B`,
@@ -119,7 +119,7 @@ export const HOSTILE_DIAGRAMS: readonly string[] = [
 	`graph TD\nA@{ img: "${EVIL}/node.png", label: "x" } --> B[<script>window.pwned=1</script>]\nstyle A fill:url(${EVIL}/fill.svg#x)`
 ];
 
-/** What a server may call its models: ids that a request can name, and names that are anything at all. */
+/** Hostile model lists: ids that a request can contain, and names of any kind. */
 export const HOSTILE_MODELS: Record<string, unknown>[] = [
 	{ id: 'test/model', name: 'A plain one' },
 	{ id: '<img/src=x/onerror=window.pwned=1>', name: `<img src=x onerror="${RUN}">` },
@@ -136,7 +136,7 @@ export const HOSTILE_MODELS: Record<string, unknown>[] = [
 	{ id: 'odd', name: { toString: 'x' }, pricing: '<b>', architecture: 'x', created: 1e30, context_length: '<i>' }
 ];
 
-/** A page as a script may leave one behind: looked at in a frame that can do nothing. */
+/** A page a script might write; the preview frame must stop all of it. */
 export const HOSTILE_PAGE = `<!doctype html><html><head><title>${RUN}</title><meta http-equiv="refresh" content="0;url=${EVIL}/refresh">
 <base href="${EVIL}/"><link rel="stylesheet" href="${EVIL}/x.css"><link rel="prefetch" href="${EVIL}/ahead">
 <link rel="dns-prefetch" href="${EVIL}"><script src="${EVIL}/x.js"></script><style>@import "${EVIL}/y.css";
@@ -149,11 +149,11 @@ export const HOSTILE_PAGE = `<!doctype html><html><head><title>${RUN}</title><me
 <a id="top" href="${EVIL}/link" target="_top">Top</a><a id="blank" href="${EVIL}/link" target="_blank">Blank</a>
 <a id="self" href="${EVIL}/link">Self</a><a id="code" href="javascript:top.pwned=1">Code</a><a id="save" href="${EVIL}/f" download>Save</a></body></html>`;
 
-/** All of what stands above, as conversations, skills and files have them. */
+/** The number of all the texts above. */
 export const HOSTILE_COUNT =
 	HOSTILE_TEXTS.length + HOSTILE_MATHS.length + HOSTILE_DIAGRAMS.length + HOSTILE_MODELS.length;
 
-/** Names that a file system takes and a page must show for what they are. */
+/** File names that are valid on disk and must be shown literally. */
 export const HOSTILE_NAMES: readonly string[] = [
 	'<img src=x onerror=window.pwned=1>.txt',
 	'"><svg onload=window.pwned=1>.csv',

@@ -1,4 +1,4 @@
-/** Where else texts of others are shown: titles, results of a search, notices, models, conversations that somebody sends as a file. */
+/** Other places that show foreign text: titles, search results, notices, models, imported chats. */
 import { text } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { HOSTILE_MODELS, HOSTILE_TEXTS } from './hostile-content.ts';
@@ -7,7 +7,7 @@ import { ask, expectHarmless, test } from './hostile-watch.ts';
 const TITLES = HOSTILE_TEXTS.filter(({ length }) => length < 300);
 const SOME = TITLES.join(' ');
 
-/** A conversation as an export writes one, with `hostile` wherever a text may stand. */
+/** An exported chat with `hostile` in every text field. */
 function conversationFile(title: string, hostile: string) {
 	const createdAt = '2026-01-01T00:00:00.000Z';
 	const own = { status: 'complete', error: null, usage: null, limit: null, context: null, retry: null, createdAt };
@@ -122,7 +122,7 @@ test('SECURITY What people see: a conversation that somebody sends as a file doe
 	await answer.getByTestId('reasoning').first().getByRole('button').first().click();
 	await expect(answer.getByTestId('step-body').first()).toBeVisible();
 	await expectHarmless(page, '[data-testid=messages]');
-	// What was decided elsewhere is not asked for here, and nothing that it names is there.
+	// Past decisions aren't asked again here, and the skill they name isn't installed.
 	await expect(page.getByTestId('approval')).toHaveCount(0);
 	await expect(page.getByTestId('approve-once').and(page.getByRole('button'))).toHaveCount(0);
 	expect(quiet.seen).toEqual([]);
@@ -136,7 +136,7 @@ test('SECURITY What people see: models are called whatever their server says, an
 }) => {
 	await page.goto(app.url);
 	await page.getByTestId('model-chip').click();
-	// One is there twice, one has no name to ask for, one has signs that no request can carry.
+	// Three are left out: a duplicate, one without an id, and one whose id no request can contain.
 	await expect(page.locator('[data-testid=model-option]:not([data-id=""])')).toHaveCount(HOSTILE_MODELS.length - 3);
 	await expectHarmless(page, '[data-testid=model-panel]');
 	for (const [number, { id }] of HOSTILE_MODELS.slice(1, 7).entries()) {

@@ -1,4 +1,4 @@
-/** Watches a page and reports at the end of the test whatever it did that it shouldn't have. */
+/** Watches a page and reports, at the end of the test, anything it did that it shouldn't have. */
 import type { Page } from '@playwright/test';
 import { startModelServer, type ModelServer } from '../support/model-server.ts';
 import { expect, test as base } from './app.ts';
@@ -57,7 +57,7 @@ async function watchPage(page: Page, url: string): Promise<Watch> {
 	);
 	page.on('framenavigated', (frame) => {
 		const isOwn = frame.url().startsWith(url) || /^about:(blank|srcdoc)$/.test(frame.url());
-		// A frame that is not let go anywhere is left with a page that says so.
+		// A frame whose navigation was blocked shows Chromium's error page.
 		const isRefused = frame !== page.mainFrame() && frame.url() === 'chrome-error://chromewebdata/';
 		if (!isOwn && !isRefused) seen.push(`a page: ${frame.url()}`);
 	});
@@ -69,11 +69,11 @@ export async function expectHarmless(page: Page, region: string): Promise<void> 
 	expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
 	const dangers = page.locator(region).locator(DANGEROUS);
 	expect(await dangers.evaluateAll((all) => all.map(({ outerHTML }) => outerHTML.slice(0, 200)))).toEqual([]);
-	// A text that turns the reading direction is shown without what does so, or with a mark in its place.
+	// Direction overrides are either removed from the text or replaced by a visible mark.
 	expect(await page.locator(region).evaluateAll(turnedTexts)).toEqual([]);
 }
 
-/** Runs in the page: each text that turns the reading direction, with the element that it stands in. */
+/** Runs in the page: texts that contain direction overrides, each with its element. */
 function turnedTexts(regions: Element[]): string[] {
 	return regions.flatMap((region) => {
 		const walker = document.createTreeWalker(region, NodeFilter.SHOW_TEXT);

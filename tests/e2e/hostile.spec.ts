@@ -30,7 +30,7 @@ async function sendAll(app: App, requests: HostileRequest[]): Promise<Answer[]> 
 	return answers;
 }
 
-/** A conversation and its file, which no hostile request may show, change or remove. */
+/** Creates a chat with a file that no hostile request may read, change or remove. */
 async function plant(app: App, headers: Record<string, string>): Promise<string> {
 	const path = `/api/conversations/${randomUUID()}/files/secret.txt`;
 	const response = await fetch(app.url + path, { method: 'PUT', body: SECRET_FILE, headers });
@@ -57,13 +57,13 @@ for (const [name, token] of [
 
 			const answers = await sendAll(app, requests);
 
-			// All whole requests are answered: nothing is kept waiting, and no connection is cut without a word.
+			// Every complete request gets a response: none hangs, and no connection is cut silently.
 			const isWhole = new Map(requests.map(({ name, isCut }) => [name, !isCut]));
 			expect(answers.filter(({ name, text }) => text === '' && isWhole.get(name)).map(brief)).toEqual([]);
 			expect(answers.filter(({ statuses }) => statuses.some((status) => status >= 500)).map(brief)).toEqual([]);
 			expect(answers.filter(({ text }) => text.includes(SECRET_FILE)).map(brief)).toEqual([]);
 			expect(answers.filter(({ text }) => /root:.*:0:0:|SQLite format 3/.test(text)).map(brief)).toEqual([]);
-			// Answers reveal neither install paths nor stack traces.
+			// Responses reveal neither install paths nor stack traces.
 			expect(answers.filter(({ text }) => /\n\s+at .*:\d+:\d+|node_modules/.test(text)).map(brief)).toEqual([]);
 			expect(answers.filter(({ text }) => /^access-control-/im.test(text)).map(brief)).toEqual([]);
 			expect(
@@ -79,7 +79,7 @@ for (const [name, token] of [
 						.map(brief)
 				).toEqual([]);
 			}
-			// The same process, and everything is as it was.
+			// It's the same process, and everything is unchanged.
 			expect(await (await fetch(app.url + path, { headers })).text()).toBe(SECRET_FILE);
 			expect(app.logs.filter((line) => line.startsWith('Listening on'))).toHaveLength(1);
 			expect(({} as { isAdmin?: true }).isAdmin).toBeUndefined();

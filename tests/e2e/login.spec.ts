@@ -1,4 +1,4 @@
-/** Logging in, as people and programs do it (E19). */
+/** Logging in, for people and programs (E19). */
 
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -17,7 +17,7 @@ async function logIn(page: Page, token = TOKEN): Promise<void> {
 	await page.keyboard.press('Enter');
 }
 
-/** Resolves to the session that a login over HTTP makes. */
+/** Logs in over HTTP and returns the session. */
 async function sessionOf(url: string): Promise<string> {
 	const response = await postToken(url, TOKEN);
 	expect(response.status).toBe(204);
@@ -120,7 +120,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 			'javascript:alert(1)',
 			'/%09/evil.example'
 		]) {
-			// Off the app first: it would notice the missing cookie and go to the login page by itself.
+			// Leave the app first: otherwise it notices the missing cookie and goes to the login page by itself.
 			await page.goto('about:blank');
 			await context.clearCookies();
 			await page.goto(`/login?next=${encodeURIComponent(next)}`);
@@ -234,7 +234,7 @@ test.describe('E19: with ADMIN_TOKEN behind a proxy with TLS', () => {
 		appOptions: { env: { ADMIN_TOKEN: TOKEN, PUBLIC_ORIGIN: 'https://chat.example', TRUST_PROXY: 'true' } }
 	});
 
-	/** As a proxy sends it on. */
+	/** Sends the request as a proxy would. */
 	function viaProxy(
 		url: string,
 		token: string,
@@ -283,7 +283,7 @@ test.describe('E19: too many wrong tokens', () => {
 
 	test('make the client wait, and are said so in the page; the right one is let in', async ({ app, page }) => {
 		for (let round = 0; round < 10; round++) {
-			// What a client says of its address is nothing without TRUST_PROXY.
+			// Without TRUST_PROXY, the client's claim about its address is ignored.
 			const response = await postToken(app.url, `wrong-${round}`, { 'x-forwarded-for': `10.1.1.${round}` });
 			expect(response.status).toBe(401);
 		}

@@ -6,7 +6,7 @@ import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
 
 const FIXTURE = join(import.meta.dirname, '../support/mcp-fixture.ts');
-/** The app's own, which runs TypeScript. */
+/** The app's own Node, which can run TypeScript. */
 const NODE = join(import.meta.dirname, '../../node_modules/.bin/node');
 
 test('E36: a program is added, its tool is allowed and called, and the call is among the executions', async ({

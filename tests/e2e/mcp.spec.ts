@@ -1,4 +1,4 @@
-/** Requests the built app refuses at /mcp. For what clients do there, see clients.spec.ts. */
+/** Requests the built app refuses at /mcp. For what clients can do there, see clients.spec.ts. */
 import { expect, test } from './app.ts';
 
 test('E15: other methods, other origins and a wrong key are refused at /mcp', async ({ app }) => {

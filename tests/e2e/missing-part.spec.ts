@@ -1,13 +1,13 @@
-/** Code of the page that the browser can't load: a new version of the server has other files, and without a network there are none. */
+/** Page code that the browser can't load: a new server version has other files, and offline there are none. */
 import type { Page } from '@playwright/test';
 import { expect, test } from './app.ts';
 
-// Its cache would answer in place of the network.
+// The service worker's cache would answer instead of the network.
 test.use({ serviceWorkers: 'block' });
 
 const CODE = /\/_app\/immutable\/.*\.js$/;
 
-/** From here on none of the page's code comes; the addresses that were asked for. */
+/** From now on, loading page code fails; returns the requested URLs. */
 async function cutOff(page: Page): Promise<string[]> {
 	await page.waitForLoadState('networkidle');
 	const asked: string[] = [];

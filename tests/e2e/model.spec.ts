@@ -28,7 +28,7 @@ const test = base.extend<object, { model: ModelServer }>({
 test.afterEach(({ model }) => model.assertDone());
 
 const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
-/** Marks the waiting script among all processes. */
+/** Identifies the waiting script among all processes. */
 const SECONDS = `600.${randomInt(1e6, 1e7)}`;
 
 async function ask(page: Page, question: string): Promise<void> {

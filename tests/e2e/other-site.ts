@@ -36,8 +36,8 @@ export interface Target {
 }
 
 /**
- * Runs in the page. Tries to read, to write and to run code from the app, and says of each attempt what came of it: `read: …`
- * (it got something), or how it failed. Must not refer to anything outside itself.
+ * Runs in the page. Tries to read from the app, write to it and run code in it, and reports each result: `read: …`
+ * (it got something), or how it failed. Must not use anything defined outside the function.
  */
 export async function attack({ app, conversationId, chat }: Target): Promise<Record<string, string>> {
 	const conversation = `${app}/api/conversations/${conversationId}`;
@@ -64,7 +64,7 @@ export async function attack({ app, conversationId, chat }: Target): Promise<Rec
 			source.onmessage = () => resolve('read: message');
 			source.onerror = () => resolve('failed');
 		});
-	/** Loads into a frame, so that the page stays, and waits for the app's answer or the refusal to show it. */
+	/** Submits a form into a frame, so the page stays, and waits until the app answers or the browser refuses to show it. */
 	const submits = (method: string, action: string, enctype: string, fields: Record<string, string>): Promise<string> =>
 		new Promise((resolve) => {
 			const name = `frame-${Math.random()}`;

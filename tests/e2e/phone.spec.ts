@@ -21,11 +21,11 @@ interface Shared {
 	action: string;
 	fields: Record<string, string>;
 	files: Record<string, string>;
-	/** Sends no origin. */
+	/** Sends no Origin header. */
 	isNameless?: boolean;
 }
 
-/** Like the system's share sheet; a foreign page can do the same. */
+/** Shares like the system's share sheet; a foreign page can do the same. */
 async function share(page: Page, shared: Shared): Promise<void> {
 	await page.evaluate(({ action, fields, files, isNameless }) => {
 		const form = document.createElement('form');
@@ -60,7 +60,7 @@ test('UI 8: the app can be installed, with an icon for every shape', async ({ pa
 	await openInstalled(page);
 	const session = await page.context().newCDPSession(page);
 	const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
-	// A window that keeps nothing installs nothing; there is no other reason.
+	// The test window counts as incognito, which must be the only reason it can't install.
 	expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
 	const manifest = (await (await fetch(`${app.url}/manifest.webmanifest`)).json()) as {
 		icons: { src: string; sizes: string; purpose: string }[];
@@ -263,7 +263,7 @@ test('UI 10.7: Back closes what lies over the chat, and then leaves the chat; a 
 	await page.goBack();
 	await expect(sidebar).toBeHidden();
 
-	// One over the other goes first.
+	// Back closes the top layer first.
 	await page.getByTestId('files-button').click();
 	await page.getByTestId('file-row').first().getByRole('button').first().click();
 	await expect(page.getByTestId('all-files')).toBeVisible();
@@ -273,7 +273,7 @@ test('UI 10.7: Back closes what lies over the chat, and then leaves the chat; a 
 	await expect(page.getByTestId('files-panel')).toBeHidden();
 	expect(new URL(page.url()).pathname).toBe(pathname);
 
-	// What was closed by its own button leaves nothing for Back to close.
+	// After a layer was closed with its own button, Back has nothing to close.
 	await page.getByRole('button', { name: 'Open sidebar' }).click();
 	await sidebar.getByRole('link', { name: 'Runs' }).click();
 	await page.waitForURL('**/skills/executions');

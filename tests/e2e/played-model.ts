@@ -1,10 +1,10 @@
-/** The `model` fixture: the real app asks a scripted model, and every request must get its reply. */
+/** The `model` fixture: the real app uses a scripted model, and every request must get its reply. */
 import type { Locator, Page } from '@playwright/test';
 import { startModelServer, type ModelServer } from '../support/model-server.ts';
 import { test as base } from './app.ts';
 
 interface Fixtures {
-	/** Environment of the app besides the model's. */
+	/** The app's environment besides the model's variables. */
 	appEnv: Record<string, string>;
 	/** Fails the test if a reply is left over. */
 	allAsked: undefined;

@@ -27,7 +27,7 @@ const ODD_JSON: readonly string[] = [
 	...['"2025-11-25"', '"1.0"', '"http://127.0.0.1:9/"', '"skill://../../etc/passwd"', '"data:;base64,%%%"']
 ];
 
-/** A wrong header instead of the right one; an empty value omits it. */
+/** A wrong header to send instead of the right one; an empty value omits it. */
 const ODD_HEADERS: readonly Record<string, string>[] = [
 	{ 'mcp-protocol-version': '1999-01-01' },
 	{ 'mcp-protocol-version': '2099-01-01' },
@@ -109,7 +109,7 @@ function bodyOf(
 		Reflect.deleteProperty(holder, key);
 		return { what: where, body: JSON.stringify(value) };
 	}
-	// The text takes the place of a mark: of values that JavaScript has none is like this.
+	// Puts in a placeholder and replaces it in the text, since JavaScript has no value for such JSON.
 	const mark = 'the-odd-value-stands-here';
 	if (kind === 'replace') holder[key] = mark;
 	else Object.assign(holder, { [kind === 'twice' ? 'twice' : '__odd']: mark });

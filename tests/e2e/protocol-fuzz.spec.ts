@@ -16,16 +16,16 @@ import { initialize, JSON_TYPE, MCP_TYPES, templates, type Known } from './proto
 const SEED = Number(process.env.FUZZ_SEED ?? 8);
 const REQUESTS_EACH = 120;
 const AT_ONCE = 16;
-/** No request here takes this long. */
+/** No request here should take this long. */
 const ANSWER_MS = 20_000;
 /** Between two bursts of the same size. */
 const MAX_GROWTH_MB = 200;
 const MB = 1024 * 1024;
 const TOKEN = 'the-token-of-the-protocol-fuzz-test';
-/** Marks the waiting script; nothing else on the machine contains it. */
+/** Identifies the waiting script; nothing else on the machine contains it. */
 const WAITS = 'sleep 98765.0808';
 
-// Wrong keys are counted per address; behind a proxy, each can come from another.
+// Failed keys are counted per IP address; behind a proxy, each request can use another one.
 test.use({ appOptions: { env: { ADMIN_TOKEN: TOKEN, TRUST_PROXY: 'true' } } });
 test.setTimeout(90_000);
 
@@ -71,7 +71,7 @@ async function openSession(app: App, key: string, version: string): Promise<Reco
 	return session;
 }
 
-/** One of each object, so that requests find what they name. */
+/** Creates one of each object, so requests find what they name. */
 async function prepare(app: App, key: string): Promise<Known> {
 	const post = (protocol: Protocol): Promise<Sent> => {
 		const { path, headers, body } = ENTRY[protocol];
@@ -106,7 +106,7 @@ async function storm(app: App, key: string, requests: readonly ProtocolRequest[]
 	return problems;
 }
 
-/** Resident memory of the server in megabytes; null if unknown. */
+/** The server's resident memory in megabytes; null if unknown. */
 function memoryOf(app: App): number | null {
 	const path = `/proc/${app.pid()}/status`;
 	if (!existsSync(path)) return null;
@@ -123,7 +123,7 @@ async function answerTo(app: App, key: string, content: object[]): Promise<strin
 	return output.flatMap((item) => (item.type === 'message' ? item.content.map((part) => part.text) : [])).join('');
 }
 
-/** The same process still works, has leaked no secrets, and nothing from before is running. */
+/** It's the same process and still works, nothing secret leaked, and no earlier work is still running. */
 async function expectWell(app: App, key: string): Promise<void> {
 	const say = (text: string) => ({ type: 'input_text', text });
 	const file = {
@@ -307,7 +307,7 @@ test('E18: a wrong key, one that was revoked and one that lacks a scope are refu
 		expect(await post({ ...bearer('ors_wrong'), ...from('10.0.0.1') }), protocol).toBe(401);
 		expect(await post({ ...bearer(revoked.key), ...from('10.0.0.2') }), protocol).toBe(401);
 		expect(await post(bearer(writer.key)), protocol).toBe(403);
-		// Too many guesses: the client is told to wait.
+		// Too many failed keys: the client is told to wait.
 		const guesses = Array.from({ length: 12 }, () =>
 			post({ ...bearer('ors_wrong'), ...from(`10.0.1.${PROTOCOLS.indexOf(protocol)}`) })
 		);
@@ -380,11 +380,11 @@ test('E15, E16, F12, F13: half requests wait for nobody, and who leaves in the m
 		);
 		await expect.poll(() => processesWith(WAITS), { message: protocol }).not.toEqual([]);
 		begun.socket.destroy();
-		// Of the versions with sessions a broken connection may come back; an ended session does not.
+		// In MCP versions with sessions, a client may reconnect after a broken connection, but not after the session ended.
 		if (protocol === 'mcp') await send(app, '/mcp', { method: 'DELETE', headers: { ...session, ...bearer(key) } });
 		await expect.poll(() => processesWith(WAITS), { message: protocol }).toEqual([]);
 	}
-	// A task goes on without its client, until somebody cancels it.
+	// A task continues without its client until someone cancels it.
 	const call = async (method: string, params: object): Promise<string> => {
 		const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 		const { text } = await send(app, '/a2a', { method: 'POST', headers: { ...JSON_TYPE, ...bearer(key) }, body });

@@ -18,7 +18,7 @@ test('E15, E16, F12, F13: clients of all protocols at once get true answers, and
 	);
 	const { flows, errors, sessions } = await runLoad({ url: app.url, keys, clients: CLIENTS });
 	expect(errors).toEqual([]);
-	// Make sure that something was counted.
+	// Make sure something was counted.
 	expect(flows.filter(({ latencies }) => latencies.length === 0).map(({ name }) => name)).toEqual([]);
 
 	const statuses = await Promise.all(

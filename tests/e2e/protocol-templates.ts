@@ -1,4 +1,4 @@
-/** A valid request for each call of each protocol: what the fuzz test starts from. */
+/** A valid request for every call of each protocol: the fuzz test's starting point. */
 import { randomUUID } from 'node:crypto';
 import type { Protocol } from '../support/protocol-answers.ts';
 
@@ -7,7 +7,7 @@ export interface Template {
 	name: string;
 	path: string;
 	headers: Record<string, string>;
-	/** Generated per request, for ids that can be used only once. */
+	/** Generated per request: ids that work only once. */
 	body(): Record<string, unknown>;
 }
 

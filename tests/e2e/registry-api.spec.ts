@@ -1,4 +1,4 @@
-/** The registry over its API, from outside: the document's own example, uploads by curl, and a server that is killed while it installs. */
+/** The registry API from outside: the document's own example, uploads with curl, and a server killed during an install. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -151,7 +151,7 @@ test('E20, E28: a server that is killed while it installs and removes has whole 
 		});
 	};
 	for (let round = 1; round <= 6; round += 1) {
-		// Each round is killed at another point: after as many answers as its number.
+		// Kills the server at a different point each round: after as many responses as the round's number.
 		let answers = 0;
 		const killed = new AbortController();
 		const work = (async () => {

@@ -1,4 +1,4 @@
-/** F14: a page always returns to the same run: after reloads, in other browsers, after a lost network or a long sleep. */
+/** F14: a page always finds its run again: after a reload, in another browser, after losing the network or a long sleep. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, gate, response, text } from '../support/model-server.ts';
@@ -68,7 +68,7 @@ test('F14, F15: a reload while a script runs shows what it has said and goes on;
 		await expect(answers(tab)).toContainText('Over.');
 		await expect(answers(tab)).toHaveAttribute('data-status', 'complete');
 	}
-	// The script ran once, however many pages watched: its two lines appear once.
+	// The script ran once, however many pages watched, so its two lines appear once.
 	await page.getByTestId('step').getByRole('button').first().click();
 	await expect(page.getByTestId('terminal-output')).toHaveText(/^\s*begun\s*ended\s*$/);
 });
@@ -140,7 +140,7 @@ test('F14: a new conversation that is reloaded before it has an address is the s
 }) => {
 	model.push(text('Here you are.'), text('And here.'));
 	const held = gate();
-	// The server has the message, but the page never learns of it.
+	// The server has the message, but the page never finds out.
 	await page.route('**/api/chat', async (route) => {
 		const answer = await route.fetch();
 		await held.opened;
@@ -208,7 +208,7 @@ test('F14: nor where the reload was asked for a moment before the address was th
 	await ask(page, 'a first message');
 	await expect(answers(page)).toHaveText([/Here you are\./]);
 	await page.waitForURL(/\/c\//);
-	// The browser reloads the page it showed.
+	// The browser reloads the page it was showing.
 	await page.evaluate(() => history.replaceState(null, '', '/'));
 	await page.reload();
 	await page.waitForURL(/\/c\//);

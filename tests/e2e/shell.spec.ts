@@ -174,6 +174,6 @@ test('while the server is away a page says so, and opens by itself when it is ba
 	});
 	expect(kept).toContain('/offline.html');
 	expect(kept.filter((path) => path.startsWith('/api/'))).toEqual([]);
-	// Pages always come from the server.
+	// Pages always come from the server, never from the cache.
 	expect(kept).not.toContain('/');
 });

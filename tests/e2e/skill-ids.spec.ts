@@ -1,4 +1,4 @@
-/** Skills whose names are words of addresses, names that are none, and broken skills: by the id of the list, in every call and on their pages. */
+/** Skills named like parts of URLs, invalid names and broken skills: the id from the list works in every call and page. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,13 +6,13 @@ import { startApp, type App } from '../support/app-process.ts';
 import type { SkillDetail, SkillSummary } from '../../src/lib/shared/skills.ts';
 import { expect, test } from '@playwright/test';
 
-/** Words of the addresses below `/api/skills` and `/skills`. */
+/** Path segments below `/api/skills` and `/skills`. */
 const WORDS = [
 	...['cases', 'check', 'diagnostics', 'edit', 'evals', 'events', 'executions', 'export', 'file', 'install'],
 	...['marketplace', 'new', 'outdated', 'reload', 'rollback', 'run', 'score', 'scores', 'secrets', 'skillssh'],
 	...['staged', 'trash', 'update', 'updates', 'versions']
 ];
-/** Folders below one that is named like a word, or are one. */
+/** Folders with a path segment as their name, or inside one. */
 const BROKEN = ['broken/cases', 'broken/evals/torn', 'plainly torn', 'bro\\ken', 'br\u202eoken'];
 
 let app: App;
@@ -89,7 +89,7 @@ test('E2, E3: every call works for a skill whose name is a word of an address, b
 		await call('DELETE', `/cases/${made.body.id}`);
 		const failed = Object.entries(statuses).filter(([, status]) => status >= 300);
 		expect([word, failed]).toEqual([word, []]);
-		// Not what these are for: nothing was installed, and nothing else answers in their place.
+		// These calls don't apply: nothing was installed, and no other endpoint answers instead.
 		const refusals = [await ask('POST', `${at}/rollback`, {}), await ask('POST', `${at}/update`, {})];
 		for (const { status, text } of refusals)
 			expect([word, status, text]).toEqual([word, 409, expect.stringContaining(word) as unknown]);

@@ -31,7 +31,7 @@ const test = base.extend<object, { model: ModelServer }>({
 	]
 });
 
-// The page shows all of 20 KB, the default limit.
+// With the default limit of 20 KB, the page would show all of it.
 test.use({ appEnv: { SKILLS_MAX_OUTPUT_BYTES: '100000' } });
 
 const step = (page: Page, tool: string): Locator => page.locator(`[data-testid=step][data-tool=${tool}]`);
@@ -350,7 +350,7 @@ test.describe('on a touch screen', () => {
 	test('UI: a link in an answer says which host it leads to', async ({ page, app, model }) => {
 		await page.goto(app.url);
 		model.push(text('See [the docs](https://example.com/a).'));
-		// Enter inserts a line break there.
+		// On a touch screen, Enter inserts a line break.
 		await page.getByTestId('composer-input').fill('where');
 		await page.getByTestId('send').tap();
 		const link = answers(page).getByRole('link');

@@ -1,4 +1,4 @@
-/** Skills that came in through the app (E30, F4): asked about, looked at, trusted by their files, and asked about again. */
+/** Skills added through the app (E30, F4): they ask for review, are trusted by their files, and ask again after a change. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -9,7 +9,7 @@ import { besideScreen } from '../support/beside-screen.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
 
-/** A skill in the folder of those that came in through the app. */
+/** Puts a skill into the folder for skills added through the app. */
 async function install(page: Page, app: App, name: string, script: string): Promise<string> {
 	const root = join(app.dataDir, 'skills');
 	const folder = join(root, name);
