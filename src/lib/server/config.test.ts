@@ -52,7 +52,7 @@ describe('the settings', () => {
 
 	test('folders of skills are split at the separator of the system', () => {
 		const { skillsDirs } = loadConfig({ SKILLS_DIRS: ['one', '', 'two'].join(delimiter) });
-		// What comes in through the app is looked for as well.
+		// The folder for skills added through the app is always searched too.
 		expect(skillsDirs).toEqual([resolve('one'), resolve('two'), resolve('data/skills')]);
 	});
 

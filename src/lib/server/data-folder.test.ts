@@ -23,7 +23,7 @@ afterEach(async () => {
 	await rm(root, { recursive: true, force: true });
 });
 
-/** Another process that has the folder, by the time this resolves. */
+/** Another process; resolves once it holds the folder. */
 async function holdElsewhere(): Promise<ChildProcess> {
 	const code = `
 		const { openDataFolder } = await import(${JSON.stringify(new URL('data-folder.ts', import.meta.url).href)});

@@ -29,7 +29,7 @@ describe('the headers of a workspace file', () => {
 	});
 });
 
-/** What a page could try, one after the other; `ELSE` is another server. */
+/** Everything a page could try; `ELSE` is another server. */
 const HOSTILE = `<!doctype html><base href="ELSE/"><meta http-equiv="refresh" content="0;url=ELSE/refresh">
 <link rel="stylesheet" href="ELSE/style"><link rel="icon" href="ELSE/icon"><link rel="prefetch" href="ELSE/prefetch">
 <style>@import url("ELSE/import"); body { background: url("ELSE/background") } @font-face { font-family: x; src: url("ELSE/font") } p { font-family: x; color: rgb(1, 2, 3) }</style>
@@ -83,7 +83,7 @@ describe('SECURITY: a page that a script made, looked at in a frame', () => {
 		await frame.getByText('shown').waitFor();
 		expect(await frame.getByText('shown').evaluate((element) => getComputedStyle(element).color)).toBe('rgb(1, 2, 3)');
 		for (const name of ['send', 'a', 'j']) await frame.getByText(name, { exact: true }).click({ timeout: 5000 });
-		// Whatever would go out has had its turn when a page that is asked for later has come.
+		// Anything the page sends would arrive before this later request does.
 		await page.evaluate(() => fetch('/file').then((response) => response.text()));
 		expect(asked).toEqual([]);
 		expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
@@ -120,7 +120,7 @@ describe('SECURITY: a page that a script made, looked at in a frame', () => {
 				const root = page.frameLocator('iframe').locator(':root');
 				await expect.poll(() => root.getAttribute('data-said')).toContain('cut off');
 				expect(await root.getAttribute('data-said')).toBe('ran null refused refused refused refused refused cut off');
-				// Led away, it arrives nowhere.
+				// Navigating away leads nowhere either.
 				await root
 					.evaluate((_root, to) => void (location.href = to), `${addressOf(other)}/led-away`)
 					.catch(() => undefined);

@@ -28,7 +28,7 @@ const pathsOf = async (bounds: WalkBounds = {}) => {
 	return paths;
 };
 const copied = async (path: string) => (await readdir(path, { recursive: true })).toSorted();
-/** Names of 250 characters, so that no path leads to the last of them. */
+/** Nested 250-character names: the deepest is beyond any path. */
 function nest(path: string, levels: number): void {
 	const script = `import os, sys
 os.chdir(sys.argv[1])
@@ -45,7 +45,7 @@ describe.runIf(process.platform === 'linux')('what a script swaps while a folder
 		const seen: string[] = [];
 		for await (const step of walkFolder(folder)) {
 			seen.push(...step.map(({ names }) => names.join('/')));
-			// All three were listed, and none was opened yet.
+			// All three were listed, none opened yet.
 			if (seen.length === 3) for (const name of ['a', 'c']) await swap(join(folder, name), outside);
 		}
 		expect(seen.toSorted()).toEqual(['a', 'b', 'b/in', 'b/own.txt', 'c']);
@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('what a script swaps while a folder
 		}
 		const swapped = new Set<string>();
 		await copyFolder(folder, join(root, 'copy'), () => {
-			// Each time something is about to be made, one more of them is swapped.
+			// Each time it's about to create something, swap one more folder.
 			const next = ['a', 'b', 'c'].find((name) => !swapped.has(name));
 			if (next === undefined) return;
 			swapped.add(next);
@@ -193,7 +193,7 @@ describe('a folder that is removed', () => {
 		const module = JSON.stringify(join(import.meta.dirname, 'foreign-folders.ts'));
 		const program = `import { removeFolder } from ${module}; await removeFolder(${JSON.stringify(folder)});`;
 		const command = [process.execPath, '--input-type=module', '-e', program];
-		// Root may do as little as anybody once it has no capabilities.
+		// Without capabilities, root can do no more than other users.
 		const [file = '', ...args] =
 			process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all', ...command] : command;
 		execFileSync(file, args);

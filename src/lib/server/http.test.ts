@@ -12,7 +12,7 @@ afterEach(async () => {
 	server?.close();
 });
 
-/** Serves one event stream over HTTP, as the adapter does: no more is read than the connection takes. */
+/** Serves one event stream over HTTP like the adapter: it reads only as much as the connection takes. */
 async function serve(open: (signal: AbortSignal) => AsyncIterable<string>, heartbeatMs?: number): Promise<string> {
 	server = createServer((_request, response) => {
 		const answer = eventStream(open, heartbeatMs);
@@ -72,7 +72,7 @@ describe('an event stream', () => {
 			}
 		}
 		const response = await get(await serve(() => runEventFrames(events())));
-		// Nobody reads: it comes to rest when the buffers of the connection are full.
+		// The client doesn't read, so sending stops when the connection's buffers are full.
 		let before = -1;
 		while (given !== before) {
 			before = given;

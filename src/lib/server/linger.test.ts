@@ -11,13 +11,13 @@ import { loadConfig } from './config.ts';
 import { lingerAfter } from './linger.ts';
 
 const MB = 1024 * 1024;
-/** More than any of these routes takes, and than connections hold that nobody reads from. */
+/** More than any of these routes accepts, and more than a connection buffers when nobody reads. */
 const FAR_TOO_LARGE = 80 * MB;
 
 let root: string;
 let app: App;
 let server: RouteServer;
-/** Every route of the app, by its address. */
+/** All routes, by path. */
 const routes = Object.fromEntries(
 	Object.entries(import.meta.glob<Routes[string]>('../../routes/**/+server.ts', { eager: true })).map(
 		([file, methods]) => [file.replace(/^.*\/routes/, '').replace(/\/\+server\.ts$/, ''), methods]
@@ -80,7 +80,7 @@ test.each([
 	['POST', '/v1/responses', 413],
 	['POST', '/v1/responses/compact', 413],
 	['POST', '/mcp', 413],
-	// There the status is that of the transport.
+	// A JSON-RPC error comes with status 200 here.
 	['POST', '/a2a', 200]
 ])('SECURITY The server: %s %s says that the body is too large in the words of its protocol', async (...row) => {
 	const [method, path, expected] = row;
@@ -117,7 +117,7 @@ test('SECURITY The server: fetch gets the answer to a body that is far too large
 	expect(await response.json()).toMatchObject({ error: { code: 'too_large' } });
 });
 
-/** A server that answers at once, and cuts off by these limits. */
+/** A server that answers at once and lingers within these limits. */
 async function serveWithLimits(limits: { bytes: number; ms: number; silenceMs: number }) {
 	const http = createServer((request, response) => {
 		lingerAfter(request, response, limits);

@@ -44,7 +44,7 @@ test('of bodies that together are too much, the one that has been coming for the
 	};
 	const [first, second, third] = [slow(), slow(), slow()];
 	await expect(first.answer).rejects.toMatchObject({ code: 'unavailable' });
-	// What is given up or done takes no room.
+	// Finished and abandoned requests free their space.
 	expect(await read(requestOf(new Blob(['y'.repeat(200)]).stream()), 900)).toHaveLength(200);
 	second.finish();
 	third.finish();

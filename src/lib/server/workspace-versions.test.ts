@@ -22,7 +22,7 @@ afterEach(async () => {
 const put = (path: string, content: string) => workspaces.write('c1', path, new Response(content).body);
 const kept = async () => readdir(join(root, 'file-versions', 'c1'));
 
-/** What it had in it, the newest first, and before that what it has. */
+/** The file's current content, then its versions from new to old. */
 async function contents(path: string): Promise<string[]> {
 	const file = (await workspaces.listVersions('c1')).find((each) => each.path === path);
 	return Promise.all([undefined, ...(file?.versions ?? []).map(({ id }) => id)].map((id) => content(path, id)));
@@ -33,7 +33,7 @@ async function content(path: string, version?: string): Promise<string> {
 	return file.readFile('utf8').finally(() => file.close());
 }
 
-/** Writes it and keeps it, so often. */
+/** Writes each content and keeps it as a version. */
 async function rewrite(path: string, all: string[]): Promise<void> {
 	for (const each of all) {
 		await put(path, each);
@@ -49,7 +49,7 @@ describe('F5: versions of a file', () => {
 		await workspaces.keepVersions('c1');
 		expect(await contents('a.txt')).toEqual(['two', 'one']);
 		expect(await contents('b/c.txt')).toEqual(['one']);
-		// The same content is there once.
+		// Equal content is stored once.
 		expect(await kept()).toHaveLength(3);
 		expect(await content('a.txt')).toBe('two');
 	});

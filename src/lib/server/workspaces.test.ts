@@ -45,7 +45,7 @@ test('D33: uploads respect what a workspace may hold, by bytes and by files, sev
 		await put('a.txt', 60_000);
 		await expect(put('b.txt', 60_000)).rejects.toMatchObject({ code: 'too_large', status: 413 });
 		expect((await workspaces.list('c1')).map(({ path }) => path)).toEqual(['a.txt']);
-		// The same file again takes the place of the first.
+		// Writing the same file again replaces it.
 		await put('a.txt', 90_000);
 		await put('a.txt', 10_000);
 
@@ -68,7 +68,7 @@ test.each(['win32', 'darwin'] as const)(
 		const names = ids.map((id) => workspaceName(id, platform));
 		expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(ids.length);
 		expect(names.filter((name) => /^(con|nul|com1)$/i.test(name))).toEqual([]);
-		// The ids that our own page makes are names as they are.
+		// Ids made by our own page are used as folder names unchanged.
 		expect(names[0]).toBe('abc');
 		expect(names.at(-1)).toBe(ids.at(-1));
 	}

@@ -33,7 +33,7 @@ test('nothing that turns the order of characters is left in any text', () => {
 	);
 });
 
-/** The ones that an outside look at the app found to pass somewhere. */
+/** Characters that an external review found getting through. */
 const PASSED = [
 	'\u200b',
 	'\u200e',

@@ -155,7 +155,7 @@ test('an answer as models write them shows all its numbers: in prose, lists, tab
 	expect(withoutNumbers(new BlockStream().update(text, false, numbered)).numbers).toBe(words.length);
 });
 
-/** What blocks show besides numbers, and how many there are. */
+/** The blocks without their citation numbers, and how many there were. */
 function withoutNumbers(blocks: readonly Block[]): { nodes: unknown; numbers: number } {
 	let numbers = 0;
 	const read = (node: unknown): unknown => {

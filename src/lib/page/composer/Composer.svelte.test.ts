@@ -24,7 +24,7 @@ beforeEach(() => {
 	session = new ChatSession('conversation', client, listener, services);
 });
 
-/** The conversation as the server has it: a question and its answer. */
+/** The server's copy of the chat: a question and its answer. */
 async function openStored(): Promise<void> {
 	const question: Message = { ...emptyAnswer('q', '', '', null), role: 'user', runId: null, status: 'complete' };
 	const answer: Message = { ...emptyAnswer('a', 'r', '', 'q'), status: 'complete' };
@@ -227,7 +227,7 @@ describe('while a run is under way', () => {
 	});
 });
 
-/** A picture of one dot. */
+/** A one-pixel picture. */
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 function paste(element: Element, text: string): void {
@@ -281,7 +281,7 @@ describe('files', () => {
 			fill(canvas.getContext('2d')!);
 			return new Promise<Blob>((resolve) => canvas.toBlob((blob) => resolve(blob!), type));
 		};
-		// Half of it is red: the left one, and the upper one once it's turned to the right.
+		// Half of it is red: the left half, which turning right moves to the top.
 		const half = (context: CanvasRenderingContext2D) => {
 			context.fillStyle = '#f00';
 			context.fillRect(0, 0, 1500, 1500);

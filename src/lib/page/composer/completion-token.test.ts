@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { tokenAt } from './completion.svelte.ts';
 
-/** The caret is where the bar is. */
+/** The bar marks the caret. */
 const at = (marked: string) => tokenAt(marked.replace('|', ''), marked.indexOf('|'));
 
 describe('F7: a name is begun by', () => {

@@ -29,7 +29,7 @@ test('what was sent by a page that ended meanwhile is no draft where it has arri
 	draft.take();
 	draft.sendingAs('m1');
 	const next = open();
-	// The page saves it when it is opened.
+	// The page saves the draft when it opens.
 	next.save();
 	expect(next.drop(['another'])).toBe(false);
 	expect(next.text).toBe('on its way');

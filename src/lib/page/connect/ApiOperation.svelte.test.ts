@@ -42,7 +42,7 @@ const components: ApiDescription['components'] = {
 	responses: { not_found: { description: 'Not found.' } }
 };
 
-/** Answers what is sent. */
+/** Answers requests with this response. */
 function play(answer: () => Response) {
 	const fetched = vi.fn<typeof fetch>(async () => answer());
 	vi.stubGlobal('fetch', fetched);

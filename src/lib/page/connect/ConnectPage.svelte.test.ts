@@ -18,7 +18,7 @@ const keyOf = (id: string, more: Partial<ApiKey> = {}): ApiKey => ({
 	...more
 });
 
-/** Keeps its keys as the server does. */
+/** Stores keys like the server. */
 function createFakeKeys(keys: ApiKey[] = []) {
 	const known = new Map(keys.map((key) => [key.id, key]));
 	return {
@@ -196,7 +196,7 @@ test('F12: where nobody must log in it says that no key is needed, and what one 
 	await expect
 		.element(open.screen.getByTestId('key-needed'))
 		.toMatchTextContent(/No key needed.*own chats, files and runs/);
-	// The settings work as they are copied.
+	// The copied settings work unchanged.
 	expect(document.body.textContent).not.toContain('<your key>');
 	await open.screen.unmount();
 	const closed = await setup({ needsKey: true });

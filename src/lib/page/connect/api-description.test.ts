@@ -26,7 +26,7 @@ test('every operation is shown, under its tag, once', () => {
 });
 
 test('examples are requests that a shell can send: one address, one method, a body that is JSON', () => {
-	// Stands for curl: prints what it is given, each argument on a line.
+	// Replaces curl: prints its arguments, one per line.
 	const script = groups
 		.flatMap(({ operations }) => operations)
 		.map((operation) => curlOf(operation, SERVER).replace(/^curl/, `printf '%s\\0'`))

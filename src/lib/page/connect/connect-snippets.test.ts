@@ -30,7 +30,7 @@ describe('F12: settings to copy', () => {
 
 	test('F12: an address names a client, or none', () => {
 		expect(CLIENTS.map((client) => clientOf(`#${client}`))).toEqual([...CLIENTS]);
-		// As older links have them.
+		// Older links use these.
 		const former = ['#responses', '#agui', '#mcp', '#a2a', '#rest', '#library'];
 		expect(former.map(clientOf)).toEqual(['openai', 'ag-ui', 'claude-code', 'a2a', 'curl', 'library']);
 		expect(['', '#', '#nothing', 'mcp', '#constructor'].map(clientOf)).toEqual([null, null, null, null, null]);

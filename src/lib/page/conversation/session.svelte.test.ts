@@ -138,7 +138,7 @@ describe('a run', () => {
 		expect(session.run.isReconnecting).toBe(true);
 		await expect.poll(() => client.sources.length).toBe(2);
 		expect(client.sources[1]?.after).toBe(30);
-		// A server that starts too early does no harm.
+		// It does no harm if the server sends some events again.
 		client.sources[1]?.send(RECORDED_RUN.slice(20), 21);
 		expect(session.run.isReconnecting).toBe(false);
 		expect(answerText()).toBe(RECORDED_ANSWER);

@@ -90,7 +90,7 @@ describe('E13: the page of an execution', () => {
 			{ type: 'TOOL_CALL_END', toolCallId: 't1' },
 			{ type: 'CUSTOM', name: 'skill.started', value: started }
 		]);
-		// Its output isn't followed to the end: it's read from the beginning.
+		// Shown only once the run is over, so it opens at the start of the output instead of following it.
 		expect(screen.getByTestId('execution-replay').query()).toBe(null);
 		source?.send([
 			{ type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 't1', content: 'said', role: 'tool' },

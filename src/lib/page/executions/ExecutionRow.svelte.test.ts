@@ -31,7 +31,7 @@ describe('E13: an execution', () => {
 			await expect.element(row.getByText(words, { exact: true })).toBeVisible();
 		await expect.element(screen.getByTestId('execution-output')).not.toBeVisible();
 		await row.getByText('Succeeded', { exact: true }).click();
-		// As text, without what would turn it round.
+		// Shown as text, without the direction override.
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('<b>said</b>⟨U+202E⟩ it');
 		await expect.element(row.getByText('scripts/say.sh "two words" 7')).toBeVisible();
 		const facts = row.element().textContent.replace(/\s+/g, ' ');

@@ -8,7 +8,7 @@ import { ConversationFiles, PANEL } from './conversation-files.svelte.ts';
 import FileCard from './FileCard.svelte';
 import FilePreview from './FilePreview.svelte';
 
-/** The server has this file; null: it has none. */
+/** The server's copy of the file; null if it has none. */
 function serve(content: string | null): void {
 	vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
 		if (content === null)

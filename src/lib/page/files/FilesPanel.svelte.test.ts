@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** What the server has at these addresses; nothing else is there. */
+/** The server's responses by URL; every other URL is missing. */
 function serve(contents: Record<string, string>): void {
 	vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
 		const found = Object.entries(contents).find(([ending]) => String(input).endsWith(ending));
@@ -123,7 +123,7 @@ describe('F5: the files of a conversation', () => {
 		await screen.getByRole('button', { name: 'Delete a.txt' }).click();
 		await expect.element(screen.getByRole('button', { name: /^b\.txt/ })).toHaveFocus();
 		expect(onremove).toHaveBeenCalledExactlyOnceWith('a.txt');
-		// One that could not be deleted stays.
+		// A file that couldn't be deleted stays.
 		await screen.getByRole('button', { name: /^b\.txt/ }).click();
 		await screen.getByRole('button', { name: 'Delete b.txt' }).click();
 		await expect.element(screen.getByTestId('file-text')).toBeVisible();
@@ -178,7 +178,7 @@ describe('F5: versions of a file', () => {
 		await expect
 			.poll(() => lines().map((line) => line.textContent))
 			.toEqual(['@@ -1,2 +1,2 @@', ' same', '-one', '+two']);
-		// With a newer one the direction stays.
+		// Comparing with a newer version keeps the direction.
 		await screen.getByLabelText('Compare with').selectOptions('latest');
 		await expect.poll(() => lines().map((line) => line.textContent)).toContain('+three');
 		expect(lines().map((line) => line.textContent)).toContain('-two');

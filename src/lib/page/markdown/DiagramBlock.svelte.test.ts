@@ -34,7 +34,7 @@ test('a diagram that is not finished is code', async () => {
 	expect(screen.container.querySelector('iframe')).toBeNull();
 });
 
-/** Names of the attributes that are handlers, after this browser has read the text. */
+/** Names of event handler attributes, as this browser parses the text. */
 function handlersIn(html: string): string[] {
 	const all = new DOMParser().parseFromString(html, 'text/html').querySelectorAll('*');
 	return [...all]

@@ -4,7 +4,7 @@ import { page, userEvent } from 'vitest/browser';
 import '../../../app.css';
 import Markdown from './Markdown.svelte';
 
-/** Each tries to run a script or to load something. */
+/** Each tries to run a script or load something. */
 const ATTACKS = [
 	'<script>window.attacked = true</script>',
 	'<img src=x onerror="window.attacked = true">',
@@ -121,7 +121,7 @@ test('code has its language and a button that copies it', async () => {
 	await expect.element(screen.getByRole('button', { name: 'Copy code' })).toBeVisible();
 });
 
-/** Svelte leaves comments where its blocks are. */
+/** Svelte leaves comments around its blocks. */
 function withoutIds(html: string): string {
 	return html.replace(/<!--.*?-->/gs, '');
 }

@@ -38,7 +38,7 @@ test('an answer that came event by event ends as one that was there at once', as
 	for (let count = 1; count <= RECORDED_RUN.length; count++)
 		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, count)) });
 	const article = screen.getByTestId('message').element();
-	// A moment after its end: the thought closes, the steps fold.
+	// Soon after it ends, the thought closes and the steps fold.
 	await eventually(() => expect(textOf(article)).not.toMatch(/I should count|Ran scripts/));
 	const live = textOf(article);
 	await screen.unmount();

@@ -149,11 +149,11 @@ describe('a conversation', () => {
 			await expect.poll(mark).not.toMatch(/, 0\)$|transparent/);
 			expect(distance(viewport)).toBeGreaterThan(2000);
 			expect(session.history.found).toBeNull();
-			// What is written at the end leaves the reader where that is.
+			// New text at the end doesn't move the reader.
 			session.entries = [...session.entries, said(1000, PARAGRAPH), said(1001, PARAGRAPH)];
 			await settle();
 			expect(top()).toBeCloseTo(12, -0.5);
-			// One mark at a time, and none for long.
+			// Only one message is highlighted at a time, and not for long.
 			session.history.found = 'm11';
 			const marked = () =>
 				[...viewport.querySelectorAll('[data-found]')].map((found) => found.getAttribute('data-message'));
@@ -180,7 +180,7 @@ async function show(count: number, width = 900): Promise<HTMLElement> {
 	return page.getByTestId('messages').last().element() as HTMLElement;
 }
 
-/** A question, with an answer that takes the text so far. */
+/** A question and the answer's text so far. */
 function ask(): (text: string) => void {
 	const answer = said(1001, '', 'running');
 	session.entries = [...session.entries, said(1000, 'What about this?'), answer];
@@ -210,7 +210,7 @@ function questionTop(viewport: HTMLElement): number {
 	return (question?.getBoundingClientRect().top ?? NaN) - viewport.getBoundingClientRect().top;
 }
 
-/** The place in the list of the message that stands at the top. */
+/** The list index of the message at the top. */
 function messageAtTop(viewport: HTMLElement): number {
 	const top = viewport.getBoundingClientRect().top;
 	return [...viewport.querySelectorAll('[data-testid=message]')].findIndex(
@@ -218,7 +218,7 @@ function messageAtTop(viewport: HTMLElement): number {
 	);
 }
 
-/** What is laid out for the first time takes its real size in the next frames. */
+/** Elements get their real size only in the frames after the first layout. */
 async function settle(): Promise<void> {
 	for (let count = 0; count < 5; count += 1) await frame();
 }

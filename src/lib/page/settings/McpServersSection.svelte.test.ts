@@ -19,7 +19,7 @@ const server = (more: Partial<McpServer> = {}): McpServer => ({
 async function setup(...servers: McpServer[]) {
 	const client = {
 		listMcpServers: vi.fn(async () => servers),
-		// It is asked again every few seconds, and remembers.
+		// The page polls every few seconds, so the fake keeps changes.
 		putMcpServer: vi.fn(async (name: string) => {
 			const put = server({ name, status: { ...CONNECTED, state: 'connecting', tools: [] } });
 			servers = [...servers.filter((each) => each.name !== name), put];

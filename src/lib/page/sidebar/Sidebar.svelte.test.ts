@@ -79,7 +79,7 @@ describe('F14: the list of conversations', () => {
 			.elements()
 			.map((link) => link.textContent.trim());
 		expect(text[1]).toMatch(/\(answering\)$/);
-		// The open one is seen, so it is not unread.
+		// The open chat has been seen, so it isn't unread.
 		expect(text[2]).toMatch(/^safe⟨U\+202E⟩gpj\s+Draft\s+\(new answer\)$/);
 		expect(text[3]).toBe('Title of c');
 		await expect.element(screen.getByRole('link', { name: 'Title of c' })).toHaveAttribute('aria-current', 'page');
@@ -291,7 +291,7 @@ describe('the search', () => {
 			['pdf']
 		]);
 		await expect.element(screen.getByTestId('snippet')).toHaveTextContent('a pdf <b>here</b>');
-		// F14: one that was found by its text opens where that is.
+		// F14: a chat found by its text opens at that text.
 		expect(results.map((result) => result.getAttribute('href'))).toEqual(['/c/a', '/c/b#m-m']);
 	});
 

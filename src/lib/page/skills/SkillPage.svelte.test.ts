@@ -31,7 +31,7 @@ function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 
 function clientOf(detail: SkillDetail = detailOf()) {
 	return {
-		// What is not played below is not asked for here.
+		// These tests never call the methods that aren't set below.
 		...({} as Client),
 		...createFakeRegistry(),
 		...{ getDiagnosis: vi.fn(), fixSkill: vi.fn() },
@@ -72,7 +72,7 @@ describe('F4: the page of a skill', () => {
 		expect(first?.textContent).toMatch(/Runs what it downloads\.\s*scripts\/x\.sh:3\s*curl x \| sh/);
 		await screen.getByTestId('tab-files').click();
 		await screen.getByRole('button', { name: /x\.sh/ }).click();
-		// As text, without what would turn it round.
+		// Shown as text, without the direction override.
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> ⟨U+202E⟩hi');
 		await screen.getByRole('button', { name: /logo\.png/ }).click();
 		await expect.element(screen.getByText(/too large or not text/)).toBeVisible();
@@ -90,7 +90,7 @@ describe('F4: the page of a skill', () => {
 		});
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
 		expect(onchange).toHaveBeenCalledOnce();
-		// What was found is still there.
+		// The findings are still there.
 		await expect.element(screen.getByTestId('look-at-findings')).toBeVisible();
 		await screen.getByTestId('trust-menu').click();
 		await page.getByTestId('withdraw-trust').click();
@@ -303,7 +303,7 @@ describe('the parts of a skill', () => {
 		await screen.getByTestId('tab-versions').click();
 		expect(ontab).toHaveBeenCalledExactlyOnceWith('versions');
 		await expect.element(screen.getByTestId('skill-versions')).toBeVisible();
-		// What was looked at is as it was left.
+		// The tabs opened before keep their state.
 		await expect.element(screen.getByTestId('skill-needs')).not.toBeVisible();
 		await screen.rerender({ client, id: 'demo', hash: '#files', ontab });
 		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');

@@ -114,7 +114,7 @@ function atEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {
 	return scrollHeight - scrollTop - clientHeight < 2;
 }
 
-/** As WCAG counts it, of the text on what is behind it. */
+/** The WCAG contrast between the text and its background. */
 function contrastOf(span: HTMLElement, terminal: Element): number {
 	const ground = rgbaOf(getComputedStyle(terminal).backgroundColor);
 	const own = rgbaOf(getComputedStyle(span).backgroundColor);

@@ -10,7 +10,7 @@ const step = (change: Partial<ToolPart> = {}): ToolPart => ({
 const text = (value = 'Here it is.'): Part => ({ type: 'text', id: `t${count++}`, text: value });
 const thought = (): Part => ({ type: 'reasoning', id: `r${count++}`, text: 'Hm.', done: true });
 
-/** `S` a step, `T` a text, `R` a thought; a group in brackets, with `!` when it may fold. */
+/** `S` is a step, `T` a text, `R` a thought; brackets are a group, with `!` if it may fold. */
 function shape(parts: Part[]): string {
 	const letter = (part: Part): string => ({ tool: 'S', text: 'T', reasoning: 'R', compaction: 'C' })[part.type];
 	return groupParts(parts)

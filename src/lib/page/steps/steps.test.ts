@@ -109,7 +109,7 @@ test.each([
 ])('what went wrong is the line of %j that says so', (text, line) => {
 	const message = 'x.py ended with exit code 1.';
 	expect(problemOf({ message, tool: undefined, output: [{ stream: 'stderr', text }] })).toBe(line);
-	// Where both streams are one.
+	// For scripts whose streams are merged.
 	expect(problemOf({ message, tool: undefined, output: [{ stream: 'stdout', text }] })).toBe(line);
 });
 

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rig.close());
 
-/** Runs a script that says `ready`, and does something about it then. */
+/** Runs a script and calls `act` when it prints `ready`. */
 async function whenReady(script: string, act: () => void, signal?: AbortSignal): Promise<SandboxResult> {
 	return rig.run('', {
 		id: 'the-script',
@@ -29,7 +29,7 @@ async function whenReady(script: string, act: () => void, signal?: AbortSignal):
 
 const nothingLeft = () => eventually(() => expect(processesWith(token)).toEqual([]));
 
-/** Makes children until it may not, and says how many there were. */
+/** Forks until it's refused, then prints how many children it has. */
 const FORKS = `
 import os, time
 children = []
@@ -45,7 +45,7 @@ describe.skipIf(lacks('bubblewrap'))('the limits hold', () => {
 	test('SANDBOX Limits: of processes, for a bomb of forks', async () => {
 		const { stdout } = await rig.python(FORKS, { limits: { processes: 20 } });
 		expect(Number(stdout)).toBeGreaterThanOrEqual(18);
-		// Root's are counted for the workspace as a whole, which has four times as many.
+		// As root, the limit is for the whole workspace and four times as high.
 		expect(Number(stdout)).toBeLessThanOrEqual(isRoot ? 84 : 20);
 	});
 	test('SANDBOX Limits: of memory, private and shared', async () => {
@@ -57,7 +57,7 @@ def tried(take):
 print(tried(lambda: bytearray(100 << 20)), tried(lambda: bytearray(600 << 20)), tried(lambda: mmap.mmap(-1, 2 << 30)))`;
 		const { stdout } = await rig.python(program);
 		expect(stdout).toBe('taken refused refused\n');
-		// Another program may be Node, which needs room that is counted but not used.
+		// Other programs may be Node, which reserves address space it doesn't use.
 		const buffer = 'try { Buffer.alloc(3e9); console.log("taken"); } catch (error) { console.log(error.name); }';
 		const node = { file: process.execPath, args: ['-e', buffer], runtime: [process.execPath] };
 		expect((await rig.run('', node)).stdout).toBe('RangeError\n');

@@ -1,11 +1,11 @@
-/** The other half: a server that is not root, in whose user namespace everything counts for one sandbox alone. */
+/** Bubblewrap without root: limits count per sandbox, in its own user namespace. */
 import { chmodSync, chownSync, mkdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBubblewrapRig, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
-/** Tests of root become this user. */
+/** Root's tests switch to this user. */
 const user = { uid: 61_000, gid: 61_000 };
 const isRoot = process.getuid?.() === 0;
 
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rig.close());
 
-/** Makes children until it may not, says how many, and keeps them until the other one has its own as well. */
+/** Forks until it's refused, prints how many, and keeps the children until the other script has its own. */
 const FORKS = `my ($own, $other) = @ARGV; my $count = 0;
 while ($count < 100) { my $child = fork(); last unless defined $child; if (!$child) { sleep 60; exit } $count++ }
 open(my $file, '>', $own); close $file;

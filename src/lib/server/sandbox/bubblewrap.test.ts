@@ -107,7 +107,7 @@ describe.skipIf(lacks('bubblewrap'))('what a script sees', () => {
 			env: { SECRET: 'secret-of-the-skill' },
 			onOutput: () => started.resolve(undefined)
 		});
-		// A pipe: the script waits there for as long as it is looked at.
+		// The pipe keeps the script waiting while we look at it.
 		await started.promise;
 		const seen = processesWith(token);
 		const outer = seen.filter(({ commandLine }) => commandLine.includes('--args'));

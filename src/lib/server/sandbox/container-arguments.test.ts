@@ -26,7 +26,7 @@ const plan: ContainerPlan = {
 	userProcesses: Infinity
 };
 
-/** The command line as one text, for reading. */
+/** The command line as one readable string. */
 const line = (changes: Partial<ContainerPlan> = {}) => runArguments({ ...plan, ...changes }).join(' ');
 
 describe('D32: the flags', () => {

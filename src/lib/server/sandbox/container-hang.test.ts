@@ -1,4 +1,4 @@
-/** A container runtime that hangs in the middle of a call: a program under its name that hangs at one verb or at all. */
+/** A container runtime that hangs mid-call: a fake program that hangs on one verb or on all. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { ownerOf } from './workspace.ts';
 import type { Sandbox, SandboxCommand } from './sandbox.ts';
 
 const { setTimeout: real } = globalThis;
-/** A moment in which processes run; a little of the other time passes, for what drains their output. */
+/** Lets real processes run for a moment, and 1 ms of fake time pass to drain their output. */
 const rest = () => {
 	vi.advanceTimersByTime(1);
 	return new Promise<void>((resolve) => void real(resolve, 10));
@@ -33,12 +33,12 @@ beforeEach(async () => {
 afterEach(async () => {
 	vi.useRealTimers();
 	await launcher.close();
-	// Nothing of the runtime is left, and so nothing of what it hung in.
+	// No process of the runtime is left, so nothing that it hung in either.
 	expect(processesWith(folder)).toEqual([]);
 	await rm(folder, { recursive: true });
 });
 
-/** Says which verbs it was asked, hangs at some, deaf to SIGTERM; a container of its is the script \`behaviour\`. */
+/** A fake runtime: records its verbs, hangs on some and ignores SIGTERM; its container runs the script `behaviour`. */
 async function install(hangs: string[], { behaviour = 'sleep 987', status = 'running' } = {}): Promise<void> {
 	const left = `${ownerOf(folder, 'earlier')}`;
 	await writeFile(
@@ -60,14 +60,14 @@ true
 	await chmod(runtime.file, 0o755);
 }
 
-/** Resolves when the runtime has been asked exactly these verbs, in order. */
+/** Resolves once the runtime was called with exactly these verbs, in order. */
 async function asked(...verbs: string[]): Promise<void> {
 	const lines = async () => (await readFile(join(folder, 'asked'), 'utf8').catch(() => '')).split('\n').slice(0, -1);
 	for (let look = 0; look < 2000 && (await lines()).length < verbs.length; look += 1) await rest();
 	expect(await lines()).toEqual(verbs);
 }
 
-/** Time passes until shortly before a limit, when nothing has changed, and then to it. */
+/** Advances to 1 s before a limit, checks that nothing changed, then advances to the limit. */
 async function pass(ms: number, ...verbs: string[]): Promise<void> {
 	vi.advanceTimersByTime(ms - 1000);
 	for (let look = 0; look < 10; look += 1) await rest();
@@ -75,7 +75,7 @@ async function pass(ms: number, ...verbs: string[]): Promise<void> {
 	vi.advanceTimersByTime(1000);
 }
 
-/** Until it is over, while time passes in steps of so many milliseconds: 1 is what only drains its output. */
+/** Advances time in steps until `end` settles; steps of 1 ms only drain its output. */
 async function over(end: Promise<unknown>, stepMs = 1): Promise<void> {
 	let isOver = false;
 	end.then(
@@ -107,7 +107,7 @@ test('D33: a runtime that hangs while it starts a container is asked about after
 	await pass(5000, 'run');
 	await asked('run', 'container');
 	await pass(5000, 'run', 'container');
-	// That what was begun is removed is asked once, and not waited for any longer.
+	// Removal of the started container is requested once, and not waited for any longer.
 	await asked('run', 'container', 'rm');
 	await pass(5000, 'run', 'container', 'rm');
 	await over(result);

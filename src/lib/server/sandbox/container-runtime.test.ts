@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 afterAll(() => launcher.close());
 
-/** Puts a program into the folder. */
+/** Creates a program in the folder. */
 async function program(name: string, script: string): Promise<void> {
 	await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
 	await chmod(join(folder, name), 0o755);
@@ -82,7 +82,7 @@ describe('D34: the runtime', () => {
 		const found = await findContainerRuntime('auto', { launcher, host });
 		expect(found.runtime).toMatchObject({ file: join(folder, 'podman'), kind: 'podman' });
 		expect(found.reasons).toEqual([`${hung} with SKILLS_SANDBOX_RUNTIME.`]);
-		// The second question is not even put to one that did not answer the first, and nothing of it is left.
+		// If the first call gets no answer, there's no second one, and no process is left.
 		const asked = (await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n');
 		expect(asked).toHaveLength(1);
 		expect(() => process.kill(Number(asked[0]), 0)).toThrow('ESRCH');

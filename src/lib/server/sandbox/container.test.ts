@@ -17,7 +17,7 @@ import { workspaceUid } from './workspace.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
-// A container takes a third of a second to start, and on a busy machine seconds.
+// A container takes a third of a second to start, and seconds on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const MB = 1024 * 1024;
@@ -54,7 +54,7 @@ afterEach(async () => {
 	await rm(base, { recursive: true });
 });
 
-/** Names of this test's containers, whatever their state. */
+/** Names of this test's containers in any state. */
 function containers(): string[] {
 	const args = ['ps', '--all', '--format', '{{.Names}}', '--filter', `label=${OWNER_LABEL}=${owner}`];
 	return execFileSync(runtime.file, args, { encoding: 'utf8' }).split('\n').filter(Boolean);
@@ -75,7 +75,7 @@ function commandOf(script: string, options: Partial<SandboxCommand> = {}): Sandb
 
 const run = (script: string, options: Partial<SandboxCommand> = {}, by = sandbox) => by.run(commandOf(script, options));
 
-/** Starts a script and resolves when it has said `ready`. */
+/** Starts a script and resolves once it printed `ready`. */
 async function start(script: string, options: Partial<SandboxCommand> = {}) {
 	const { promise: ready, resolve } = Promise.withResolvers<void>();
 	let text = '';
@@ -90,7 +90,7 @@ async function start(script: string, options: Partial<SandboxCommand> = {}) {
 	return { ended };
 }
 
-/** Ignores SIGTERM, as does what it started. */
+/** Ignores SIGTERM, and so do its children. */
 const stubborn = `trap '' TERM; (trap '' TERM; sleep 987) & echo ready; sleep 987; sleep 987`;
 
 describe.skipIf(lacks('containers'))('refusals', () => {
@@ -329,7 +329,7 @@ try:
         count += 1
 except OSError as error: print(count, error.errno == 11)`;
 		const { stdout } = await run('', { file: 'python3', args: ['-c', program], limits: { processes: 20 } });
-		// The first process of the container and python itself are among the twenty.
+		// The container's first process and python itself count toward the twenty.
 		expect(stdout).toBe('18 True\n');
 	});
 	test('D32: memory, shared memory included', async () => {
@@ -357,14 +357,14 @@ except OSError as error: print(count, error.errno == 11)`;
 	});
 });
 
-/** Of every process of this machine, this one's excepted. */
+/** Command lines of all processes on this machine except this one. */
 function commandLines(): string[] {
 	return readdirSync('/proc').flatMap((name) => {
 		if (!/^\d+$/.test(name)) return [];
 		try {
 			return [readFileSync(`/proc/${name}/cmdline`, 'utf8')];
 		} catch {
-			// It has ended between two looks.
+			// It ended between the two reads.
 			return [];
 		}
 	});

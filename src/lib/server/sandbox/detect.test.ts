@@ -22,7 +22,7 @@ afterEach(async () => {
 	rmSync(tempDir, { recursive: true });
 });
 
-/** Plain processes under a name. */
+/** Plain processes under another name. */
 const plain = (name: 'process' | 'container'): Sandbox =>
 	createSandboxBase({
 		name,
@@ -42,7 +42,7 @@ const detect = (options: Partial<DetectOptions>) =>
 	});
 
 const missing = () => createBubblewrapSandbox({ launcher, bwrap: '/usr/bin/no-bwrap' });
-/** A program that is there and can be started, and is no sandbox. */
+/** A program that exists and starts, but isn't a sandbox. */
 const broken = () => createBubblewrapSandbox({ launcher, bwrap: '/bin/true' });
 
 describe('SANDBOX Backends: SKILLS_SANDBOX', () => {

@@ -10,12 +10,12 @@ import { openProxy, type Proxy } from '../network/proxy.ts';
 import { RAISE_LOOPBACK, wrapWithForwarder } from './forwarder.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
-/** What a network namespace of one's own begins with, and what surrounds the program in it. */
+/** Commands that start a program in its own network namespace. */
 const NAMESPACES: [string, string[]][] = [
 	['bubblewrap', ['bwrap', '--unshare-net', '--ro-bind', '/', '/', '--dev', '/dev', '--die-with-parent']],
 	['unshare', ['/usr/bin/unshare', '--user', '--map-root-user', '--net']]
 ];
-// Some tests start half a dozen of Nodes, one after the other, on a machine that does other things too.
+// Some tests start half a dozen Nodes in a row, on a machine that does other things too.
 vi.setConfig({ testTimeout: 60_000 });
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
@@ -73,7 +73,7 @@ async function end(child: ChildProcess): Promise<Ended> {
 
 const run = (command: string[], options?: Parameters<typeof start>[1]) => end(start(command, options));
 
-// Others have no network namespaces.
+// Only Linux has network namespaces.
 describe.skipIf(process.platform !== 'linux').each(NAMESPACES)('D35: without a network, in %s,', (name, prefix) => {
 	const isMissing = name === 'bubblewrap' && lacks('bubblewrap');
 	const clients: [string, (url: string) => string[]][] = [

@@ -12,7 +12,7 @@ afterEach(() => {
 	for (const pid of processesWith(nap)) process.kill(pid, 'SIGKILL');
 });
 
-/** A process as a server that is gone would have left it. */
+/** A process as a dead server would have left it. */
 async function leave(marker: string, seconds: string): Promise<void> {
 	spawn('/bin/sleep', [seconds], { env: { SKILLS_EXECUTION: marker }, detached: true, stdio: 'ignore' }).unref();
 	await eventually(() => expect(processesWith(seconds)).toHaveLength(1));

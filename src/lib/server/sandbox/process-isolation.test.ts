@@ -31,7 +31,7 @@ const shell = (script: string, more: Partial<SandboxCommand> = {}) => run('/bin/
 test('SANDBOX, process: until it has tried it claims nothing; files are never isolated', async () => {
 	expect(sandbox.isolation).toEqual({ files: false, network: false, processes: false, limits: false });
 	await shell('exit');
-	// The number of processes of root cannot be limited.
+	// Root's number of processes can't be limited.
 	const limits = process.getuid?.() !== 0;
 	expect(sandbox.isolation).toEqual({ files: false, network: true, processes: true, limits });
 });

@@ -10,7 +10,7 @@ import { OUTPUT_TRUNCATED, type SandboxCommand } from './sandbox.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
 let cwd: string;
-/** Seconds that only a `sleep` of this test has: inside, a process has another id than outside. */
+/** Only this test's `sleep` uses this number of seconds: process ids differ inside a sandbox. */
 let nap: string;
 beforeEach(async () => {
 	cwd = await mkdtemp(join(tmpdir(), 'process-'));
@@ -21,7 +21,7 @@ afterEach(async () => {
 	await rm(cwd, { recursive: true, force: true });
 });
 
-/** Runs a shell script and collects what was shown while it ran. */
+/** Runs a shell script and collects its live output. */
 async function run(script: string, options: Partial<SandboxCommand> = {}, sandbox: ProcessSandboxOptions = {}) {
 	const live = { stdout: '', stderr: '' };
 	const result = await createProcessSandbox(sandbox).run({
@@ -154,7 +154,7 @@ describe('ending', () => {
 		expect(await run('exit 3')).toMatchObject({ exitCode: 3, signal: null, ended: 'exit' });
 		expect(await run('echo own >&2; kill -9 $$')).toMatchObject({
 			...{ exitCode: null, signal: 'SIGKILL', ended: 'exit' },
-			// No shell around it speaks in its name.
+			// No wrapper shell adds a message of its own.
 			stderr: 'own\n'
 		});
 		expect(await run('kill -SEGV $$')).toMatchObject({ signal: 'SIGSEGV', stderr: '' });
@@ -209,7 +209,7 @@ describe('output', () => {
 		expect(result.stdout.startsWith('y\ny\n')).toBe(true);
 	});
 	test('D11: output is shown while the script runs', async () => {
-		// The script ends only because what it printed was seen.
+		// The script ends only because its output was seen.
 		const onOutput = (_stream: string, text: string) => text.includes('ready') && writeFile(join(cwd, 'go'), '');
 		const result = await run(`echo ready; ${untilGo}; echo gone`, { onOutput });
 		expect(result).toMatchObject({ exitCode: 0, stdout: 'ready\ngone\n', live: { stdout: 'ready\ngone\n' } });
@@ -228,7 +228,7 @@ describe('output', () => {
 		expect(result).toMatchObject({ exitCode: 0, stdoutTruncated: true });
 		const [head = '', tail = ''] = result.stdout.split(`\n${OUTPUT_TRUNCATED}\n`);
 		expect(head).not.toContain('\uFFFD');
-		// The producer itself stops inside a character; only that one, at the very end, is broken.
+		// The script itself stops mid-character, so only the very last one may be broken.
 		expect(tail.replace(/\uFFFD$/, '')).not.toContain('\uFFFD');
 	}, 30_000);
 });

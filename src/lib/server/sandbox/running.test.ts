@@ -29,7 +29,7 @@ const shell = (script: string, more: Partial<SandboxCommand> = {}): SandboxComma
 	maxOutputBytes: 20_480,
 	...more
 });
-/** Runs until it is ended, and says when it runs. */
+/** Runs until it's stopped, and reports when it starts. */
 function hang(id: string, script = 'echo up; sleep 987') {
 	const up = Promise.withResolvers<void>();
 	const result = sandbox.run(shell(script, { id, onOutput: () => up.resolve() }));

@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Runs a program on the host's files, behind the filter and nothing else. */
+/** Runs a program on the host's files with only the filter around it. */
 function filtered(file: string, args: string[]): SpawnSyncReturns<string> {
 	const filter = openSync(join(dir, 'filter'), 'r');
 	try {
@@ -32,7 +32,7 @@ function filtered(file: string, args: string[]): SpawnSyncReturns<string> {
 	}
 }
 
-/** Makes calls by number, each in a process of its own, and prints what each answered: 0, or the error's number. */
+/** Makes each call by number in a process of its own and prints the results: 0 or the error number. */
 const PROBE = `
 import ctypes, json, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -57,7 +57,7 @@ function answers(calls: readonly (readonly [number, readonly number[]])[]): numb
 	return JSON.parse(stdout) as number[];
 }
 
-/** Name, number on x86-64, and arguments that do no harm where the call is let through. */
+/** Name, x86-64 number, and arguments that do no harm if the call is let through. */
 const REFUSED: [string, number, number[]][] = [
 	['ptrace (TRACEME)', 101, [0]],
 	['process_vm_readv', 310, [1, 0, 0, 0, 0, 0]],
@@ -134,7 +134,7 @@ print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(
 describe.skipIf(process.arch !== 'x64' || lacks('bubblewrap'))('SANDBOX pitfall 10: behind the filter', () => {
 	test('harmless calls of the same numbers go through: ioctl, unshare of files, an ordinary clone', () => {
 		expect(answers([[272, [0x400]]])).toEqual([0]);
-		// ENOTTY or EBADF: standard input is no terminal.
+		// ENOTTY or EBADF: stdin isn't a terminal.
 		expect(answers([[16, [0, 0x5413, 0]]])).not.toEqual([EPERM]);
 	});
 	test('Node runs, with worker threads, a child and a server', () => {
@@ -168,7 +168,7 @@ test('SANDBOX pitfall 10: there is a filter for the one architecture where it wa
 	expect(seccompFilter('arm64')).toBeNull();
 	const filter = seccompFilter('x64');
 	expect(filter && filter.length % 8).toBe(0);
-	// Every way through ends in “allow” or “error”; none kills, and none is undecided.
+	// Every path ends in “allow” or “error”; none kills and none is open-ended.
 	const last = filter?.subarray(-8);
 	expect([last?.readUInt16LE(0), last?.readUInt32LE(4)]).toEqual([0x06, 0x7fff0000]);
 });

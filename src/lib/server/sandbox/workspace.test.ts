@@ -26,7 +26,7 @@ test('SANDBOX pitfall 2: a workspace has always the same user, of the range with
 	expect(new Set(uids).size).toBeGreaterThan(180);
 });
 
-// Only root gives files away.
+// Only root can give files away.
 describe.runIf(process.getuid?.() === 0)('a workspace is given to its user', () => {
 	test('SANDBOX: links planted in it are not followed, for files, folders and the chain of both', async () => {
 		const outside = join(dir, 'outside');
@@ -85,7 +85,7 @@ describe.runIf(process.getuid?.() === 0)('a workspace is given to its user', () 
 		expect(given).toHaveLength(20);
 	});
 	test('SANDBOX: what a script swaps for a link to /etc while the tree is walked is not given away', async () => {
-		// Each name is a folder at one moment and a link out at the next, while walks go on.
+		// Each name alternates between a folder and a link to the outside while walks run.
 		const outside = join(dir, 'outside');
 		mkdirSync(outside);
 		writeFileSync(join(outside, 'secret'), '');

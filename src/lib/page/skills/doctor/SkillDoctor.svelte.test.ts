@@ -6,7 +6,7 @@ import { ApiError } from '../../request.ts';
 import type { DiagnosisFix, SkillDiagnosis } from '../../../shared/skills.ts';
 import SkillDoctor from './SkillDoctor.svelte';
 
-/** Turns the direction of what follows. */
+/** Reverses the reading direction of what follows. */
 const TURNED = String.fromCodePoint(0x202e);
 const diffOf = (line: string) => `--- SKILL.md\n+++ SKILL.md\n@@ -1,3 +1,3 @@\n ---\n${line}\n`;
 const sick: SkillDiagnosis = {

@@ -10,7 +10,7 @@ import SkillEditorPage from './SkillEditorPage.svelte';
 
 const RIGHT: SkillCheck = { status: 'ready', name: 'demo', description: 'x', issues: [], fixes: {}, tokens: 12 };
 
-/** A skill of two files on a server that keeps what is written. */
+/** A skill with two files, on a fake server that saves changes. */
 function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scripts/x.sh': 'echo\r\n' }) {
 	const files = new Map(Object.entries(texts));
 	const fileOf = (path: string): SkillFileText => {
@@ -151,7 +151,7 @@ describe('F1: the editor of a skill', () => {
 		await expect.element(code).toHaveValue('one\ntwo\n');
 		await screen.getByTestId('undo-save').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\nthree\n');
-		// What is typed since is not thrown away.
+		// Text typed since then isn't thrown away.
 		await code.fill('mine');
 		await expect.element(screen.getByTestId('undo-save')).not.toBeInTheDocument();
 	});

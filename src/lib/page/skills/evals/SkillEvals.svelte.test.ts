@@ -48,7 +48,7 @@ async function setup(evals: Partial<Evals>) {
 	return { screen, client };
 }
 
-/** The form of a skill whose evals.json is `text`; `isWritable` is also said of its SKILL.md. */
+/** Opens the form for a skill whose evals.json is `text`; `isWritable` applies to its SKILL.md too. */
 async function openForm(text: string | null, { isWritable = true, example = null as Example } = {}) {
 	const disk = { text };
 	const fileOf = (path: string, content: string): SkillFileText => ({

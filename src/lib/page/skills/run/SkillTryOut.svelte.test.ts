@@ -21,7 +21,7 @@ describe('F6: a run that an address names', () => {
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('--count\n3');
 		expect(readExecution).toHaveBeenCalledExactlyOnceWith('e7');
 		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run again');
-		// Before it has run here there is nothing to keep.
+		// Nothing to save until it has run in this form.
 		await expect.element(screen.getByTestId('keep-case')).not.toBeInTheDocument();
 	});
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCappedOutput } from './launch.ts';
 import { OUTPUT_TRUNCATED } from '../sandbox.ts';
 
-/** Feeds the bytes in pieces of the given sizes, over and over; `live` is what was passed on. */
+/** Feeds the bytes in pieces of these sizes, repeatedly; `live` is what was passed on. */
 function feed(bytes: Buffer, maxBytes: number, sizes: readonly number[] = [bytes.length || 1]) {
 	const live: string[] = [];
 	const output = createCappedOutput(maxBytes, (text) => live.push(text));

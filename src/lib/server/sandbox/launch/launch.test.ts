@@ -12,7 +12,7 @@ import { eventually } from '../../../../../tests/support/eventually.ts';
 
 const entry = join(import.meta.dirname, 'runner.ts');
 let cwd: string;
-/** Seconds that only a `sleep` of this test has. */
+/** Only this test's `sleep` uses this number of seconds. */
 let nap: string;
 beforeEach(async () => {
 	cwd = await mkdtemp(join(tmpdir(), 'launch-'));
@@ -84,7 +84,7 @@ describe.each<[string, () => Launcher]>([
 		const result = await program.begin({ ...limits, maxKeptBytes: 1024 * 1024, redact: ['a-secret'] }, undefined);
 		clearInterval(sampler);
 		expect(result).toMatchObject({ exitCode: 0, stdoutTruncated: true, stdoutBytes: 1_073_741_824, stderrBytes: 0 });
-		// What is read is written over by what is read next, and only the beginning and the end are kept.
+		// Buffers are reused, and only the start and end of the output are kept.
 		expect(most).toBeLessThan(8_000_000);
 	}, 60_000);
 	test('F3: what must not come out does not, live or in the end, also split over two writes', async () => {
@@ -145,7 +145,7 @@ describe.each<[string, () => Launcher]>([
 			if (text.includes('up')) program.end('aborted');
 			if (text.includes('alone')) program.end('killed');
 		});
-		// With the rest of its grace it would have tidied up.
+		// With its full grace period it would have cleaned up.
 		expect(result).toMatchObject({ ended: 'aborted', exitCode: 7, stdout: 'up\nalone\n' });
 	});
 	test('D33: a workspace that grows beyond its size ends the script, by bytes and by files', async () => {

@@ -12,7 +12,7 @@ import { createSpawner } from './spawner.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
 let cwd: string;
-/** The runner's program by a name that only this test has. */
+/** The runner's program under a name only this test uses. */
 let entry: string;
 let nap: string;
 let launcher: Launcher;
@@ -85,7 +85,7 @@ test('D33: closing ends the runner, and none is started afterwards', async () =>
 	expect(processesWith(entry)).toEqual([]);
 });
 
-/** A server of its own that starts the script and does what the given code says. */
+/** A separate server that starts the script and runs the given code. */
 function startServer(script: string, then: string) {
 	const code = `
 		import { createSpawner } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'spawner.ts')).href)};

@@ -4,7 +4,7 @@ import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import { createRedaction, createRedactor } from './redact.ts';
 import { REDACTED } from '../sandbox.ts';
 
-/** Through the redactor, cut at these places. */
+/** Runs the text through the redactor, split at these positions. */
 function redact(text: string, secrets: string[], cuts: number[] = []): string {
 	const bytes = Buffer.from(text);
 	const redactor = createRedactor(secrets);
@@ -121,11 +121,11 @@ test('F3: however a text is cut, no secret comes out, and what is no secret come
 			(secrets, parts, cuts) => {
 				const text = parts.map((part) => (typeof part === 'string' ? part : secrets[part % secrets.length])).join('');
 				const out = redact(text, secrets, cuts);
-				// Chunks change nothing.
+				// Splitting makes no difference.
 				expect(out).toBe(redact(text, secrets));
 				const isIn = (where: string) =>
 					secrets.some((each) => each.replaceAll(/[\r\n]/g, '').length >= 4 && where.includes(each));
-				// What the mark itself brings is no leak.
+				// Text that only the redaction mark adds isn't a leak.
 				expect(out.split(REDACTED).some(isIn)).toBe(false);
 				if (out === text) expect(isIn(text)).toBe(false);
 			}
