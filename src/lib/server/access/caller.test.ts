@@ -4,7 +4,7 @@ import { checkCaller, checkScope, isOwn, isProgramRoute, MANAGER, type Caller } 
 
 const callerWith = (...scopes: ApiScope[]): Caller => ({ apiKeyId: 'key_1', scopes });
 
-/** `may`, or the code of the error. */
+/** `may`, or the error code. */
 function outcome(check: () => void): string {
 	try {
 		check();

@@ -10,7 +10,7 @@ interface Options {
 	settings?: DoorSettings;
 }
 
-/** What a request with these headers is told: `open`, or the code of the error. */
+/** The result for a request with these headers: `open`, or the error code. */
 function knock(
 	headers: Record<string, string>,
 	{ method = 'GET', route = '/', settings = LOCAL }: Options = {}

@@ -120,7 +120,7 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 		expect(await check({ session })).toBe('welcome');
 		expect(await check({ authorization: 'Bearer wrong', client: '10.0.0.2' })).toBe('unauthorized');
 		expect(await check({ authorization: `Bearer ${TOKEN}` })).toBe('welcome');
-		// Whoever has the right one is a client that has made mistakes.
+		// A client with the right token just made mistakes, so its count starts over.
 		expect(await check({ authorization: 'Bearer wrong' })).toBe('unauthorized');
 		time += 60_000;
 		expect(await check({ authorization: 'Bearer wrong' })).toBe('unauthorized');
@@ -243,7 +243,7 @@ describe('F12: keys beside ADMIN_TOKEN', () => {
 		expect(await codeOf(bearer(login, 'ors_wrong'))).toBe('rate_limited');
 		expect(await codeOf(bearer(login, 'wrong'))).toBe('rate_limited');
 		expect(await bearer(login, key)).toMatchObject({ scopes: ['read'] });
-		// A key that is right forgives no wrong token: its holder may be the one who guesses.
+		// A valid key doesn't reset the count of wrong tokens: its owner may be the one guessing.
 		expect(await codeOf(bearer(login, 'wrong'))).toBe('rate_limited');
 		expect(await bearer(login, TOKEN)).toMatchObject({ apiKeyId: null });
 	});

@@ -241,7 +241,7 @@ test('after a stop, a tool that does not stop is given up; one that does has its
 		const running = run([callOf('deaf'), callOf('polite')], box, controller.signal);
 		controller.abort();
 		await vi.advanceTimersByTimeAsync(0);
-		// The two timers are those of the one that has not stopped: its time, and the patience with it.
+		// The call that hasn't stopped has two timers: its time limit and its grace period.
 		expect(vi.getTimerCount()).toBe(2);
 		await vi.advanceTimersByTimeAsync(10_000);
 		const { results } = await running;

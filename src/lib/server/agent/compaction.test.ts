@@ -26,7 +26,7 @@ function plan(input: ResponseItem[], room: number, isQuestion = isUser): Compact
 }
 const isLeftOut = (item: ResponseItem | undefined) => item?.output === LEFT_OUT_OUTPUT;
 
-/** A conversation with a result of 1,000 tokens in each turn, and nothing else of any size. */
+/** A conversation with a 1,000-token result in each turn and little else. */
 function turns(count: number): ResponseItem[] {
 	return Array.from({ length: count }, (_, index) => `c${index}`).flatMap((id) => [
 		user(`question ${id}`),
@@ -87,7 +87,7 @@ describe('F7: old results', () => {
 		expect(removedResults).toBe(0);
 		expect(covered.length).toBeGreaterThan(0);
 		expect(totalTokens(kept, sizeOf)).toBeLessThanOrEqual(5250);
-		// Without enough to cover, results are all that can go.
+		// With too little to summarize, only results can be dropped.
 		const short = plan(
 			[
 				user('hi'),
@@ -141,7 +141,7 @@ describe('F7: the beginning of a history', () => {
 		const { covered, kept, summaryTokens } = plan(input, 6000);
 		expect([...covered, ...kept]).toEqual(input);
 		expect(isUser(kept[0]!)).toBe(true);
-		// Half of the room is free again, and no more of the conversation is lost than that takes.
+		// Half the space is free again, and no more of the conversation was dropped than needed.
 		expect(totalTokens(kept, sizeOf) + summaryTokens).toBeLessThanOrEqual(3000);
 		expect(summaryTokens).toBe(750);
 		expect(totalTokens(input.slice(covered.length - 2), sizeOf) + summaryTokens).toBeGreaterThan(3000);
@@ -170,7 +170,7 @@ describe('F7: the beginning of a history', () => {
 	test('is not covered when that would save nothing', () => {
 		const input = [user('hi'), said('hello'), user(long(5000))];
 		expect(plan(input, 1000)).toMatchObject({ covered: [], kept: input, summaryTokens: 0 });
-		// The instructions of a skill are carried on, so they save nothing either.
+		// A skill's instructions are kept, so they save nothing either.
 		const skilled = [user('hi'), called('s'), skill('s', 4000), user(long(5000))];
 		expect(plan(skilled, 1000)).toMatchObject({ covered: [], kept: skilled, summaryTokens: 0 });
 	});
@@ -253,13 +253,13 @@ describe('F7: whatever the history', () => {
 				const total = totalTokens(sent, sizeOf) + (covered.length > 0 ? summaryTokens : 0);
 				expect(total).toBeLessThanOrEqual(Math.max(totalTokens(items, sizeOf), room) + (covered.length > 0 ? 200 : 0));
 				if (total <= room) return;
-				// It does not fit, so nothing may be left that could go: neither results …
+				// It doesn't fit, so nothing that could be dropped may be left: neither results …
 				const isModels = (item: ResponseItem) => item.type !== 'function_call_output' && item !== goOn;
 				const old = kept.slice(0, kept.findLastIndex(isModels));
 				const isLong = (item: ResponseItem) =>
 					item.type === 'function_call_output' && !sizeOf(item).isSkill && sizeOf(item).tokens > 60;
 				expect(old.filter((item) => isLong(item) && !isLeftOut(item))).toEqual([]);
-				// … nor messages before the newest question, unless a summary would be as long as they are.
+				// … nor messages before the newest question, unless a summary would be just as long.
 				const before = items.slice(covered.length, newest).filter((item) => !sizeOf(item).isSkill);
 				expect(totalTokens(before, sizeOf)).toBeLessThanOrEqual(covered.length === 0 ? 200 : 0);
 			}),

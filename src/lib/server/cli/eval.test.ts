@@ -37,7 +37,7 @@ async function put(path: string, content: string): Promise<void> {
 }
 const putEvals = (evals: unknown) => put('demo/evals/evals.json', JSON.stringify({ evals }));
 
-/** As on a command line; the settings are those of an environment with a key, unless others are given. */
+/** Runs it as on a command line. Default: an environment with a key. */
 const run = (
 	args: string[],
 	environment: Record<string, string> = {
@@ -105,7 +105,7 @@ describe('F16: npx openrouter-skills eval: with and without, side by side', () =
 		});
 		const { exitCode, stdout, stderr } = await run([join(dir, 'demo')], {
 			...{ OPENROUTER_API_KEY: 'k', OPENROUTER_BASE_URL: server.url, OPENROUTER_MODEL: 'test/model' },
-			// A server would refuse to start so.
+			// A server would refuse to start with this.
 			HOST: '0.0.0.0'
 		});
 		expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });

@@ -201,7 +201,7 @@ function opened(words: string): object[] {
 	return [{ type: 'response.output_text.delta', item_id: 'm', output_index: 0, delta: words }];
 }
 
-/** Resolves when the run under way has shown this text. */
+/** Resolves once the current run has shown this text. */
 async function shownText(words: string): Promise<void> {
 	for (;;) {
 		const { activeRunId, messages } = await readConversation(rig, 'c');

@@ -168,7 +168,7 @@ describe('C16: a script that somebody must allow', () => {
 		expect(toolsOf(await newest()).map(({ status }) => status)).toEqual(['done', 'waiting', 'waiting']);
 		expect(await decide('once')).toBe(null);
 		const [first, second] = await questions();
-		// Whoever reads the conversation now sees what was decided, though the answer waits for the other one.
+		// The first decision is already visible in the chat, though the answer still waits for the second.
 		expect([first?.decision, second?.decision]).toEqual([{ choice: 'once' }, undefined]);
 		const runId = await answer(second!.interruptId, { choice: 'deny' });
 		await rig.events(runId!);
@@ -299,7 +299,7 @@ describe('C16: who may decide', () => {
 		expect(await questions()).toHaveLength(1);
 		const runId = await decideAbout(rig, { ...asked, by: approver, decision: { choice: 'once' }, runId: 'mine' });
 		expect(runId).toBe('mine');
-		// The answer goes on as the key's: with its skills and no others.
+		// The answer continues with the key's skills and no others.
 		expect(starts).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: 'resume', apiKeyId: 'k' }));
 		await rig.events('mine');
 		expect(await files()).toEqual(['made-a.txt']);
@@ -330,7 +330,7 @@ describe('E30: a skill that nobody has trusted', () => {
 	test('runs from the files that were looked at: what is swapped between the check and the start does not run', async () => {
 		const script = () => join(rig.root, 'skills/demo/scripts/say.sh');
 		let isSwapping = true;
-		// Asked after trust was looked at, and before the call is made.
+		// Called after the trust check and before the call is made.
 		const missingVariables = async () => {
 			if (isSwapping) await writeFile(script(), 'echo swapped > swapped.txt\n');
 			return [];

@@ -1,4 +1,4 @@
-/** Conversations as files: written and read again, and files that somebody made. */
+/** Conversations as files: exported and imported again, and files that others made. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 		summary: 'Plans *two*\nthings.',
 		createdAt: at(1)
 	});
-	// Two answers to one question, the second of which is shown.
+	// Two answers to one question; the second is shown.
 	const whole = RECORDED_RUN.reduce(foldEvent, emptyAnswer('a2', 'r2', at(3), 'q1'));
 	const messages = [
 		question('q1', 'odd \0 \ud800 👩‍🚀'),
@@ -45,7 +45,7 @@ async function exported(id: string, format: ExportFormat = 'json'): Promise<stri
 	return text;
 }
 
-/** Ids by their order, and no times. */
+/** Replaces ids by their order and drops times. */
 function plain(file: ConversationFile) {
 	const names = new Map(file.messages.map(({ id }, index) => [id, `m${index}`]));
 	const messages = file.messages.map((message) => ({
@@ -76,7 +76,7 @@ test('an export is imported and exported again as it was, but for ids and times;
 	expect(new Set([...first.messages, ...second.messages].map((message) => message.id)).size).toBe(8);
 	const shown = await store.messages.list(id);
 	expect(shown.map(({ runId }) => runId)).toEqual([null, null, null]);
-	// It can be found, like everything that was said.
+	// Search finds it like any other text.
 	expect(
 		(await store.conversations.list({ page: 1, limit: 10, query: 'then' })).data.map((found) => found.id)
 	).toContain(id);

@@ -56,7 +56,7 @@ describe('F7: a pinned skill', () => {
 		const [first] = contexts(events);
 		expect(first!.skills).toBeGreaterThanOrEqual(Math.ceil(section.length / 4));
 		const { skills, system, catalog } = first!;
-		// Each is rounded up by itself.
+		// Each is rounded up separately.
 		expect(Math.abs(skills + system + catalog - prompt(1).length / 4)).toBeLessThan(3);
 		rig.server.assertDone();
 	});

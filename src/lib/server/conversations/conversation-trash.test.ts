@@ -25,7 +25,7 @@ let trash: ConversationTrash;
 let now: number;
 let logged: string[];
 let stopped: string[];
-/** Stopping a run waits for it. */
+/** Stopping a run waits for this promise. */
 let stopping: Gate | null;
 
 beforeEach(async () => {
@@ -138,7 +138,7 @@ describe('a conversation that is deleted', () => {
 		await trash.close();
 		now += 31 * DAY;
 		trash = open();
-		// The purge of the start comes before this one.
+		// The purge at startup comes before this one.
 		await trash.purge();
 		expect(await hasFiles('c')).toBe(false);
 		expect(await store.conversations.isDeleted('c')).toBe(false);

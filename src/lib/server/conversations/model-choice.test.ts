@@ -1,4 +1,4 @@
-/** Which model answers a run, how long it thinks and what it may cost: the request, else the conversation, else the settings. */
+/** Which model answers a run, how long it thinks and what it may cost: set by the request, else the chat, else settings. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { call, cited, gate, item, raw, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
@@ -15,7 +15,7 @@ async function start(script: Reply[], options: RigOptions = {}): Promise<RunRig>
 	return rig;
 }
 
-/** Model and effort of each request. */
+/** Each request's model and effort. */
 const asked = () =>
 	rig.server.requests.map(({ body }) => [body.model, (body.reasoning as { effort?: string } | undefined)?.effort]);
 
@@ -59,7 +59,7 @@ test('F11: another answer and more of an answer take a choice as well', async ()
 });
 
 describe('web tools', () => {
-	/** Types of the tools of each request that are no functions. */
+	/** Types of each request's tools that aren't functions. */
 	const offered = () =>
 		rig.server.requests.map(({ body }) =>
 			((body.tools ?? []) as { type: string }[]).map(({ type }) => type).filter((type) => type !== 'function')
@@ -188,7 +188,7 @@ describe('web tools', () => {
 	});
 });
 
-/** The instructions of each request. */
+/** Each request's instructions. */
 const told = () => rig.server.requests.map(({ body }) => String(body.instructions));
 
 test('custom instructions for all chats and for this one stand at the end, in this order, and count from the next turn', async () => {
@@ -213,7 +213,7 @@ test('custom instructions for all chats and for this one stand at the end, in th
 	expect(same).toBe(first);
 	expect(second).toMatch(/Be long\.\n\n## [^\n]*\n\nAnswer in prose\.$/);
 	expect(third).toMatch(/Be long\.$/);
-	// Whatever more chats have in common stands before, so a server can reuse its cache of that.
+	// Text that chats share comes first, so the server can reuse its cache for it.
 	const before = (all: string) => all.slice(0, all.indexOf('## Instructions from the user'));
 	expect([before(second), before(third)]).toEqual([before(first), before(first)]);
 	expect(await rig.store.runs.choiceOf('c')).toEqual({ model: null, effort: null });
@@ -324,7 +324,7 @@ test('a preset that is named as the model gives its chat model, effort, routing,
 		routing: REVIEW.routing,
 		preset: 'review'
 	});
-	// Changed or removed, the chat keeps what it had, and what it chose since.
+	// When a preset is changed or removed, a chat keeps what it had and what it chose since.
 	set.presets = {};
 	await rig.run('two', { choice: { model: 'preset:review', effort: 'low' } });
 	await rig.run('three', { choice: { model: 'acme/small' } });

@@ -16,10 +16,10 @@ const shown = async () => (await readConversation(rig, 'c')).messages.map(textOf
 const waiting = async () => (await readConversation(rig, 'c')).queue.map(({ text: words }) => words);
 const enqueue = (id: string) => rig.outbox.enqueue('c', { id, text: `text of ${id}`, files: [] });
 
-/** Resolves when the model has got its first request. */
+/** Resolves once the model got its first request. */
 const asked = () => eventually(() => expect(rig.server.requests).toHaveLength(1));
 
-/** Resolves when no run is under way and none is about to be. */
+/** Resolves once no run is in progress or about to start. */
 async function quiet(): Promise<void> {
 	for await (const _change of changes()) {
 		const { activeRunId, queue } = await readConversation(rig, 'c');
@@ -124,7 +124,7 @@ describe('F14: a message that is sent while an answer is written', () => {
 		await rig.events(runId);
 		await quiet();
 		expect(await shown()).toEqual(['first', 'Working.', 'text of b', 'Steered.', 'text of a', 'Last.']);
-		// The step was finished: its script ran once, and the model has read what came of it.
+		// The step was finished: its script ran once, and the model has read the result.
 		expect((await rig.workspaces.list('c')).map(({ path }) => path)).toEqual(['made-x.txt']);
 		const input = rig.server.requests[1]?.body.input as { type: string }[];
 		expect(input.map(({ type }) => type)).toEqual([

@@ -15,7 +15,7 @@ const skill = (name: string) => ({
 	[`${name}/say.sh`]: `echo ${name} spoke\n`
 });
 
-/** Stands for the server's own skills; which of them a request may use, their own tests tell. */
+/** Replaces the server's built-in skills; their own tests cover which of them a request may use. */
 function playedBuiltins(only: readonly string[] = ['web_search', 'file_read']): BuiltinTools {
 	const tool = (name: string): FunctionTool => ({ type: 'function', name, description: name, parameters: {} });
 	return {

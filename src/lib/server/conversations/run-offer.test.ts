@@ -47,12 +47,12 @@ describe('F2: why a run offered what it did', () => {
 		]);
 		expect(sum(form!.signals.map(({ points }) => points))).toBeCloseTo(form!.points, 9);
 		expect([tides!.points, demo!.points]).toEqual([0, 0]);
-		// The instructions of a pinned skill are told as well.
+		// A pinned skill's instructions are sent too.
 		expect(tides!.tokens).toBeGreaterThan(form!.tokens + 20);
 		expect(sum(offer!.skills.map(({ tokens }) => tokens))).toBeLessThan(offer!.tokens);
 	});
 
-	/** More than are described in the instructions. */
+	/** More skills than the instructions describe. */
 	const MANY = Object.fromEntries(
 		Array.from({ length: 300 }, (_, index) => [
 			`skill-${index}/SKILL.md`,

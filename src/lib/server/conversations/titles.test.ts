@@ -1,4 +1,4 @@
-/** What names a chat, and what doesn't. */
+/** What gives a chat its title, and what doesn't. */
 import { afterEach, expect, test } from 'vitest';
 import { gate, item, response, status, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
@@ -48,7 +48,7 @@ test('the model names a chat after its first answer: one small request without t
 	const { body } = rig.server.requests[1] ?? {};
 	expect(body).toMatchObject({ model: 'test/model', max_output_tokens: 500 });
 	expect(body?.tools ?? []).toEqual([]);
-	// A second tab hears of it.
+	// A second tab is notified.
 	await eventually(() => expect(heard).toEqual(['c']));
 	await rig.run('And ice?');
 	rig.server.assertDone();

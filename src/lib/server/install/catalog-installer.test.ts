@@ -58,7 +58,7 @@ describe('what is refused', () => {
 		await expect(rig.installer.confirm('none', CHOICE)).rejects.toMatchObject({ code: 'not_found' });
 		expect(() => rig.installer.staged('none')).toThrow('This installation has expired or doesn’t exist');
 		await expect(rig.installer.discard('none')).rejects.toMatchObject({ code: 'not_found' });
-		// What was refused can be confirmed in another way.
+		// What was refused can be confirmed with another choice.
 		expect((await rig.installer.confirm(staged.id, CHOICE)).installed).toHaveLength(1);
 	});
 });
@@ -258,7 +258,7 @@ describe('placing', () => {
 		expect(rig.identities()).toEqual(['pdf@1.0.0', 'pdf@1.0.0']);
 		const label = installed[0]?.skillId.split('/')[0] ?? '';
 		expect(await rig.list(`owned/${label}`)).toEqual(['pdf@1.0.0', 'pdf@1.0.0/SKILL.md']);
-		// It is there again after a start.
+		// It's back after a restart.
 		await rig.close();
 		rig = await openRig({ dataDir: rig.dataDir });
 		const all = [...rig.registry.snapshot().skills, ...rig.registry.snapshot().shadowed];

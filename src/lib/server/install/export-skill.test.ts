@@ -45,7 +45,7 @@ async function zipped(limits = INSTALL_LIMITS): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/** Through the reader that uploads go through. */
+/** Read with the same reader as uploads. */
 async function unpacked(zip: Buffer): Promise<string> {
 	const into = await createStagingFolder(join(root, 'staging'));
 	const body = (async function* () {

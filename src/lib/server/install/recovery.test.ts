@@ -9,13 +9,13 @@ const NOW = '2026-01-01T00:00:00.000Z';
 beforeEach(async () => (rig = await openRig()));
 afterEach(() => rig.remove());
 
-/** What the next start makes of what this process leaves behind. */
+/** Restarts on what this process left behind. */
 async function restart(): Promise<void> {
 	await rig.close();
 	rig = await openRig({ dataDir: rig.dataDir });
 }
 
-/** Two installations of one version: the first is kept, the second in use. */
+/** Two installs of one version: the first is kept, the second in use. */
 async function replaced() {
 	await rig.put(skillOf('pdf', { body: 'Old.' }));
 	await rig.put(skillOf('pdf', { body: 'New.' }), { conflict: 'overwrite' });
@@ -67,7 +67,7 @@ it('E20: a folder in its place that holds other files is not taken for it', asyn
 
 it('E28: interrupted when the old one was put aside and the new one not placed: the old one serves again', async () => {
 	const { now, before, place, kept } = await replaced();
-	// As the steps of a replacement leave it: the old one's record is the last to change.
+	// As in the middle of a replacement: the old one's record changes last.
 	await rig.store.skillInstalls.move(now.id, { state: 'placing', dir: place }, NOW);
 	await rig.store.skillInstalls.move(before.id, { state: 'active', dir: place }, NOW);
 	await rm(place, { recursive: true });
@@ -89,7 +89,7 @@ it('E28: interrupted when the new one was placed: it is finished', async () => {
 
 it('E28: interrupted before anything was moved: all is as it was', async () => {
 	const { now, before, place, kept } = await replaced();
-	// A kept one was to be swapped in.
+	// A kept version was about to be swapped in.
 	await rig.store.skillInstalls.move(before.id, { state: 'placing', dir: place }, NOW);
 	await restart();
 	expect(rig.skill('pdf').body).toBe('New.');
@@ -117,7 +117,7 @@ it('E4: a removal that was interrupted before and after its folder was moved', a
 	await rig.installer.restore('t1');
 	expect(rig.identities()).toEqual(['pdf@1.0.0']);
 
-	// Restored, and not written down.
+	// Restored, but not recorded yet.
 	await rig.store.skillTrash.add(trash);
 	await rig.store.skillInstalls.move(row?.id ?? '', { state: 'trashed', dir: trash.stored }, NOW);
 	await restart();

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Writes three files of 400 KB, and says what came of it and what is left after the folder is removed. */
+/** Writes three files of 400 KB; returns the result and what's left after the folder is removed. */
 const program = () => `
 	import { readdirSync } from 'node:fs';
 	import { createStagingFolder } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'staging-folder.ts')))};

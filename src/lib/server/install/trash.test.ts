@@ -94,7 +94,7 @@ it('F1, E4: what was kept of edits goes into the trash with the skill, comes bac
 	await edits.keep(dir, [{ path: 'a.md', before: null, after: 'a'.repeat(64) }]);
 	const kept = await edits.list(dir);
 	const { id } = await rig.installer.remove(rig.skill('pdf'));
-	// Another skill of that name must not have them.
+	// Another skill with this name must not get them.
 	expect(await edits.list(dir)).toEqual([]);
 	await rig.installer.restore(id);
 	expect(await edits.list(dir)).toEqual(kept);
@@ -170,7 +170,7 @@ it('E4: one that is too old and cannot be removed keeps nothing else from going,
 	const { id } = await rig.installer.remove(rig.skill('stuck'));
 	await rig.installer.remove(rig.skill('old'));
 	time += 31 * 24 * 60 * 60 * 1000;
-	// What is removed is moved there first.
+	// Deleted skills are moved here first.
 	const inTheWay = join(rig.dataDir, 'staging', id, 'in-the-way');
 	await mkdir(inTheWay, { recursive: true });
 	expect(await rig.installer.trash()).toMatchObject([{ name: 'stuck' }]);

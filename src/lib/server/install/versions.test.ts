@@ -53,7 +53,7 @@ it('A38: versions lie side by side: the newest that is on is in use, until anoth
 	expect(await rig.installer.use(pdf, null)).toMatchObject({ current: '1.10.0', pinned: null });
 	await rig.modes.setEnabled(rig.skill('pdf', '1.10.0'), false);
 	expect(await rig.installer.versions(pdf)).toMatchObject({ current: '1.9.0' });
-	// Choosing it switches it on.
+	// Choosing it enables it.
 	expect(await rig.installer.use(pdf, { version: '1.10.0' })).toMatchObject({ current: '1.10.0' });
 });
 

@@ -13,7 +13,7 @@ afterEach(() => {
 	}
 });
 
-/** A server whose answers are counted, and a catalog on it. */
+/** A server that counts its answers, and a catalog that uses it. */
 async function start(listener: RequestListener, options: Partial<ModelCatalogOptions> = {}) {
 	const requests: { url: string | undefined; authorization: string | undefined }[] = [];
 	const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** The hub against real servers that play OpenRouter; what is set is in memory here, and in the database in `tests/api`. */
+/** The model hub against real servers that play OpenRouter. Settings are in memory here, and in the database in `tests/api`. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import {
@@ -23,7 +23,7 @@ async function startServer(path?: string): Promise<OpenRouterServer> {
 	return server;
 }
 
-/** One server that is set, with a key for its origin. */
+/** One configured server, with a key for its origin. */
 function createHub(
 	server: OpenRouterServer,
 	{ apiKey = KEY, ...options }: Partial<ModelsOptions & { apiKey: string | null }> = {}
@@ -263,7 +263,7 @@ describe('F9: what a key is good for', () => {
 describe('F9: signing in at OpenRouter', () => {
 	const ORIGIN = 'http://127.0.0.1:3000';
 
-	/** What the browser sees: the address to go to, and its parts. */
+	/** What the browser gets: the URL to go to, and its parts. */
 	function start(models: ReturnType<typeof createModels>) {
 		const url = new URL(models.startSignIn(`${ORIGIN}/settings?tab=model`, ORIGIN).url);
 		const callback = new URL(url.searchParams.get('callback_url') ?? '');

@@ -6,7 +6,7 @@ import { createSignIns } from './keys.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 test('SECURITY Outbound requests: the SDK sends no key of the environment to the server that is set', async () => {
-	// Where it is given none, it takes these by itself.
+	// The SDK uses these by itself if it isn't given any.
 	vi.stubEnv('OPENROUTER_API_KEY', 'sk-of-the-environment');
 	vi.stubEnv('OPENROUTER_BASE_URL', 'http://127.0.0.1:9/api/v1');
 	const server = await startOpenRouter();

@@ -1,4 +1,4 @@
-/** Models without tool calls over a real HTTP server: alone, and in the whole app. */
+/** Models without tool calling, over a real HTTP server: alone, and in the whole app. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const REQUEST: ModelRequest = {
 	sessionId: 's'
 };
 
-/** What the model of this script says; it takes no tools, unless `takesTools` says otherwise. */
+/** Asks the scripted model; it can't call tools, unless `takesTools` says otherwise. */
 async function ask(script: Reply[], more: Partial<ModelRequest> & { takesTools?: boolean | null } = {}) {
 	const { takesTools = false, ...request } = more;
 	const played = (server = await startModelServer(script));
@@ -196,7 +196,7 @@ describe('C17: what such a model is sent', () => {
 	});
 });
 
-/** The whole app with one skill, and a model whose entry in the list says that it takes no tools. */
+/** The whole app with one skill and a model that's listed as unable to call tools. */
 async function open(script: Reply[]) {
 	const root = await mkdtemp(join(tmpdir(), 'text-calls-'));
 	folders.push(root);

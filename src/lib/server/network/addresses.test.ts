@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createAddressGuard, isGlobalUnicast } from './addresses.ts';
 
-/** First, last and one between of every block of IPv4 that is not the public internet. */
+/** The first, the last and a middle address of every IPv4 block that isn't public. */
 const IPV4_REFUSED = `
 0.0.0.0 0.0.0.1 0.1.2.3 0.255.255.255
 10.0.0.0 10.0.0.1 10.1.2.3 10.255.255.255
@@ -23,7 +23,7 @@ const IPV4_REFUSED = `
 224.0.0.0 224.0.0.1 224.0.0.251 232.1.1.1 233.252.0.1 239.255.255.250 239.255.255.255
 240.0.0.0 240.0.0.1 250.1.2.3 254.255.255.255 255.0.0.0 255.255.255.0 255.255.255.254 255.255.255.255`;
 
-/** The neighbours of those blocks, and well-known servers. */
+/** Addresses next to those blocks, and well-known servers. */
 const IPV4_ALLOWED = `
 1.0.0.0 1.1.1.1 8.8.8.8 9.9.9.9 9.255.255.255 11.0.0.0 93.184.216.34 100.63.255.255 100.128.0.0 126.255.255.255
 128.0.0.0 140.82.112.3 151.101.1.69 168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0
@@ -57,7 +57,7 @@ const IPV6_ALLOWED = `
 2600:1f18::1 2606:4700:4700::1111 2620:4f:7fff::1 2620:4f:8001::1 2620:fe::fe 2a00:1450:4001:81c::200e 2a03:2880::1
 2c0f:f248::1 3ffd::1 3fff:1000::1`;
 
-/** What looks like an address and is none, or bears a zone. */
+/** Strings that look like addresses but aren't, or have a zone. */
 const NO_ADDRESS = [
 	'',
 	' ',
@@ -149,7 +149,7 @@ describe('SECURITY: an address counts by its bytes', () => {
 	});
 });
 
-/** Ways of writing addresses of this machine or its network that `URL` understands. */
+/** Ways to write addresses of this machine or its network that `URL` accepts. */
 const HOSTS_REFUSED = words(`
 127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0X7F000001 0x7f.1 0x7f.0.0.1 0177.0.0.1 0177.1 017700000001 0x7f.0x0.0x0.0x1
 0 0.0 0x0 00 0.0.0.0 127.0.0.1. 127.1. 2130706433. 127.0.0.0x1 0000177.0.0.1 127.000.000.001

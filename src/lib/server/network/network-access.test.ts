@@ -42,7 +42,7 @@ const accessOf = (changes: Partial<NetworkAccessOptions> = {}) =>
 
 const skill = (network: string) => skillOf('weather', { source: 'project', metadata: { network } });
 
-/** Status of a plain request through a proxy's socket. */
+/** The status of a plain request through a proxy's socket. */
 async function ask(socketPath: string, url: string): Promise<number | undefined> {
 	const outgoing = request({ socketPath, path: url, headers: { host: 'x' }, agent: false }).end();
 	const [response] = (await once(outgoing, 'response')) as [IncomingMessage];

@@ -62,7 +62,7 @@ function dial(): Socket {
 	return socket;
 }
 
-/** The other side has ended it, one way or another. */
+/** Resolves once the other side has closed it, one way or another. */
 function endOf(socket: Socket): Promise<void> {
 	return new Promise((resolve) => {
 		for (const event of ['end', 'close']) socket.on(event, () => resolve());
@@ -70,7 +70,7 @@ function endOf(socket: Socket): Promise<void> {
 	});
 }
 
-/** Sends a text and gives all that comes until the proxy ends the connection. */
+/** Sends a text and returns everything received until the proxy closes the connection. */
 async function ask(text: string | Buffer): Promise<string> {
 	const socket = dial();
 	let received = '';
@@ -84,7 +84,7 @@ async function ask(text: string | Buffer): Promise<string> {
 const get = (url: string, ...headers: string[]) =>
 	ask([`GET ${url} HTTP/1.1`, 'Host: whatever.example', 'Connection: close', ...headers, '', ''].join('\r\n'));
 
-/** Opens a tunnel and gives its socket once the proxy has agreed. */
+/** Opens a tunnel and returns its socket once the proxy has accepted. */
 async function tunnel(authority: string): Promise<Socket> {
 	const socket = dial();
 	socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
@@ -349,7 +349,7 @@ describe('D35: the proxy survives its clients and its servers', () => {
 		await proxy.close();
 	});
 
-	// Windows has no such modes.
+	// Windows doesn't have these modes.
 	test.skipIf(process.platform === 'win32')(
 		'the socket is for everybody who is shown it, its folder for the owner',
 		async () => {

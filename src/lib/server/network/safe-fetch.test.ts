@@ -8,7 +8,7 @@ import { isGlobalUnicast } from './addresses.ts';
 import { createSafeFetch, type SafeFetchOptions } from './safe-fetch.ts';
 
 const LOOPBACK = '127.0.0.1';
-/** The tests' servers stand for the public internet. */
+/** The tests' servers stand in for the public internet. */
 const isLoopback = (address: string) => address === LOOPBACK;
 
 let servers: Server[];
@@ -33,7 +33,7 @@ async function listen(server: Server): Promise<number> {
 const serve = (listener: RequestListener) => listen(createServer(listener));
 const tcp = (listener: (socket: Socket) => void) => listen(createTcpServer(listener));
 
-/** A resolver that gives its answers one after the other, and counts. */
+/** A resolver that gives its answers in turn and counts. */
 function resolver(...answers: string[][]) {
 	const asked: string[] = [];
 	const resolve = (host: string) => {
@@ -144,11 +144,11 @@ describe('SECURITY: outbound requests', () => {
 		let hits = 0;
 		const port = await serve((_, response) => response.end(String(++hits)));
 		const url = `http://rebind.example:${port}/`;
-		// What is checked first is connected to: at the second address nobody would answer.
+		// It connects to the address it checked: nobody would answer at the second one.
 		const first = resolver([LOOPBACK], ['10.0.0.1'], ['10.0.0.1']);
 		expect(String((await open(first.resolve)(url)).body)).toBe('1');
 		expect(first.asked).toEqual(['rebind.example']);
-		// Nor is it asked again after a refusal, when it would have an address that is allowed.
+		// After a refusal it doesn't resolve again, though it would get an allowed address.
 		const checked: string[] = [];
 		const second = resolver(['8.8.8.8'], [LOOPBACK], [LOOPBACK]);
 		const isAllowed = (address: string) => {

@@ -107,7 +107,7 @@ test('E1: the key of SkillsMP is stored encrypted, never shown, and can be taken
 	expect(changed.hasSkillsmpApiKey).toBe(true);
 	expect(settings.skillsmpApiKey()).toBe(KEY);
 	expect((await open()).skillsmpApiKey()).toBe(KEY);
-	// A skill of any name in a folder of any name is given nothing of it.
+	// No skill gets it, whatever its name or folder's name.
 	expect(await vault.secretsOf({ source: 'settings', name: 'skillsmp' })).toEqual({});
 	for (const file of ['app.sqlite', 'app.sqlite-wal']) {
 		const bytes = await readFile(join(folder, file)).catch(() => Buffer.alloc(0));
@@ -133,7 +133,7 @@ describe('F9, F11: which model answers, and with which key', () => {
 	const LOCAL = 'http://127.0.0.1:11434/v1';
 	const OPENROUTER = 'https://openrouter.ai/api/v1';
 
-	/** As the operator has set it. */
+	/** As configured on the server. */
 	const withModel = (model: Partial<SettingsParts['defaults']['model']>) =>
 		open({ model: { ...DEFAULTS.model, isOffline: false, ...model } });
 

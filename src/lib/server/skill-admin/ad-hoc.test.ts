@@ -34,7 +34,7 @@ let parts: AdHocParts;
 let isEnabled: boolean;
 let mode: ApprovalMode;
 let missing: string[];
-/** In place of random ids. */
+/** Used instead of random ids. */
 let anonymous: number;
 
 beforeEach(async () => {
@@ -129,7 +129,7 @@ const MANAGER = { apiKeyId: null, scopes: API_SCOPES };
 const PLAIN_KEY: Asker = { apiKeyId: 'key_plain', scopes: ['read', 'write', 'execute'] };
 const APPROVING_KEY: Asker = { apiKeyId: 'key_approving', scopes: ['execute', 'approve'] };
 
-/** As the door takes it: the body is checked first. */
+/** Checks the body first, as the endpoint does. */
 const run = (body: unknown, asker: Asker = MANAGER) => {
 	const { approve, ...asked } = adHocExecution.parse(body);
 	return runAdHoc(parts, asked, new AbortController().signal, { allow: allowedIn(approve, asker) });
@@ -337,7 +337,7 @@ describe('C16: what somebody would be asked about', () => {
 			const refused = await refusal(body, MANAGER);
 			expect(refused.hint).toContain('"approve"');
 			expect((await run({ ...body, approve: digestIn(refused) })).result).toMatchObject({ success: true });
-			// Once is not for good.
+			// Allowing once doesn't allow it forever.
 			await refusal(body, MANAGER);
 		}
 		expect(await count()).toBe(2);
@@ -417,7 +417,7 @@ test('E18, E31: keys, sessions and those without either work in folders of their
 	const owners = [{ apiKeyId: 'one' }, { apiKeyId: 'two' }, { sessionId: 'one' }, {}, {}];
 	for (const owner of owners) {
 		const { execution } = await run({ skillName: 'demo', script: 'scripts/say.sh', ...owner });
-		// Each finds no earlier one's file, to which the script would add.
+		// None finds an earlier one's file, which the script would append to.
 		expect(execution.files).toEqual([{ path: 'made.txt', bytes: 1 }]);
 	}
 	const again = await run({ skillName: 'demo', script: 'scripts/say.sh', apiKeyId: 'one', sessionId: 'two' });

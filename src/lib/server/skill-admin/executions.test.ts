@@ -45,7 +45,7 @@ async function textOf(format: 'csv' | 'json', filter = {}): Promise<string> {
 	return text;
 }
 
-/** Cells of a CSV file, read strictly as RFC 4180 has it. */
+/** Cells of a CSV file, parsed strictly by RFC 4180. */
 function cellsOf(csv: string): string[][] {
 	const rows: string[][] = [];
 	let rest = csv;
@@ -90,7 +90,7 @@ test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1'])(
 		await add('e1', { output });
 		const [head = [], row = []] = cellsOf(await textOf('csv'));
 		expect(row[head.indexOf('output')]).toBe(`'${output}`);
-		// What is a number stays one.
+		// Numbers stay numbers.
 		expect(row[head.indexOf('exitCode')]).toBe('-1');
 		expect(JSON.parse(await textOf('json'))).toMatchObject([{ output }]);
 	}
@@ -135,7 +135,7 @@ test('E29: no more is read from the table than whoever downloads it takes', asyn
 	await add('e1');
 	let slices = 0;
 	const executions: Pick<Store['skillExecutions'], 'after'> = {
-		// A table without an end.
+		// A table that never ends.
 		async after(filter, _last, limit) {
 			slices += 1;
 			return Array<SkillExecution[]>(limit)

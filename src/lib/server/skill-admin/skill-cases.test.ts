@@ -78,7 +78,7 @@ async function put(path: string, text: string): Promise<void> {
 	await writeFile(join(folder, path), text);
 }
 
-/** As the door takes it: the body is checked first. */
+/** Checks the body first, as the endpoint does. */
 const create = (id: string, body: object) => cases.create(id, skillCaseCreate.parse({ title: 'A case', ...body }));
 const MANAGER: Asker = { apiKeyId: null, scopes: [] };
 const runCase = (id: string, caseId: string, approve?: string) =>

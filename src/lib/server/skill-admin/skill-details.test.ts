@@ -13,7 +13,7 @@ import { createSkillLister, type SkillListParts } from './skill-list.ts';
 import { openSkillModes } from '../trust/skill-modes.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
-/** One that is ready, one that is not. */
+/** One is ready, one isn't. */
 const BUILTINS = [
 	{ name: 'file_read', description: 'Reads a file.', parameters: { type: 'object' }, unavailable: () => null },
 	{ name: 'browser', description: 'Opens a page.', parameters: {}, unavailable: () => 'No browser is installed.' }

@@ -54,9 +54,9 @@ async function put(path: string, text: string | Buffer): Promise<void> {
 const read = (path: string) => readFile(join(folder, path), 'utf8');
 const modeOf = async (path: string) => (await stat(join(root, path))).mode & 0o777;
 const failsAs = (code: string, message = '') => ({ code, message: expect.stringContaining(message) as unknown });
-/** Nothing of a write that failed stays behind. */
+/** Temporary files that a failed write left behind. */
 const leftovers = async () => {
-	// With types it follows no link: one of these goes round in a circle.
+	// With file types, readdir follows no links; one of these is circular.
 	const entries = await readdir(root, { recursive: true, withFileTypes: true });
 	return entries.map(({ name }) => name).filter((name) => name.endsWith('.tmp'));
 };
@@ -158,7 +158,7 @@ describe('F1: a file of a skill', () => {
 describe('F1: a version from before an edit', () => {
 	const LATER_MS = 3 * 60_000;
 	const text = (path: string) => read(join('skills/good', path));
-	/** As the editor does: over what is there. */
+	/** Overwrites the current content, as the editor does. */
 	async function edit(path: string, content: string, skill = 'good'): Promise<string> {
 		now += LATER_MS;
 		const known = await readSkillFile(parts, skill, path).catch(() => null);

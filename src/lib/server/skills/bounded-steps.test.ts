@@ -1,4 +1,4 @@
-/** How much work a SKILL.md can make: counted, not timed (FEATURES A3–A5, A24). */
+/** How much work a SKILL.md can cause: counted, not timed (FEATURES A3–A5, A24). */
 import fc from 'fast-check';
 import type * as yaml from 'js-yaml';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { parseSkill } from './parser.ts';
 import { SkillLoadError } from './types.ts';
 import { quotePlainValues } from './read/yaml-repair.ts';
 
-/** Catches a reader that hangs, not a machine that is busy. */
+/** For a reader that hangs, not for a busy machine. */
 const TIME_LIMIT_MS = 60_000;
 const MEGABYTE = 1_000_000;
 const loads = vi.hoisted((): { length: number; lines: number }[] => []);
@@ -23,7 +23,7 @@ beforeEach(() => {
 	loads.length = 0;
 });
 
-/** Reads in lenient mode; null is a refusal with a line. What the YAML reader was given stands in `loads`. */
+/** Reads in lenient mode; null if refused with a line number. `loads` records what the YAML reader was given. */
 function read(contents: string) {
 	loads.length = 0;
 	try {
@@ -35,7 +35,7 @@ function read(contents: string) {
 	}
 }
 
-/** A text of more than a megabyte, of lines such as spoil a reader. */
+/** More than a megabyte of lines that are hard on a reader. */
 const hugeBody = fc
 	.array(
 		fc.constantFrom(
@@ -66,7 +66,7 @@ describe('what YAML is given', () => {
 					read(contents.repeat(times));
 					expect(loads.length).toBeLessThanOrEqual(2);
 					for (const { length, lines } of loads) {
-						// The line breaks at both ends are the splitter's.
+						// The splitter adds a line break at each end.
 						expect(length).toBeLessThanOrEqual(64 * 1024 + 2);
 						expect(lines).toBeLessThanOrEqual(1002);
 					}
@@ -90,7 +90,7 @@ describe('what YAML is given', () => {
 				fc.property(hugeBody, (body) => {
 					const spec = read(`---\n${front}\n---\n${body}`);
 					expect(spec?.description).toBe('🎉 party');
-					// Not by the matcher: it would print a megabyte.
+					// Compared without the matcher, which would print a megabyte.
 					expect(spec?.body === body.replace(/\r\n?/g, '\n').trim()).toBe(true);
 					expect(loads).toEqual([{ length: front.length + 1, lines: 3 }]);
 				}),
@@ -113,7 +113,7 @@ describe('what YAML is given', () => {
 });
 
 describe('the repair', () => {
-	/** How often a line was looked at. */
+	/** How often lines were read. */
 	function stepsOf(lines: string[]): number {
 		let steps = 0;
 		const counted = new Proxy(lines, {

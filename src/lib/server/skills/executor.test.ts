@@ -42,12 +42,12 @@ async function put(path: string, text: string, mode = 0o644) {
 	await writeFile(target, text);
 	await chmod(target, mode);
 }
-/** Writes a script and runs it. */
+/** Creates a script and runs it. */
 async function run(name: string, text: string, args: string[] = [], options: Partial<ExecutorOptions> = {}) {
 	await put(name, text, 0o755);
 	return open(options).runScript(demo(), name, readScriptArguments(args), context());
 }
-/** Writes a handler and calls it as the tool `answer`. */
+/** Creates a handler and calls it as the tool `answer`. */
 async function call(
 	name: string,
 	text: string,

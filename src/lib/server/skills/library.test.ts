@@ -1,4 +1,4 @@
-/** The library as a whole, over folders on disk. */
+/** The whole library, on folders on disk. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -5,13 +5,13 @@ import { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';
 import { textIssues } from './read/skill-loader.ts';
 import { SkillLoadError, type SkillIssue } from './types.ts';
 
-/** Catches a parser that hangs, not a machine that is busy. */
+/** For a parser that hangs, not for a busy machine. */
 const TIME_LIMIT_MS = 60_000;
 const PATH = '/skills/demo/SKILL.md';
 const lenient = (text: string) => parseSkill(text, PATH, { mode: 'lenient' });
 const skill = (front: string, body = 'Body') => `---\n${front}\n---\n${body}`;
 
-/** What strict mode says of a file that it refuses. */
+/** The error strict mode gives for a file it refuses. */
 function issuesOf(text: string): readonly SkillIssue[] {
 	try {
 		parseSkillFile(text, PATH);
@@ -49,7 +49,7 @@ describe('a SKILL.md', () => {
 		const list = skill('name: demo\ntags: &a [x]\nsummary: *a');
 		expect(() => lenient(list)).toThrow('uses a YAML alias for a list or a map. Only text is allowed');
 		expect(issuesOf(list)).toMatchObject([{ severity: 'error', line: 4, fix: 'write the value instead' }]);
-		// No anchor is there: it is emphasis that somebody did not quote.
+		// Not an alias: it's unquoted emphasis.
 		expect(lenient(skill('name: demo\ndescription: *very* good')).spec.description).toBe('*very* good');
 	});
 	test('A20: blank lines before the fence are a warning in lenient mode, and refused in strict mode', () => {

@@ -1,4 +1,4 @@
-/** What FEATURES B and C warn of, each fault tried against every dialect that has it. */
+/** The pitfalls in FEATURES B and C, each tried against every dialect that has it. */
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,7 +44,7 @@ afterAll(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-/** What the model would read. */
+/** The text the model would read. */
 async function read(name: string, args: Record<string, unknown> = {}): Promise<string> {
 	const session = skills.createSession({ snapshot: skills.registry.snapshot() });
 	return (await session.call(name, args, { cwd: folder })).output;

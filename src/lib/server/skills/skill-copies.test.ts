@@ -33,7 +33,7 @@ async function put(path: string, text: string, mode = 0o644) {
 	await writeFile(target, text);
 	await chmod(target, mode);
 }
-/** The folders of copies, whole or not. */
+/** The copies' folders, complete or not. */
 const made = async () => (await readdir(join(folder, 'copies'))).filter((name) => name !== 'package.json');
 async function contentOf(dir: string): Promise<Record<string, string>> {
 	const entries = await readdir(dir, { recursive: true, withFileTypes: true });

@@ -54,7 +54,7 @@ test('D43: a failure lets the next one run, and more than 64 are refused', async
 });
 
 describe('D43: what runs at once, of all callers', () => {
-	/** Tasks that end when they are told to. */
+	/** Tasks that end when told to. */
 	function tasks(turns: Turns) {
 		const begun: string[] = [];
 		const ends = new Map<string, () => void>();
@@ -72,7 +72,7 @@ describe('D43: what runs at once, of all callers', () => {
 			}
 		};
 	}
-	/** What follows from a step takes a few turns of the microtask queue. */
+	/** The effects of a step take a few turns of the microtask queue. */
 	const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 	test('is bounded, and callers take turns, however much one of them has waiting', async () => {

@@ -27,7 +27,7 @@ async function unpack(bytes: Buffer): Promise<{ notes: string[] }> {
 	return readZip(path, folder, signal);
 }
 
-/** What is in the folder: names and contents. */
+/** The folder's files: names and contents. */
 async function unpacked(): Promise<Record<string, string>> {
 	const entries = await readdir(folder.dir, { recursive: true, withFileTypes: true });
 	const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

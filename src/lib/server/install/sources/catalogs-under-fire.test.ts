@@ -47,7 +47,7 @@ afterAll(async () => {
 	await rm(dir, { recursive: true, force: true });
 });
 
-/** Everything that asks somebody something, one after the other; what it came to, by name. */
+/** Sends every kind of request in turn; returns the results by name. */
 async function askAll(): Promise<unknown[]> {
 	const options = { ...playedConfig({ github, skillssh, skillsmp, wellKnown: site }), skillsmpKey: () => skillsmp.key };
 	const sources = createSources(options);
@@ -82,7 +82,7 @@ async function askAll(): Promise<unknown[]> {
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** The same with one of its values replaced: which one, `at` decides. */
+/** The same value with one part replaced; `at` picks which. */
 function replaceOne(value: Json, at: number, by: Json): Json {
 	let left = at;
 	const visit = (each: Json): Json => {

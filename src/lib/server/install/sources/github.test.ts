@@ -157,7 +157,7 @@ describe('E9: what is fetched of a repository', () => {
 				'skills/c/SKILL.md': skillText('c')
 			};
 			played.api.intercept = ({ url }) => {
-				// The small folders are listed whole, as GitHub does.
+				// Small folders are listed whole, as GitHub does.
 				played.listAtMost = url.pathname.endsWith(played.treeOf('acme/skills', 'skills/c')) ? null : most;
 				return undefined;
 			};

@@ -29,7 +29,7 @@ async function play(answer: PlayedAnswer | ((path: string) => PlayedAnswer)): Pr
 	return server;
 }
 
-/** The error of a request to a server that answers so, and whose host the operator named. */
+/** The error when a server on an allowed host gives this answer. */
 async function errorOf(answer: PlayedAnswer, more: Partial<OutboundRequest> = {}): Promise<AppError> {
 	const server = await play(answer);
 	const outbound = createOutbound({ hosts: [server.host] });

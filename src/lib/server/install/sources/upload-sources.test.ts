@@ -103,7 +103,7 @@ describe('E20: an uploaded folder', () => {
 		expect(await readFile(join(folder.dir, 'a/SKILL.md'), 'utf8')).toBe('text');
 		expect((await stat(join(folder.dir, 'a/scripts/run'))).mode & 0o777).toBe(0o700);
 		expect(folder.files).toBe(2);
-		// Taken to its end: the next file of a stream comes only after it.
+		// Read to its end: in a stream, the next file comes only after it.
 		expect(await leftOut.next()).toMatchObject({ done: true });
 	});
 });

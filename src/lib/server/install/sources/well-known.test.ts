@@ -227,7 +227,7 @@ describe('E27: a site that fails', () => {
 		['leads to a private address', redirectTo('http://127.0.0.1:9/'), 'forbidden'],
 		['leads to a file', redirectTo('file:///etc/passwd'), 'invalid_input']
 	])('E27: %s', async (_, reply, code) => {
-		// Nobody has named the port that it leads to.
+		// The port it redirects to isn't configured.
 		sources = createSources({ ...playedConfig({}), hosts: [site.host], skillsmpKey: () => null });
 		site.intercept = () => reply;
 		await expect(fetch()).rejects.toMatchObject({ name: 'AppError', code });

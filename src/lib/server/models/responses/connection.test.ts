@@ -3,7 +3,7 @@ import { BodyTooLargeError, connect, Interruption } from './connection.ts';
 
 const CHUNK = new TextEncoder().encode(': OPENROUTER PROCESSING\n\n');
 
-/** A connection whose body the test writes; its clock is the test's. */
+/** A connection whose body the test writes, on the test's clock. */
 async function open(maxBytes = 1_000) {
 	const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
 	const connection = await connect(

@@ -10,7 +10,7 @@ interface Read {
 	events: ContentEvent[];
 }
 
-/** Reads a stream cut at these bytes; deltas of all chunks are merged. */
+/** Reads a stream split at these bytes; deltas of all chunks are merged. */
 function readStream(stream: string, cuts: number[] = []): Read {
 	const bytes = new TextEncoder().encode(stream);
 	const reader = new ResponseReader();

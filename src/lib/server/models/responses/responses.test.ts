@@ -21,7 +21,7 @@ afterEach(async () => {
 	await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-/** A server with these replies, and a model on it that waits hardly at all before it asks again. */
+/** A server with these replies, and a model that uses it and retries almost at once. */
 async function start(replies: script.Reply[], options: Partial<ResponsesModelOptions> = {}) {
 	const server = await script.startModelServer(replies);
 	open.push(server);
@@ -49,7 +49,7 @@ const types = (events: ModelEvent[]) => events.map((event) => event.type);
 const textOf = (events: ModelEvent[]) =>
 	events.map((event) => (event.type === 'text.delta' ? event.delta : '')).join('');
 
-/** The one failure that must end the events. */
+/** The single failure that must end the events. */
 function failureOf(events: ModelEvent[]) {
 	const last = events.at(-1);
 	if (last?.type !== 'failed') throw new Error(`The last event is ${JSON.stringify(last)}`);
@@ -58,7 +58,7 @@ function failureOf(events: ModelEvent[]) {
 	return last;
 }
 
-/** Events until the first that `isWanted`; the stream stays open. */
+/** Events up to the first that `isWanted`; the stream stays open. */
 async function readUntil(stream: AsyncIterator<ModelEvent>, isWanted: (event: ModelEvent) => boolean): Promise<void> {
 	for (;;) {
 		const { value, done } = await stream.next();
@@ -521,7 +521,7 @@ describe('the scripted server', () => {
 });
 
 describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
-	/** The scripted server under OpenRouter's name. */
+	/** The scripted server, addressed as OpenRouter. */
 	const openrouter = async (id: string, replies: script.Reply[], models?: Record<string, unknown>[]) => {
 		const server = await script.startModelServer(replies, models ? { models } : {});
 		open.push(server);
@@ -564,7 +564,7 @@ describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
 		expect((chat!.input as unknown[])[0]).toEqual({ type: 'message', role: 'system', content: [text] });
 		expect(chat).not.toHaveProperty('instructions');
 		expect(chat!.cache_control).toEqual({ type: 'ephemeral' });
-		// Nobody sends the beginning of that again.
+		// No later request starts the same way, so caching it saves nothing.
 		expect(once).toMatchObject({ instructions: 'Name this chat.' });
 		expect(JSON.stringify(once)).not.toContain('cache');
 	});

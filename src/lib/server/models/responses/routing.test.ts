@@ -1,4 +1,4 @@
-/** Fallbacks and providers: what OpenRouter is asked, who answered, and what of it another model is sent later. */
+/** Fallbacks and providers: what OpenRouter is asked, who answered, and what of it other models are sent later. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { call, reasoning, response, status, text, type Reply } from '../../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../../tests/support/run-rig.ts';
@@ -14,7 +14,7 @@ async function start(script: Reply[], options: RigOptions = {}): Promise<RunRig>
 
 const by = (model: string, ...outputs: Parameters<typeof response>[0]) => response(outputs, { model });
 const asked = () => rig.server.requests.map(({ body: { model, models, provider } }) => ({ model, models, provider }));
-/** Texts of the reasoning in a request, from 1. */
+/** Texts of a request's reasoning; requests count from 1. */
 const thoughts = (request: number) => {
 	const input = rig.server.requests[request - 1]?.body.input as { type: string; content?: { text: string }[] }[];
 	return input.flatMap(({ type, content }) => (type === 'reasoning' ? (content ?? []).map((part) => part.text) : []));

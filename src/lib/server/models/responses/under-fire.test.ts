@@ -37,7 +37,7 @@ const QUESTION: ModelRequest = {
 
 const CLIENT = fileURLToPath(new URL('../../../../../tests/support/abort-client.ts', import.meta.url));
 const ARGUMENTS = '{"skill":"demo","script":"say.sh"}';
-/** Bytes; shares no factor with the lengths of frames, so that every kind of place is met. */
+/** Bytes. It shares no factor with frame lengths, so cuts hit every kind of position. */
 const CUT_STEP = 7;
 
 const frameText = (frame: object) => `data: ${JSON.stringify(frame)}\n\n`;
@@ -54,7 +54,7 @@ async function ask(model: Model, onEvent: (event: ModelEvent) => void = () => un
 	return events;
 }
 
-/** What a user gets out of these events, in the words of the table. */
+/** What the user gets from these events, as an outcome of the table. */
 function outcomeOf(events: ModelEvent[], host: string): Outcome {
 	const last = events.at(-1);
 	if (last?.type !== 'completed' && last?.type !== 'failed') throw new Error(`It ended with ${JSON.stringify(last)}`);
@@ -76,7 +76,7 @@ test('the faults have names of their own, and there are more than 30', () => {
 	expect(FAULTS.length).toBeGreaterThan(30);
 });
 
-/** Meets a fault, then asks again. */
+/** Runs into a fault, then asks again. */
 async function expectOutcome(fault: Fault, options: Partial<ResponsesModelOptions> = {}): Promise<void> {
 	const seen = gate();
 	const replies = repliesOf(fault, seen);
@@ -107,7 +107,7 @@ async function expectOutcome(fault: Fault, options: Partial<ResponsesModelOption
 	server.assertDone();
 }
 
-/** A `fetch` whose bodies arrive a byte at a time: what a server writes apart, a client may still read together. */
+/** A `fetch` whose bodies arrive byte by byte, since a client may otherwise read separate writes together. */
 const fetchByByte: typeof fetch = async (input, init) => {
 	const { body, status, headers } = await fetch(input, init);
 	const bytes = new TransformStream<Uint8Array, Uint8Array>({

@@ -61,7 +61,7 @@ test('D45: where the host lets it, what it printed stands in its place, and it i
 test('D45: commands of instructions that the files hold no more do not run', async () => {
 	const path = join(folder, 'skills/demo/SKILL.md');
 	const host: ExecutionHost = {
-		// Asked when the library has read the instructions, and the files are looked at.
+		// Called after the library has read the instructions, when the files are checked.
 		async mayRunInline() {
 			await writeFile(path, '---\nname: demo\ndescription: Demo.\n---\nHarmless.\n');
 			return { digest: await digestOfFolder(join(folder, 'skills/demo')) };

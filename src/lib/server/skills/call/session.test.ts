@@ -95,7 +95,7 @@ describe('load_skill', () => {
 			offset = next === undefined ? undefined : Number(next);
 		}
 		expect(text).toBe(body);
-		// The beginning was handed out, and is not again; a later piece always is.
+		// The beginning was given out and isn't repeated; later pieces always are.
 		expect((await call(session, 'load_skill', { skill: 'demo' })).output).toContain('already loaded');
 	});
 	test('C1: short instructions come whole, and load_skill takes no offset for them', () => {

@@ -70,7 +70,7 @@ test('E21: what the app loads with a warning and the standard forbids is an erro
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/late\/SKILL\.md:1: error _: has blank lines before the front matter\n/);
 	expect(stdout).toMatch(/latin\/SKILL\.md:6: error _: isn’t UTF-8 text.*\n2 skills, 2 errors, 0 warnings\n$/);
-	// Neither is said to be broken: both load.
+	// Neither skill is broken: both load.
 	expect((await runCli(['list', dir])).stdout).toContain('2 ready');
 });
 

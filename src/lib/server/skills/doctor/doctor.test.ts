@@ -55,7 +55,7 @@ describe('F1, A23: a diagnosis', () => {
 			['error', 'name', 2, 'name'],
 			['warning', 'version', 4, 'version']
 		]);
-		// An entry can only be mended in YAML that reads, so that is mended with it.
+		// An entry can only be fixed in valid YAML, so its fix includes the other one.
 		expect(issues[1]?.after).toBe(MENDED.replace('Demo', 'demo'));
 		expect(issues[0]?.after).toBe(MENDED);
 		expect(await readdir(dir)).toEqual(['SKILL.md']);

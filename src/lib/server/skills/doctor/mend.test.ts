@@ -7,7 +7,7 @@ import { fixIdOf } from './fixes.ts';
 import { splitSkill } from './lines.ts';
 import { createMender, mendAll } from './doctor.ts';
 
-/** Catches a loop without an end, not a machine that is busy. */
+/** For an endless loop, not for a busy machine. */
 const TIME_LIMIT_MS = 60_000;
 const DIR = '/skills/demo';
 const PATH = `${DIR}/SKILL.md`;
@@ -252,7 +252,7 @@ test(
 					if (from) expect(to?.rest).toBe(from.rest);
 					else expect(before.endsWith(to?.rest.replace(/^---[ \t]*(?:\r\n|\r|\n|$)/, '') ?? '\0')).toBe(true);
 				}
-				// What is left is for a person; without it the file is right by the strict rules.
+				// Errors that remain need a person; without any, the file passes strict mode.
 				if (left.every(({ severity }) => severity === 'warning')) parseSkillFile(after, PATH);
 				const mended = textIssues(before, PATH).filter((issue) => createMender(before, DIR)(issue) !== null);
 				const ids = new Set(mended.map(fixIdOf));

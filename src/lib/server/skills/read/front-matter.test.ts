@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readFrontMatter } from './front-matter.ts';
 import { mutatedSkills } from '../mutated-skills.suite.ts';
 
-/** Catches a parser that hangs, not a machine that is busy. */
+/** For a parser that hangs, not for a busy machine. */
 const TIME_LIMIT_MS = 60_000;
 
 function read(contents: string) {
@@ -151,7 +151,7 @@ describe('the YAML', () => {
 	});
 });
 
-// Each of these took seconds, or grew without end, in one of the parsers that were tried; the runner's limit is the check.
+// Each of these took seconds or grew without limit in one of the parsers we tried; the test's timeout is the check.
 describe('A24: input made to keep a reader busy', () => {
 	const long = 65_000;
 	test.each([

@@ -27,7 +27,7 @@ describe('A32: what is kept of a skill', () => {
 	});
 
 	it('A32: what a scan keeps of a skill is small, whatever else the file holds', () => {
-		// Without copies the part would keep the whole.
+		// If it didn't copy, the substring would keep the whole string in memory.
 		const before = heapAfterCollection();
 		const kept = Array.from({ length: 200 }, (_, index) => apart(`${'x'.repeat(50_000)}${index}`.slice(-40)));
 		const grown = heapAfterCollection() - before;

@@ -6,7 +6,7 @@ import type { SkillTool } from '../types.ts';
 const entry = (name: string, rest: Record<string, unknown> = {}) => ({ name, description: `Does ${name}.`, ...rest });
 const parse = (...entries: unknown[]) => parseManifest(JSON.stringify(entries));
 
-/** The one tool of a manifest, with these parameters. */
+/** A manifest's only tool, with these parameters. */
 function toolWith(parameters: Record<string, unknown>): SkillTool {
 	const { tools, issues } = parse(entry('demo', { parameters }));
 	expect(issues).toEqual([]);

@@ -1,4 +1,4 @@
-/** What is on disk changes while it is read; what a link leads to must never come back. */
+/** Files change on disk while they're read; a link's target must never be returned. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ afterEach(async () => {
 	await rm(folder, { recursive: true, force: true });
 });
 
-/** In a thread of its own, as fast as it can: `place` is now what it was, now the link. */
+/** In its own thread, as fast as it can: swaps `place` between the original and the link. */
 function swap(place: string, link: string): void {
 	const code = `
 		const { renameSync } = require('node:fs');

@@ -80,7 +80,7 @@ test('A24: a byte that is no UTF-8 is shown in a SKILL.md, with the line of the 
 });
 
 test('A24: of a file that grows while it is read no more is taken than it had', () => {
-	// It says that it has no bytes, and has some when it is read: as one that grew meanwhile.
+	// Its size is 0 but reading it returns bytes, like a file that grew in between.
 	const path = '/proc/sys/kernel/ostype';
 	expect([statSync(path).size, readFileSync(path, 'utf8')]).toEqual([0, 'Linux\n']);
 	expect(readSafely(path, false)).toHaveLength(0);

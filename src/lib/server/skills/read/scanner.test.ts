@@ -166,7 +166,7 @@ describe('links', () => {
 		put({ 'inside/docs/real.md': text('inside'), 'other.md': text('outside'), 'inside-2/SKILL.md': text('inside-2') });
 		link('docs/real.md', 'inside/SKILL.md');
 		link('../other.md', 'outside/SKILL.md');
-		// The folder's name begins like the other's: a path is inside only below a whole name.
+		// The names share a prefix, but only a whole path segment counts as inside.
 		link('../inside-2/SKILL.md', 'inside-/SKILL.md');
 		const { names, broken } = await scan();
 		expect(names.sort()).toEqual(['inside', 'inside-2']);
@@ -199,7 +199,7 @@ describe('bad input is listed as broken, and the others load', () => {
 		['a link to a device', 'a link to a file outside the skill', (path) => link('/dev/zero', path)],
 		['a link to a secret', 'a link to a file outside the skill', (path) => link('/etc/passwd', path)],
 		['a link to nothing', 'ENOENT', (path) => link('nothing', path)],
-		// Unlike a mode of 000, this cannot be read by root either.
+		// Root can't read this either, unlike a file with mode 000.
 		['a link to itself', 'ELOOP', (path) => link('SKILL.md', path)]
 	];
 	function linkedFifo(path: string): void {
@@ -309,7 +309,7 @@ describe('caps', () => {
 });
 
 describe('a scan after another', () => {
-	/** Once the files are a moment old their times tell whether they changed. */
+	/** Once the files are a moment old, their times show whether they changed. */
 	const settled = (scanner: Scanner) =>
 		eventually(async () => {
 			const [first, second] = [await scanner.scan(), await scanner.scan()];

@@ -10,7 +10,7 @@ function read(front: string) {
 	return { ...found, data: JSON.parse(JSON.stringify(found.data)) as Record<string, unknown> };
 }
 const FAULT = 'fault: one: two';
-/** The values of front matter that is broken by a line of its own, and so repaired. */
+/** The values of front matter with an extra broken line, which forces the repair. */
 const besideFault = (front: string) => {
 	const { data, repair } = read(`${front}\n${FAULT}`);
 	expect(repair).not.toBeNull();

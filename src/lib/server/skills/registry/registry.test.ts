@@ -32,7 +32,7 @@ async function open(options: RegistryOptions = {}, ...roots: string[]): Promise<
 	return registry;
 }
 const follow = (...roots: string[]) => open({ watch: true }, ...roots);
-/** Waits for what the disk's watcher will bring about; the limit is for a machine that is busy. */
+/** Waits for what the file watcher causes; the timeout only allows for a busy machine. */
 const soon = (claim: () => void) => eventually(claim);
 
 describe('the merge', () => {
@@ -314,7 +314,7 @@ describe('A33: with the disk followed, without a reload', () => {
 });
 
 describe('A33: a save that is not done yet', () => {
-	/** Does the rest of a save while the registry waits for it, and returns the names that listeners heard of. */
+	/** Runs `rest` while the registry waits for the save, and returns the statuses its listeners got. */
 	async function finish(rest: () => void): Promise<{ registry: SkillRegistry; heard: string[][] }> {
 		const registry = opened[0] ?? (await open());
 		const heard: string[][] = [];
@@ -393,7 +393,7 @@ describe('A33: a large library', () => {
 	});
 });
 
-/** Handles that watch a folder in this process. */
+/** Handles in this process that watch a folder. */
 const watches = () => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('FSEvent')).length;
 
 describe('close', () => {
@@ -420,11 +420,11 @@ describe('close', () => {
 		const registry = await follow();
 		const idle = watches();
 		for (let index = 0; index < 20; index += 1) put(`root/s${index}/SKILL.md`, text(`s${index}`));
-		// News of the folders' making may come after they were read, and then they are watched anew.
+		// Events about the new folders may arrive after they were read; then the folders are watched again.
 		await eventually(() => expect(watches()).toBe(idle + 20));
 		rmSync(at('root'), { recursive: true });
 		await registry.reload();
-		// Those above the root wait for its return.
+		// The folders above the root are watched for its return.
 		await eventually(() => expect(watches()).toBe(idle - 1));
 	});
 });

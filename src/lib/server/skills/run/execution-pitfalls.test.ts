@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-/** The known faults of execution, one by one: each test fails with the fault that its row describes. */
+/** Known execution bugs, one by one: each test fails if the code has the bug its row describes. */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -198,7 +198,7 @@ describe('the environment', () => {
 		const allowed = [
 			...['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'HOME'],
 			...['SKILL_DIR', 'CLAUDE_SKILL_DIR', 'PYTHONPATH', 'PYTHONUNBUFFERED', 'PYTHONDONTWRITEBYTECODE'],
-			// What bash sets by itself.
+			// bash sets these itself.
 			...['PYTHONIOENCODING', 'PWD', 'OLDPWD', 'SHLVL', '_']
 		];
 		for (const env of await seen()) {
@@ -374,7 +374,7 @@ describe('where scripts are looked for', () => {
 			})();
 			const said: string[] = [];
 			try {
-				// Until the swapping has gone on under many of them, and some found what they asked for.
+				// Until many runs were hit by the swapping and some still found the real script.
 				for (let run = 0; run < 40 || (run < 400 && !said.includes('in\n')); run += 1) {
 					said.push((await use(script)).stdout);
 				}

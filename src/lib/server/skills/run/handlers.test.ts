@@ -22,7 +22,7 @@ async function open(options: SkillsProviderOptions = {}): Promise<SkillsProvider
 	return provider;
 }
 
-/** A skill of a folder whose one tool names a handler. */
+/** A skill with one tool that names a handler. */
 async function put(handler: string): Promise<void> {
 	const dir = join(folder, 'reverse-text');
 	await mkdir(dir, { recursive: true });
@@ -173,7 +173,7 @@ test('E13: what is recorded of a long answer is not cut within a character, and 
 		finished: async (_id: string, end: ExecutionEnd) => void ends.push(end)
 	};
 	const provider = await open({ host: { recorder, secretsOf: async () => ({ KEY: 'stored-value' }) } });
-	// With the quote before it the 20,000th unit is the first half of the last character.
+	// After the opening quote, the 20,000th UTF-16 unit is the first half of the last character.
 	provider.registerHandler('long', () => `${'a'.repeat(19_998)}🧪`);
 	await call(provider, { text: 'x' });
 	provider.registerHandler('long', () => {

@@ -53,7 +53,7 @@ test('D6: the Python of a virtual environment is used as such, with its packages
 	const { file, runtime } = await open(`${join(folder, 'venv/bin')}${delimiter}${hostPath}`).python();
 	const prefix = execFileSync(file, ['-c', 'import sys; print(sys.prefix)'], { encoding: 'utf8' }).trim();
 	expect(prefix).toBe(join(folder, 'venv'));
-	// A sandbox has to show the environment and the Python that it was made from.
+	// A sandbox has to include the venv and the Python it was created from.
 	expect(runtime).toEqual(expect.arrayContaining([file, prefix]));
 	expect(runtime.length).toBeGreaterThan(2);
 });
@@ -85,7 +85,7 @@ test('D6: a script that names its packages (PEP 723) runs with uv where there is
 		sandbox: { isolation: { ...none, network: true } },
 		path: `${bin}${delimiter}${hostPath}`
 	});
-	// Without a network it could fetch nothing.
+	// Without a network, it couldn't download anything.
 	expect((await apart.resolve(path)).file).toBe(realPython());
 });
 test('D6: a folder of PATH that is relative is not looked in: it would be one of the workspace', async () => {

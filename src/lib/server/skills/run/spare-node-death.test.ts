@@ -14,7 +14,7 @@ let node: string;
 let spare: SpareNodes;
 beforeEach(async () => {
 	folder = await realpath(await mkdtemp(join(tmpdir(), 'spare-death-')));
-	// A Node that writes down its process id before it begins.
+	// A Node that records its process id before it starts.
 	node = join(folder, 'node');
 	await writeFile(node, `#!/bin/sh\necho $$ >> '${folder}/pids'\nexec '${process.execPath}' "$@"\n`);
 	await chmod(node, 0o755);
@@ -50,12 +50,12 @@ const call = (args: Record<string, unknown> = {}, signal?: AbortSignal, timeoutM
 	};
 	return spare.run(command, command);
 };
-/** Makes a call, and says which process waits for the next one. */
+/** Makes a call and returns the id of the spare process for the next one. */
 async function waiting(): Promise<number> {
 	const before = (await lines('pids')).length;
 	await call();
 	return eventually(async () => {
-		// The call's own and the spare that came after it.
+		// The call's own process comes first, then the new spare.
 		const pid = (await lines('pids'))[before === 0 ? 1 : before];
 		if (pid === undefined) throw new Error('no spare yet');
 		return pid;
@@ -119,7 +119,7 @@ test('D20: a call that is stopped before the spare has taken it is not made agai
 });
 
 test('D20, D10: a call whose time is over before a stuck spare is given up is over, and is not begun again', async () => {
-	// The time limit comes first; the spare is given up while it has its grace.
+	// The time limit comes first; the spare is given up during the grace period.
 	open({ acknowledgeMs: 400 });
 	const pid = await waiting();
 	process.kill(pid, 'SIGSTOP');

@@ -1,4 +1,4 @@
-/** Calls written for each of the documents, against one session over real skills. */
+/** Calls written according to each document, in one session with real skills. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -38,7 +38,7 @@ async function open(options: SkillsProviderOptions = {}): Promise<void> {
 	skills = await createSkillsProvider(join(folder, 'skills'), { cwd: join(folder, 'work'), ...options });
 }
 const call = (name: string, args: Record<string, unknown> = {}) => skills.handleToolCall(name, args);
-/** What the model would read. */
+/** The text the model would read. */
 const read = async (name: string, args: Record<string, unknown> = {}) => {
 	const session = skills.createSession({ snapshot: skills.registry.snapshot() });
 	return (await session.call(name, args, { cwd: join(folder, 'work') })).output;
