@@ -1,4 +1,4 @@
-/** Backups of small data folders, and what is no backup: nothing is replaced, and nothing half done is left. */
+/** Backups of small data folders, and invalid backups: nothing is replaced, and nothing is left half done. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -51,12 +51,12 @@ beforeEach(async () => {
 });
 afterEach(async () => {
 	process.umask(umask);
-	// The other one fails at paths that are too long for the system.
+	// The promise version of rm fails on paths that are too long for the system.
 	rmSync(root, { recursive: true, force: true });
 });
 
 const list = async (folder: string) => (await readdir(folder, { recursive: true })).sort();
-/** Changes the backup as nobody should. */
+/** Tampers with the backup. */
 function tamper(statement: string): void {
 	const database = new DatabaseSync(file);
 	database.exec(statement);
@@ -191,7 +191,7 @@ describe('F14: what is no whole backup is refused, and nothing of it is left', (
 	});
 });
 
-/** Of each thing in a folder: its name, its mode, and a file's time and content. No links. */
+/** For everything in a folder: name and mode, and for files also time and content. No links. */
 function treeOf(folder: string): string[] {
 	const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
 	return entries.map((entry) => {
@@ -237,7 +237,7 @@ test('F14: one bit that is another anywhere in a backup: it is refused before an
 		}
 		expect(treeOf(target).sort(), `byte ${at}`).toEqual(expected);
 	}
-	// The rest of a page is empty.
+	// The rest of a page is unused.
 	expect(refused).toBeGreaterThan(places.size / 4);
 }, 120_000);
 
@@ -287,7 +287,7 @@ describe.skipIf(process.platform !== 'linux')(
 			expect(readFileSync(bytesOf(there, Buffer.from([0xfe, 0x2f, 0xfd])), 'utf8')).toBe('inside');
 		});
 
-		/** Folders in folders, as a script makes them that goes into each; in the last one a file. */
+		/** Creates nested folders by entering each, like a script would, with a file in the last. */
 		function nest(levels: number, name: string): void {
 			const open = (path: string) => openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
 			let folder = open(workspace());
@@ -445,7 +445,7 @@ test('F14: installed and removed skills are where the new folder is; others stay
 	restored.close();
 });
 
-/** On a disk of so many bytes, with a copy of the data folder: what came of the call, and what is left there. */
+/** Runs the call on a disk of this size with a copy of the data folder; returns the result and what's left there. */
 async function onDisk(bytes: number, call: string): Promise<unknown> {
 	const dir = join(root, 'disk');
 	await mkdir(dir, { recursive: true });
@@ -471,7 +471,7 @@ test.skipIf(lacks('bubblewrap'))('F14: on a full disk nothing half done is left,
 	const full = { message: expect.stringContaining('The disk is full') as string, left: ['data'] };
 	const { size } = await lstat(join(dataDir, 'app.sqlite'));
 	const data = 2_500_000 + size;
-	// While the database is copied, and while files are.
+	// First while copying the database, then while copying files.
 	expect(await onDisk(data + size / 2 + 65_536, 'backUp(data, file)')).toEqual(full);
 	expect(await onDisk(data + 1_500_000, 'backUp(data, file)')).toEqual(full);
 	backUp(dataDir, file);
@@ -479,7 +479,7 @@ test.skipIf(lacks('bubblewrap'))('F14: on a full disk nothing half done is left,
 });
 
 describe('F14: what was cut off is done again', () => {
-	/** The command of `npm run`, killed as soon as `isUnderWay`; one that was done before that was seen is begun again after `undo`. */
+	/** Runs `npm run` and kills it once `isUnderWay`; if it finished before that, `undo` and try again. */
 	async function cutOff(
 		command: 'backup' | 'restore',
 		folder: string,
@@ -490,7 +490,7 @@ describe('F14: what was cut off is done again', () => {
 			const ended = once(child, 'exit');
 			while (child.exitCode === null && !(await isUnderWay())) await new Promise(setImmediate);
 			child.kill('SIGKILL');
-			// It may have ended its work before the signal came.
+			// It may have finished before the signal arrived.
 			if ((await ended)[1] === 'SIGKILL' && (await isUnderWay())) return;
 			expect(attempt).toBeLessThan(20);
 			await undo();
@@ -510,9 +510,9 @@ describe('F14: what was cut off is done again', () => {
 	const isIn = async (folder: string, part: string) => {
 		return (await readdir(folder)).some((name) => name.includes(part));
 	};
-	/** Reading the database leaves files of SQLite's beside it. */
+	/** Without the files SQLite adds when a database is read. */
 	const listKept = async () => (await list(dataDir)).filter((path) => !path.startsWith('app.sqlite-'));
-	// Large enough that it is seen on its way; of zeros, which take no room here.
+	// Large enough to catch the copy in progress; all zeros, so it takes no disk space here.
 	beforeEach(() => truncate(join(dataDir, 'workspaces/c/large.bin'), 300_000_000));
 
 	test('a restore that was killed has left no data folder that a server would start with; the next one is whole, and nothing else is left', async () => {
@@ -534,7 +534,7 @@ describe('F14: what was cut off is done again', () => {
 		openDataFolder(target, log).close();
 	});
 
-	/** The restore has begun to write. */
+	/** The restore has started writing. */
 	async function hasFile(target: string): Promise<boolean> {
 		const [name] = (await readdir(join(target, '..'))).filter((each) => /restore-[0-9a-f]{12}$/.test(each));
 		return name !== undefined && (await readdir(join(target, '..', name))).includes('app.sqlite');

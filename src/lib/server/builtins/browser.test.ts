@@ -48,7 +48,7 @@ afterAll(async () => {
 	await rm(home, { recursive: true, force: true });
 });
 
-/** `isOpen`: addresses of this machine may be reached, by the name `shop.test` as well. */
+/** `isOpen`: addresses of this machine are allowed, also as `shop.test`. */
 function browser({
 	isOpen = true,
 	isEnabled = true,

@@ -207,7 +207,7 @@ describe('E18: workspaces', () => {
 });
 
 test('D27: of a file that grows while it is read no more is taken than it had', async () => {
-	// It says that it has no bytes, and has some when it is read: as one that grew meanwhile.
+	// Its size is 0 but reading it returns bytes, like a file that grew in between.
 	const file = await readFile('/proc/sys/kernel/ostype', 'utf8');
 	expect(file).toBe('Linux\n');
 	expect(await readWhole('/proc/sys/kernel', 'ostype', MAX_BYTES)).toHaveLength(0);

@@ -18,7 +18,7 @@ import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 // Some start a dozen programs.
 vi.setConfig({ testTimeout: 60_000 });
 const launcher = createLauncher();
-// Named, it is looked for when it is to run: what is refused before that needs none.
+// With a path set, bwrap is only needed once something runs; earlier refusals work without it.
 const walls = createBubblewrapSandbox({ launcher, bwrap: lacks('bubblewrap') ? '/usr/bin/bwrap' : undefined });
 const plain = createProcessSandbox({ launcher });
 let home: string;

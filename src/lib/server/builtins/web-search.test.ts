@@ -32,7 +32,7 @@ beforeEach(() => {
 	reply = { status: 200, body: JSON.stringify({ results }) };
 });
 
-// The operator's own address may be private.
+// The operator's own URL may be private.
 const fetch = createSafeFetch({ isAllowed: () => true });
 let clock = 0;
 const searching = (path = '') =>

@@ -94,7 +94,7 @@ const finished = async (id: string, options: object = {}): Promise<EvalRun> => {
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 };
-/** Answers by what is asked, in whichever order. */
+/** Picks the reply by the request, in any order. */
 const serve = (
 	count: number,
 	choose: (asked: { isWith: boolean; isJudge: boolean; results: number; body: Record<string, unknown> }) => Reply

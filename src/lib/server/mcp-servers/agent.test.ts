@@ -1,4 +1,4 @@
-/** An agent with the tools of MCP servers, from the question to the answer: a real server, a played model. */
+/** An agent with MCP tools, from question to answer: a real MCP server and a scripted model. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PICTURE, startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 	await fixture.stop();
 });
 
-/** The server's own tools, one of which has a name that a server's tool would like to have. */
+/** The app's own tools; an MCP server's tool wants the same name. */
 const own: BuiltinTools = {
 	tools: () => [{ type: 'function', name: 'web_search', description: 'Ours.', parameters: { type: 'object' } }],
 	has: (name) => name === 'web_search',

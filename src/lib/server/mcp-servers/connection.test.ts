@@ -5,7 +5,7 @@ import type { OpenServer, ServerEvents } from './open-server.ts';
 let connection: Connection;
 let events: ServerEvents;
 let tries: number;
-/** What the next tries meet. */
+/** Do the next attempts succeed? */
 let isUp: boolean;
 
 const server: OpenServer = {
@@ -33,7 +33,7 @@ afterEach(async () => {
 	vi.useRealTimers();
 });
 
-/** How long it waits before the next try, in milliseconds; at most this long is waited for it. */
+/** Milliseconds until the next attempt; gives up after `longestMs`. */
 async function nextTryAfter(longestMs = 600_000): Promise<number> {
 	const before = tries;
 	let waited = 0;

@@ -1,4 +1,4 @@
-/** MCP servers, real ones: programs over stdio, addresses over HTTP, good and hostile. */
+/** Real MCP servers: programs over stdio and URLs over HTTP, good and hostile. */
 import { readFile, rm, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,7 +132,7 @@ describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
 		await put('demo');
 		await isConnected('demo');
 		await call('mcp__demo__grow');
-		// Each request over HTTP has a server of its own, so nothing has changed there.
+		// Over HTTP, each request gets a new server, so nothing has changed there.
 		if (type === 'http') return expect(one('demo').status.state).toBe('connected');
 		await expect.poll(() => servers.tools({}).has('mcp__demo__grown')).toBe(true);
 		expect(await call('mcp__demo__grown')).toEqual({ ok: true, output: 'grown' });
@@ -148,7 +148,7 @@ describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
 		await servers.tools({}).call('mcp__demo__go_on', {}, { signal, onEvent: () => undefined, caller: { runId: 'r' } });
 		expect(await running).toEqual({ ok: true, output: 'All of it.' });
 		const told = outputs();
-		// The client drops what arrives in one piece with the result: the last part may be missing.
+		// The client drops notifications that arrive together with the result, so the last part may be missing.
 		expect(told[0]).toEqual({ type: 'output', stream: 'stderr', text: 'part 1\n' });
 		expect(told.slice(1)).toEqual(told.slice(1).map(() => ({ type: 'output', stream: 'stderr', text: 'part 2\n' })));
 	});
@@ -371,7 +371,7 @@ describe('SECURITY MCP servers', () => {
 			return true;
 		});
 		await servers.put('wordy', address(wordy.url, { 'X-Key': 'abc-secret' }));
-		// Wherever a long sentence is cut, no half of a secret is left.
+		// Wherever a long message is cut, no part of a secret is left.
 		expect(await hasFailed('wordy')).not.toContain('abc');
 		const closed = await startHttp((_, response) => {
 			response.writeHead(401).end();
@@ -421,7 +421,7 @@ describe('E36: consent', () => {
 		await store.approvals.grant({ skill: 'mcp/demo', script: 'add', digest: request.digest }, '2026-01-01');
 		expect(await ask('mcp__demo__add')).toBeNull();
 		expect(await ask('mcp__demo__say')).not.toBeNull();
-		// Another program of the name is another server.
+		// A different program under the same name counts as another server.
 		await servers.put('demo', { ...program([FIXTURE, 'other']), approval: 'ask' });
 		await isConnected('demo');
 		expect(await ask('mcp__demo__add')).not.toBeNull();

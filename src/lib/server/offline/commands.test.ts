@@ -11,7 +11,7 @@ const FILES = [
 	'bin/go'
 ];
 
-/** Each command as text: `<name>` for a placeholder, `[…]` for what is optional. */
+/** Each command as text: `<name>` for a placeholder, `[…]` for optional parts. */
 function commandsIn(body: string, files = FILES): string[] {
 	return findCommands({ name: 'x', body, folder: '/skills/x', files, toolNames: [] }).map(({ script, groups }) => {
 		const texts = groups.map((group) => {

@@ -22,12 +22,12 @@ interface Setting {
 	skills?: Record<string, TestSkill>;
 	workspace?: string[];
 	tools?: FunctionTool[];
-	/** What a script or tool answers; by default a script that printed `done`. */
+	/** The output of a script or tool. Default: a script that printed `done`. */
 	answer?: (name: string, args: Record<string, unknown>) => unknown;
 }
 
 interface Talk {
-	/** Calls but the loading ones: a script with its arguments, or a tool with its JSON. */
+	/** Calls except the loading ones: a script with its arguments, or a tool with its JSON. */
 	calls: unknown[];
 	loaded: string[];
 	texts: string[];
@@ -65,7 +65,7 @@ async function collect(request: ModelRequest, signal = new AbortController().sig
 	return events;
 }
 
-/** Plays the agent: gives each call its output until the model speaks. */
+/** Plays the agent: returns each call's output until the model answers. */
 async function talk(setting: Setting, ...messages: (string | TestMessage)[]): Promise<Talk> {
 	const { skills = {}, answer = () => DONE } = setting;
 	const tools = [
@@ -356,7 +356,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect({ loaded, calls }).toEqual({ loaded: [skill], calls: [call] });
 	});
 
-	// Each of these was run with a guess before.
+	// Each of these used to run with a guess.
 	test.each([
 		['data-analysis', 'mean price per product in sales.csv', '“price”'],
 		['weather', "What's the weather in New York tomorrow?", '“tomorrow”'],

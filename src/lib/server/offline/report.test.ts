@@ -20,7 +20,7 @@ function toolCall(value: unknown): FinishedCall {
 	return { name: 'count', arguments: '{}', output: JSON.stringify(value) };
 }
 
-/** The report without its last lines: the command that ran, and who says so. */
+/** The report without its last line, which names the command that ran. */
 function report(...calls: FinishedCall[]): string {
 	const [, text, ran] = /^([^]*)\n\nRan ([^\n]*)$/.exec(reportText(calls)) ?? [];
 	expect(ran?.split(', then ')).toHaveLength(calls.length);

@@ -11,11 +11,11 @@ afterEach(() => rig.close());
 
 const SKILLS = {
 	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/long.sh`. Always whisper.',
-	// 6,000 characters: what is taken for 1,500 tokens.
+	// 6,000 characters, counted as 1,500 tokens.
 	'demo/scripts/long.sh': 'printf "%s" "$1"; head -c 6000 /dev/zero | tr "\\0" x\n'
 };
 
-/** The smallest context that may be configured: about 2,400 tokens of it are left for the conversation. */
+/** The smallest context allowed: it leaves about 2,400 tokens for the conversation. */
 async function start(script: Reply[], options: RigOptions = {}): Promise<void> {
 	rig = await createRunRig(script, { skills: SKILLS, contextTokens: 4000, ...options });
 }
@@ -88,7 +88,7 @@ describe('F7: a run whose results fill the context', () => {
 });
 
 describe('F7: a conversation that outgrows the context', () => {
-	/** Two turns that nearly fill it. */
+	/** Two turns that nearly fill the context. */
 	const talk = [text(long(900, 'FIRST')), text(long(900, 'SECOND'))];
 	async function fill(script: Reply[], options: RigOptions = {}): Promise<void> {
 		await start([...talk, ...script], options);

@@ -3,7 +3,7 @@ import { gate } from '../../../../tests/support/gate.ts';
 import type { RunAdvance, StoredEvent } from '../store/chat/runs.ts';
 import { EventWriter, type UnsavedEvents } from './event-writer.ts';
 
-/** A log that has these events to write, and notes what becomes of them. */
+/** A log with this many events to write, which records what happens to them. */
 function logOf(runId: string, count = 1) {
 	let events: StoredEvent[] = Array.from({ length: count }, (_, index) => ({
 		seq: index + 1,

@@ -1,4 +1,4 @@
-/** Calls of a caller's own tools inside the runner: what is stored, what waits, what ends them. */
+/** Calls of a client's own tools inside the runner: what's stored, what waits, what ends them. */
 import { afterEach, expect, test } from 'vitest';
 import { call, gate, response, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, folded, type RunRig } from '../../../../tests/support/run-rig.ts';

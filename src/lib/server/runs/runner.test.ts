@@ -95,7 +95,7 @@ describe('a run', () => {
 			for (const event of list) {
 				if (event.type === 'CUSTOM' && event.name === 'skill.output') shown += event.value.text;
 			}
-			// It goes on only when this has been seen.
+			// It continues only after this was seen.
 			if (shown.includes('\u001b[31mred\u001b[0m')) await writeFile(join(rig.workspaces.path('c'), 'go'), '');
 		}
 		expect(shown.length).toBeGreaterThan(10_000);
@@ -456,7 +456,7 @@ describe('limits of one run', () => {
 			firstTextMs: expect.any(Number) as number,
 			firstTokenMs: expect.any(Number) as number
 		});
-		// What two runs have used for one answer is counted once each.
+		// Two runs worked on one answer; the usage of each is counted once.
 		expect(await rig.store.conversations.usage('c')).toEqual({
 			...{ inputTokens: 2000, outputTokens: 400, cachedTokens: 1600, reasoningTokens: 100 },
 			cost: expect.closeTo(0.07) as number

@@ -14,7 +14,7 @@ import { createRunRig, folded, type RunRig } from '../../../../tests/support/run
 import { isTerminal, type RunEvent } from '../../shared/events.ts';
 import type { Message, ToolPart } from '../../shared/message.ts';
 
-/** What the model says once its calls have been answered. */
+/** The model's reply after its calls were answered. */
 const AFTER_CALLS = 'That was it.';
 
 let rig: RunRig;
@@ -23,7 +23,7 @@ afterEach(() => rig.close());
 const textOf = ({ parts }: Message) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const toolsOf = ({ parts }: Message) => parts.filter((part): part is ToolPart => part.type === 'tool');
 
-/** Asks, opens `seen` once everything was shown that this fault ever shows, and waits for the end. */
+/** Asks, opens `seen` once everything this fault ever shows was shown, and waits for the end. */
 async function runUnder({ outcome }: Fault, seen: Gate): Promise<{ runId: string; list: RunEvent[] }> {
 	const { runId } = await rig.ask('Hello?');
 	const batches = await rig.runner.follow(runId, 0, new AbortController().signal);

@@ -1,4 +1,4 @@
-/** Migrates databases of every released version; each was made by that version and has a row in each table. */
+/** Migrates databases of every released version; each was created by that version and has a row in each table. */
 import { hash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const LANDED: Record<string, string> = {
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
 
-/** Tables that a migration has replaced. */
+/** Tables a later migration replaced. */
 const MOVED: Record<string, string> = { trusted_skills: 'trusted_versions' };
 
 let root: string;
@@ -120,7 +120,7 @@ describe('F14: a database of every version that was released opens', () => {
 });
 
 test('F14: a migration that was released is never edited: what it lacks is a new one', () => {
-	// What they import may move to another folder.
+	// Their imports may move to another folder.
 	const bodyOf = (name: string) => readFileSync(join(MIGRATIONS, name), 'utf8').replace(/^import .*\n/gm, '');
 	const digests = readdirSync(MIGRATIONS).map((name) => [name, hash('sha256', bodyOf(name))]);
 	expect(Object.fromEntries(digests)).toEqual(LANDED);

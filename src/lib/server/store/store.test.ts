@@ -26,7 +26,7 @@ testStore('SQLite', async () => {
 testStore('Postgres (PGlite)', async () => {
 	const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: new PGlite() }) });
 	await migrate(db);
-	// A second time on the same database: nothing to do.
+	// On the same database again, there's nothing to do.
 	await migrate(db);
 	return db;
 });
@@ -58,7 +58,7 @@ describe('a SQLite file', () => {
 		await second.close();
 	});
 
-	// Windows has no such modes.
+	// Windows doesn't have these modes.
 	test.skipIf(process.platform === 'win32')('is in a folder that only its owner can read', async () => {
 		await (await openSqliteStore(path)).close();
 		expect((await stat(join(folder, 'data', 'deep'))).mode & 0o777).toBe(0o700);
@@ -220,14 +220,14 @@ describe('a SQLite file', () => {
 	});
 });
 
-/** The migrations of the version before this one. */
+/** The migrations up to the previous version. */
 const UNTIL_3 = {
 	'001_conversations': { up: createConversations },
 	'002_branches': { up: addBranches },
 	'003_executions': { up: addExecutions }
 };
 const TRUSTED_3 = `insert into trusted_skills values ('installed/demo', 'd1', '[]', '2026-01-01T00:00:00.000Z')`;
-/** Skill, status and end. */
+/** Skill, status and end time. */
 const EXECUTIONS_3 = [
 	['local/a', 'success', at(5)],
 	['local/a', 'error', at(5)],
@@ -236,7 +236,7 @@ const EXECUTIONS_3 = [
 	['local/a', 'running', null]
 ] as const;
 
-/** A database of the first version, written down once rather than created by current code. */
+/** A database of the first version, written out by hand instead of created by current code. */
 const VERSION_1 = `
 create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null);
 create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer not null default 0);

@@ -16,7 +16,7 @@ afterEach(() => store.close());
 interface Situation {
 	mode?: ApprovalMode;
 	state?: TrustState;
-	/** Of the look at its files; null where its place is trusted. */
+	/** The digest of its files; null if its folder is trusted. */
 	digest?: string | null;
 	problem?: string | null;
 	missing?: string[];
@@ -25,7 +25,7 @@ interface Situation {
 	earlier?: Approval | null;
 }
 
-/** What is said to one run of a script of `demo`. */
+/** The decision about one script run of `demo`. */
 function ask({
 	mode = 'ask',
 	state = 'trusted',

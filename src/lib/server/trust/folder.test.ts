@@ -220,7 +220,7 @@ test('F4: whatever became of it, no file stays open', async () => {
 });
 
 test('F4: a file that grows while it is read gives no digest of what it was', async () => {
-	// Its files say that they have no bytes, and have some when they are read: as if they grew meanwhile.
+	// Their size is 0 but reading them returns bytes, like files that grew in between.
 	const { digest: none, problem } = await readFolder('/proc/sys/kernel/random');
 	expect(none).toBeNull();
 	expect(problem).toMatch(/^Couldn’t read the file “\w+”: it changed while it was being read\.$/);

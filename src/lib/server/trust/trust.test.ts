@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import { marksOf, readFolder } from './folder.ts';
 import { createTrust, type Trust, type TrustSubject } from './trust.ts';
 
-// It reads as ever: what is counted is how often.
+// Works unchanged; the spy counts the calls.
 vi.mock('./folder.ts', { spy: true });
 
 const NOW = '2026-01-01T00:00:00.000Z';
@@ -50,7 +50,7 @@ function put(root: string, name: string, files: Record<string, string> = { 'SKIL
 	}
 	return { source: root === localRoot() ? 'skills' : 'installed', name, root, dir: join(root, name) };
 }
-/** Looks at a skill and trusts what was seen. */
+/** Reviews a skill and trusts what was shown. */
 async function trustNow(trust: Trust, skill: TrustSubject): Promise<void> {
 	await trust.trust(skill, (await trust.review(skill)).digest, NOW);
 }
@@ -92,7 +92,7 @@ describe('F4: what is trusted by its place', () => {
 
 	test('what came in through the app is not, whichever way it is found', async () => {
 		const installed = put(installedRoot(), 'demo');
-		// A configured folder around it, or a link to it, does not make it the operator's.
+		// A configured parent folder or a link to it doesn't make it the operator's.
 		symlinkSync(installedRoot(), join(folder, 'link'));
 		mkdirSync(localRoot());
 		symlinkSync(installed.dir, join(localRoot(), 'linked'));
@@ -198,7 +198,7 @@ describe('F4: trust by digest', () => {
 		const one = { ...put(installedRoot(), 'demo@1.0.0', { 'SKILL.md': '# One' }), name: 'demo', version: '1.0.0' };
 		const two = { ...put(installedRoot(), 'demo@2.0.0', { 'SKILL.md': '# Two' }), name: 'demo', version: '2.0.0' };
 		await trustNow(trust, one);
-		// Somebody knows the skill, but not these files of it: they are shown against those that are known.
+		// The skill was trusted with other files, so the review shows the changes from those.
 		expect(await trust.judge(two)).toMatchObject({ state: 'changed' });
 		expect((await trust.review(two)).changes?.map(({ path }) => path)).toEqual(['SKILL.md']);
 		await trustNow(trust, two);
@@ -281,7 +281,7 @@ describe('F4: trust by digest', () => {
 		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'x.sh': 'echo 1', 'bin/y.sh': 'echo 1' });
 		await trustNow(trust, skill);
 		const state = async () => (await trust.statesOf([skill]))[0];
-		// What was written this very moment is read each time; later its marks are enough.
+		// Files written just now are read every time; later their metadata is enough.
 		vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
 		try {
 			expect(await marksOf(skill.dir)).not.toBeNull();
@@ -315,7 +315,7 @@ describe('F4: trust by digest', () => {
 		};
 		vi.useFakeTimers({ toFake: ['Date'], now: statSync(join(first.dir, 'SKILL.md')).mtimeMs });
 		try {
-			// A file written at this very moment is read each time.
+			// A file written just now is read every time.
 			expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 1]);
 			vi.setSystemTime(Date.now() + 3_600_000);
 			expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 0]);

@@ -17,14 +17,14 @@ const SEEING = { id: 'test/model', architecture: { input_modalities: ['text', 'i
 const BLIND = { id: 'test/blind', architecture: { input_modalities: ['text'] } };
 const READING = { id: 'test/reading', architecture: { input_modalities: ['text', 'image', 'file'] } };
 
-/** The beginning of a PNG of this size, and as many more bytes. */
+/** The start of a PNG of this size, plus this many bytes. */
 function png(width = 10, height = 10, more = 0): Buffer {
 	const head = Buffer.from('89504e470d0a1a0a0000000d49484452' + '0'.repeat(32), 'hex');
 	head.writeUInt32BE(width, 16);
 	head.writeUInt32BE(height, 20);
 	return Buffer.concat([head, Buffer.alloc(more)]);
 }
-/** A JPEG with a place wherever one may be, turned to the right. */
+/** A JPEG with location data in every possible place, rotated right. */
 const segment = (marker: number, content: string) => {
 	const length = Buffer.from([0xff, marker, 0, content.length + 2]);
 	return Buffer.concat([length, Buffer.from(content, 'latin1')]);
@@ -44,7 +44,7 @@ const PHOTO = Buffer.concat([
 ]);
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString('base64')}`;
 
-/** A PDF of so many pages, each with a line of text. */
+/** A PDF with this many pages, each with a line of text. */
 function pdf(pages: number, line = (page: number) => `This is page ${page}`, trailer = ''): Buffer {
 	const objects = ['<</Type/Catalog/Pages 2 0 R>>', '', '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'];
 	const kids: string[] = [];
@@ -136,7 +136,7 @@ describe('F5: a picture that is attached to a message', () => {
 		});
 		await ask('And then?');
 		expect([1, 2, 3, 4, 5, 6, 7].map((request) => shown(request).length)).toEqual([1, 0, 0, 1, 1, 0, 0]);
-		// What was sent stays the same, for the server's cache.
+		// Earlier messages stay the same, for the server's cache.
 		expect(sent(7).slice(0, sent(6).length)).toEqual(sent(6));
 		rig.server.assertDone();
 	});
@@ -637,7 +637,7 @@ describe('F5: a picture that a script has drawn', () => {
 		const read = rig.workspaces.read;
 		let looks = 0;
 		rig.workspaces.read = async (id, path, version) => {
-			// The chart is drawn again before each look.
+			// The chart is redrawn before each look.
 			if (version === undefined) await upload('chart.png', drawn[looks++]!);
 			return read(id, path, version);
 		};

@@ -13,7 +13,7 @@ const TOOLS: FunctionTool[] = [{ type: 'function', name: 'f', description: 'x'.r
 const SUMMARY = 'S'.repeat(20_000);
 const completed: ModelEvent = { type: 'completed', items: [], usage: null, incompleteReason: null };
 
-/** A model that has nothing to say but a summary, and says too much. */
+/** A model that only writes summaries, and too long ones. */
 function summarizer(events: ModelEvent[] = [{ type: 'text.delta', key: 't', delta: SUMMARY }, completed]) {
 	const requests: ModelRequest[] = [];
 	const model: Model = {
@@ -86,7 +86,7 @@ const called = (id: string, output: string): ResponseItem[] => [
 ];
 const GO_ON: ResponseItem = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] };
 
-/** Turns of 900 tokens. */
+/** Turns of 900 tokens each. */
 const talk = (count: number): HistoryMessage[] =>
 	Array.from({ length: count }, (_, index) => [
 		question(`q${index}`, `question ${index}`),
@@ -113,7 +113,7 @@ describe('F7: the context budget', () => {
 		expect(requests).toHaveLength(1);
 	});
 
-	/** Its beginning is summarised, and fits into a request of its own. */
+	/** Its beginning gets summarized and fits into one request. */
 	const outgrown = [...talk(3), question('q', long(900))];
 
 	test('a summary is asked for with everything that a step has, so that it is read from the cache', async () => {
@@ -266,7 +266,7 @@ describe('F7: whatever the conversation', () => {
 					const original = toInput(history, model.id);
 					const ids = (type: string) => sent.filter((item) => item.type === type).map((item) => item.call_id);
 					expect(ids('function_call')).toEqual(ids('function_call_output'));
-					// What the model's client would have to mend would be something that was torn here.
+					// If sanitizing changed anything, the budget would have broken something.
 					expect(sanitiseInput(sent)).toEqual(sent);
 					expect(sent.filter(isSkill)).toEqual(original.filter(isSkill));
 					expect(sent).toContainEqual(original.findLast(({ role }) => role === 'user'));
@@ -275,7 +275,7 @@ describe('F7: whatever the conversation', () => {
 					const room = contextTokens - Math.min(Math.floor(contextTokens / 4), 16_000) - fixed;
 					if (tokensOf(shortened) <= room) expect({ sent, requests }).toEqual({ sent: shortened, requests: [] });
 					if (tokensOf(sent) <= room) continue;
-					// It cannot fit: all results that may go are gone, and of what may be summarised only a summary is left.
+					// It can't fit: all removable results are gone, and all that can be summarized is one summary.
 					const results = sent.filter((item) => item.type === 'function_call_output' && !isSkill(item));
 					const last = sent.at(-1)!;
 					for (const item of results) {

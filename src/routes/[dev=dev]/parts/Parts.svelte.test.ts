@@ -25,13 +25,13 @@ for (const theme of ['light', 'dark'] as const) {
 			expect(document.documentElement.dataset.theme).toBe(theme);
 			const sections = [...root.querySelectorAll('[data-testid=part-section]')];
 			expect(sections.length).toBeGreaterThan(10);
-			// Colours are read from the styles, which a server of tests hands over a little later.
+			// Colors are read from the styles, which a test server delivers a little later.
 			expect(root.querySelectorAll('[data-testid=part-colors] li').length).toBeGreaterThan(20);
 			expect(root.querySelectorAll('[data-testid=step]')).toHaveLength(8);
 			for (const section of sections) {
 				const box = section.getBoundingClientRect();
 				expect(box.height, section.id).toBeGreaterThan(40);
-				// Buttons and tabs may reach into the room that a page has at its edge.
+				// Buttons and tabs may extend into the page's margin.
 				expect(section.scrollWidth, section.id).toBeLessThanOrEqual(section.clientWidth + EDGE);
 			}
 			expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(width);
@@ -39,7 +39,7 @@ for (const theme of ['light', 'dark'] as const) {
 				const { violations } = await axe.run(root);
 				expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)).toEqual([]);
 			});
-			// For people: what they look like differs a little from one version of the browser to the next.
+			// For people to look at: pixels differ a little between browser versions.
 			await page.viewport(width, 12_000);
 			await page.screenshot({ element: root, path: `../../../../test-results/parts/${theme}-${width}.png` });
 		});

@@ -48,7 +48,7 @@ test('whatever the text: each of its indexed words finds it, and the places lie 
 				const query = readQuery(word);
 				if (query.words.length > 0) continue;
 				const found = findSnippet(text, query);
-				// Signs of Markdown within a word are not shown.
+				// Markdown characters inside a word aren't shown.
 				if (!found) {
 					expect(text).toMatch(/[`*#>\0]/);
 					continue;
