@@ -1,4 +1,4 @@
-/** A skill's example: its message, and its files being added to a chat (FEATURES E2, F7). */
+/** A skill's example: its message, and its files being added to a chat (E2, F7). */
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

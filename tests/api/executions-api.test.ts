@@ -1,4 +1,4 @@
-/** Running scripts by hand over HTTP: where they run, and how many at once (FEATURES D8, D43, E10). */
+/** Running scripts by hand over HTTP: where they run, and how many at once (D8, D43, E10). */
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A chat's files over HTTP: versions, byte ranges, and all of them as one archive (FEATURES F5). */
+/** A chat's files over HTTP: versions, byte ranges, and all of them as one archive (F5). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

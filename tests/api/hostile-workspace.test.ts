@@ -1,4 +1,4 @@
-/** Workspaces that a script swaps, nests and fills while others fork, list and delete them, over HTTP (FEATURES F5, F13, D33). */
+/** Workspaces that a script swaps, nests and fills while others fork, list and delete them, over HTTP (F5, F13, D33). */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Who may use which endpoint: each endpoint declares it, and this file has the expected result (FEATURES F12, E18). */
+/** Who may use which endpoint: each endpoint declares it, and this file has the expected result (F12, E18). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';

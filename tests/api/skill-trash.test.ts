@@ -1,4 +1,4 @@
-/** Deleted skills are removed for good after thirty days, when the app starts (FEATURES E4, E22). */
+/** Deleted skills are removed for good after thirty days, when the app starts (E4, E22). */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

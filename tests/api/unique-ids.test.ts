@@ -1,4 +1,4 @@
-/** Every skill can be read by the id from the list, whatever else is in the folder (FEATURES E2, F1). */
+/** Every skill can be read by the id from the list, whatever else is in the folder (E2, F1). */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Workspace limits over HTTP: uploads, and what the server's own skills write (FEATURES D33, D27, F5). */
+/** Workspace limits over HTTP: uploads, and what the server's own skills write (D33, D27, F5). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The @a2a-js/sdk client against the built app (FEATURES E16). For both tasks, see clients.spec.ts. */
+/** The @a2a-js/sdk client against the built app (E16). For both tasks, see clients.spec.ts. */
 import { TaskState, type Task } from '@a2a-js/sdk';
 import type { NewApiKey } from '../../src/lib/shared/settings.ts';
 import { a2aClient, filePart, says, sendTask, textOfArtifact } from '../support/a2a-client.ts';

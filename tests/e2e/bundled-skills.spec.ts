@@ -1,4 +1,4 @@
-/** Every bundled skill, used with its phrase from the README, without a key (FEATURES F9, E33). */
+/** Every bundled skill, used with its phrase from the README, without a key (F9, E33). */
 import { readdir, readFile } from 'node:fs/promises';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './app.ts';

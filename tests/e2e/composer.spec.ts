@@ -1,4 +1,4 @@
-/** The message box with the real server: commands, skills and files by name, pasting, and keys (F7, UI §5). */
+/** The message box with the real server: commands, skills and files by name, pasting, and keys (F7). */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';

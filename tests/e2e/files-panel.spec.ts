@@ -1,4 +1,4 @@
-/** The files panel of a chat: list, view, compare, download and use files again (FEATURES F5). */
+/** The files panel of a chat: list, view, compare, download and use files again (F5). */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';

@@ -1,4 +1,4 @@
-/** First success: one click on a bare machine, and dropping a skill anywhere (UI 10). */
+/** First success: one click on a bare machine, and dropping a skill anywhere. */
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';

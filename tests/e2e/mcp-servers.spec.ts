@@ -1,4 +1,4 @@
-/** MCP servers (FEATURES E36): added in settings, approved, called, and shown in the timeline and the list of executions. */
+/** MCP servers (E36): added in settings, approved, called, and shown in the timeline and the list of executions. */
 import { join } from 'node:path';
 import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { call, text } from '../support/model-server.ts';

@@ -1,4 +1,4 @@
-/** What a reply shows besides its text: steps in every state, output, files, skill details, usage, errors (UI §4, §7). */
+/** What a reply shows besides its text: steps in every state, output, files, skill details, usage, errors. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';

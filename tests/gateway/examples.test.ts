@@ -1,4 +1,4 @@
-/** The programs in examples/, unchanged, with the vendors' clients and the installed package (FEATURES B11, D39). */
+/** The programs in examples/, unchanged, with the vendors' clients and the installed package (B11, D39). */
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** A task that waits for approval, over A2A (FEATURES E16, F14). */
+/** A task that waits for approval, over A2A (E16, F14). */
 import { TaskState, type Task } from '@a2a-js/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {

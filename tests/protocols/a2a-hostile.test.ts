@@ -1,4 +1,4 @@
-/** A2A requests from faulty or malicious clients: they get a protocol error and nothing else (FEATURES E16). */
+/** A2A requests from faulty or malicious clients: they get a protocol error and nothing else (E16). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiScope } from '../../src/lib/shared/names.ts';

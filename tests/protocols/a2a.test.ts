@@ -1,4 +1,4 @@
-/** A2A over real HTTP with the @a2a-js/sdk client, in both versions it supports (FEATURES E16). */
+/** A2A over real HTTP with the @a2a-js/sdk client, in both versions it supports (E16). */
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Approvals are requested through the MCP client: elicitation, over real HTTP (FEATURES C16, E15, E30). */
+/** Approvals are requested through the MCP client: elicitation, over real HTTP (C16, E15, E30). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';

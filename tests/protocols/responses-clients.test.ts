@@ -1,4 +1,4 @@
-/** Third-party clients against `/v1/responses`, each used as its documentation shows (FEATURES F12, B17, D40, D41). */
+/** Third-party clients against `/v1/responses`, each used as its documentation shows (F12, B17, D40, D41). */
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter as AgentRouter } from '@openrouter/agent';
 import { tool as agentTool } from '@openrouter/agent';

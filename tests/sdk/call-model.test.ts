@@ -1,4 +1,4 @@
-/** The proposal's own example, run by the real `callModel` of both OpenRouter packages (FEATURES B17). */
+/** The proposal's own example, run by the real `callModel` of both OpenRouter packages (B17). */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Skills outside the project: in the user's own folders, and behind links (FEATURES A27, F4), over HTTP. */
+/** Skills outside the project: in the user's own folders, and behind links (A27, F4), over HTTP. */
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

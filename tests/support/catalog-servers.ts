@@ -1,5 +1,5 @@
 /**
- * Fake catalogs to install skills from, on loopback, with the response shapes they document (FEATURES E23–E27).
+ * Fake catalogs to install skills from, on loopback, with the response shapes they document (E23–E27).
  *
  *     const github = await startGithub({
  *         repos: { 'acme/skills': { defaultBranch: 'trunk', branches: { trunk: { 'skills/a/SKILL.md': '…' } } } }

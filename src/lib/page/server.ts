@@ -267,7 +267,7 @@ export function createClient() {
 		restoreSkill: (id: string) => call('POST', '/api/skills/trash/[id]', { params: { id } }),
 		deleteTrashed: (id: string) => call('DELETE', '/api/skills/trash/[id]', { params: { id } }),
 
-		// The server: settings, models and the account that pays for them (FEATURES F9, F11), keys (F12), MCP servers (E36).
+		// The server: settings, models and the account that pays for them (F9, F11), keys (F12), MCP servers (E36).
 		getHealth: () => call('GET', '/api/health', {}),
 		getSettings: () => call('GET', '/api/settings', {}),
 		changeSettings: (body: BodyOf<'/api/settings', 'PUT'>) => call('PUT', '/api/settings', { body }),

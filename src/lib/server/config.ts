@@ -317,7 +317,7 @@ function listed(value: string, paths: nodePath.PlatformPath): string[] {
 		.map((path) => paths.resolve(path));
 }
 
-/** Order: project, user, installed (FEATURES A27). */
+/** Order: project, user, installed (A27). */
 function foldersOf(
 	{ SKILLS_DIRS: named, SKILLS_HOME: hasHome = named === undefined }: z.infer<typeof schema>,
 	dataDir: string,

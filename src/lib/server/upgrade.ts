@@ -1,4 +1,4 @@
-/** Accepts WebSocket connections, with the same checks as every request (FEATURES F12). */
+/** Accepts WebSocket connections, with the same checks as every request (F12). */
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../shared/errors.ts';

@@ -1,4 +1,4 @@
-/** Size limits for what the server writes to workspaces: uploads, and files of built-in skills (FEATURES D33). */
+/** Size limits for what the server writes to workspaces: uploads, and files of built-in skills (D33). */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { AppError } from '../shared/errors.ts';

@@ -1,4 +1,4 @@
-/** Earlier contents of a conversation's files, kept by digest where no script reaches them (FEATURES F5). */
+/** Earlier contents of a conversation's files, kept by digest where no script reaches them (F5). */
 import { createHash, hash, randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Workspaces: a folder for each conversation’s uploads and scripts (FEATURES F5). */
+/** Workspaces: a folder for each conversation’s uploads and scripts (F5). */
 import { hash, randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm, unlink } from 'node:fs/promises';

@@ -181,7 +181,7 @@ export const conversationDetail = conversationSummary.extend({
 });
 export type ConversationDetail = z.infer<typeof conversationDetail>;
 
-/** A skill of a conversation (FEATURES F7). */
+/** A skill of a conversation (F7). */
 export const conversationSkill = z.object({
 	name: z.string(),
 	description: z.string(),
@@ -329,7 +329,7 @@ export const runNamed = z.object({ threadId: z.string(), runId: z.string() });
 /** The run that continues; null while waiting. */
 export const runStarted = z.object({ runId: z.string().nullable() });
 
-/** Why a run offered its skills, and what it did with them (FEATURES F2). */
+/** Why a run offered its skills, and what it did with them (F2). */
 export const runOffer = z.object({
 	/** Demo mode answered. */
 	isBuiltIn: z.boolean(),

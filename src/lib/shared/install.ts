@@ -1,4 +1,4 @@
-/** REST contracts of installing skills: sources, review, versions and trash (FEATURES E4–E9, E20–E28). Times are ISO 8601. */
+/** REST contracts of installing skills: sources, review, versions and trash (E4–E9, E20–E28). Times are ISO 8601. */
 import { z } from 'zod';
 import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
 import { INSTALL_PROVIDERS } from './names.ts';

@@ -1,4 +1,4 @@
-/** REST contracts of MCP servers (FEATURES E36). Times are ISO 8601. */
+/** REST contracts of MCP servers (E36). Times are ISO 8601. */
 import { z } from 'zod';
 
 /** Lower-case letters, digits, `-` and `_`, at most 32. */

@@ -273,7 +273,7 @@ export type RunContext = Answered['context'];
 export type RunRetry = NonNullable<Message['retry']>;
 export type ProducedFile = Execution['files'][number];
 
-/** A skill offered to the model, with the reason for its rank (FEATURES F2). */
+/** A skill offered to the model, with the reason for its rank (F2). */
 export const offeredSkill = z.object({
 	name: z.string(),
 	description: z.string(),

@@ -14,7 +14,7 @@ export const INSTALL_PROVIDERS = [
 
 export type InstallProvider = (typeof INSTALL_PROVIDERS)[number];
 
-/** Built-in skills (FEATURES D27–D31). */
+/** Built-in skills (D27–D31). */
 export const BUILTIN_NAMES = [
 	'file_read',
 	'file_write',

@@ -1,4 +1,4 @@
-/** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). Times are ISO 8601. */
+/** REST contracts of settings and API keys (E1, E11, B8, E18, F12). Times are ISO 8601. */
 import { z } from 'zod';
 import {
 	customInstructions,

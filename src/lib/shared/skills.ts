@@ -35,7 +35,7 @@ export const skillUsage = z.object({
 });
 export type SkillUsage = z.infer<typeof skillUsage>;
 
-/** `trusted`: by its folder, or reviewed; `changed`: since it was reviewed (FEATURES E30, F4). */
+/** `trusted`: by its folder, or reviewed; `changed`: since it was reviewed (E30, F4). */
 export const trustState = z.enum(['builtin', 'trusted', 'changed', 'untrusted']);
 export type TrustState = z.infer<typeof trustState>;
 
@@ -114,7 +114,7 @@ export const skillFileChange = z.object({
 });
 export type SkillFileChange = z.infer<typeof skillFileChange>;
 
-/** Requirements of a skill, declared or detected, and whether they are met (FEATURES F3). */
+/** Requirements of a skill, declared or detected, and whether they are met (F3). */
 export const skillNeeds = z.object({
 	binaries: z.array(z.object({ name: z.string(), isDeclared: z.boolean(), isFound: z.boolean() })),
 	pythonModules: z.array(z.object({ name: z.string(), isDeclared: z.boolean(), isFound: z.boolean() })),
@@ -279,7 +279,7 @@ export type DiagnosisFix = z.infer<typeof diagnosisFix>;
 /** Changes with the library. */
 export const skillRevision = z.object({ revision: z.string() });
 
-// Creating and editing (FEATURES F1, F8).
+// Creating and editing (F1, F8).
 
 /** Relative to the skill’s folder, with `/`. */
 const skillFilePath = z

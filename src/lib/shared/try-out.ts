@@ -1,4 +1,4 @@
-/** REST contracts for trying skills: test cases, evals and executions (FEATURES E10–E13, E29, F6, F16). Times are ISO 8601. */
+/** REST contracts for trying skills: test cases, evals and executions (E10–E13, E29, F6, F16). Times are ISO 8601. */
 import { z } from 'zod';
 
 export const caseExpectation = z.strictObject({
@@ -47,7 +47,7 @@ export type SkillCase = z.infer<typeof skillCase>;
 /** `POST /api/skills/:id/cases/:case/run`; `approve` as for an execution. */
 export const caseStart = z.strictObject({ approve: z.string().max(64).optional() });
 
-/** An execution of a script or tool (FEATURES E13). */
+/** An execution of a script or tool (E13). */
 export const skillExecution = z.object({
 	id: z.string(),
 	skillId: z.string(),

@@ -127,7 +127,7 @@ const MOST = 50;
 /** Shorter queries match almost every description. */
 const MIN_IN_DESCRIPTION = 3;
 
-/** Best match first, unavailable ones last. A slash finds commands, then skills (FEATURES F7). */
+/** Best match first, unavailable ones last. A slash finds commands, then skills (F7). */
 export function completionsFor({ trigger, query }: Token, sources: CompletionSources): Completion[] {
 	if (trigger === 'file') {
 		const { files } = sources;
@@ -245,7 +245,7 @@ const MAX_QUERY = 64;
 
 /**
  * The command, skill or file being named at the caret, or null. A command starts its line; a skill or file starts a word, so
- * `a@b.c` and `US$` are neither (FEATURES F7).
+ * `a@b.c` and `US$` are neither (F7).
  */
 export function tokenAt(text: string, caret: number): Token | null {
 	const lineStart = text.lastIndexOf('\n', caret - 1) + 1;

@@ -1,4 +1,4 @@
-/** State of the Connect page: API keys, and the new key until the page is left (FEATURES F12). */
+/** State of the Connect page: API keys, and the new key until the page is left (F12). */
 import type { ApiKey, NewApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
 import type { Client } from '../server.ts';

@@ -1,4 +1,4 @@
-/** The skills of one chat: pinned, loaded by the model, or waiting to be pinned (FEATURES F7). */
+/** The skills of one chat: pinned, loaded by the model, or waiting to be pinned (F7). */
 import type { ConversationSkill, ConversationSkillList } from '../../shared/api.ts';
 import { ApiError, asApiError } from '../request.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';

@@ -1,4 +1,4 @@
-/** The workspace files of a chat, the files panel, and dragging files into a message (FEATURES F5). */
+/** The workspace files of a chat, the files panel, and dragging files into a message (F5). */
 import { getContext, setContext } from 'svelte';
 import type { ListedFile } from '../../shared/api.ts';
 import { type ApiError, asApiError } from '../request.ts';

@@ -1,4 +1,4 @@
-/** The model connection: settings, available models, local servers and the API key (FEATURES F9, F11). */
+/** The model connection: settings, available models, local servers and the API key (F9, F11). */
 import type { KeyStatus, LocalServer, ModelList } from '../../shared/models.ts';
 import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Client } from '../server.ts';

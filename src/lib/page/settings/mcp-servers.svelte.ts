@@ -135,7 +135,7 @@ export type McpServersClient = Pick<
 	'listMcpServers' | 'putMcpServer' | 'removeMcpServer' | 'reconnectMcpServer'
 >;
 
-/** The MCP servers in the settings, their state, and changes (FEATURES E36). */
+/** The MCP servers in the settings, their state, and changes (E36). */
 export class McpServers {
 	readonly #client: McpServersClient;
 	readonly list: Reading<McpServer[]>;

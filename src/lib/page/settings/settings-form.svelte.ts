@@ -1,4 +1,4 @@
-/** The settings page's changes: each is saved at once, in order (FEATURES E1, E11, B8, F11). */
+/** The settings page's changes: each is saved at once, in order (E1, E11, B8, F11). */
 import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Account } from '../models/account.svelte.ts';
 import { type ApiError, asApiError } from '../request.ts';

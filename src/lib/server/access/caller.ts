@@ -1,4 +1,4 @@
-/** Callers: the operator, or a program with an API key; and the keys themselves (FEATURES E18, F12). */
+/** Callers: the operator, or a program with an API key; and the keys themselves (E18, F12). */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
@@ -38,7 +38,7 @@ export function isOwn(caller: Caller, owner: string | null): boolean {
 	return caller.apiKeyId === null || caller.apiKeyId === owner;
 }
 
-// API keys, stored as hashes (FEATURES F12).
+// API keys, stored as hashes (F12).
 
 export interface ApiKeys {
 	/** Only this returns the key itself. */

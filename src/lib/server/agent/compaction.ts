@@ -1,4 +1,4 @@
-/** Shortens a long history: plans what to leave out, and has the model write a summary of it (FEATURES F7). */
+/** Shortens a long history: plans what to leave out, and has the model write a summary of it (F7). */
 import type { RunEvent } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { isNote } from './turn-note.ts';

@@ -139,7 +139,7 @@ export function alwaysStub(skill: string): string {
 }
 
 /**
- * Replaces the results that contain a skill's instructions, whichever tool returned them (FEATURES F7). Keeps calls, ids
+ * Replaces the results that contain a skill's instructions, whichever tool returned them (F7). Keeps calls, ids
  * and other items; the parts no longer count as loaded. Returns unchanged entries themselves. Pure.
  */
 export function withoutSkills(history: readonly HistoryMessage[], instead: InsteadOf): HistoryMessage[] {

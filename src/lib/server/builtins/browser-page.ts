@@ -1,4 +1,4 @@
-/** Opens a page in its own Chromium, whose only network access is a guarded proxy (FEATURES D31). */
+/** Opens a page in its own Chromium, whose only network access is a guarded proxy (D31). */
 import { createLine } from '../../shared/in-turn.ts';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -92,7 +92,7 @@ async function preparePage(context: BrowserContext): Promise<Page> {
 	return page;
 }
 
-// Open pages: one per conversation, a few at once, closed when idle (FEATURES D31).
+// Open pages: one per conversation, a few at once, closed when idle (D31).
 
 const IDLE_MS = 5 * 60 * 1000;
 const MAX_PAGES = 4;
@@ -191,7 +191,7 @@ async function openLoopbackRelay(socketPath: string) {
 	};
 }
 
-// Finds a Chromium: the operator’s, Playwright’s, or the system’s (FEATURES D31).
+// Finds a Chromium: the operator’s, Playwright’s, or the system’s (D31).
 
 export interface Chromium {
 	/** Absolute path. */

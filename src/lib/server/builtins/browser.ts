@@ -1,4 +1,4 @@
-/** The skill `browser`: opens a page, reads it, clicks, types and takes screenshots. Off by default (FEATURES D31). */
+/** The skill `browser`: opens a page, reads it, clicks, types and takes screenshots. Off by default (D31). */
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { BrowserType, Page } from 'playwright-core';

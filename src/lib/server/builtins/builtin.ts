@@ -1,4 +1,4 @@
-/** Defines built-in skills: one tool each, offered by mode like other skills (FEATURES D27–D31). */
+/** Defines built-in skills: one tool each, offered by mode like other skills (D27–D31). */
 import type { ExecutionCaller } from '../skills/run/execution-host.ts';
 import { checkArguments } from '../skills/read/manifest.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';

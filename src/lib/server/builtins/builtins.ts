@@ -1,4 +1,4 @@
-/** Creates all built-in skills, in the order in which they are offered (FEATURES D27–D31, D36). */
+/** Creates all built-in skills, in the order in which they are offered (D27–D31, D36). */
 import type { SafeFetch } from '../network/safe-fetch.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
 import type { NetworkSession } from '../skills/run/execution-host.ts';

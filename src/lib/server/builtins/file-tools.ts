@@ -1,4 +1,4 @@
-/** The skills `file_read` and `file_write`, for workspace files only (FEATURES D27). */
+/** The skills `file_read` and `file_write`, for workspace files only (D27). */
 import { isUtf8 } from 'node:buffer';
 import { hash, randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm } from 'node:fs/promises';
@@ -117,7 +117,7 @@ function decode(text: string, encoding: 'utf8' | 'base64'): Buffer {
 	return content;
 }
 
-// Reads and writes whole workspace files without following links (FEATURES D27).
+// Reads and writes whole workspace files without following links (D27).
 
 const TYPES: Partial<Record<ErrorCode, SkillErrorType>> = { not_found: 'FileNotFound', too_large: 'OutputTooLarge' };
 
@@ -207,7 +207,7 @@ function tooLong(what: string, bytes: number, maxBytes: number): string {
 	return `${what} ${bytes} bytes, but the limit is ${maxBytes}.`;
 }
 
-// Paths that built-in skills may use, and the workspaces of API keys (FEATURES D27, E18).
+// Paths that built-in skills may use, and the workspaces of API keys (D27, E18).
 
 const FORBIDDEN: ReadonlySet<string> = new Set(['.env', '.git', '.ssh', '.omniroute', '.codex', 'secrets']);
 

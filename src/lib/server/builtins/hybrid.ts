@@ -1,4 +1,4 @@
-/** Runs a call in the server itself or in a sandbox (FEATURES D36). */
+/** Runs a call in the server itself or in a sandbox (D36). */
 import { unlessAborted } from '../skills/turns.ts';
 import { SkillError } from '../skills/types.ts';
 import type { BuiltinContext, BuiltinOutcome } from './builtin.ts';
@@ -67,7 +67,7 @@ function isMemoryError(error: unknown): boolean {
 	return isRefused || (error instanceof RangeError && /allocation failed|invalid array length/i.test(error.message));
 }
 
-// File operations in the sandbox, as a short Node program (FEATURES D36).
+// File operations in the sandbox, as a short Node program (D36).
 
 /** Sent to the program’s standard input; `content` is base64. */
 type FileCall =

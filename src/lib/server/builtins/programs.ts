@@ -1,4 +1,4 @@
-/** The skills `eval_code` and `execute_command`, which run a model’s code only in a sandbox that isolates files (FEATURES D30). */
+/** The skills `eval_code` and `execute_command`, which run a model’s code only in a sandbox that isolates files (D30). */
 import { existsSync } from 'node:fs';
 import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
 import { explain } from '../skills/run/execution-result.ts';
@@ -133,7 +133,7 @@ function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOpti
 	}
 }
 
-// Results of programs, in OmniRoute’s format and more (FEATURES D12, D33).
+// Results of programs, in OmniRoute’s format and more (D12, D33).
 
 function programOutcome(
 	run: SandboxedRun,
@@ -173,7 +173,7 @@ function programOutcome(
 	};
 }
 
-// Runs programs of built-in skills in a sandbox that shows only the system and the workspace (FEATURES D30, D32).
+// Runs programs of built-in skills in a sandbox that shows only the system and the workspace (D30, D32).
 
 interface SandboxRunnerOptions {
 	sandbox: Sandbox;

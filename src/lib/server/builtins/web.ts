@@ -1,4 +1,4 @@
-/** The skills `web_search` (FEATURES D29) and `http_request` (D28): the operator’s search provider, and public addresses without credentials. */
+/** The skills `web_search` (D29) and `http_request` (D28): the operator’s search provider, and public addresses without credentials. */
 import { z } from 'zod';
 import { plainLine } from '../../shared/characters.ts';
 import type { SafeFetch } from '../network/safe-fetch.ts';
@@ -40,7 +40,7 @@ export function createWebSearch({ provider, now }: { provider: SearchProvider | 
 	});
 }
 
-// Search providers; any server compatible with SearXNG works (FEATURES D29).
+// Search providers; any server compatible with SearXNG works (D29).
 
 export interface SearchResult {
 	title: string;
@@ -101,7 +101,7 @@ function plain(text: string): string {
 	return plainLine(text).slice(0, 1000);
 }
 
-// Cache of recent searches (FEATURES D29).
+// Cache of recent searches (D29).
 
 const MAX_AGE_MS = 15 * 60 * 1000;
 const MAX_ENTRIES = 100;
@@ -126,7 +126,7 @@ function createSearchCache<Value>(now: () => number = () => performance.now()) {
 	};
 }
 
-// One request to a public address, without credentials (FEATURES D28).
+// One request to a public address, without credentials (D28).
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -223,7 +223,7 @@ function asOutcome(error: unknown): never {
 	throw new SkillError(type, error.message);
 }
 
-// Response bodies for models: text by its charset, else base64 (FEATURES D28).
+// Response bodies for models: text by its charset, else base64 (D28).
 
 const TEXT_TYPES =
 	/^(text\/|application\/(json|xml|javascript|ecmascript|yaml|x-yaml|toml|sql|graphql|x-ndjson|x-www-form-urlencoded)$)|[+](json|xml|yaml)$/;

@@ -1,4 +1,4 @@
-/** `openrouter-skills eval <skill folder>`: runs its evals with and without the skill, side by side (FEATURES F16). */
+/** `openrouter-skills eval <skill folder>`: runs its evals with and without the skill, side by side (F16). */
 import { findSkill, UsageError } from '../skills/cli/read.ts';
 import type { CliCommand } from '../skills/cli/run-cli.ts';
 import type { EvalCommandOptions, EvalReport } from './evaluate.ts';

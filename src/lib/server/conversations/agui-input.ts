@@ -1,4 +1,4 @@
-/** Converts AG-UI's `RunAgentInput` for the runner. The server keeps the history, so only new messages count (FEATURES F13). */
+/** Converts AG-UI's `RunAgentInput` for the runner. The server keeps the history, so only new messages count (F13). */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import {

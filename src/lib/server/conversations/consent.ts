@@ -93,7 +93,7 @@ export function checkMayDecide(by: Asker, { choice }: ApprovalDecision): void {
 }
 
 /**
- * Answers the questions that ended a run (AG-UI `resume`) and continues it. The same run id is the same run (FEATURES F13,
+ * Answers the questions that ended a run (AG-UI `resume`) and continues it. The same run id is the same run (F13,
  * F14).
  * @throws AppError `not_found` for an unknown question, `conflict` if it's already decided or others are open, `forbidden` if
  * the key may not decide this

@@ -1,4 +1,4 @@
-/** The skills of a conversation: pinned, loaded by the model (FEATURES F7), or offered by a run. */
+/** The skills of a conversation: pinned, loaded by the model (F7), or offered by a run. */
 import type { ConversationSkill, ConversationSkillList, RunOffer } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Message } from '../../shared/message.ts';
@@ -128,7 +128,7 @@ function noConversation(): AppError {
 	return new AppError('not_found', 'Conversation not found.');
 }
 
-/** What a run offered, loaded and ran so far, from its events (FEATURES F2). @throws AppError not_found */
+/** What a run offered, loaded and ran so far, from its events (F2). @throws AppError not_found */
 export async function readRunOffer(
 	runner: Pick<Runner, 'get' | 'live' | 'follow'>,
 	runId: string,

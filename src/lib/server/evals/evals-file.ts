@@ -1,4 +1,4 @@
-/** Reads a skill's `evals/evals.json`, in skill-creator's format and similar ones (FEATURES F16). */
+/** Reads a skill's `evals/evals.json`, in skill-creator's format and similar ones (F16). */
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { readSkillFile } from '../skills/read/files.ts';

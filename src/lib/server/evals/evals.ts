@@ -1,4 +1,4 @@
-/** Starts, follows, stops and stores runs of skills' evals (FEATURES F16). */
+/** Starts, follows, stops and stores runs of skills' evals (F16). */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';

@@ -1,4 +1,4 @@
-/** Runs a skill's evals with and without the skill; needs no store and no server (FEATURES F16). */
+/** Runs a skill's evals with and without the skill; needs no store and no server (F16). */
 import { mkdir, mkdtemp, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { EvalAnswer, EvalResult, EvalRun } from '../../shared/try-out.ts';
@@ -105,7 +105,7 @@ async function tell(
 	return seenByCode.flatMap((verdict) => verdict ?? judged.shift() ?? []);
 }
 
-// Answers one prompt as a chat would, with the skill or without, in its own folder (FEATURES F16).
+// Answers one prompt as a chat would, with the skill or without, in its own folder (F16).
 
 interface AnswerParts {
 	model: Model;

@@ -1,4 +1,4 @@
-/** The installer’s interface: fetch, check, stage, review, confirm; versions, updates and trash (FEATURES E4–E9, E20, E22, E28). */
+/** The installer’s interface: fetch, check, stage, review, confirm; versions, updates and trash (E4–E9, E20, E22, E28). */
 import type {
 	CustomSkill,
 	InstallConfirm,
@@ -64,7 +64,7 @@ export interface Installer {
 	close(): Promise<void>;
 }
 
-// Sources: each writes whole skill folders into a staging folder and records their origin (FEATURES E9, E20–E27).
+// Sources: each writes whole skill folders into a staging folder and records their origin (E9, E20–E27).
 
 export interface FetchedSkills {
 	/** Relative to the staging folder, with `/`, empty for the top; null to search (`findSkillFolders`). */

@@ -1,4 +1,4 @@
-/** Confirms a staged install: which skills, under which names, replacing which (FEATURES E5, E20, A38, A41). */
+/** Confirms a staged install: which skills, under which names, replacing which (E5, E20, A38, A41). */
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -174,7 +174,7 @@ function identityExists(identities: readonly string[]): AppError {
 	});
 }
 
-// Renames a staged skill: the only case in which an installed skill differs from its source (FEATURES E20).
+// Renames a staged skill: the only case in which an installed skill differs from its source (E20).
 
 const MAX_NAME = 64;
 

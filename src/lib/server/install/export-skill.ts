@@ -1,4 +1,4 @@
-/** Exports a skill as a zip archive that can be installed again; the same files give the same bytes (FEATURES F8). */
+/** Exports a skill as a zip archive that can be installed again; the same files give the same bytes (F8). */
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Reads a staged skill for review, with the library’s own loader. Runs nothing (FEATURES E20, F1, F4). */
+/** Reads a staged skill for review, with the library’s own loader. Runs nothing (E20, F1, F4). */
 import { createHash, hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -108,7 +108,7 @@ function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagn
 	return refusals;
 }
 
-// Checksums: SHA-256 of each file, and of all as in skills-lock.json (FEATURES E28).
+// Checksums: SHA-256 of each file, and of all as in skills-lock.json (E28).
 
 export interface FolderHash {
 	files: InstalledSkill['files'];

@@ -72,7 +72,7 @@ export async function removeQuietly(dir: string, { log }: Pick<InstallContext, '
 	});
 }
 
-// Folders of installed skills in the data folder: one per version, below one library root per owner (FEATURES A38, A41).
+// Folders of installed skills in the data folder: one per version, below one library root per owner (A38, A41).
 
 const INSTALLED = 'installed';
 const KEY_FOLDER = /^key\.[0-9a-f]{24}$/;
@@ -128,7 +128,7 @@ function ownedRoot(dataDir: string, label: string): SkillRoot {
 	return { path: join(dataDir, 'owned', label), source: label, owner: label, listsCopies: true };
 }
 
-// Finds skill folders in a repository or an archive by file names only (FEATURES E20).
+// Finds skill folders in a repository or an archive by file names only (E20).
 
 const SKILL_FILES = ['SKILL.md', 'skill.md'];
 /** Folders of dependencies, caches and version control. */

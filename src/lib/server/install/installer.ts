@@ -1,4 +1,4 @@
-/** The installer: changes run one at a time, each updating library, records and lock file (FEATURES E4–E9, E20, E28). */
+/** The installer: changes run one at a time, each updating library, records and lock file (E4–E9, E20, E28). */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -194,7 +194,7 @@ function identityTaken({ name, version }: CustomSkill): AppError {
 	});
 }
 
-// skills-lock.json: the sources of shared skills in use, in the format of the `skills` command line (FEATURES E28).
+// skills-lock.json: the sources of shared skills in use, in the format of the `skills` command line (E28).
 
 interface LockEntry {
 	source: string;
@@ -256,7 +256,7 @@ function repositoryOf({ source }: SkillOrigin): string | null {
 	return owner && repository ? `${owner}/${repository.replace(/\.git$/, '')}` : null;
 }
 
-// Checks for updates (FEATURES E28).
+// Checks for updates (E28).
 
 const AT_ONCE = 4;
 

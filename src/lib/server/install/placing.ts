@@ -1,4 +1,4 @@
-/** Moves folders into the library, all or none; any failure restores the previous state (FEATURES E20; SECURITY, archives). */
+/** Moves folders into the library, all or none; any failure restores the previous state (E20; SECURITY, archives). */
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
@@ -90,7 +90,7 @@ async function syncFolder(path: string): Promise<void> {
 	await folder.sync().finally(() => folder.close());
 }
 
-/** At startup, finishes or undoes what a crashed process left, so that records and folders match (FEATURES E20, E28). Nothing else may run. */
+/** At startup, finishes or undoes what a crashed process left, so that records and folders match (E20, E28). Nothing else may run. */
 export async function recoverInstalls(context: InstallContext): Promise<void> {
 	const { store, places } = context;
 	await rm(places.staging, { recursive: true, force: true, maxRetries: 3 });

@@ -1,4 +1,4 @@
-/** The folder a source is downloaded into before review, with the check of names and sizes shared by every source (FEATURES E20; SECURITY, archives). */
+/** The folder a source is downloaded into before review, with the check of names and sizes shared by every source (E20; SECURITY, archives). */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Fetches skills into a staging folder and describes them for review: files, scripts, warnings, changes (FEATURES E20; SECURITY, archives). */
+/** Fetches skills into a staging folder and describes them for review: files, scripts, warnings, changes (E20; SECURITY, archives). */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
@@ -147,7 +147,7 @@ function fitted(skill: StagedSkill, room: number): { shown: StagedSkill; left: n
 	return { shown: { ...skill, files, changes }, left };
 }
 
-// Staged installs waiting for confirmation: in memory, at most 20, for an hour (FEATURES E20).
+// Staged installs waiting for confirmation: in memory, at most 20, for an hour (E20).
 
 const LIFETIME_MS = 60 * 60 * 1000;
 const MAX_STAGED = 20;

@@ -1,4 +1,4 @@
-/** The trash of skills: removed ones can be restored for 30 days, wherever they came from (FEATURES E4, E22). */
+/** The trash of skills: removed ones can be restored for 30 days, wherever they came from (E4, E22). */
 import { randomUUID } from 'node:crypto';
 import { cp, lstat, mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-/** Versions of a skill: which one a bare name means, switching, rollback, and deleting all but the last three (FEATURES A38, E28). */
+/** Versions of a skill: which one a bare name means, switching, rollback, and deleting all but the last three (A38, E28). */
 import { rename, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compare } from 'semver';

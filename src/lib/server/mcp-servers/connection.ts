@@ -1,4 +1,4 @@
-/** Keeps an MCP server connected in the background, reconnects with back-off, and caches its tools (FEATURES E36). */
+/** Keeps an MCP server connected in the background, reconnects with back-off, and caches its tools (E36). */
 import { type Listing, readListing, type ToolAnswer } from './listing.ts';
 import { ServerError, type CallOptions, type OpenServer, type ServerEvents } from './open-server.ts';
 

@@ -1,4 +1,4 @@
-/** Reads a server’s tools and results: limited and cleaned, because the server is untrusted (FEATURES E36). */
+/** Reads a server’s tools and results: limited and cleaned, because the server is untrusted (E36). */
 import { hash } from 'node:crypto';
 import { withoutHidden } from '../../shared/characters.ts';
 
@@ -195,7 +195,7 @@ export function boundedText(text: string, maxBytes: number): { text: string; tru
 	return { text: `${head}\n… ${left} bytes left out …\n${tail}`, truncated: true };
 }
 
-// Unique names of tools: `mcp__server__tool` (FEATURES E36).
+// Unique names of tools: `mcp__server__tool` (E36).
 
 /** Maximum of model servers. */
 const MAX_LENGTH = 64;

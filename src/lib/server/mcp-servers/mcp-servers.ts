@@ -1,4 +1,4 @@
-/** The app’s MCP servers: stored, kept connected and offered to the agent (FEATURES E36). */
+/** The app’s MCP servers: stored, kept connected and offered to the agent (E36). */
 import { hash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
@@ -183,7 +183,7 @@ function targetOf(transport: McpTransport, values: Values, folder: string): Targ
 	return { type: 'stdio', command, args, env: values, cwd };
 }
 
-// Secrets of MCP servers in the vault: environment variables or headers (FEATURES E36, F3).
+// Secrets of MCP servers in the vault: environment variables or headers (E36, F3).
 
 /** One JSON entry for all values, because header names aren’t valid variable names. */
 const VALUES = 'VALUES';
@@ -238,7 +238,7 @@ function mergeValues(given: Record<string, string | null>, kept: Values | null):
 	return values;
 }
 
-// The tools of a conversation: offered, approved, called and recorded (FEATURES D42).
+// The tools of a conversation: offered, approved, called and recorded (D42).
 
 interface ServerTools {
 	name: string;

@@ -1,4 +1,4 @@
-/** Opens a connection to an MCP server with the official client (FEATURES E36). Hides the client’s types. */
+/** Opens a connection to an MCP server with the official client (E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 import { mkdir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Reads and caches a model server's list of models, for the model picker and for context limits (FEATURES F7, F11). */
+/** Reads and caches a model server's list of models, for the model picker and for context limits (F7, F11). */
 import type { ModelInfo } from '../../shared/models.ts';
 import { isOpenRouter } from '../../shared/names.ts';
 import { fetchText } from './fetch-text.ts';

@@ -1,4 +1,4 @@
-/** Sign-in at OpenRouter (OAuth with PKCE), checks of API keys, and search for local model servers (FEATURES F9, F11). */
+/** Sign-in at OpenRouter (OAuth with PKCE), checks of API keys, and search for local model servers (F9, F11). */
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { KeyStatus, LocalServer } from '../../shared/models.ts';
@@ -107,7 +107,7 @@ async function exchange(options: {
 	}
 }
 
-// Checks of API keys (FEATURES F9, MODEL-WIRE "Figures")
+// Checks of API keys (F9, MODEL-WIRE "Figures")
 
 export interface KeyToCheck {
 	baseUrl: string;
@@ -202,7 +202,7 @@ function readCredits(json: unknown): { total: unknown; used: unknown } {
 	return { total: total_credits, used: total_usage };
 }
 
-// The search for model servers on this machine (FEATURES F11)
+// The search for model servers on this machine (F11)
 
 export interface LocalSearch {
 	ports: readonly number[];

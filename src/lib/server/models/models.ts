@@ -1,4 +1,4 @@
-/** Provides the current model (of the configured server, or Demo mode), the list of models and sign-in (FEATURES F9, F11). */
+/** Provides the current model (of the configured server, or Demo mode), the list of models and sign-in (F9, F11). */
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../../shared/models.ts';

@@ -1,4 +1,4 @@
-/** Tool calls for models without tool support: explained in the instructions, parsed from the text (FEATURES C17). */
+/** Tool calls for models without tool support: explained in the instructions, parsed from the text (C17). */
 import { randomUUID } from 'node:crypto';
 import { plainLine } from '../../shared/characters.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem, ToolChoice } from '../agent/model.ts';

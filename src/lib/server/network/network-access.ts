@@ -1,4 +1,4 @@
-/** Network access of skills: requested domains, granted ones, and a proxy for each execution (FEATURES D35). */
+/** Network access of skills: requested domains, granted ones, and a proxy for each execution (D35). */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ function declarationOf({ metadata, extra }: Skill): DeclaredDomains {
 	return parseDomains(metadata.network ?? extra['metadata.network']);
 }
 
-// Domains requested in a SKILL.md (FEATURES D35).
+// Domains requested in a SKILL.md (D35).
 
 export interface DeclaredDomains {
 	/** For `matches`: unique, in order, at most 100. */

@@ -1,4 +1,4 @@
-/** An HTTP proxy on a unix socket for one execution, which only reaches allowed hosts (FEATURES D35). */
+/** An HTTP proxy on a unix socket for one execution, which only reaches allowed hosts (D35). */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import {
 	createServer,

@@ -1,4 +1,4 @@
-/** HTTP requests to the public internet only, with limits (FEATURES D28; SECURITY, outbound requests). */
+/** HTTP requests to the public internet only, with limits (D28; SECURITY, outbound requests). */
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline, type Transform } from 'node:stream';

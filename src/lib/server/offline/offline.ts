@@ -1,4 +1,4 @@
-/** Demo mode: drives skills by their words and documented commands, with no model, no key and no network (FEATURES F9). */
+/** Demo mode: drives skills by their words and documented commands, with no model, no key and no network (F9). */
 import { createHash } from 'node:crypto';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';

@@ -45,7 +45,7 @@ export function nameOfReceived({
 }
 
 /**
- * Saves a file to the workspace and returns its name there (FEATURES F5, F12). It doesn't overwrite another file of that
+ * Saves a file to the workspace and returns its name there (F5, F12). It doesn't overwrite another file of that
  * name, because a key's requests share a workspace. @throws AppError as `Workspaces.write`
  */
 export async function keepReceived(

@@ -51,7 +51,7 @@ export interface RpcRefusal {
 const REFUSED = -32_000;
 const INTERNAL = -32_603;
 
-/** An error of authentication or limits as a JSON-RPC error (FEATURES E15, E16). */
+/** An error of authentication or limits as a JSON-RPC error (E15, E16). */
 export function rpcRefusal({ code, message, hint }: AppError): RpcRefusal {
 	const number = code === 'internal' ? INTERNAL : REFUSED;
 	const sentence = hint === undefined ? message : `${message} ${hint}`;

@@ -47,7 +47,7 @@ interface Parts {
 	store: Pick<Store, 'conversations' | 'runs'>;
 }
 
-/** A key sees only conversations it created; null, the owner, sees all (FEATURES E18). @throws AppError `not_found` */
+/** A key sees only conversations it created; null, the owner, sees all (E18). @throws AppError `not_found` */
 export async function requireOwnConversation(parts: Parts, apiKeyId: string | null, id: string): Promise<void> {
 	if (apiKeyId === null || (await parts.store.conversations.apiKeyOf(id)) === apiKeyId) return;
 	throw new AppError('not_found', 'Conversation not found.');

@@ -87,7 +87,7 @@ export const INTERRUPTED: RunEvent = {
 
 const PAGE = { limit: 1000, maxBytes: 1024 * 1024 };
 
-/** Ends a run left by a crash (FEATURES F14): folds its events into the stored message, and runs no tool again. */
+/** Ends a run left by a crash (F14): folds its events into the stored message, and runs no tool again. */
 export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
 	const { id, conversationId, messageId, lastSeq, startedAt } = run;
 	let message: Message | null = await store.messages.get(conversationId, messageId);

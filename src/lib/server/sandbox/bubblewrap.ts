@@ -1,6 +1,6 @@
 /**
  * The bubblewrap backend: a read-only system, the skill at `/skill`, the workspace at `/workspace`, no network and no
- * other processes (FEATURES D10, D14, D33; SANDBOX, bubblewrap pitfalls).
+ * other processes (D10, D14, D33; SANDBOX, bubblewrap pitfalls).
  *
  * The program’s variables reach bubblewrap through a descriptor, and bubblewrap’s own environment is empty, so that no
  * secret is in a process list or in the environment of the first process inside.

@@ -1,4 +1,4 @@
-/** Builds the command line of a container (FEATURES D32). */
+/** Builds the command line of a container (D32). */
 import { posix } from 'node:path';
 import type { SandboxFolders, SandboxLimits } from './sandbox.ts';
 
@@ -130,7 +130,7 @@ function mount(source: string, target: string, mode?: 'readonly'): string[] {
 
 /** Passes the program’s variables without putting them into an argument list. */
 export interface ContainerEnvironment {
-	/** Set for the client, which gets only their names as arguments (FEATURES D30). */
+	/** Set for the client, which gets only their names as arguments (D30). */
 	passed: Record<string, string>;
 	/** Lines of an environment file, for names that would affect the client itself. */
 	file: string;
@@ -161,7 +161,7 @@ export function socketInContainer(socket: string): string {
 	return posix.join(IN_CONTAINER.proxy, posix.basename(socket));
 }
 
-// Allowed images, and which one a program gets (FEATURES D30, D34).
+// Allowed images, and which one a program gets (D30, D34).
 
 /** Always allowed; `SKILLS_ALLOWED_SANDBOX_IMAGES` adds more. */
 const DEFAULT_IMAGES = { node: 'node:22-alpine', python: 'python:3.12-alpine', other: 'alpine:3.20' } as const;

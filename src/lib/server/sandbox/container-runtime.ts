@@ -1,4 +1,4 @@
-/** Finds a working container runtime, and removes containers that an earlier server left (FEATURES D33, D34). */
+/** Finds a working container runtime, and removes containers that an earlier server left (D33, D34). */
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
 import type { Launcher } from './launch/launcher.ts';

@@ -1,4 +1,4 @@
-/** The container backend: docker or podman, with the flags of container-arguments.ts (FEATURES D32, D33). */
+/** The container backend: docker or podman, with the flags of container-arguments.ts (D32, D33). */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile } from 'node:fs/promises';
 import { posix } from 'node:path';

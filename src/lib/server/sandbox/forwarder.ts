@@ -1,5 +1,5 @@
 /**
- * Connects a network namespace without a network to a proxy on a unix socket (FEATURES D35).
+ * Connects a network namespace without a network to a proxy on a unix socket (D35).
  *
  * Programs expect proxies as `http://host:port`. So a small Node program listens on 127.0.0.1 inside the namespace, pipes
  * each connection to the socket, and runs the real program as its child with `HTTP_PROXY` and the like. The child inherits

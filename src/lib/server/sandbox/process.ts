@@ -1,5 +1,5 @@
 /**
- * The backend without requirements: a plain process in its own process group (FEATURES D10, D11). On Linux it also uses
+ * The backend without requirements: a plain process in its own process group (D10, D11). On Linux it also uses
  * namespaces if allowed, so that there is no network and no process survives the call. It never isolates files.
  */
 import { constants as fs } from 'node:fs';

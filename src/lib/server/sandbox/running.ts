@@ -1,4 +1,4 @@
-/** The base of every backend: running commands by id, how they are ended, and prepared processes (FEATURES D10, D33). */
+/** The base of every backend: running commands by id, how they are ended, and prepared processes (D10, D33). */
 import { randomUUID } from 'node:crypto';
 import {
 	createDeferred,

@@ -1,4 +1,4 @@
-/** The interface of sandbox backends, which start, limit and end the processes of skills (FEATURES D10, D11, D14, D33). */
+/** The interface of sandbox backends, which start, limit and end the processes of skills (D10, D11, D14, D33). */
 
 export interface SandboxLimits {
 	/** Writable memory in bytes (RLIMIT_DATA, or the container’s memory). */

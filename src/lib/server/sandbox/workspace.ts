@@ -82,7 +82,7 @@ async function opened(
 	}
 }
 
-// Finds processes that outlived their server or left their group by an environment variable (FEATURES D10, D33).
+// Finds processes that outlived their server or left their group by an environment variable (D10, D33).
 
 /** A process may start others while it is being killed, so the search is repeated. */
 const PASSES = 5;
@@ -145,7 +145,7 @@ function folderKey(dataDir: string): string {
 	return createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 16);
 }
 
-// Watches the size of a folder while a program runs in it (FEATURES D33), without following links.
+// Watches the size of a folder while a program runs in it (D33), without following links.
 
 const EVERY_MS = 500;
 /** Waits at least this many times the duration of the last check. */

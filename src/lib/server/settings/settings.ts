@@ -1,4 +1,4 @@
-/** Settings that take effect at once and survive restarts (FEATURES E1, E11, B8, F9, F11). */
+/** Settings that take effect at once and survive restarts (E1, E11, B8, F9, F11). */
 import { AppError } from '../../shared/errors.ts';
 import { MAX_PRESETS, type Preset, type Presets } from '../../shared/models.ts';
 import { createLine } from '../../shared/in-turn.ts';
@@ -158,7 +158,7 @@ function readChosen(stored: ReadonlyMap<string, unknown>): Chosen {
 	);
 }
 
-// The model’s address and key (FEATURES F9, F11; SECURITY, *Outbound requests*).
+// The model’s address and key (F9, F11; SECURITY, *Outbound requests*).
 
 export interface ModelDefaults {
 	id: string;

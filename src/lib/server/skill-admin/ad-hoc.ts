@@ -1,4 +1,4 @@
-/** Runs a script, tool or built-in skill on request, without a model (FEATURES E10, E11, F6). */
+/** Runs a script, tool or built-in skill on request, without a model (E10, E11, F6). */
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type {
@@ -245,7 +245,7 @@ function asAppError({ error = 'ExecutionFailed', message = 'It couldn’t be run
 	return new AppError(CODES[error] ?? 'conflict', message, { hint, details: { error } });
 }
 
-// Test cases of a skill: saved runs with expected results (FEATURES F6).
+// Test cases of a skill: saved runs with expected results (F6).
 
 /** `id` is any skill id that the API accepts. */
 export interface Cases {

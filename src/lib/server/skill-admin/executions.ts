@@ -1,4 +1,4 @@
-/** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (FEATURES E13, E29). */
+/** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (E13, E29). */
 import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
 import type { Log } from '../log.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';

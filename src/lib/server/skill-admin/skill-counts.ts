@@ -1,4 +1,4 @@
-/** Facts about skills kept in memory for long lists: origin and owner, usage, and revisions (FEATURES A33, A41, B8, E2, E3). */
+/** Facts about skills kept in memory for long lists: origin and owner, usage, and revisions (A33, A41, B8, E2, E3). */
 import type { SkillProvider, SkillUsage } from '../../shared/skills.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { SYSTEM } from '../skills/registry/visibility.ts';

@@ -1,4 +1,4 @@
-/** Describes a skill for review, and changes its mode, trust and network access (FEATURES E30, F3, F4, D35). */
+/** Describes a skill for review, and changes its mode, trust and network access (E30, F3, F4, D35). */
 import { relative, sep } from 'node:path';
 import type { z } from 'zod';
 import type { WorkspaceFile } from '../../shared/api.ts';
@@ -122,7 +122,7 @@ async function changeMode(
 	if (enabled !== undefined) await modes.setEnabled(subject, enabled);
 }
 
-// Looks skills up by the ids of the API (FEATURES A28, A37–A39).
+// Looks skills up by the ids of the API (A28, A37–A39).
 
 export interface LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
@@ -213,7 +213,7 @@ function lookUp(parts: LookupParts, apiKeyId: string | null, id: string): Skill 
 	}
 }
 
-// Built-in skills in the library (FEATURES D27–D31, B6).
+// Built-in skills in the library (D27–D31, B6).
 
 export interface BuiltinSkill {
 	name: string;
@@ -280,7 +280,7 @@ function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetai
 	};
 }
 
-// Summaries for lists (FEATURES E2).
+// Summaries for lists (E2).
 
 export interface SummaryParts {
 	trust: { statesOf(skills: readonly (Skill | BrokenSkill)[]): Promise<TrustState[]> };

@@ -1,4 +1,4 @@
-/** Diagnoses a skill, ready or broken, and fixes its SKILL.md in place (FEATURES F1). */
+/** Diagnoses a skill, ready or broken, and fixes its SKILL.md in place (F1). */
 import { basename, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';

@@ -312,7 +312,7 @@ function explained(error: unknown, path: string): unknown {
 	}
 }
 
-// Creates a skill from a template in the first writable skills folder (FEATURES F8).
+// Creates a skill from a template in the first writable skills folder (F8).
 
 export interface NewSkillParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };

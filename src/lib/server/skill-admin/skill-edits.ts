@@ -1,4 +1,4 @@
-/** What files of skills said before each edit, kept by digest outside of the skills' folders (FEATURES F1). */
+/** What files of skills said before each edit, kept by digest outside of the skills' folders (F1). */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

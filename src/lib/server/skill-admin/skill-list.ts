@@ -1,4 +1,4 @@
-/** Lists skills for the API: usable, shadowed, broken, then built-in ones; and scores them for a text (FEATURES E2). */
+/** Lists skills for the API: usable, shadowed, broken, then built-in ones; and scores them for a text (E2). */
 import type { z } from 'zod';
 import type { CatalogSize, SkillQuery, SkillSummary, scoreRequest, SkillScoreList } from '../../shared/skills.ts';
 import { estimateTokens, renderCatalog } from '../skills/prompt.ts';
@@ -186,7 +186,7 @@ function withoutPlaces(summary: SkillSummary): SkillSummary {
 	return { ...summary, path: '', diagnostics };
 }
 
-// Explains which skills are selected for a text: scores of both scorers, by signal (FEATURES B7, B8, F2).
+// Explains which skills are selected for a text: scores of both scorers, by signal (B7, B8, F2).
 
 export interface ScoreParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };

@@ -1,4 +1,4 @@
-/** How much work a SKILL.md can cause: counted, not timed (FEATURES A3–A5, A24). */
+/** How much work a SKILL.md can cause: counted, not timed (A3–A5, A24). */
 import fc from 'fast-check';
 import type * as yaml from 'js-yaml';
 import { beforeEach, describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Turns a skill's script or tools.json handler into a command line and runs it (FEATURES D1–D9, D16–D23). */
+/** Turns a skill's script or tools.json handler into a command line and runs it (D1–D9, D16–D23). */
 import { hash } from 'node:crypto';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, extname, join, relative } from 'node:path';

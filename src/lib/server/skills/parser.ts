@@ -1,4 +1,4 @@
-/** Parses SKILL.md by the Agent Skills specification; pure (FEATURES A6–A17, A20–A22). */
+/** Parses SKILL.md by the Agent Skills specification; pure (A6–A17, A20–A22). */
 import { dirname } from 'node:path';
 import { isObject } from '../../shared/json.ts';
 import { readAllowedTools } from './read/manifest.ts';

@@ -1,4 +1,4 @@
-/** What other systems got wrong between a skill's folder and its use (FEATURES, "known pitfalls"): real folders and processes. */
+/** What other systems got wrong between a skill's folder and its use: real folders and processes. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What other SKILL.md readers got wrong (FEATURES, "known pitfalls"), and what's easy to get wrong again. */
+/** What other SKILL.md readers got wrong, and what's easy to get wrong again. */
 import { describe, expect, test } from 'vitest';
 import { readFacts } from './read/skill-loader.ts';
 import { parseManifest } from './read/manifest.ts';

@@ -1,4 +1,4 @@
-/** The pitfalls in FEATURES B and C, each tried against every dialect that has it. */
+/** The known pitfalls of rows B and C, each tried against every dialect that has it. */
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

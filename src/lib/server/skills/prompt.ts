@@ -1,4 +1,4 @@
-/** Renders the library for the model, in several formats and within a budget; pure (FEATURES B1–B4, B9, C19). */
+/** Renders the library for the model, in several formats and within a budget; pure (B1–B4, B9, C19). */
 import { withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
 import { pageOf } from './run/execution-result.ts';
 import type { Skill } from './types.ts';
@@ -218,7 +218,7 @@ function escape(text: string): string {
 		.replaceAll("'", '&#x27;');
 }
 
-// Renders a loaded skill; pure (FEATURES C1, B18).
+// Renders a loaded skill; pure (C1, B18).
 
 /** Instructions returned at once: about 16,000 tokens, three times what the standard recommends. */
 const MAX_BODY_BYTES = 64 * 1024;

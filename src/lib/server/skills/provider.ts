@@ -254,7 +254,7 @@ export async function createSkillsProvider(
 	};
 }
 
-// Skills defined by a function instead of a folder (FEATURES E35).
+// Skills defined by a function instead of a folder (E35).
 
 export interface SkillDefinition {
 	/** As in a SKILL.md: lowercase letters, digits and hyphens. */

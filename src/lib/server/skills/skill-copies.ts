@@ -1,4 +1,4 @@
-/** Read-only copies that scripts run from, one per digest: what was checked is what runs (FEATURES D8, D9, F4). */
+/** Read-only copies that scripts run from, one per digest: what was checked is what runs (D8, D9, F4). */
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Limits how many tasks run at once: callers take turns, and tasks in one lane run one after another (FEATURES D43). */
+/** Limits how many tasks run at once: callers take turns, and tasks in one lane run one after another (D43). */
 import type { ExecutionCaller } from './run/execution-host.ts';
 import { SkillError } from './types.ts';
 

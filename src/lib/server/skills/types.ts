@@ -1,4 +1,4 @@
-/** Types of the skills library (FEATURES A19, A23, D12). */
+/** Types of the skills library (A19, A23, D12). */
 
 /** A problem with a skill. `field` is a front-matter key, or `_` for the whole file (A23). */
 export interface SkillIssue {

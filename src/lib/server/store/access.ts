@@ -80,7 +80,7 @@ function toKey(row: Selectable<ApiKeysTable>): ApiKey {
 	};
 }
 
-/** Configuration of an MCP server (FEATURES E36); its secrets are in the vault. */
+/** Configuration of an MCP server (E36); its secrets are in the vault. */
 export type StoredMcpServer = Omit<McpServer, 'status'>;
 
 const config = mcpServer.pick({ transport: true, approval: true });
@@ -119,7 +119,7 @@ export function createMcpServers(db: Kysely<Database>) {
 
 export type McpServers = ReturnType<typeof createMcpServers>;
 
-/** A skill's variable, encrypted by the vault (FEATURES F3). The three parts are base64. */
+/** A skill's variable, encrypted by the vault (F3). The three parts are base64. */
 export interface EncryptedSecret {
 	name: string;
 	iv: string;

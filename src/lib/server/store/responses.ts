@@ -1,4 +1,4 @@
-/** Stored responses, for `previous_response_id` (FEATURES F12). */
+/** Stored responses, for `previous_response_id` (F12). */
 import type { Kysely, Selectable } from 'kysely';
 import { type Database, hasEffect, type ResponsesTable } from './schema.ts';
 

@@ -33,7 +33,7 @@ interface ConversationsTable {
 	api_key_id: Generated<string | null>;
 }
 
-/** Pinned and unloaded skills of a conversation (FEATURES F7). */
+/** Pinned and unloaded skills of a conversation (F7). */
 export interface ConversationSkillsTable {
 	conversation_id: string;
 	/** The skill's name. */
@@ -252,7 +252,7 @@ interface SecretsTable {
 	updated_at: string;
 }
 
-/** Every run of a script or tool (FEATURES E12, E13). */
+/** Every run of a script or tool (E12, E13). */
 export interface SkillExecutionsTable {
 	id: string;
 	skill_id: string;
@@ -326,7 +326,7 @@ export interface ResponsesTable {
 	created_at: string;
 }
 
-/** MCP servers whose tools the agent may use (FEATURES E36). */
+/** MCP servers whose tools the agent may use (E36). */
 interface McpServersTable {
 	name: string;
 	/** JSON of its transport and approval, without secrets. */

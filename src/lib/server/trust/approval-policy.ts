@@ -100,7 +100,7 @@ export function waitingIds(answer: Message): string[] {
 	});
 }
 
-// Checks whether a skill's `allowed-tools` covers a run of its scripts or tools (FEATURES A14); pure.
+// Checks whether a skill's `allowed-tools` covers a run of its scripts or tools (A14); pure.
 
 export interface RequestedRun {
 	/** As the caller named it: a path, a bare name, or a tool of tools.json. */

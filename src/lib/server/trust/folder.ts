@@ -1,4 +1,4 @@
-/** Reads every file of a skill's folder, even hidden ones and links, for the digest that is trusted (FEATURES F4, D9). */
+/** Reads every file of a skill's folder, even hidden ones and links, for the digest that is trusted (F4, D9). */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { lstatSync, readdirSync } from 'node:fs';

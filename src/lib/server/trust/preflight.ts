@@ -1,4 +1,4 @@
-/** Finds the programs and Python modules scripts can use, on this computer or in a container image (FEATURES F3). */
+/** Finds the programs and Python modules scripts can use, on this computer or in a container image (F3). */
 import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -120,7 +120,7 @@ async function isOnPath(name: string, path: string): Promise<boolean> {
 	return first.done !== true;
 }
 
-// What a skill needs and whether it's there, to show before it runs (FEATURES F3).
+// What a skill needs and whether it's there, to show before it runs (F3).
 
 export interface Preflight {
 	/** Reads the skill's files, and looks for programs and modules. Never contains values of variables. */

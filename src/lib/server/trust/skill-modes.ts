@@ -1,4 +1,4 @@
-/** Stores which skills are on, off or automatic, and which version a name means (FEATURES A38, B6, E3). */
+/** Stores which skills are on, off or automatic, and which version a name means (A38, B6, E3). */
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';

@@ -1,4 +1,4 @@
-/** Decides whether a skill's scripts may run without asking. Trust is in a digest of all its files (FEATURES F4, E30). */
+/** Decides whether a skill's scripts may run without asking. Trust is in a digest of all its files (F4, E30). */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
@@ -222,7 +222,7 @@ function real(path: string): Promise<string> {
 	return realpath(path).catch(() => path);
 }
 
-// Differences in a skill's files since they were trusted; pure (FEATURES F4).
+// Differences in a skill's files since they were trusted; pure (F4).
 
 /** Texts with more edits are shown as replaced, because finding the shortest diff would take too long. */
 const MAX_EDITS = 400;

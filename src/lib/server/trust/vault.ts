@@ -1,4 +1,4 @@
-/** Variables of skills, encrypted at rest; only processes of their own skill receive them (FEATURES F3, D48). */
+/** Variables of skills, encrypted at rest; only processes of their own skill receive them (F3, D48). */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
 import { link, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -116,7 +116,7 @@ function toBytes(text: string): Buffer {
 	return Buffer.from(text, 'base64');
 }
 
-// The encryption key: from SECRETS_KEY, or created once and kept in the data folder (FEATURES F3).
+// The encryption key: from SECRETS_KEY, or created once and kept in the data folder (F3).
 
 const KEY_BYTES = 32;
 const FILE = 'secrets.key';
@@ -184,7 +184,7 @@ async function makeKey(dataDir: string, path: string): Promise<Buffer> {
 	return key;
 }
 
-// Changes several variables of a skill: all of them or, if one is refused, none (FEATURES F3).
+// Changes several variables of a skill: all of them or, if one is refused, none (F3).
 
 /** null removes a variable. @throws AppError invalid_input, without any value */
 export async function changeSecrets(

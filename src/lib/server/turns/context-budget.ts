@@ -1,4 +1,4 @@
-/** Keeps requests within the model's context length, and measures what they consist of (FEATURES F7). */
+/** Keeps requests within the model's context length, and measures what they consist of (F7). */
 import { randomUUID } from 'node:crypto';
 import type { RunCompaction, RunContext, RunEvent } from '../../shared/events.ts';
 import { emptyAnswer } from '../../shared/message.ts';

@@ -1,4 +1,4 @@
-/** The system prompt, including always-loaded skills: pinned in the conversation, or on for all (FEATURES F7, B6). Pure. */
+/** The system prompt, including always-loaded skills: pinned in the conversation, or on for all (F7, B6). Pure. */
 import { estimateTokens, renderLoadedSkill } from '../skills/prompt.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';
 import type { Skill } from '../skills/types.ts';

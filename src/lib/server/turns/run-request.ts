@@ -18,11 +18,11 @@ export type RunRequest = {
 	policy?: SkillPolicy;
 	/** For this and later runs of the conversation; default: the conversation's choices. */
 	choice?: ChatChoices;
-	/** Names of skills to pin in the conversation first (FEATURES F7). */
+	/** Names of skills to pin in the conversation first (F7). */
 	pins?: readonly string[];
 } & RunTask;
 
-/** Which skills a request may use, whatever their modes (FEATURES B14, D42). */
+/** Which skills a request may use, whatever their modes (B14, D42). */
 export interface SkillPolicy {
 	/** Names of skills from folders; empty: none. */
 	allowed?: readonly string[];

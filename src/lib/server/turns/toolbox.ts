@@ -59,7 +59,7 @@ export interface BuiltinResult {
 	files?: ProducedFile[];
 }
 
-/** A caller's tool takes precedence over one of ours with the same name (FEATURES B13). */
+/** A caller's tool takes precedence over one of ours with the same name (B13). */
 export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 	const { session, callerTools, cwd, caller, approvals, builtins, recorder } = options;
 	const callerNames = new Set(callerTools.map((tool) => tool.name));
@@ -132,7 +132,7 @@ function toRunEvent(event: SkillEvent, toolCallId: string): CustomRunEvent {
 	}
 }
 
-// Approval (FEATURES C16, E30)
+// Approval (C16, E30)
 
 /** The caller of a run. */
 export interface Asker {
@@ -184,7 +184,7 @@ export function hintFor({ trust, missing, skill }: ApprovalRequest, { apiKeyId }
 	return `Always allow it in the chat, or ${where}.${orByKey}`;
 }
 
-/** Combines several sources of tools (FEATURES E36). If two have a tool of the same name, the first source wins. */
+/** Combines several sources of tools (E36). If two have a tool of the same name, the first source wins. */
 export function joinTools(sources: readonly BuiltinTools[]): BuiltinTools {
 	const sourceOf = (name: string) => sources.find((source) => source.has(name));
 	return {

@@ -156,7 +156,7 @@ function notedOf(
 	return new Map(all.map(([name, description]) => [name, estimateTokens(`### ${name}\n${description}\n\n`)]));
 }
 
-/** Why the run offers what it does (FEATURES F2). */
+/** Why the run offers what it does (F2). */
 function offerOf(
 	usable: readonly Skill[],
 	always: readonly AlwaysSkill[],

@@ -1,4 +1,4 @@
-/** Unpacks a zip archive into a staging folder, after checking all of it (FEATURES E20; SECURITY, archives). */
+/** Unpacks a zip archive into a staging folder, after checking all of it (E20; SECURITY, archives). */
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw, inflateRawSync, type InflateRaw, type ZlibOptions } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** Creates all remote sources and catalogs from the settings (FEATURES E1, E6–E9, E23–E27). */
+/** Creates all remote sources and catalogs from the settings (E1, E6–E9, E23–E27). */
 import type { CatalogPage, InstallSource } from '../../../shared/install.ts';
 import { createGithub } from './github.ts';
 import { createOutbound, type OutboundOptions } from './outbound.ts';

@@ -1,4 +1,4 @@
-/** The GitHub REST API: commits, trees, and files by SHA-1 (FEATURES E9). */
+/** The GitHub REST API: commits, trees, and files by SHA-1 (E9). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
@@ -155,7 +155,7 @@ function checkTreePath(path: string): string {
 	throw refusalAt(path, 'no repository can have it');
 }
 
-// Downloads whole folders of a commit into a staging folder; checks each file against its SHA-1 (FEATURES E9).
+// Downloads whole folders of a commit into a staging folder; checks each file against its SHA-1 (E9).
 
 export interface GithubFiles {
 	/**
@@ -270,7 +270,7 @@ function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): voi
 	}
 }
 
-// Addresses on GitHub: `owner/repo`, or the web address of a repository, folder or file (FEATURES E9).
+// Addresses on GitHub: `owner/repo`, or the web address of a repository, folder or file (E9).
 
 export interface GithubAddress {
 	repository: string;

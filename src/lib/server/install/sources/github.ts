@@ -1,4 +1,4 @@
-/** Skills of GitHub repositories: every skill folder of a commit, with all its files (FEATURES E9). */
+/** Skills of GitHub repositories: every skill folder of a commit, with all its files (E9). */
 import type { InstallSource } from '../../../shared/install.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { quoteEntry, type StagingFolder } from '../staging-folder.ts';

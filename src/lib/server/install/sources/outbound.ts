@@ -1,4 +1,4 @@
-/** HTTP requests of skill catalogs and sources: to the public internet and hosts the operator allows, nothing else (FEATURES E9, E23–E27; SECURITY, outbound requests). */
+/** HTTP requests of skill catalogs and sources: to the public internet and hosts the operator allows, nothing else (E9, E23–E27; SECURITY, outbound requests). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import type { z } from 'zod';

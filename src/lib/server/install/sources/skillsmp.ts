@@ -1,4 +1,4 @@
-/** SkillsMP: search, and skills fetched from GitHub (FEATURES E6, E7, E26). */
+/** SkillsMP: search, and skills fetched from GitHub (E6, E7, E26). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { CatalogPage, CatalogSkill } from '../../../shared/install.ts';

@@ -1,4 +1,4 @@
-/** skills.sh: search, skills fetched from GitHub, and security audits (FEATURES E8, E9, E23–E25). */
+/** skills.sh: search, skills fetched from GitHub, and security audits (E8, E9, E23–E25). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { CatalogPage, InstallSource, StagedSkill } from '../../../shared/install.ts';
@@ -140,7 +140,7 @@ export function createSkillssh(options: {
 	};
 }
 
-// Security audits of skills.sh (FEATURES E25).
+// Security audits of skills.sh (E25).
 
 const TIMEOUT_MS = 3000;
 const MAX_BYTES = 64 * 1024;

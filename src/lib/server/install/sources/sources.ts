@@ -1,4 +1,4 @@
-/** Finds the folder of a catalog’s skill in a repository: by folder name, then by front matter (FEATURES E9). */
+/** Finds the folder of a catalog’s skill in a repository: by folder name, then by front matter (E9). */
 import { AppError } from '../../../shared/errors.ts';
 import type { InstallConfirm, InstallSource } from '../../../shared/install.ts';
 import { readFrontMatter } from '../../skills/read/front-matter.ts';
@@ -57,7 +57,7 @@ function nameIn(text: string): string {
 	return 'data' in matter && typeof matter.data.name === 'string' ? matter.data.name : '';
 }
 
-// Helpers of the two catalogs’ routes (FEATURES E1, E7, E9).
+// Helpers of the two catalogs’ routes (E1, E7, E9).
 
 /** @throws AppError `conflict` while another catalog is active */
 export function requireProvider(wanted: 'skillsmp' | 'skillssh', active: string): void {

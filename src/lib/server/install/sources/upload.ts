@@ -1,4 +1,4 @@
-/** Uploads: a zip archive, the files of a form, a SKILL.md, or a custom tool (FEATURES E5, E20, E22). */
+/** Uploads: a zip archive, the files of a form, a SKILL.md, or a custom tool (E5, E20, E22). */
 import { open, rm } from 'node:fs/promises';
 import { AppError } from '../../../shared/errors.ts';
 import type { CustomSkill } from '../../../shared/install.ts';
@@ -116,7 +116,7 @@ function uploadedAs(provider: InstallProvider): FetchedSkills['originOf'] {
 	return (path) => ({ provider, source: null, url: null, commit: null, path, revision: null });
 }
 
-// A skill made of a schema and the name of a native handler, as in OmniRoute (FEATURES E5, D37).
+// A skill made of a schema and the name of a native handler, as in OmniRoute (E5, D37).
 
 /** Writes a tools.json with the handler’s tool, and a SKILL.md. @throws AppError `invalid_input` naming the field */
 export function fetchCustom(skill: CustomSkill): Fetch {

@@ -1,4 +1,4 @@
-/** Skills that a site publishes under `/.well-known/agent-skills/` (FEATURES E27). */
+/** Skills that a site publishes under `/.well-known/agent-skills/` (E27). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
@@ -137,7 +137,7 @@ async function* oneChunk(body: Buffer): AsyncIterable<Uint8Array> {
 	yield body;
 }
 
-// Finds and reads `/.well-known/agent-skills/index.json` in its two versions (FEATURES E27).
+// Finds and reads `/.well-known/agent-skills/index.json` in its two versions (E27).
 
 /** Version 0.2.0: one file or one archive, with its SHA-256. */
 export type DigestedSkill = z.infer<typeof digested>;

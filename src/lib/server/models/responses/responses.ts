@@ -1,4 +1,4 @@
-/** Model client for servers with the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
+/** Model client for servers with the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (F11). */
 import type { Model, ModelEvent, ModelRequest, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { isOfModel } from '../../agent/history.ts';
 import { createModelCatalog, type ModelCatalog } from '../catalog.ts';

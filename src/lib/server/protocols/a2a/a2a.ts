@@ -1,4 +1,4 @@
-/** Agent2Agent over JSON-RPC. A task is a run, a context a conversation, artifacts are a run's output (FEATURES E16). */
+/** Agent2Agent over JSON-RPC. A task is a run, a context a conversation, artifacts are a run's output (E16). */
 import { AgentCard, type Message, type StreamResponse, type Task, type AgentSkill } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import {

@@ -1,4 +1,4 @@
-/** AG-UI beyond a run's events: the agent's capabilities, files in messages, and snapshots of state and messages (FEATURES F13). */
+/** AG-UI beyond a run's events: the agent's capabilities, files in messages, and snapshots of state and messages (F13). */
 import type * as agui from '@ag-ui/core';
 import { z } from 'zod';
 import type { RunAgentInput } from '../../../shared/api.ts';

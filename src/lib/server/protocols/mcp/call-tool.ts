@@ -1,4 +1,4 @@
-/** Runs a tool call. Errors become results, which the model reads (FEATURES E15, D24). */
+/** Runs a tool call. Errors become results, which the model reads (E15, D24). */
 import {
 	type CallToolResult,
 	type InputRequiredResult,
@@ -135,7 +135,7 @@ export interface ProgressReport {
 /** Characters per notification. Output that arrives while one is being sent goes out together. */
 const MAX_TEXT = 4096;
 
-/** Sends script output as progress, if the client sent a token; `progress` counts characters (FEATURES F15). */
+/** Sends script output as progress, if the client sent a token; `progress` counts characters (F15). */
 export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ProgressReport {
 	const progressToken = mcpReq._meta?.progressToken;
 	if (progressToken === undefined) return { onEvent: () => undefined, flush: async () => undefined };
@@ -169,7 +169,7 @@ export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Progr
 	};
 }
 
-// The server’s own tools (FEATURES E10, E15, B6).
+// The server’s own tools (E10, E15, B6).
 
 interface OwnCall {
 	peer: McpPeer;
@@ -280,7 +280,7 @@ function checkScope(caller: Asker, scope: ApiScope): void {
 }
 
 /**
- * Asks for consent through the client if it can ask, else refuses and says where to allow it (FEATURES C16, F3).
+ * Asks for consent through the client if it can ask, else refuses and says where to allow it (C16, F3).
  * @throws ConsentNeeded | SkillError `ApprovalDenied` | AppError `forbidden` with the error type (D13) in its details
  */
 function requireAllowed(

@@ -1,4 +1,4 @@
-/** Asks a client's user for consent through elicitation (FEATURES C16, E15, E30). */
+/** Asks a client's user for consent through elicitation (C16, E15, E30). */
 import { markHidden } from '../../../shared/characters.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import {

@@ -1,4 +1,4 @@
-/** The tools of the MCP server and who may call them (FEATURES E15). */
+/** The tools of the MCP server and who may call them (E15). */
 import { ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { ApiScope } from '../../../shared/names.ts';
@@ -151,7 +151,7 @@ function inputOf(schema: z.ZodType): Tool['inputSchema'] {
 	return z.toJSONSchema(schema, { io: 'input' }) as Tool['inputSchema'];
 }
 
-/** The library as one caller sees it (FEATURES A41, B6, D17). */
+/** The library as one caller sees it (A41, B6, D17). */
 export interface CallerView {
 	library: SkillSnapshot;
 	/** Every enabled skill counts as loaded, so its tools can be called. */
@@ -204,7 +204,7 @@ function readCursor(cursor: string): string {
 	throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This cursor isn’t from this server.');
 }
 
-// Types shared by the MCP server's files (FEATURES E15).
+// Types shared by the MCP server's files (E15).
 
 export interface McpParts {
 	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;

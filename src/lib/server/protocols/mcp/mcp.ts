@@ -1,4 +1,4 @@
-/** The MCP server over HTTP, stdio and a local socket. Protocol 2026-07-28 has no sessions, 2025 ones do (FEATURES E15). */
+/** The MCP server over HTTP, stdio and a local socket. Protocol 2026-07-28 has no sessions, 2025 ones do (E15). */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -289,7 +289,7 @@ class SkillsServer extends Server {
 
 type Wrapping = Parameters<Server['_wrapHandler']>;
 
-// `skills/list` and `skills/get`: the extension io.modelcontextprotocol/skills (FEATURES E15).
+// `skills/list` and `skills/get`: the extension io.modelcontextprotocol/skills (E15).
 
 /** Small, because each entry has the digest of every file, so listing a page reads them all. */
 const SKILLS_PAGE = 20;
@@ -339,7 +339,7 @@ async function entryOf(skill: Skill): Promise<SkillEntry> {
 	}
 }
 
-// Skills as prompts, which a person picks from a menu (FEATURES E15).
+// Skills as prompts, which a person picks from a menu (E15).
 
 const PROMPTS_PAGE = 100;
 

@@ -1,4 +1,4 @@
-/** The files of skills as resources (FEATURES E15). */
+/** The files of skills as resources (E15). */
 import {
 	ProtocolError,
 	ProtocolErrorCode,
@@ -100,7 +100,7 @@ export function findNamed(library: CallerView['library'], name: string): Skill |
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads a file of a skill. Follows no links and reads nothing that listings hide (FEATURES C6, C9).
+ * Reads a file of a skill. Follows no links and reads nothing that listings hide (C6, C9).
  * @returns null for a file that is too large @throws AppError not_found | invalid_input
  */
 export async function readSkillBytes(dir: string, path: string): Promise<Buffer | null> {
@@ -113,7 +113,7 @@ export async function readSkillBytes(dir: string, path: string): Promise<Buffer 
 	}
 }
 
-/** `skill://name/path` (FEATURES E15). */
+/** `skill://name/path` (E15). */
 export interface SkillUri {
 	/** `name`, `source/name` or `name@range`. */
 	skill: string;

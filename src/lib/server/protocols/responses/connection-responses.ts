@@ -1,4 +1,4 @@
-/** Keeps a connection's `store: false` responses in memory, so that later requests can continue them (FEATURES F12). */
+/** Keeps a connection's `store: false` responses in memory, so that later requests can continue them (F12). */
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 
 /** The stored responses plus those held for the connection. */

@@ -1,4 +1,4 @@
-/** Errors of the Responses API: `{error: {message, type, code, param}}` with a status (FEATURES F12). */
+/** Errors of the Responses API: `{error: {message, type, code, param}}` with a status (F12). */
 import { AppError, type ErrorCode } from '../../../shared/errors.ts';
 
 export interface ApiErrorBody {

@@ -1,4 +1,4 @@
-/** Validates `CreateResponseBody` of Open Responses, for `POST /v1/responses` (FEATURES F12). */
+/** Validates `CreateResponseBody` of Open Responses, for `POST /v1/responses` (F12). */
 import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/names.ts';
@@ -160,7 +160,7 @@ const createResponseBody = z.object({
 	store: z.boolean().nullish(),
 	service_tier: z.enum(['auto', 'default', 'flex', 'priority']).nullish(),
 	top_logprobs: count.min(0).max(20).nullish(),
-	/** Our extension: which skills the request may use (FEATURES B14, D42), and how to render their calls. */
+	/** Our extension: which skills the request may use (B14, D42), and how to render their calls. */
 	openrouter_skills: z
 		.strictObject({
 			allowed: z.array(z.string().max(200)).max(1000).optional(),

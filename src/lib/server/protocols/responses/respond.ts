@@ -1,4 +1,4 @@
-/** Answers `POST /v1/responses`: from a parsed body to numbered events (FEATURES F12). */
+/** Answers `POST /v1/responses`: from a parsed body to numbered events (F12). */
 import { randomBytes } from 'node:crypto';
 import { plainLine } from '../../../shared/characters.ts';
 import { findPreset, type Preset, presetOfModel, type Presets } from '../../../shared/models.ts';

@@ -1,4 +1,4 @@
-/** The Responses API: create, read, delete and compact responses, and list models (FEATURES F12). */
+/** The Responses API: create, read, delete and compact responses, and list models (F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import { asArray, asObject } from '../../../shared/json.ts';
@@ -182,7 +182,7 @@ function noResponse(id: string): ApiError {
 	return new ApiError(404, `Response with id '${id.slice(0, 100)}' not found.`, { code: 'response_not_found' });
 }
 
-// `POST /v1/responses/compact`: shortens a conversation to its user's messages and an encrypted summary (FEATURES F7, F12).
+// `POST /v1/responses/compact`: shortens a conversation to its user's messages and an encrypted summary (F7, F12).
 
 const MAX_TEXT = 10_485_760;
 

@@ -1,4 +1,4 @@
-/** WebSockets of `/v1/responses`: one turn at a time, each event a JSON message (FEATURES F12). */
+/** WebSockets of `/v1/responses`: one turn at a time, each event a JSON message (F12). */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

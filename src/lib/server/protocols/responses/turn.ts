@@ -1,4 +1,4 @@
-/** Runs one turn without a stored conversation: the caller's items and tools, with our prompt and skills (FEATURES F12). */
+/** Runs one turn without a stored conversation: the caller's items and tools, with our prompt and skills (F12). */
 import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';

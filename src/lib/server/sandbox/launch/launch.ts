@@ -1,4 +1,4 @@
-/** Starts programs from the calling process: own group, no shell, real pipes, complete end (FEATURES D10, D11). */
+/** Starts programs from the calling process: own group, no shell, real pipes, complete end (D10, D11). */
 import { spawn } from 'node:child_process';
 import { watchFolder } from '../workspace.ts';
 import {
@@ -267,7 +267,7 @@ export function runCommand([file, ...args]: string[], env: Record<string, string
 	});
 }
 
-// The output of a process: counted, redacted, capped to its head and tail, and streamed (FEATURES D11, F3).
+// The output of a process: counted, redacted, capped to its head and tail, and streamed (D11, F3).
 
 /** Minimum time between two events, so that a script writing single bytes doesn’t flood the page. */
 const FLUSH_MS = 30;

@@ -1,4 +1,4 @@
-/** Redacts secrets, in all the ways they are commonly written (FEATURES F3). */
+/** Redacts secrets, in all the ways they are commonly written (F3). */
 import { withoutHidden } from '../../../shared/characters.ts';
 import { REDACTED } from '../sandbox.ts';
 import { createPatternMatcher, type Match } from './pattern-matcher.ts';
@@ -114,7 +114,7 @@ function encodingsOf(text: string): string[] {
 	return [hex, hex.toUpperCase(), ...base64, ...url];
 }
 
-// Redacts streams, texts and values (FEATURES F3, D48).
+// Redacts streams, texts and values (F3, D48).
 
 const MARK = Buffer.from(REDACTED);
 /** Minimum length of secrets spread over the parts of a list, path or host: shorter ones occur by chance. */

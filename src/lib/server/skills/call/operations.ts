@@ -1,4 +1,4 @@
-/** Operations on skills, independent of a dialect (FEATURES C11, F10). */
+/** Operations on skills, independent of a dialect (C11, F10). */
 import type { FoundSkill } from '../find/scores.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';

@@ -1,4 +1,4 @@
-/** Performs operations, the one way to skills in every dialect (FEATURES C1–C6, C13, D1–D4, D18, D24). */
+/** Performs operations, the one way to skills in every dialect (C1–C6, C13, D1–D4, D18, D24). */
 import type { Executor } from '../executor.ts';
 import { searchSkills } from '../find/scores.ts';
 import { estimateTokens, renderLoadedSkill } from '../prompt.ts';
@@ -151,7 +151,7 @@ function load(skill: Skill, context: PerformContext, offset = 0): OperationResul
 	return { kind: 'load', skill, offset, isKnown };
 }
 
-// Inline commands in instructions: text, unless the host lets them run when the skill is loaded (FEATURES D45).
+// Inline commands in instructions: text, unless the host lets them run when the skill is loaded (D45).
 
 /** ``!`command` ``, at the start of a line or after a space. */
 const INLINE = /(?<=^|\s)!`([^`\n]{1,1000})`/g;

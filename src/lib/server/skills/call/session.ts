@@ -1,4 +1,4 @@
-/** Skill tools of one conversation: what the model may call, and the outcome of calls (FEATURES C11, C12, D24, F10). */
+/** Skill tools of one conversation: what the model may call, and the outcome of calls (C11, C12, D24, F10). */
 import { withoutHidden } from '../../../shared/characters.ts';
 import { agentZero, readEnvelope } from './dialects/agent-zero.ts';
 import { type Dialect, type DialectName, full, openrouter } from './dialects/openrouter.ts';

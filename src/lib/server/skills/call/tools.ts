@@ -1,4 +1,4 @@
-/** Tools of our own dialect; the first two are S0's, word for word (FEATURES C1, C4–C6, C11, D1). */
+/** Tools of our own dialect; the first two are S0's, word for word (C1, C4–C6, C11, D1). */
 import { isLong } from '../prompt.ts';
 import type { Skill, ToolDefinition } from '../types.ts';
 

@@ -82,7 +82,7 @@ function summary(skill: Skill | BrokenSkill): Record<string, unknown> {
 	return { name, description, status, path: relative(process.cwd(), path), issues };
 }
 
-// `doctor`: the problems of skills, with a diff of the fixes; `--fix` applies them (FEATURES F1).
+// `doctor`: the problems of skills, with a diff of the fixes; `--fix` applies them (F1).
 
 /** `failure` says why a skill couldn't be fixed. */
 interface Treated extends Diagnosis {

@@ -1,4 +1,4 @@
-/** `openrouter-skills validate|doctor|list|show|search|create <dir>`: the library on a command line (FEATURES E21). */
+/** `openrouter-skills validate|doctor|list|show|search|create <dir>`: the library on a command line (E21). */
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';

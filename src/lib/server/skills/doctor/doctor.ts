@@ -1,4 +1,4 @@
-/** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (FEATURES F1, A5, A6, A23). */
+/** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (F1, A5, A6, A23). */
 import { basename, dirname, join, resolve } from 'node:path';
 import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
 import { FIXES, fixIdOf } from './fixes.ts';
@@ -143,7 +143,7 @@ function readFile(dir: string, name: string, isLink: boolean): SkillFile | null 
 	}
 }
 
-// Tries fixes on a SKILL.md, keeping those that work without changing the instructions (FEATURES F1); pure.
+// Tries fixes on a SKILL.md, keeping those that work without changing the instructions (F1); pure.
 
 /** More than there are fixes, each of which is needed once. */
 const MAX_STEPS = 30;
@@ -201,7 +201,7 @@ function keepsBody(before: string, after: string): boolean {
 	return before.endsWith(linesOf(to.rest).slice(1).join(''));
 }
 
-// Checks a text as the SKILL.md of a folder, by the strict rules; reads and writes nothing (FEATURES F1).
+// Checks a text as the SKILL.md of a folder, by the strict rules; reads and writes nothing (F1).
 
 interface TextCheck {
 	status: 'ready' | 'broken';
@@ -259,7 +259,7 @@ function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'i
 	}
 }
 
-// All issues of a skill's folder: of the SKILL.md by the strict rules, then of its other files (FEATURES F1).
+// All issues of a skill's folder: of the SKILL.md by the strict rules, then of its other files (F1).
 
 /** Issues of a loaded skill; every field outside the standard is one, also those that we read. */
 export function strictIssues(skill: Skill | BrokenSkill): SkillIssue[] {

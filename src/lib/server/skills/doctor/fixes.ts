@@ -1,4 +1,4 @@
-/** The fixes for problems of a SKILL.md (FEATURES F1); pure. */
+/** The fixes for problems of a SKILL.md (F1); pure. */
 import { coerce } from 'semver';
 import { asObject, isObject } from '../../../shared/json.ts';
 import { SPEC_KEYS } from '../parser.ts';
@@ -128,7 +128,7 @@ function textOf(value: unknown, separator = ', '): string {
 		.join(separator);
 }
 
-// Makes the metadata of a SKILL.md a map of text to text (FEATURES A13, F1); pure.
+// Makes the metadata of a SKILL.md a map of text to text (A13, F1); pure.
 
 /** Converts lists and blanks to text; comments out metadata that isn't a map. Another client's settings stay as they are. */
 function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
@@ -171,7 +171,7 @@ function textLike(value: unknown): string | null {
 	return isList ? value.join(', ') : null;
 }
 
-// Repairs invalid YAML in front matter, line by line; readable lines stay as written (FEATURES A5, F1); pure.
+// Repairs invalid YAML in front matter, line by line; readable lines stay as written (A5, F1); pure.
 
 /** Each step repairs one kind of problem; a file with more is left to a person. */
 const MAX_STEPS = 20;
@@ -248,7 +248,7 @@ function withoutRepeat(raw: RawSkill, index: number): RawSkill | null {
 	return withoutEntry(raw, isBlank ? first : at);
 }
 
-// Adds or corrects the fences of the front matter (FEATURES A3, F1); pure.
+// Adds or corrects the fences of the front matter (A3, F1); pure.
 
 /** `---js`, ` ---`, `----`, `———`: meant as a fence. */
 const LIKE_FENCE = /^[ \t]*[-\u2010-\u2015]{2,}[ \t]*[\w-]*[ \t]*$/;

@@ -1,4 +1,4 @@
-/** Splits a SKILL.md into lines with their endings, and edits single entries (FEATURES F1); pure. */
+/** Splits a SKILL.md into lines with their endings, and edits single entries (F1); pure. */
 import { lineOf } from '../read/fields.ts';
 
 /** The whole text in parts; joined, they are the file again, byte for byte. */

@@ -1,4 +1,4 @@
-/** Replaces the SKILL.md of a folder, completely or not at all (FEATURES F1). */
+/** Replaces the SKILL.md of a folder, completely or not at all (F1). */
 import { hash, randomUUID } from 'node:crypto';
 import {
 	closeSync,

@@ -1,4 +1,4 @@
-/** Takes a description from the instructions, and shortens a long one; pure (FEATURES F1, A8, A9). */
+/** Takes a description from the instructions, and shortens a long one; pure (F1, A8, A9). */
 import { markHiddenInText } from '../../../shared/characters.ts';
 import { lengthOf, NAME } from '../read/fields.ts';
 import { contentOf, linesOf } from './lines.ts';
@@ -106,7 +106,7 @@ function visible(line: string): string {
 	return markHiddenInText(contentOf(line).replaceAll('\uFEFF', '<BOM>'));
 }
 
-// Makes valid skill names from invalid ones (FEATURES A6); pure.
+// Makes valid skill names from invalid ones (A6); pure.
 
 export function isName(text: string): boolean {
 	return text === text.normalize('NFKC') && lengthOf(text) <= 64 && NAME.test(text);

@@ -1,4 +1,4 @@
-/** The OmniRoute document's scorer, with its signals (FEATURES B7, B8); pure. */
+/** The OmniRoute document's scorer, with its signals (B7, B8); pure. */
 
 export interface ScoredSkill {
 	name: string;

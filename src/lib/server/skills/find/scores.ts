@@ -1,4 +1,4 @@
-/** Scores skills against a query by the words they share (FEATURES B7, B8). */
+/** Scores skills against a query by the words they share (B7, B8). */
 import type { Skill } from '../types.ts';
 import type { SearchableSkill } from './skill-reader.ts';
 import { allWords, isStopWord, tokenize, tokenizeName, wordsOf } from './words.ts';
@@ -71,7 +71,7 @@ function isSequenceIn(words: readonly string[], text: ReadText): boolean {
 	return starts.some((start) => words.every((word, offset) => text.words[start + offset] === word));
 }
 
-// Search, scored as in the Agent Zero document (FEATURES C5); pure.
+// Search, scored as in the Agent Zero document (C5); pure.
 
 export interface FoundSkill {
 	skill: Skill;

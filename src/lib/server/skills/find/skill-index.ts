@@ -1,4 +1,4 @@
-/** Ranks the skills of a snapshot against a query, without reading each of them (FEATURES B7, A17). */
+/** Ranks the skills of a snapshot against a query, without reading each of them (B7, A17). */
 import {
 	countByField,
 	createSkillReader,

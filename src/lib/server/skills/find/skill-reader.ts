@@ -1,4 +1,4 @@
-/** Indexes the words of many skills, as numbers that can be summed quickly; pure (FEATURES B7, A17). */
+/** Indexes the words of many skills, as numbers that can be summed quickly; pure (B7, A17). */
 import { divideName, isStopWord, meaningfulWords, stem, wordsOf, wordsOfName } from './words.ts';
 
 /** The searchable fields of a skill. */
@@ -134,7 +134,7 @@ export function createSkillReader(): { add(skill: IndexedSkill): void; finish():
 	};
 }
 
-// Finds which fields of a skill contain which words, to explain its rank; pure (FEATURES F2, B7).
+// Finds which fields of a skill contain which words, to explain its rank; pure (F2, B7).
 
 export type SkillField = keyof typeof FIELD_WEIGHTS;
 

@@ -1,4 +1,4 @@
-/** Splits text and names into comparable words, in any script; pure (FEATURES B7). */
+/** Splits text and names into comparable words, in any script; pure (B7). */
 
 /** Scripts written without spaces, in which pairs of adjacent characters count as words. */
 const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;

@@ -1,4 +1,4 @@
-/** Converts tools and calls for Chat Completions, Anthropic Messages and Gemini (FEATURES B10–B12, D39). */
+/** Converts tools and calls for Chat Completions, Anthropic Messages and Gemini (B10–B12, D39). */
 import { z } from 'zod';
 import type { ToolDefinition } from '../types.ts';
 import { asArray, asRecord, isObject } from '../../../shared/json.ts';
@@ -161,7 +161,7 @@ export function recordsIn(value: unknown): Record<string, unknown>[] {
 	return asArray(value).filter(isObject);
 }
 
-// Skill tools as objects like those of `tool()` in `@openrouter/sdk` and `@openrouter/agent` (FEATURES B17).
+// Skill tools as objects like those of `tool()` in `@openrouter/sdk` and `@openrouter/agent` (B17).
 
 /** A tool that `callModel` runs by itself. Made without the SDK, so that nobody has to install it. */
 export interface SdkTool {
@@ -213,7 +213,7 @@ function described(property: unknown): z.ZodType {
 	return typeof description === 'string' ? z.unknown().describe(description) : z.unknown();
 }
 
-// The subset of JSON Schema that Gemini supports: one unknown keyword fails the whole request (FEATURES B11).
+// The subset of JSON Schema that Gemini supports: one unknown keyword fails the whole request (B11).
 
 type Schema = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-/** Adds skills to another program's requests, and runs the calls that come back (FEATURES B10–B13, D39, D41–D43). */
+/** Adds skills to another program's requests, and runs the calls that come back (B10–B13, D39, D41–D43). */
 import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
 import type { SessionOptions, SkillSession } from '../call/session.ts';
 import type { SkillsProvider } from '../provider.ts';
@@ -168,7 +168,7 @@ function markCutOff(turn: ModelTurn): ModelTurn {
 	return { ...turn, calls: [...turn.calls.slice(0, -1), { ...last, problem }] };
 }
 
-// Runs a turn's calls in parallel, but a skill's scripts one at a time, within a budget (FEATURES D40, D43).
+// Runs a turn's calls in parallel, but a skill's scripts one at a time, within a budget (D40, D43).
 
 /** A host function that models can call. */
 export interface GatewayTool {
@@ -257,7 +257,7 @@ function shortened(text: string, maxBytes: number): string {
 	return piece(0, head) + mark + piece(bytes.length - tail, bytes.length);
 }
 
-// Sends requests until the model has answered, within limits of rounds, time and bytes (FEATURES D40).
+// Sends requests until the model has answered, within limits of rounds, time and bytes (D40).
 
 export interface RunGatewayOptions extends GatewayOptions {
 	/** Runs a call of the host's own tools, so that the rounds continue; without it they end there. */

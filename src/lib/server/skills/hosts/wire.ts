@@ -1,4 +1,4 @@
-/** Reads and changes bodies of four APIs, told apart by their shape, never by the model's name (FEATURES B11, B12, D39). */
+/** Reads and changes bodies of four APIs, told apart by their shape, never by the model's name (B11, B12, D39). */
 import type { ToolDefinition } from '../types.ts';
 import {
 	type ExtractedCall,
@@ -133,7 +133,7 @@ function inputOf({ input }: Json): unknown[] {
 	return typeof input === 'string' ? [{ role: 'user', content: input }] : asArray(input);
 }
 
-// What a gateway needs to know about an API: where prompt, tools and turns are in its bodies (FEATURES B11, D39).
+// What a gateway needs to know about an API: where prompt, tools and turns are in its bodies (B11, D39).
 
 /** The result of one call. */
 export interface CallResult {

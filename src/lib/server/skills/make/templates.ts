@@ -1,4 +1,4 @@
-/** The files of a new skill, as text; pure (FEATURES D25, E21). */
+/** The files of a new skill, as text; pure (D25, E21). */
 import { withoutBlankLines } from '../read/front-matter.ts';
 import { isPortableName } from '../read/fields.ts';
 import { SkillError } from '../types.ts';
@@ -100,7 +100,7 @@ const OUTLINE = `1. Describe the first step.
 
 Describe what can go wrong and what to do about it.`;
 
-// The starter files of a new skill, by kind; each works and passes the strict check (FEATURES F8); pure.
+// The starter files of a new skill, by kind; each works and passes the strict check (F8); pure.
 
 /** `instructions`: only a SKILL.md; `script`: with a script to run; `tools`: with a tool the model calls. */
 type TemplateName = 'instructions' | 'script' | 'tools';

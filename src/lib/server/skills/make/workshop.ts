@@ -1,4 +1,4 @@
-/** Tools an agent defines for itself: previewed, approved, kept as skill folders, undone (FEATURES D25, D26). */
+/** Tools an agent defines for itself: previewed, approved, kept as skill folders, undone (D25, D26). */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Finds what a skill needs to run: programs, Python modules, variables; declared or detected (FEATURES A18, D47, F3). */
+/** Finds what a skill needs to run: programs, Python modules, variables; declared or detected (A18, D47, F3). */
 import { compareNames } from '../read/files.ts';
 import type { Skill } from '../types.ts';
 import {
@@ -134,7 +134,7 @@ function ownModules(files: readonly string[]): Set<string> {
 	return new Set(files.flatMap((file) => file.split('/').map((part) => part.replace(/\.py$/, ''))));
 }
 
-// Guesses which programs a text runs, from a list of those often missing (FEATURES A18).
+// Guesses which programs a text runs, from a list of those often missing (A18).
 
 const KNOWN = new Set(
 	(
@@ -188,7 +188,7 @@ function wordsOf(text: string, pattern: RegExp): string[] {
 	return Array.from(text.matchAll(pattern), ([, first, second]) => first ?? second ?? '').filter(Boolean);
 }
 
-// Python modules a text imports or requires; imports are a guess (FEATURES A18, D47).
+// Python modules a text imports or requires; imports are a guess (A18, D47).
 
 /** `sys.stdlib_module_names` of Python 3.11; later versions have fewer. */
 const STANDARD = new Set(

@@ -1,4 +1,4 @@
-/** Environment variables a skill declares, and those no skill may have (FEATURES A18, D14). */
+/** Environment variables a skill declares, and those no skill may have (A18, D14). */
 import type { SkillSpec } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
 
@@ -88,7 +88,7 @@ function saysOptional(facts: unknown): boolean {
 	return isObject(facts) && (String(facts.optional) === 'true' || String(facts.required) === 'false');
 }
 
-// Guesses which environment variables a text uses (FEATURES A18).
+// Guesses which environment variables a text uses (A18).
 
 /** Set on most computers, or by the shell. */
 const USUAL =

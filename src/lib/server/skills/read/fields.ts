@@ -1,4 +1,4 @@
-/** Reads the single-line text fields of a SKILL.md: name, description and others (FEATURES A6–A12); pure. */
+/** Reads the single-line text fields of a SKILL.md: name, description and others (A6–A12); pure. */
 import { markHidden, withoutHidden } from '../../../shared/characters.ts';
 import type { SkillIssue } from '../types.ts';
 

@@ -1,4 +1,4 @@
-/** Lists, resolves and reads files in a skill's folder, never outside it (FEATURES D1, D5, D8, C8). */
+/** Lists, resolves and reads files in a skill's folder, never outside it (D1, D5, D8, C8). */
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import nodePath, { basename, join, posix, resolve, win32 } from 'node:path';
@@ -176,7 +176,7 @@ export async function readHead(path: string, bytes: number): Promise<string> {
 	}
 }
 
-// Reads part of a file, only inside the skill's folder (FEATURES C6, C9).
+// Reads part of a file, only inside the skill's folder (C6, C9).
 
 const DEFAULT_LIMIT = 64 * 1024;
 const MAX_LIMIT = 1024 * 1024;

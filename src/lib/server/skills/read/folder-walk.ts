@@ -1,4 +1,4 @@
-/** Walks the folders below a root to find skills, level by level, never in circles (FEATURES A24). */
+/** Walks the folders below a root to find skills, level by level, never in circles (A24). */
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { valid } from 'semver';
@@ -120,7 +120,7 @@ function addSubfolder(
 	}
 }
 
-// Labels for roots: the `source` in `source/name` (FEATURES A27, A28); pure.
+// Labels for roots: the `source` in `source/name` (A27, A28); pure.
 
 /** Labels roots by folder name (`.claude/skills` → `claude`). Duplicates become `label-2`. */
 export function labelRoots(roots: readonly (string | SkillRoot)[]): SkillRoot[] {
@@ -154,7 +154,7 @@ function labelOf(path: string): string {
 	);
 }
 
-// Reads a folder's name: `weather@1.2.0` is version 1.2.0 of `weather` (FEATURES A6, A38); pure.
+// Reads a folder's name: `weather@1.2.0` is version 1.2.0 of `weather` (A6, A38); pure.
 
 /** Only exact versions count: `mail@home` is a name, though not one a skill may have. */
 export function readFolderName(dir: string): { name: string; version?: string } {

@@ -1,4 +1,4 @@
-/** Parses tools.json; pure. Skips bad entries with a reason and loads the rest (FEATURES D15–D17). */
+/** Parses tools.json; pure. Skips bad entries with a reason and loads the rest (D15–D17). */
 import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
 import type { SkillIssue, SkillTool } from '../types.ts';

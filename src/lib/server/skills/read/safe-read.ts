@@ -1,4 +1,4 @@
-/** Detects changes of files and folders by `stat` alone (FEATURES A32). */
+/** Detects changes of files and folders by `stat` alone (A32). */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
@@ -52,7 +52,7 @@ export function isUnchanged(path: string, marks: FileMarks, index: number): bool
 	);
 }
 
-// Reads a skill's file safely: it may be a FIFO, a device, a link elsewhere or gigabytes long (FEATURES A24).
+// Reads a skill's file safely: it may be a FIFO, a device, a link elsewhere or gigabytes long (A24).
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -103,7 +103,7 @@ function linkedFile(path: string): string {
 	return target;
 }
 
-// The digest of a skill's files, which trust, approvals and copies are bound to (FEATURES D9, F4).
+// The digest of a skill's files, which trust, approvals and copies are bound to (D9, F4).
 
 /** An entry in a skill's folder. */
 export interface DigestedEntry {

@@ -1,4 +1,4 @@
-/** Scans roots for skills, ready or broken; unchanged ones aren't read again (FEATURES A24, A27, A32). */
+/** Scans roots for skills, ready or broken; unchanged ones aren't read again (A24, A27, A32). */
 import type { Dirent } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseSkill } from '../parser.ts';
@@ -191,7 +191,7 @@ function isMoved(path: string, { moved }: ScanPass): boolean {
 	}
 }
 
-// `scanSkillDirs` of the drover document: folders → specs, strict by default (FEATURES A24).
+// `scanSkillDirs` of the drover document: folders → specs, strict by default (A24).
 
 export interface ScanSkillDirsOptions {
 	/** Name of a skill's file; `SKILL.md` by default. */

@@ -1,4 +1,4 @@
-/** Loads a skill from its folder, ready or broken; opens regular files only (FEATURES A1, A2, A10, D16). */
+/** Loads a skill from its folder, ready or broken; opens regular files only (A1, A2, A10, D16). */
 import { hash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -169,7 +169,7 @@ function firstParagraph(body: string): string {
 	);
 }
 
-// Fields beyond the standard: version, author, tags, triggers, example; pure (FEATURES A17, A38).
+// Fields beyond the standard: version, author, tags, triggers, example; pure (A17, A38).
 
 export interface SkillFacts {
 	version: string;
@@ -230,7 +230,7 @@ function readList(value: unknown, separator: RegExp): string[] {
 	return [...new Set(texts)].slice(0, 64);
 }
 
-// Issues in the text of a SKILL.md by the strict rules; pure (FEATURES F1, A20–A23).
+// Issues in the text of a SKILL.md by the strict rules; pure (F1, A20–A23).
 
 /** Violations of the standard are errors here, though the app loads them with a warning. Each issue has a line. */
 export function textIssues(text: string, path: string): SkillIssue[] {

@@ -1,4 +1,4 @@
-/** Reads a skill's whole folder for its digest or a copy, without following links (FEATURES D8, D9). */
+/** Reads a skill's whole folder for its digest or a copy, without following links (D8, D9). */
 import { createHash, hash } from 'node:crypto';
 import { chmod, mkdir, open, readdir, readlink, realpath, symlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';

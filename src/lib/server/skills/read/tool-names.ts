@@ -1,4 +1,4 @@
-/** Names under which a model calls skills' tools, and names they can't have (FEATURES D17). */
+/** Names under which a model calls skills' tools, and names they can't have (D17). */
 import { hash } from 'node:crypto';
 import type { Skill, SkillTool } from '../types.ts';
 

@@ -1,4 +1,4 @@
-/** Resolves references to skills: by name, similar spelling, version or source; pure (FEATURES A28, A37–A40). */
+/** Resolves references to skills: by name, similar spelling, version or source; pure (A28, A37–A40). */
 import { basename } from 'node:path';
 import { compare, maxSatisfying, validRange } from 'semver';
 import type { SkillSnapshot } from './registry.ts';

@@ -271,7 +271,7 @@ function isWanted({ name, dir }: Entry, { include = [], exclude = [] }: Registry
 	return (include.length === 0 || isIn(include)) && !isIn(exclude);
 }
 
-// Watches scanned folders, and roots that appear or disappear (FEATURES A33).
+// Watches scanned folders, and roots that appear or disappear (A33).
 
 interface FolderWatcher {
 	/** Starts a scan. Reports changes during the scan too, because each folder is watched before it is read. */

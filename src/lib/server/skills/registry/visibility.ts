@@ -1,4 +1,4 @@
-/** Decides which skills a caller sees: by owner, mode and list (FEATURES A41, B6, B14, B15); pure. */
+/** Decides which skills a caller sees: by owner, mode and list (A41, B6, B14, B15); pure. */
 import { hash } from 'node:crypto';
 import { compareNames } from '../read/files.ts';
 import { skillIdOf } from '../run/execution-host.ts';
@@ -105,7 +105,7 @@ function isVisibleTo(skill: Skill, owner: string | undefined): boolean {
 	return skill.owner === undefined || skill.owner === SYSTEM || skill.owner === owner;
 }
 
-// Owner labels that reveal nothing about an API key (FEATURES A41, E18).
+// Owner labels that reveal nothing about an API key (A41, E18).
 
 /** Owner of the skills everyone sees. */
 export const SYSTEM = 'system';

@@ -1,4 +1,4 @@
-/** Turns a model's arguments into argv, environment and stdin of a process; pure (FEATURES D2–D4). */
+/** Turns a model's arguments into argv, environment and stdin of a process; pure (D2–D4). */
 import type { SandboxLimits } from '../../sandbox/sandbox.ts';
 import { declaredVariables } from '../needs/variables.ts';
 import { type Skill, SkillError } from '../types.ts';
@@ -73,7 +73,7 @@ function textOf(value: unknown, field: string, allowsObjects = false): string {
 	return text;
 }
 
-// Builds a script's environment from scratch, so that no secret of the server is in it by accident (FEATURES D14).
+// Builds a script's environment from scratch, so that no secret of the server is in it by accident (D14).
 
 /** Copied from the host; none holds a secret or changes how programs start. */
 const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const;
@@ -128,7 +128,7 @@ export function buildEnvironment({
 	};
 }
 
-// Limits of a skill's processes: what the skill asks for, up to the host's maximum (FEATURES D10; pure).
+// Limits of a skill's processes: what the skill asks for, up to the host's maximum (D10; pure).
 
 /** Longest timeout a call may ask for (D10). */
 export const MAX_TIMEOUT_MS = 300_000;

@@ -1,4 +1,4 @@
-/** The host's part in executions: secrets, network, approvals, records; all optional (FEATURES F3, F4, D35, E13). */
+/** The host's part in executions: secrets, network, approvals, records; all optional (F3, F4, D35, E13). */
 import type { SandboxLimits } from '../../sandbox/sandbox.ts';
 import type { Skill, SkillErrorType, SkillEvent } from '../types.ts';
 

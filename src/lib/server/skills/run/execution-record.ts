@@ -1,4 +1,4 @@
-/** Announces and records every execution, and removes secrets from everything that leaves it (FEATURES E12, E13, F3). */
+/** Announces and records every execution, and removes secrets from everything that leaves it (E12, E13, F3). */
 import { randomUUID } from 'node:crypto';
 import { createRedaction, distinct, type Redaction } from '../../sandbox/output/redact.ts';
 import type { SandboxResult } from '../../sandbox/sandbox.ts';

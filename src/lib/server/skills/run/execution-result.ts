@@ -1,4 +1,4 @@
-/** Turns the end of a process into the result of a call (FEATURES D12, D13, D20–D23). */
+/** Turns the end of a process into the result of a call (D12, D13, D20–D23). */
 import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../../shared/json.ts';
 import { OUTPUT_TRUNCATED, REDACTED, type SandboxResult } from '../../sandbox/sandbox.ts';
@@ -99,7 +99,7 @@ function parseRedacted(text: string): unknown {
 	return parseJson(quoted);
 }
 
-// Keeps long outputs for paging, up to a limit, and tells the model how to read them (FEATURES D11).
+// Keeps long outputs for paging, up to a limit, and tells the model how to read them (D11).
 
 export type OutputStream = 'stdout' | 'stderr';
 

@@ -1,4 +1,4 @@
-/** Executes one process: limits, secrets, network, result (FEATURES D10–D14, F3). */
+/** Executes one process: limits, secrets, network, result (D10–D14, F3). */
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../../sandbox/sandbox.ts';
 import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
@@ -145,7 +145,7 @@ function resultOf(
 	return call.answer === 'program' ? readProgram(result, run) : result;
 }
 
-// Files that a script created or changed in its working directory (FEATURES F5).
+// Files that a script created or changed in its working directory (F5).
 
 const MAX_FILES = 1000;
 

@@ -104,7 +104,7 @@ async function answerOf(
 export const ACKNOWLEDGED = '\x06';
 
 /**
- * Runs one call from stdin: the default export of a JavaScript handler (FEATURES D20), or a script as the main program.
+ * Runs one call from stdin: the default export of a JavaScript handler (D20), or a script as the main program.
  * It is passed on the command line, so that no file has to be found next to a bundle or mounted into a sandbox. First
  * it acknowledges the call on stdout; before that, nothing of the call has run. Then stdout carries only a handler's
  * answer `{ok, value | error}`. Environment and working directory come with the call, because the process may have been

@@ -1,4 +1,4 @@
-/** Finds the program for a script, once: by extension, inline dependencies or shebang (FEATURES D5, D6). */
+/** Finds the program for a script, once: by extension, inline dependencies or shebang (D5, D6). */
 import { stat } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, posix, win32 } from 'node:path';
 import type { Sandbox, SandboxPrograms } from '../../sandbox/sandbox.ts';

@@ -1,4 +1,4 @@
-/** Starts Node processes ahead of time, so that calls don't wait for Node (FEATURES D20). */
+/** Starts Node processes ahead of time, so that calls don't wait for Node (D20). */
 import type { PreparedProcess, Sandbox, SandboxCommand, SandboxProgram, SandboxResult } from '../../sandbox/sandbox.ts';
 import { ACKNOWLEDGED, HARNESS_ARGUMENTS } from './handlers.ts';
 

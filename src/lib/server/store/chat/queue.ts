@@ -1,4 +1,4 @@
-/** Stored for a conversation: pinned and unloaded skills (FEATURES F7), queued messages, approvals and summaries. */
+/** Stored for a conversation: pinned and unloaded skills (F7), queued messages, approvals and summaries. */
 import type { Kysely, Transaction } from 'kysely';
 import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';

@@ -311,7 +311,7 @@ async function endWaiting(
 	}
 }
 
-// Calls of the caller's own tools, and the results the caller sends back (FEATURES F13, D41).
+// Calls of the caller's own tools, and the results the caller sends back (F13, D41).
 
 export interface CallResult {
 	toolCallId: string;

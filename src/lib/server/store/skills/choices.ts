@@ -1,4 +1,4 @@
-/** What people decided about skills: trust (FEATURES F4), modes, network access, and versions. */
+/** What people decided about skills: trust (F4), modes, network access, and versions. */
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { type Database, hasEffect, type SkillSettingsTable } from '../schema.ts';
@@ -89,7 +89,7 @@ export function createTrustedSkills(db: Kysely<Database>) {
 
 export type TrustedSkills = ReturnType<typeof createTrustedSkills>;
 
-/** A skill's mode (FEATURES B6, E3). */
+/** A skill's mode (B6, E3). */
 export interface SkillSetting {
 	skillId: string;
 	mode: SkillSettingsTable['mode'];
@@ -121,7 +121,7 @@ export function createSkillSettings(db: Kysely<Database>) {
 	};
 }
 
-/** Domains a skill may access (FEATURES D35). */
+/** Domains a skill may access (D35). */
 export function createNetworkGrants(db: Kysely<Database>) {
 	return {
 		/** Sorted. */
@@ -150,7 +150,7 @@ export function createNetworkGrants(db: Kysely<Database>) {
 
 export type NetworkGrants = ReturnType<typeof createNetworkGrants>;
 
-/** Versions chosen for skills' names (FEATURES A38). */
+/** Versions chosen for skills' names (A38). */
 export function createSkillPins(db: Kysely<Database>) {
 	return {
 		/** Versions by `source/name`. */

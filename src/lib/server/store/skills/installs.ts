@@ -1,4 +1,4 @@
-/** Installed skills and their trash (FEATURES E4–E9, E28, E29). */
+/** Installed skills and their trash (E4–E9, E28, E29). */
 import type { Kysely, Selectable } from 'kysely';
 import type { InstalledSkill, SkillOrigin } from '../../../shared/install.ts';
 import { type Database, hasEffect, type SkillInstallsTable, type SkillTrashTable } from '../schema.ts';
@@ -77,7 +77,7 @@ function toInstallRecord(row: Selectable<SkillInstallsTable>): InstallRecord {
 	};
 }
 
-/** A removed skill that can be restored (FEATURES E4). */
+/** A removed skill that can be restored (E4). */
 export interface TrashRecord {
 	id: string;
 	/** `source/name`. */

@@ -1,4 +1,4 @@
-/** Every run of a script or tool, with caller and result (FEATURES E10, E12, E13). */
+/** Every run of a script or tool, with caller and result (E10, E12, E13). */
 import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
 import type { EvalRun, ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
@@ -216,7 +216,7 @@ function toExecution(row: Selectable<SkillExecutionsTable>): SkillExecution {
 	};
 }
 
-// Eval runs (FEATURES F16) and saved test runs of skills (FEATURES F6).
+// Eval runs (F16) and saved test runs of skills (FEATURES F6).
 
 export function createEvalRuns(db: Kysely<Database>) {
 	const put = async (run: EvalRun): Promise<void> => {

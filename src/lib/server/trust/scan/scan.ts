@@ -1,4 +1,4 @@
-/** Static security check of a skill's files: hints for a decision, never a proof (FEATURES F4; SECURITY, *Skills*). */
+/** Static security check of a skill's files: hints for a decision, never a proof (F4; SECURITY, *Skills*). */
 import { posix } from 'node:path';
 import type { SkillFinding } from '../../../shared/skills.ts';
 import { createPace } from '../../skills/read/lean.ts';

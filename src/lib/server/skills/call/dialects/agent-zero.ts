@@ -1,4 +1,4 @@
-/** The Agent Zero document's one tool, `skills_tool` with a `method`, and its form `skills_tool:method` (FEATURES C3–C6, C17, D2). */
+/** The Agent Zero document's one tool, `skills_tool` with a `method`, and its form `skills_tool:method` (C3–C6, C17, D2). */
 import { MORE_FILES, renderBody } from '../../prompt.ts';
 import { type Skill, SkillError, type SkillExecutionResult } from '../../types.ts';
 import {
@@ -144,7 +144,7 @@ function renderRun({ success, message, hint, exitCode, stdout, stderr, value }: 
 		.join('\n');
 }
 
-// Agent Zero's text protocol: `{thoughts, headline, tool_name, tool_args}`, for models without tool calls (FEATURES C17).
+// Agent Zero's text protocol: `{thoughts, headline, tool_name, tool_args}`, for models without tool calls (C17).
 
 export interface ToolEnvelope {
 	name: string;

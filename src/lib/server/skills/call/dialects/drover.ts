@@ -1,4 +1,4 @@
-/** The drover document's tools: `skill_load` and `skill_resource` (FEATURES C2, C7). */
+/** The drover document's tools: `skill_load` and `skill_resource` (C2, C7). */
 import { MORE_FILES, renderBody } from '../../prompt.ts';
 import type { Skill, SkillExecutionResult } from '../../types.ts';
 import {
@@ -66,7 +66,7 @@ function renderRun({ success, message, exitCode, stdout, stderr, value }: SkillE
 		.join('\n');
 }
 
-// Definitions and output of the drover document's two tools, for its library and its dialect (FEATURES C2, C7).
+// Definitions and output of the drover document's two tools, for its library and its dialect (C2, C7).
 
 /** Folders whose files are counted and listed. */
 export const RESOURCE_FOLDERS = ['scripts', 'references', 'assets'] as const;

@@ -1,4 +1,4 @@
-/** The OmniRoute document's form: each skill is a tool, named `name@version` (FEATURES B10, C11). */
+/** The OmniRoute document's form: each skill is a tool, named `name@version` (B10, C11). */
 import { createToolNames } from '../../hosts/adapters.ts';
 import { parseReference } from '../../registry/references.ts';
 import { numberArgument, recordArgument, type CallArguments, type SkillOperation } from '../operations.ts';

@@ -1,4 +1,4 @@
-/** Our own dialect: `load_skill` and `use_skill` of S0, with `list_skills`, `search_skills`, `read_skill_file` (FEATURES C1–C6, C13). */
+/** Our own dialect: `load_skill` and `use_skill` of S0, with `list_skills`, `search_skills`, `read_skill_file` (C1–C6, C13). */
 import { OUTPUT_TRUNCATED } from '../../../sandbox/sandbox.ts';
 import { MORE_FILES, renderLoadedSkill } from '../../prompt.ts';
 import { howToReadOn, MAX_SHOWN } from '../../run/execution-result.ts';
@@ -153,7 +153,7 @@ function namesOf(skills: readonly Skill[]): string {
 	return names.length === 0 ? 'No skills are installed.' : `Available skills: ${names.join(', ')}`;
 }
 
-// A dialect: the tools, calls and answers of one document (FEATURES C11, F10).
+// A dialect: the tools, calls and answers of one document (C11, F10).
 
 export type DialectName = 'openrouter' | 'full' | 'drover' | 'agent-zero' | 'omniroute';
 
