@@ -26,7 +26,10 @@ export async function benchRegistry(): Promise<Row[]> {
 		const parts = {
 			skills: { registry: { snapshot: () => snapshot } },
 			builtins: { builtins: [] },
-			trust: { statesOf: (listed: readonly unknown[]) => Promise.resolve(listed.map(() => 'trusted' as const)) },
+			trust: {
+				statesOf: (listed: readonly unknown[]) => Promise.resolve(listed.map(() => 'trusted' as const)),
+				risksOf: () => null
+			},
 			modes: await openSkillModes(store),
 			installs: await openInstallIndex(store),
 			usage: await openSkillUsage(store),

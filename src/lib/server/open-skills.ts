@@ -104,7 +104,14 @@ export async function openSkills(
 	const isInstalled = (source: string) => source === INSTALLED || source.startsWith('key.');
 	const modes = await openSkillModes(store, { isInstalled });
 	const { placesOfTrust: roots, projectDir } = config;
-	const trust = createTrust({ store, roots, projectDir, installedRoot, trustsLocal: execution.trustsLocal });
+	const trust = createTrust({
+		store,
+		roots,
+		projectDir,
+		installedRoot,
+		trustsLocal: execution.trustsLocal,
+		onRisks: () => revisions.note()
+	});
 	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) =>
 		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
@@ -136,6 +143,7 @@ export async function openSkills(
 	});
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
+	const revisions = createSkillRevisions(skills.registry);
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
 	const builtins = createBuiltinCalls({
 		builtins: createBuiltins({
@@ -170,9 +178,18 @@ export async function openSkills(
 		builtins,
 		sandbox: box.sandbox,
 		trust,
-		approvals: createApprovalPolicy({ store, trust, mode: approvalMode, missingVariables: preflight.missingVariables }),
+		approvals: createApprovalPolicy({
+			store,
+			trust,
+			mode: approvalMode,
+			missingVariables: preflight.missingVariables,
+			async reachOf(skill) {
+				const { files, network: isLimited } = box.sandbox.isolation;
+				return { hosts: isLimited ? await network.reachable(skill) : null, readsServer: !files };
+			}
+		}),
 		modes,
-		revisions: createSkillRevisions(skills.registry),
+		revisions,
 		vault,
 		keyFor: (purpose) => keyFor(secretsKey, purpose),
 		preflight,

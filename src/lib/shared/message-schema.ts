@@ -62,6 +62,11 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		trust: z.enum(['untrusted', 'changed']).optional(),
 		/** Declared variables without a value. */
 		missing: list(text, 1000).optional(),
+		/**
+		 * What the script can reach: the allowed hosts, null where the sandbox doesn’t limit the network, and whether it can
+		 * read everything that the server can. Absent if it isn’t a script of a skill.
+		 */
+		reach: object({ hosts: list(text, 100).nullable(), readsServer: z.boolean() }).optional(),
 		/** `source/name` for a link to its page, if `trust` or `missing` is set. */
 		skillId: text.optional(),
 		/** Absent before the decision. */

@@ -55,6 +55,8 @@ export const skillSummary = z.object({
 	example: z.object({ prompt: z.string(), files: z.array(z.string()) }).nullable(),
 	diagnostics: z.array(skillDiagnostic),
 	trust: trustState,
+	/** Serious findings in a skill that isn’t trusted, as last counted; absent until they were. */
+	risks: z.number().optional(),
 	mode: z.enum(['on', 'off', 'auto']),
 	/** null if broken. */
 	version: z.string().nullable(),

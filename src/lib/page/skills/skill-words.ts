@@ -54,9 +54,12 @@ export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: st
 	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
 }
 
-/** Address of the editor; opens SKILL.md by default. */
-export function editorPage(id: string, file?: string): string {
-	return `/skills/edit/${pathOf(id)}${file ? `?file=${encodeURIComponent(file)}` : ''}`;
+/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to. */
+export function editorPage(id: string, file?: string, chat?: string): string {
+	const query = Object.entries({ file, chat }).flatMap(([name, value]) =>
+		value ? [`${name}=${encodeURIComponent(value)}`] : []
+	);
+	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
 function pathOf(id: string): string {

@@ -53,6 +53,19 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approval-why')).toHaveTextContent('A_TOKEN is not set.');
 	});
 
+	test.each([
+		['no host', { hosts: [], readsServer: false }, 'No network'],
+		['two hosts', { hosts: ['a.example', '*.b.example'], readsServer: false }, 'Can reach a.example, *.b.example'],
+		[
+			'anything, on a server without isolation',
+			{ hosts: null, readsServer: true },
+			'Can use the whole network · Can read everything the server can read'
+		]
+	])('says that the script can reach %s', async (_what, reach, words) => {
+		const { screen } = await setup({ reach });
+		await expect.element(screen.getByTestId('approval-reach')).toHaveTextContent(words);
+	});
+
 	test('of an MCP server says all that the server says', async () => {
 		const { screen } = await setup({ skill: 'mcp/sums', script: 'add', reason: '“add” of “sums” asks first.' });
 		await expect.element(screen.getByTestId('approval-why')).toHaveTextContent('“add” of “sums” asks first.');

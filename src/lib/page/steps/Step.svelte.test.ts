@@ -210,7 +210,7 @@ describe('F14: what can be done about a failure', () => {
 		const screen = await render(Step, { part: failed, conversationId: 'c' });
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit skill' }))
-			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js');
+			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c');
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {

@@ -268,6 +268,13 @@ export function whyAsked({ skill, script, reason }: Pick<Approval, 'skill' | 'sc
 	return rest.trim();
 }
 
+/** What a script can reach, in a line. Allowed hosts count only where the sandbox limits the network. */
+export function reachWords({ hosts, readsServer }: NonNullable<Approval['reach']>): string {
+	const network =
+		hosts === null ? 'Can use the whole network' : hosts.length === 0 ? 'No network' : `Can reach ${hosts.join(', ')}`;
+	return readsServer ? `${network} · Can read everything the server can read` : network;
+}
+
 /** `skill` is the call's skill or MCP server. */
 export function printDecision({ choice, reason }: ApprovalDecision, skill: string): string {
 	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Always allowed for this tool';

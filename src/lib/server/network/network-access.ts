@@ -27,6 +27,8 @@ export interface NetworkAccess {
 	declared(skill: Skill): string[];
 	/** Sentences about invalid declarations. */
 	problems(skill: Skill): string[];
+	/** Domains that a script reaches through the proxy. */
+	reachable(skill: Skill): Promise<string[]>;
 	/** Granted domains, also those no longer declared. */
 	granted(skillId: string): Promise<string[]>;
 	/** Replaces the granted domains. @throws AppError `invalid_input` for an invalid domain */
@@ -67,12 +69,16 @@ export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: Ne
 
 	const access: NetworkAccess = {
 		async openNetwork(skill, executionId) {
-			const declared = access.declared(skill);
-			if (isEnabled === false || declared.length === 0) return null;
-			const granted = new Set(await access.granted(skillIdOf(skill)));
-			const domains = declared.filter((domain) => granted.has(domain));
+			const domains = await access.reachable(skill);
 			if (domains.length === 0) return null;
 			return open(executionId, (host, port) => domains.some((domain) => matches(domain, host, port)));
+		},
+
+		async reachable(skill) {
+			const declared = access.declared(skill);
+			if (isEnabled === false || declared.length === 0) return [];
+			const granted = new Set(await access.granted(skillIdOf(skill)));
+			return declared.filter((domain) => granted.has(domain));
 		},
 
 		openPublic: (executionId) => open(executionId, () => true),

@@ -283,7 +283,10 @@ function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetai
 // Summaries for lists (E2).
 
 export interface SummaryParts {
-	trust: { statesOf(skills: readonly (Skill | BrokenSkill)[]): Promise<TrustState[]> };
+	trust: {
+		statesOf(skills: readonly (Skill | BrokenSkill)[]): Promise<TrustState[]>;
+		risksOf(skill: Skill): number | null;
+	};
 	modes: Pick<StoredSkillModes, 'modeOf'>;
 	installs: Pick<InstallIndex, 'providerOf' | 'ownerOf'>;
 	usage: Pick<SkillUsageCounts, 'of'>;
@@ -295,11 +298,12 @@ export async function summariseSkills(
 	parts: SummaryParts
 ): Promise<SkillSummary[]> {
 	const states = await parts.trust.statesOf(listed.map(({ skill }) => skill));
-	return listed.map(({ id, skill }, index) => ({
-		...summaryOf(skill, id, parts),
-		trust: states[index] ?? 'untrusted',
-		mode: modeOf(skill, parts)
-	}));
+	return listed.map(({ id, skill }, index) => {
+		const trust = states[index] ?? 'untrusted';
+		const isToCount = skill.status === 'ready' && trust !== 'trusted';
+		const risks = isToCount ? (parts.trust.risksOf(skill) ?? undefined) : undefined;
+		return { ...summaryOf(skill, id, parts), trust, risks, mode: modeOf(skill, parts) };
+	});
 }
 
 /** A broken skill is never offered, so it has no chosen mode. */

@@ -22,6 +22,7 @@ interface Situation {
 	missing?: string[];
 	allowedTools?: string;
 	script?: string;
+	handler?: string;
 	earlier?: Approval | null;
 }
 
@@ -34,21 +35,38 @@ function ask({
 	missing = [],
 	allowedTools,
 	script = 'say.sh',
+	handler,
 	earlier = null
 }: Situation) {
 	const skill = {
-		...{ source: 'skills', name: 'demo', files: ['SKILL.md', 'say.sh'], tools: [{ name: 'count' }], allowedTools }
+		...{
+			source: 'skills',
+			name: 'demo',
+			files: ['SKILL.md', 'say.sh'],
+			tools: [{ name: 'count', handler }],
+			allowedTools
+		}
 	} as unknown as Skill;
 	const policy = createApprovalPolicy({
 		store,
 		mode,
 		trust: { judge: async () => ({ state, digest, problem }), digestOf: async () => 'read now' },
-		missingVariables: async () => missing
+		missingVariables: async () => missing,
+		reachOf: async () => ({ hosts: ['a.example'], readsServer: false })
 	});
 	return policy.request({ skill, script, args: ['a'] }, earlier);
 }
 const answered = (choice: ApprovalDecision['choice'], digest: string): Approval => ({
 	...{ interruptId: 'i', skill: 'demo', script: 'say.sh', args: ['a'], reason: '', digest, decision: { choice } }
+});
+
+test('C16: a question says what the script can reach; a handler runs in the server, so nothing limits it', async () => {
+	const sandboxed = { hosts: ['a.example'], readsServer: false };
+	expect(await ask({})).toMatchObject({ question: { reach: sandboxed } });
+	expect(await ask({ script: 'count' })).toMatchObject({ question: { reach: sandboxed } });
+	expect(await ask({ script: 'count', handler: 'h' })).toMatchObject({
+		question: { reach: { hosts: null, readsServer: true } }
+	});
 });
 
 describe('C16: what runs unasked, with the files that were looked at', () => {
@@ -130,7 +148,8 @@ describe('C16: what somebody is asked about, and why', () => {
 					args: ['a'],
 					reason: expect.any(String)
 				},
-				digest: 'read now'
+				digest: 'read now',
+				reach: { hosts: ['a.example'], readsServer: false }
 			},
 			digest: 'read now'
 		});
@@ -152,7 +171,10 @@ test.each<[TrustState, boolean]>([
 	const trust = { judge: async () => ({ state, digest: null, problem: null }), digestOf: async () => '' };
 	const policy = createApprovalPolicy({ store, mode: 'auto', trust });
 	expect(await policy.isTrusted({} as Skill)).toBe(expected);
-	const { question } = await policy.request({ skill: {} as Skill, script: 'x', args: [] }, null);
+	const { question } = await policy.request(
+		{ skill: { tools: [] as Skill['tools'] } as Skill, script: 'x', args: [] },
+		null
+	);
 	expect(question === null).toBe(expected);
 });
 

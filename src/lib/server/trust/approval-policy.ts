@@ -1,6 +1,6 @@
 /** Decides which calls need approval, and finds the decisions (AG-UI interrupts; FEATURES C16, E30, F3, F4). */
 import { randomUUID } from 'node:crypto';
-import type { ApprovalDecision, RunVerdict } from '../../shared/events.ts';
+import type { ApprovalDecision, ApprovalRequest, RunVerdict } from '../../shared/events.ts';
 import type { Approval, Message } from '../../shared/message.ts';
 import type { TrustState } from '../../shared/skills.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
@@ -33,10 +33,12 @@ export interface ApprovalPolicyOptions {
 	};
 	/** Variables that a skill declares and nobody has set; none by default. */
 	missingVariables?: (skill: Skill) => Promise<string[]>;
+	/** What a script of it can reach in the sandbox; unknown by default. */
+	reachOf?: (skill: Skill) => Promise<ApprovalRequest['reach']>;
 }
 
 export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPolicy {
-	const { store, mode, trust, missingVariables = async () => [] } = options;
+	const { store, mode, trust, missingVariables = async () => [], reachOf = async () => undefined } = options;
 	return {
 		async request({ skill, script, args }, earlier) {
 			const { state, digest: whole, problem } = await trust.judge(skill);
@@ -63,6 +65,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				args,
 				reason,
 				digest,
+				reach: isHandler(skill, script) ? { hosts: null, readsServer: true } : await reachOf(skill),
 				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
 				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {})
 			};
@@ -74,6 +77,12 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 		asking: () => createApprovalPolicy({ ...options, mode: 'ask' }),
 		decisions: (conversationId, answer) => store.approvals.decisions(conversationId, waitingIds(answer))
 	};
+}
+
+/** It runs inside the server, so no sandbox limits it. */
+function isHandler({ tools }: Skill, name: string): boolean {
+	const tool = tools.find((each) => each.name === name);
+	return tool?.handler !== undefined && tool.script === undefined;
 }
 
 function isTrusted(state: TrustState): boolean {

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError } from '../../shared/errors.ts';
-import type { SkillDetail, SkillFile, SkillFileChange, TrustState } from '../../shared/skills.ts';
+import type { SkillDetail, SkillFile, SkillFileChange, SkillFinding, TrustState } from '../../shared/skills.ts';
 import { compareNames, isInside } from '../skills/read/files.ts';
 import { createPace } from '../skills/read/lean.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
@@ -18,6 +18,8 @@ const MAX_TEXT = 256 * 1024;
 /** For all texts of a skill together. */
 const MAX_TEXTS = 2 * 1024 * 1024;
 const MAX_CACHED = 1000;
+/** Skills whose risks are counted for lists; beyond them, a list shows none. */
+const MAX_COUNTED = 1000;
 const SLICE_MS = 4;
 /** Stored in place of a digest: someone wants to be asked, though the skill's location is trusted. */
 const ASK = '';
@@ -39,6 +41,11 @@ export interface Trust {
 	digestOf(skill: TrustSubject): Promise<string>;
 	/** For a list, in order; doesn't read files again that look unchanged by `lstat`. */
 	statesOf(skills: readonly TrustSubject[]): Promise<TrustState[]>;
+	/**
+	 * Serious findings as last counted; null if they never were. For a list: counts them again later, one skill at a time,
+	 * and calls `onRisks` if that changes anything.
+	 */
+	risksOf(skill: TrustSubject): number | null;
 	/** Everything to check before trusting a skill. */
 	review(skill: TrustSubject): Promise<Review>;
 	/**
@@ -62,6 +69,7 @@ export interface TrustOptions {
 	installedRoot: string;
 	/** Trusts skills in the other configured folders. */
 	trustsLocal: boolean;
+	onRisks?: () => void;
 }
 
 export function createTrust(options: TrustOptions): Trust {
@@ -70,6 +78,9 @@ export function createTrust(options: TrustOptions): Trust {
 	const installed = resolve(installedRoot);
 	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
 	const cache = new Map<string, { marks: string; digest: string }>();
+	const counted = new Map<string, { marks: string | null; risks: number }>();
+	const uncounted = new Set<string>();
+	let isCounting = false;
 
 	/**
 	 * Skills the operator put there, who could change this server too. Compares real paths, so that links and overlaps
@@ -111,6 +122,24 @@ export function createTrust(options: TrustOptions): Trust {
 		return digest;
 	};
 
+	const countRisks = async (): Promise<void> => {
+		isCounting = true;
+		let isNew = false;
+		for (const dir of uncounted) {
+			// Before it is read: a change of it that is noticed meanwhile counts again.
+			uncounted.delete(dir);
+			const marks = await marksOf(dir);
+			const known = counted.get(dir);
+			if (marks === null || known?.marks !== marks) {
+				const risks = countDangers(await scanFiles(await readFolder(dir)));
+				isNew ||= known?.risks !== risks;
+				counted.set(dir, { marks, risks });
+			}
+		}
+		isCounting = false;
+		if (isNew) options.onRisks?.();
+	};
+
 	return {
 		async judge(skill) {
 			if (await isTrustedByPlace(skill)) return { state: 'trusted', digest: null, problem: null };
@@ -134,6 +163,13 @@ export function createTrust(options: TrustOptions): Trust {
 				states.push(trusted ? stateFor(await digestForList(skill.dir), trusted) : 'untrusted');
 			}
 			return states;
+		},
+
+		risksOf({ dir }) {
+			const known = counted.get(dir);
+			if (known || counted.size + uncounted.size < MAX_COUNTED) uncounted.add(dir);
+			if (!isCounting) void countRisks();
+			return known?.risks ?? null;
 		},
 
 		async review(skill) {
@@ -188,6 +224,9 @@ export function createTrust(options: TrustOptions): Trust {
 		}
 	};
 }
+
+const countDangers = (findings: readonly SkillFinding[]): number =>
+	findings.filter(({ severity }) => severity === 'danger').length;
 
 /** The files, with texts that are short enough to show; for a link, its target. */
 export async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]> {

@@ -187,6 +187,7 @@ describe('F1: the editor of a skill', () => {
 		const { screen, client, code } = await setup(server(), 'evals/evals.json');
 		expect(JSON.parse((code.element() as HTMLTextAreaElement).value)).toMatchObject({ evals: [{}] });
 		expect(client.files.has('evals/evals.json')).toBe(false);
+		await expect.poll(() => document.querySelector('nav [data-path="evals/evals.json"]')).not.toBeNull();
 		await screen.getByTestId('save-file').click();
 		await expect.poll(() => client.files.get('evals/evals.json')).toContain('"evals"');
 	});

@@ -70,12 +70,27 @@ describe('E17: the list of skills', () => {
 	test('says in a word what one should know of a skill: that nobody trusts it, or whose or where from it is', async () => {
 		const { screen } = await setup([
 			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted', provider: 'github' }),
+			sampleSummary({ id: 'risky', name: 'risky', trust: 'untrusted', risks: 4 }),
+			sampleSummary({ id: 'safe', name: 'safe', trust: 'changed', risks: 0 }),
 			sampleSummary({ id: 'hub', name: 'hub', trust: 'trusted', provider: 'github' }),
 			sampleSummary({ id: 'own', name: 'own', trust: 'trusted', owner: 'key-7' }),
 			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' })
 		]);
 		const notes = screen.getByTestId('row-note').elements();
-		expect(notes.map(({ textContent }) => textContent.trim())).toEqual(['Not trusted', 'From GitHub', 'Key key-7']);
+		expect(notes.map(({ textContent }) => textContent.trim())).toEqual([
+			'Not trusted',
+			'Not trusted · 4 risks',
+			'Changed',
+			'From GitHub',
+			'Key key-7'
+		]);
+		expect(notes.map((note) => note.getAttribute('href'))).toEqual([
+			'/skills/~new#trust',
+			'/skills/risky#trust',
+			'/skills/safe#trust',
+			null,
+			null
+		]);
 	});
 });
 
