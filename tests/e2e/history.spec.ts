@@ -1,7 +1,8 @@
 /** Actions on existing messages (F14): edit, retry, continue, fork, remove. */
 import { randomUUID } from 'node:crypto';
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
-import { gate, text, type ModelServer } from '../support/model-server.ts';
+import { dynamic, gate, status, text, type ModelServer } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { answers, ask, questions, test } from './played-model.ts';
 
@@ -190,4 +191,89 @@ test('F14: whoever scrolls on while earlier messages are fetched stays where the
 	await expect(questions(page)).not.toHaveCount(shown);
 	await expect.poll(async () => Math.abs((await topOf(seen)) - before)).toBeLessThan(60);
 	await expect(seen).toBeInViewport();
+});
+
+test('side by side: two models answer at once, by keyboard; one fails and is asked again; one is chosen; 1280 and 390', async ({
+	page,
+	app,
+	model,
+	context
+}) => {
+	test.slow();
+	const isClean = async () => {
+		const { violations } = await new AxeBuilder({ page }).include('[data-testid=chat]').analyze();
+		expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+	};
+	let begun = gate();
+	let failures = 1;
+	const reply = dynamic((body) => {
+		if (body.model === 'b/two' && failures-- > 0) return status(400, { error: { message: 'Not now', code: 400 } });
+		return text(`${String(body.model)} says `, begun, 'yes.');
+	});
+	model.push(reply, reply, reply, reply, reply, reply);
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await page.goto(app.url);
+	await page.getByTestId('model-chip').focus();
+	await page.keyboard.press('Enter');
+	await page.getByTestId('compare-models').press('Enter');
+	for (const id of ['a/one', 'b/two']) {
+		await page.getByTestId('model-search').fill(id);
+		await page.keyboard.press('Enter');
+		await expect(page.getByTestId('picked-model').last()).toContainText(id.slice(2));
+	}
+	await isClean();
+	await page.getByTestId('compare-done').press('Enter');
+	await expect(page.getByTestId('model-chip')).toHaveAccessibleName('Models: one, two');
+	await ask(page, 'Is it?');
+
+	const one = page.getByRole('region', { name: 'one' });
+	const two = page.getByRole('region', { name: 'two' });
+	await expect(one).toContainText('a/one says');
+	await expect(two.getByTestId('message-error')).toContainText('Not now');
+	await two.getByTestId('retry').press('Enter');
+	await expect(two).toContainText('b/two says');
+	await isClean();
+	// A reload and a second tab follow both, with connections to spare for a message.
+	await page.reload();
+	const second = await context.newPage();
+	await second.goto(page.url());
+	for (const tab of [page, second])
+		await expect(tab.getByTestId('compared')).toHaveText([/a\/one says/, /b\/two says/]);
+	await ask(page, 'And then?');
+	await expect(page.getByTestId('queue')).toContainText('until you choose an answer');
+	begun.open();
+	for (const tab of [page, second])
+		await expect(tab.getByTestId('compared')).toHaveText([/a\/one says yes/, /b\/two says yes/]);
+	await expect(page.getByTestId('queued-message')).toHaveCount(1);
+
+	begun = gate();
+	begun.open();
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.getByRole('tab', { name: 'one' }).focus();
+	await page.keyboard.press('ArrowRight');
+	await page.keyboard.press('Enter');
+	await expect(two).toBeVisible();
+	await expect(one).toBeHidden();
+	await expect(page.getByTestId('composer-note')).toHaveText('Your message follows two’s answer');
+	await isClean();
+	await two.getByTestId('choose-answer').press('Enter');
+	for (const tab of [page, second]) {
+		await expect(questions(tab).last()).toContainText('And then?');
+		await expect(answers(tab).last()).toContainText('b/two says yes.');
+		await expect(answers(tab).first().getByTestId('branch-position')).toHaveText('3 / 3');
+	}
+	await second.close();
+
+	// An answer that is there gets another beside it; a message sent before a choice follows the one in front.
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await page.getByTestId('retry-with').last().click();
+	await page.getByTestId('compare-with').click();
+	await page.getByTestId('retry-model').filter({ hasText: 'test/model' }).click();
+	await page.getByTestId('compare-done').click();
+	await expect(page.getByRole('region', { name: 'model' })).toContainText('test/model says yes.');
+	await ask(page, 'Thanks.');
+	await expect(questions(page)).toHaveCount(3);
+	await expect(page.getByTestId('compared')).toHaveCount(0);
+	await expect(answers(page)).toHaveCount(3);
+	await expect(answers(page).last()).toContainText('b/two says yes.');
 });

@@ -11,26 +11,31 @@ export class FakeSource extends EventTarget {
 	readonly runId: string;
 	/** The page asked for the events after this one. */
 	readonly after: number;
+	/** Other runs that it follows. */
+	readonly beside: readonly { runId: string; after: number }[];
 	readyState = 0;
 	onopen: (() => void) | null = null;
 	onmessage: ((message: MessageEvent<string>) => void) | null = null;
 	onerror: (() => void) | null = null;
 
-	constructor(runId: string, after: number) {
+	constructor(runId: string, after: number, beside: readonly { runId: string; after: number }[] = []) {
 		super();
+		this.beside = beside.map((run) => ({ runId: run.runId, after: run.after }));
 		this.runId = runId;
 		this.after = after;
 	}
 
-	/** Numbers the events from `after + 1`, or from `from`. */
-	send(events: RunEvent[], from = this.after + 1): void {
+	/** Numbers the events from `after + 1`, or from `from`. `beside`: they're of this run, which the same stream follows. */
+	send(events: RunEvent[], from = this.after + 1, beside?: string): void {
+		// A closed source delivers nothing, as in a browser.
+		if (this.isClosed) return;
 		if (this.readyState === 0) this.onopen?.();
 		this.readyState = 1;
 		events.forEach((event, index) => {
-			// A closed source delivers nothing, as in a browser.
-			if (this.readyState === 2) return;
+			if (this.isClosed) return;
 			const init = { data: JSON.stringify(event), lastEventId: String(from + index) };
-			this.onmessage?.(new MessageEvent('message', init));
+			if (beside === undefined) this.onmessage?.(new MessageEvent('message', init));
+			else this.dispatchEvent(new MessageEvent(beside, init));
 		});
 	}
 
@@ -155,8 +160,8 @@ export function createFakeClient(): FakeClient {
 		stopRun: async (id) => {
 			client.stopped.push(id);
 		},
-		runEvents: (id, after) => {
-			const source = new FakeSource(id, after);
+		runEvents: (id, after, beside = []) => {
+			const source = new FakeSource(id, after, beside);
 			client.sources.push(source);
 			return source as unknown as EventSource;
 		},

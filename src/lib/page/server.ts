@@ -162,9 +162,13 @@ export function createClient() {
 		getRun: (id: string) => call('GET', '/api/runs/[id]', { params: { id } }),
 		/** Resolves when the server has noted it; the run's last event tells when it ended. */
 		stopRun: (id: string) => call('DELETE', '/api/runs/[id]', { params: { id } }),
-		/** Events with a `seq` above `after`; the caller closes the source. */
-		runEvents: (id: string, after: number) =>
-			openEvents(`${addressOf('/api/runs/[id]/events', { id })}?after=${after}`),
+		/** Events with a `seq` above `after`; the caller closes the source. Those of `beside` are named after their run. */
+		runEvents: (id: string, after: number, beside: readonly { runId: string; after: number }[] = []) => {
+			// One connection, because browsers open only six to a server.
+			const others = beside.map((run) => `${run.runId}:${run.after}`).join(',');
+			const query = `after=${after}${others === '' ? '' : `&beside=${others}`}`;
+			return openEvents(`${addressOf('/api/runs/[id]/events', { id })}?${query}`);
+		},
 		getOffer: (id: string, signal: AbortSignal) => call('GET', '/api/runs/[id]/offer', { params: { id }, signal }),
 
 		// Skills.

@@ -154,10 +154,28 @@ function attachmentAs(name: string): string {
 	return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
-/** SSE of a run’s stored events, with `seq` as id. */
-export async function* runEventFrames(batches: AsyncIterable<{ seq: number; data: string }[]>): AsyncGenerator<string> {
+/** SSE of a run’s stored events, with `seq` as id; named `event`, if given. */
+export async function* runEventFrames(
+	batches: AsyncIterable<{ seq: number; data: string }[]> | Iterable<{ seq: number; data: string }[]>,
+	event?: string
+): AsyncGenerator<string> {
+	const name = event === undefined ? '' : `event: ${event}\n`;
 	for await (const batch of batches) {
-		yield batch.map(({ seq, data }) => `id: ${seq}\ndata: ${data}\n\n`).join('');
+		yield batch.map(({ seq, data }) => `${name}id: ${seq}\ndata: ${data}\n\n`).join('');
+	}
+}
+
+/** Items of several sources as they come, until all have ended. */
+export async function* inTurns<Item>(sources: AsyncGenerator<Item>[]): AsyncGenerator<Item> {
+	const nextOf = async (source: AsyncGenerator<Item>) => ({ source, next: await source.next() });
+	const waiting = new Map(sources.map((source) => [source, nextOf(source)]));
+	while (waiting.size > 0) {
+		const { source, next } = await Promise.race(waiting.values());
+		waiting.delete(source);
+		if (next.done) continue;
+		yield next.value;
+		// Only once this one is taken: a reader that is behind costs no more pages. Last, so that a fast source keeps nobody waiting.
+		waiting.set(source, nextOf(source));
 	}
 }
 

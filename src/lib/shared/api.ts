@@ -6,6 +6,7 @@ import {
 	customInstructions,
 	modelId,
 	modelRouting,
+	MOST_COMPARED,
 	presetId,
 	presetOfModel,
 	reasoningEffort,
@@ -165,6 +166,18 @@ export const conversationDetail = conversationSummary.extend({
 	hasEarlier: z.boolean(),
 	/** Alternatives by message id: ids of all versions in order, including itself. */
 	alternatives: z.record(z.string(), z.array(z.string())),
+	/** Answers to the last question, side by side until one of them is shown (`PATCH` with `show`). */
+	compared: z
+		.array(
+			z.object({
+				/** Empty if unknown. */
+				model: z.string(),
+				message,
+				/** As below, of its run. */
+				cursor: z.number()
+			})
+		)
+		.optional(),
 	queue: z.array(queuedMessage),
 	/** Total usage of all runs in all branches; null if unknown. */
 	usage: tokenUsage.nullable(),
@@ -230,6 +243,16 @@ export const forwardedProps = z.looseObject({
 	continue: conversationId.optional(),
 	/** Adds the new message after this one, in a new branch; null for the beginning. */
 	after: conversationId.nullable().optional(),
+	/** Each of these models answers the question, side by side. None of them is chosen for the conversation. */
+	compare: z
+		.array(modelId.refine((id) => presetOfModel(id) === null, 'must be a model, not a preset'))
+		.min(1)
+		.max(MOST_COMPARED)
+		.optional(),
+	/** With `compare` and `retry`: beside this answer. */
+	beside: conversationId.optional(),
+	/** With `compare` and `retry`: in the place of this answer, beside the others. */
+	instead: conversationId.optional(),
 	/** From now on in this conversation. */
 	...chatChoices.shape,
 	/** Names of skills to pin first (F7). */
@@ -389,7 +412,14 @@ export const earlierQuery = z.object({
 
 /** `GET /api/runs/:id/events`: an unknown number starts over. */
 export const eventsQuery = z.object({
-	after: z.string().optional().describe('Number of the last event you have.')
+	after: z.string().optional().describe('Number of the last event you have.'),
+	beside: z
+		.string()
+		.regex(/^[\w-]{1,128}:\d{1,15}(,[\w-]{1,128}:\d{1,15}){0,7}$/, 'must be like `run-2:0,run-3:12`')
+		.optional()
+		.describe(
+			'Answers to follow over the same connection, each with the number of the last event you have: `run-2:0,run-3:12`. Their events are named after their `runId`.'
+		)
 });
 
 /** `POST /api/session`. */

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS, WEB_TOOLS } from './names.ts';
 
 /** The model server’s id, such as `openrouter/auto`. */
+/** Models that answer one question side by side. */
+export const MOST_COMPARED = 3;
+
 export const modelId = z
 	.string()
 	.trim()

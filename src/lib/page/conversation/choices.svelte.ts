@@ -117,6 +117,8 @@ export class Choices {
 	web = $state.raw<readonly WebTool[] | null>(null);
 	/** `ask`: every script needs approval. */
 	approval = $state<'ask' | null>(null);
+	/** Models that answer the next message side by side; empty to ask one. */
+	compared = $state.raw<readonly string[]>([]);
 	/** Id of the preset it was started with. */
 	preset = $state<string | null>(null);
 

@@ -38,17 +38,28 @@ export class History {
 		return true;
 	}
 
-	/** Generates another reply beside this one, with `model` from now on if given. */
+	/** Generates another version of this reply, with `model` from now on if given. Side by side with others, it takes its place. */
 	async retry(entry: MessageEntry, model?: string): Promise<boolean> {
+		const place = this.#host.compared.find((each) => each.entry === entry);
+		if (!place) return this.#answerAgain(entry, { model });
+		return this.#answerAgain(entry, { compare: [model ?? place.model], instead: entry.message.id });
+	}
+
+	/** Has these models answer the same question beside this reply. */
+	compare(entry: MessageEntry, models: readonly string[]): Promise<boolean> {
+		return this.#answerAgain(entry, { compare: models, beside: entry.message.id });
+	}
+
+	async #answerAgain(entry: MessageEntry, props: Record<string, unknown>): Promise<boolean> {
 		const earlier = this.#host.entries.slice(0, Math.max(0, this.#host.entries.indexOf(entry)));
 		const question = earlier.findLast(({ message }) => message.role === 'user')?.message;
 		const questionId = question?.id ?? entry.message.parentId;
-		return questionId !== null && this.#host.startRun(null, { retry: questionId, model });
+		return questionId !== null && this.#host.startRun(null, { retry: questionId, ...props }, entry);
 	}
 
 	/** Continues a reply that ended early. */
-	continue({ message }: MessageEntry): Promise<boolean> {
-		return this.#host.startRun(null, { continue: message.id });
+	continue(entry: MessageEntry): Promise<boolean> {
+		return this.#host.startRun(null, { continue: entry.message.id }, entry);
 	}
 
 	/** Switches to the message's branch. */
@@ -129,9 +140,9 @@ export class History {
 
 /**
  * The entries after reading the latest messages, behind the earlier entries already there. Existing messages keep their entry
- * and whatever is rendered in it. The reply of the run `liveRunId` stays as it is, because the page is ahead of the server.
+ * and whatever is rendered in it. Replies of runs in `live` stay as they are, because the page is ahead of the server.
  */
-export function mergeEntries(entries: MessageEntry[], messages: Message[], liveRunId: string | null): MessageEntry[] {
+export function mergeEntries(entries: MessageEntry[], messages: Message[], live: readonly string[]): MessageEntry[] {
 	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const byId = new Map(entries.map((entry) => [entry.message.id, entry]));
 	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
@@ -140,7 +151,7 @@ export function mergeEntries(entries: MessageEntry[], messages: Message[], liveR
 		// A reply whose run was started here has no server id yet.
 		const entry = byId.get(message.id) ?? (message.runId === null ? undefined : byRun.get(message.runId));
 		if (!entry) return new MessageEntry(message);
-		const isLive = message.runId !== null && message.runId === liveRunId;
+		const isLive = message.runId !== null && live.includes(message.runId);
 		if (!isLive) {
 			if (!isSame(entry.message, message)) entry.message = message;
 		} else if (entry.message.id !== message.id || entry.message.parentId !== message.parentId) {

@@ -5,66 +5,77 @@ import { ApiError, asApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import { runInput, type RunQuestion } from './questions.ts';
 
-export interface FollowOptions {
-	/** Opens a stream of the events after `seq`. */
-	connect: (after: number) => EventSource;
+export interface LiveRunOptions {
+	runId: string;
 	/** `seq` of the last known event. */
 	after: number;
 	onevents: (events: NumberedEvent[]) => void;
+	/** After the last event; `isLost`: the run no longer exists, or ended before the events shown here. */
+	onend: (isLost: boolean) => void;
+}
+
+interface FollowedRun extends LiveRunOptions {
+	queue: FrameQueue<NumberedEvent>;
+}
+
+interface FollowOptions {
+	runs: readonly FollowedRun[];
+	/** Opens a stream of the events that these runs lack. */
+	connect: (runs: readonly FollowedRun[]) => EventSource;
 	/** True while the connection is lost. */
 	onreconnecting: (isReconnecting: boolean) => void;
 	/** Called between attempts: false if the run no longer exists. A rejection counts as unknown. */
-	exists: () => Promise<boolean>;
-	/** The run no longer exists, or ended before the events shown here. */
-	onlost: () => void;
+	exists: (runId: string) => Promise<boolean>;
+	onend: (run: FollowedRun, isLost: boolean) => void;
 }
 
 const FIRST_DELAY_MS = 400;
 const MAX_DELAY_MS = 5_000;
 
-/** Returns a function that stops following. Ends by itself after the terminal event. */
-function followRun(options: FollowOptions): () => void {
+/** Follows runs over one connection, until all have ended. Returns a function that stops following. */
+function followRuns(options: FollowOptions): () => void {
 	const ended = new AbortController();
 	const { signal } = ended;
-	const queue = createFrameQueue(options.onevents);
-	let cursor = options.after;
+	let { runs } = options;
 	let source: EventSource | undefined;
 	let failures = 0;
 
-	signal.addEventListener('abort', () => {
-		source?.close();
-		queue.clear();
-	});
+	signal.addEventListener('abort', () => source?.close());
 
-	const receive = (message: MessageEvent<string>): void => {
-		const seq = Number(message.lastEventId);
-		const event = JSON.parse(message.data) as RunEvent;
-		if (seq <= cursor) {
-			// The server crashed and lost the latest events shown here.
-			if (isTerminal(event)) lose();
-			return;
-		}
-		cursor = seq;
-		queue.push({ seq, event });
-		if (!isTerminal(event)) return;
+	const end = (run: FollowedRun, isLost: boolean): void => {
+		runs = runs.filter((other) => other !== run);
 		// Close at once: an open EventSource would reconnect and replay the whole run.
-		source?.close();
-		queue.flush();
-		ended.abort();
+		if (runs.length === 0) ended.abort();
+		if (isLost) run.queue.clear();
+		else run.queue.flush();
+		options.onend(run, isLost);
 	};
 
-	const lose = (): void => {
-		ended.abort();
-		options.onlost();
+	const receive = (run: FollowedRun, message: MessageEvent<string>): void => {
+		if (signal.aborted || !runs.includes(run)) return;
+		const seq = Number(message.lastEventId);
+		const event = JSON.parse(message.data) as RunEvent;
+		if (seq <= run.after) {
+			// The server crashed and lost the latest events shown here.
+			if (isTerminal(event)) end(run, true);
+			return;
+		}
+		run.after = seq;
+		run.queue.push({ seq, event });
+		if (isTerminal(event)) end(run, false);
 	};
 
 	const open = (): void => {
-		source = options.connect(cursor);
+		source = options.connect(runs);
 		source.onopen = () => {
 			failures = 0;
 			options.onreconnecting(false);
 		};
-		source.onmessage = receive;
+		const [first, ...beside] = runs;
+		source.onmessage = (message) => first && receive(first, message);
+		for (const run of beside) {
+			source.addEventListener(run.runId, (message: MessageEvent<string>) => receive(run, message));
+		}
 		source.onerror = () => void reconnect();
 	};
 
@@ -75,11 +86,13 @@ function followRun(options: FollowOptions): () => void {
 		options.onreconnecting(true);
 		await untilWorthTrying(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1)), signal);
 		if (signal.aborted) return;
-		// EventSource can't tell a 404 from a lost connection.
-		const exists = await options.exists().catch(() => true);
-		if (signal.aborted) return;
-		if (exists) return open();
-		lose();
+		for (const run of runs) {
+			// EventSource can't tell a 404 from a lost connection.
+			const exists = await options.exists(run.runId).catch(() => true);
+			if (signal.aborted) return;
+			if (!exists) end(run, true);
+		}
+		if (!signal.aborted) open();
 	};
 
 	open();
@@ -102,75 +115,78 @@ function untilWorthTrying(delayMs: number, signal: AbortSignal): Promise<void> {
 	});
 }
 
-export interface LiveRunOptions {
-	runId: string;
-	/** `seq` of the last known event. */
-	after: number;
-	onevents: (events: NumberedEvent[]) => void;
-	/** After the last event; `isLost`: the run no longer exists. */
-	onend: (isLost: boolean) => void;
-}
-
-/** The active run of a chat. */
+/** The active run of a chat, or the runs that write answers side by side. */
 export class LiveRun {
 	readonly #client: Client;
-	/** Null between runs. */
-	id = $state<string | null>(null);
+	ids = $state.raw<readonly string[]>([]);
 	/** Whether a run was followed since the page opened. */
 	hasBegun = $state(false);
-	isStopping = $state(false);
 	isReconnecting = $state(false);
+	#stopping = $state.raw<readonly string[]>([]);
+	#runs: readonly FollowedRun[] = [];
 	#unfollow: (() => void) | null = null;
 
 	constructor(client: Client) {
 		this.#client = client;
 	}
 
-	/** Follows this run instead of any other. */
-	follow({ runId, after, onevents, onend }: LiveRunOptions): void {
-		this.leave();
-		this.id = runId;
+	/** Null between runs. */
+	get id(): string | null {
+		return this.ids[0] ?? null;
+	}
+
+	/** Whether all of them, or this one, are being stopped. */
+	isStopping(...runIds: string[]): boolean {
+		return (runIds.length === 0 ? this.ids : runIds).every((id) => this.#stopping.includes(id));
+	}
+
+	/** Follows these runs instead of any other. Those it follows already go on where they are. */
+	follow(runs: readonly LiveRunOptions[]): void {
+		this.#unfollow?.();
+		const known = this.#runs;
+		const next = runs.map(
+			(run) => known.find(({ runId }) => runId === run.runId) ?? { ...run, queue: createFrameQueue(run.onevents) }
+		);
+		for (const run of known) if (!next.includes(run)) run.queue.clear();
+		this.#show(next);
 		this.hasBegun = true;
-		const end = (isLost: boolean): void => {
-			this.#reset();
-			onend(isLost);
-		};
-		this.#unfollow = followRun({
-			connect: (seq) => this.#client.runEvents(runId, seq),
-			after,
-			onevents: (events) => {
-				onevents(events);
-				const last = events.at(-1);
-				if (last && isTerminal(last.event)) end(false);
-			},
+		this.#unfollow = followRuns({
+			runs: next,
+			connect: ([first, ...beside]) => this.#client.runEvents(first?.runId ?? '', first?.after ?? 0, beside),
 			onreconnecting: (isReconnecting) => (this.isReconnecting = isReconnecting),
-			exists: () => this.#exists(runId),
-			onlost: () => end(true)
+			exists: (runId) => this.#exists(runId),
+			onend: (run, isLost) => {
+				this.#show(this.#runs.filter((other) => other !== run));
+				run.onend(isLost);
+			}
 		});
 	}
 
-	/** The run's last event tells when it has ended. Rejects with an `ApiError`. */
-	async stop(): Promise<void> {
-		if (this.id === null || this.isStopping) return;
-		this.isStopping = true;
+	/** Stops these runs. The last event of each tells when it has ended. Rejects with an `ApiError`. */
+	async stop(runIds = this.ids): Promise<void> {
+		const asked = runIds.filter((id) => !this.#stopping.includes(id));
+		this.#stopping = [...this.#stopping, ...asked];
 		try {
-			await this.#client.stopRun(this.id);
+			await Promise.all(asked.map((id) => this.#client.stopRun(id)));
 		} catch (error) {
-			this.isStopping = false;
+			this.#stopping = this.#stopping.filter((id) => !asked.includes(id));
 			throw error;
 		}
 	}
 
-	/** Stops following; the run continues. */
+	/** Stops following; the runs continue. */
 	leave(): void {
 		this.#unfollow?.();
-		this.#reset();
+		for (const { queue } of this.#runs) queue.clear();
+		this.#show([]);
 	}
 
-	#reset(): void {
+	#show(runs: readonly FollowedRun[]): void {
+		this.#runs = runs;
+		this.ids = runs.map(({ runId }) => runId);
+		this.#stopping = this.#stopping.filter((id) => this.ids.includes(id));
+		if (runs.length > 0) return;
 		this.#unfollow = null;
-		this.id = null;
-		this.isStopping = false;
 		this.isReconnecting = false;
 	}
 

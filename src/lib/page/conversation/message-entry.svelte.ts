@@ -65,12 +65,17 @@ export interface SessionHost {
 	readonly client: Client;
 	readonly draft: Pick<Draft, 'sendingAs'>;
 	entries: MessageEntry[];
+	readonly compared: readonly { entry: MessageEntry; model: string }[];
 	/** Whether messages can be edited, retried or removed. */
 	readonly isIdle: boolean;
 	/** Makes one request, then reads the conversation again. Resolves to false on failure; see `actionError` of the session. */
 	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
-	/** Like `attempt`, one at a time and never during a run; otherwise false. */
-	change: (work: () => Promise<unknown>) => Promise<boolean>;
+	/** Like `attempt`, one at a time and not while this answer, or any, is being written; otherwise false. */
+	change: (work: () => Promise<unknown>, entry?: MessageEntry) => Promise<boolean>;
 	/** Starts a run like `change` does. Without a new message if `question` is null. */
-	startRun: (question: { text: string; files: string[] } | null, props: Record<string, unknown>) => Promise<boolean>;
+	startRun: (
+		question: { text: string; files: string[] } | null,
+		props: Record<string, unknown>,
+		entry?: MessageEntry
+	) => Promise<boolean>;
 }

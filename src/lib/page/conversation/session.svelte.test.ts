@@ -447,3 +447,123 @@ test('F7: skills that wait to be pinned go with the first message, also when it 
 	expect(session.skills.pins).toEqual([]);
 	expect(services.skillChanges).toEqual([]);
 });
+
+describe('answers side by side', () => {
+	const answerOf = (name: string, change: Partial<Message> = {}): Message => ({
+		...emptyAnswer(`answer-${name}`, `run-${name}`, '2026-01-01T00:00:00.000Z', 'question'),
+		...change
+	});
+	const question: Message = { ...answerOf('q'), id: 'question', parentId: null, role: 'user', runId: null };
+	/** The answers of the models a and b, of which a's is the end of the shown branch. */
+	function store(answers: Message[], change: Partial<ConversationDetail> = {}): void {
+		const [first] = answers;
+		const active = answers.find(({ status }) => status === 'running')?.runId ?? null;
+		const compared = answers.map((message, index) => ({ model: 'ab'.charAt(index), message, cursor: index }));
+		storedConversation(first ? [question, first] : [question], active, 0, { compared, ...change });
+	}
+	const done = (name: string) => answerOf(name, { status: 'complete' });
+	const textOf = (index: number) => {
+		const last = session.compared[index]?.entry.message.parts.at(-1);
+		return last?.type === 'text' ? last.text : '';
+	};
+
+	test('are asked for in one request, and only for this message', async () => {
+		session.choices.compared = ['a', 'b'];
+		await send('Which?');
+		await send('And now?');
+		expect(client.started.map(({ forwardedProps }) => forwardedProps)).toEqual([{ compare: ['a', 'b'] }, undefined]);
+	});
+
+	test('grow over one connection, each from where it was, and end one by one', async () => {
+		store([answerOf('a'), answerOf('b')]);
+		await session.load();
+		const [source] = client.sources;
+		expect([source?.runId, source?.after, source?.beside]).toEqual(['run-a', 0, [{ runId: 'run-b', after: 1 }]]);
+		const written = (delta: string): RunEvent[] => [
+			{ type: 'TEXT_MESSAGE_START', messageId: 't', role: 'assistant' },
+			{ type: 'TEXT_MESSAGE_CONTENT', messageId: 't', delta }
+		];
+		source?.send(written('From a.'));
+		source?.send(written('From b.'), 2, 'run-b');
+		await expect.poll(() => [textOf(0), textOf(1)]).toEqual(['From a.', 'From b.']);
+		store([answerOf('a'), done('b')]);
+		source?.send([{ type: 'RUN_FINISHED', threadId: ID, runId: 'run-b', outcome: { type: 'success' } }], 4, 'run-b');
+		await expect.poll(() => session.run.ids).toEqual(['run-a']);
+		expect(told).not.toContain(`ended ${ID}`);
+		expect(source?.isClosed).toBe(false);
+		store([done('a'), done('b')]);
+		source?.send([{ type: 'RUN_FINISHED', threadId: ID, runId: 'run-a', outcome: { type: 'success' } }], 3);
+		await expect.poll(() => session.isRunning).toBe(false);
+		expect(source?.isClosed).toBe(true);
+		expect(told.filter((what) => what === `ended ${ID}`)).toHaveLength(1);
+	});
+
+	test('after a lost connection each goes on after its own last event', async () => {
+		store([answerOf('a'), answerOf('b')]);
+		await session.load();
+		client.sources[0]?.send([{ type: 'RUN_STARTED', threadId: ID, runId: 'run-b' }], 7, 'run-b');
+		client.sources[0]?.fail();
+		await expect.poll(() => client.sources.length).toBe(2);
+		expect(client.sources[1]).toMatchObject({ runId: 'run-a', after: 0, beside: [{ runId: 'run-b', after: 7 }] });
+	});
+
+	test('one is stopped, or all', async () => {
+		store([answerOf('a'), answerOf('b')]);
+		await session.load();
+		await session.stop('run-b');
+		expect(client.stopped).toEqual(['run-b']);
+		await session.stop();
+		expect(client.stopped).toEqual(['run-b', 'run-a']);
+	});
+
+	test('one that ended is asked again in its place while the other is being written', async () => {
+		store([answerOf('a'), answerOf('b', { status: 'failed' })]);
+		await session.load();
+		const [running, failed] = session.compared.map(({ entry }) => entry);
+		if (!running || !failed) throw new Error('there are two answers');
+		expect([session.canChange(running), session.canChange(failed)]).toEqual([false, true]);
+		await session.history.retry(failed);
+		expect(client.started[0]?.forwardedProps).toEqual({ retry: 'question', compare: ['b'], instead: 'answer-b' });
+	});
+
+	test('the chosen one is shown with its model, the others end, and what waited follows it', async () => {
+		const waiting = { id: 'next', text: 'Next?', files: [], createdAt: '2026-01-01T00:00:00.000Z' };
+		store([answerOf('a'), done('b')], { queue: [waiting] });
+		await session.load();
+		const [, chosen] = session.compared;
+		if (!chosen) throw new Error('there are two answers');
+		const changes: unknown[] = [];
+		client.changeConversation = async (_id, change) => void changes.push(change) as never;
+		client.sendQueued = async (_id, id) => void changes.push(id) as never;
+		await session.choose(chosen);
+		expect(client.stopped).toEqual(['run-a']);
+		await expect.poll(() => changes).toEqual([{ show: 'answer-b', model: 'b' }, 'next']);
+	});
+
+	test('a message that is sent before a choice follows the one in front', async () => {
+		store([done('a'), done('b')]);
+		await session.load();
+		expect(session.front?.model).toBe('a');
+		const [, second] = session.compared;
+		if (second) session.bringToFront(second.entry);
+		client.changeConversation = async (_id, change) => {
+			client.calls.push(['changeConversation', change]);
+			storedConversation([question, done('b')], null, 0);
+			return undefined as never;
+		};
+		await send('Go on.');
+		expect(client.calls).toEqual([['changeConversation', { show: 'answer-b', model: 'b' }]]);
+		expect(client.started).toHaveLength(1);
+		expect(session.compared).toEqual([]);
+	});
+
+	test('a choice that the server refuses leaves the message in the box', async () => {
+		store([done('a'), done('b')]);
+		await session.load();
+		client.changeConversation = () => Promise.reject(unreachable(new Error('gone')));
+		await send('Go on.');
+		expect(client.started).toEqual([]);
+		expect(session.draft.text).toBe('Go on.');
+		expect(session.actionError?.code).toBe('unreachable');
+	});
+});

@@ -1,6 +1,7 @@
 /** One open chat: its messages, the active run, and the actions on them. */
 import type { ConversationDetail } from '../../shared/api.ts';
 import type { ApprovalDecision, TokenUsage } from '../../shared/events.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { ApiError, asApiError, isInTrash } from '../request.ts';
 import { Choices, MessageQueue } from './choices.svelte.ts';
 import type { Client } from '../server.ts';
@@ -9,7 +10,7 @@ import { pathsOf, ReadMark, type RunQuestion, userMessageOf, watchConversation }
 import { Draft, type Question } from '../composer/draft.svelte.ts';
 import { ConversationFiles } from '../files/conversation-files.svelte.ts';
 import { History, mergeEntries, placeOfRun } from './history.svelte.ts';
-import { LiveRun, RunStarter } from './live-run.svelte.ts';
+import { LiveRun, type LiveRunOptions, RunStarter } from './live-run.svelte.ts';
 import { MessageEntry, receiveEvents, createSessionServices, type SessionServices } from './message-entry.svelte.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';
 
@@ -22,6 +23,12 @@ export interface SessionListener {
 	seen?: (conversationId: string) => void;
 	/** Renamed, deleted or restored elsewhere. */
 	changed?: (conversationId: string) => void;
+}
+
+export interface ComparedEntry {
+	/** Empty if unknown. */
+	model: string;
+	entry: MessageEntry;
 }
 
 export class ChatSession {
@@ -39,6 +46,9 @@ export class ChatSession {
 	readonly #readMark: ReadMark;
 	title = $state('');
 	entries = $state.raw<MessageEntry[]>([]);
+	/** Answers to the last question, side by side until one is chosen; usually none. The last entry is one of them. */
+	compared = $state.raw<readonly ComparedEntry[]>([]);
+	#front = $state<string | null>(null);
 	/** Of all finished runs, in every branch. */
 	usage = $state.raw<TokenUsage | null>(null);
 	/** `new`: not saved on the server. */
@@ -87,13 +97,51 @@ export class ChatSession {
 
 	/** Whether the last reply waits for approval. */
 	get isWaiting(): boolean {
-		return this.entries.at(-1)?.message.status === 'waiting';
+		return (this.front?.entry ?? this.entries.at(-1))?.message.status === 'waiting';
 	}
 
 	/** Whether messages can be edited, retried or removed. */
 	get isIdle(): boolean {
-		const isBusy = this.isSending || this.isChanging || this.isRunning;
-		return !isBusy && !this.isDeleted && this.phase === 'ready';
+		return !this.isRunning && this.#isFree;
+	}
+
+	get #isFree(): boolean {
+		return !this.isSending && !this.isChanging && !this.isDeleted && this.phase === 'ready';
+	}
+
+	/** Whether this answer can be retried or continued: of several side by side, also while others are being written. */
+	canChange(entry: MessageEntry): boolean {
+		const isCompared = this.compared.some((each) => each.entry === entry);
+		return isCompared ? this.#isFree && entry.message.status !== 'running' : this.isIdle;
+	}
+
+	/** Of answers side by side, the one that the next message follows. */
+	get front(): ComparedEntry | null {
+		const shown = this.#front ?? this.entries.at(-1)?.message.id;
+		return this.compared.find(({ entry }) => entry.message.id === shown) ?? this.compared[0] ?? null;
+	}
+
+	bringToFront({ message }: MessageEntry): void {
+		this.#front = message.id;
+	}
+
+	/** Goes on with this answer and its model. Stops the others; they stay as versions. */
+	async choose(answer: ComparedEntry): Promise<boolean> {
+		const { status } = answer.entry.message;
+		const [next] = this.queue.items;
+		const isChosen = await this.#choose(answer);
+		if (isChosen && next && status === 'complete') void this.queue.sendNow(next.id);
+		return isChosen;
+	}
+
+	#choose({ entry, model }: ComparedEntry): Promise<boolean> {
+		const { id } = entry.message;
+		const hasModel = model !== '' && model !== BUILT_IN_MODEL;
+		const others = this.compared.flatMap((each) => (each.entry === entry ? [] : (each.entry.message.runId ?? [])));
+		return this.attempt(async () => {
+			await this.run.stop(this.run.ids.filter((runId) => others.includes(runId)));
+			await this.client.changeConversation(this.id, { show: id, ...(hasModel ? { model } : {}) });
+		});
 	}
 
 	/** Also true during a run: the message is queued then. */
@@ -150,6 +198,8 @@ export class ChatSession {
 	async send({ isUrgent = false } = {}): Promise<void> {
 		while (this.#underWay) await this.#underWay;
 		if (!this.canSend || this.#isDisposed) return;
+		const { front } = this;
+		if (front && !this.isRunning && !(await this.#during(this.#choose(front)))) return;
 		const question = this.draft.take();
 		const isSent = await (this.isRunning
 			? this.queue.add(question.text, pathsOf(question), isUrgent)
@@ -180,9 +230,12 @@ export class ChatSession {
 		return isTaken;
 	}
 
-	async stop(): Promise<void> {
+	/** Stops all answers under way, or this one. */
+	async stop(runId?: string): Promise<void> {
 		this.actionError = null;
-		await this.run.stop().catch((error: unknown) => (this.actionError = asApiError(error)));
+		await this.run
+			.stop(runId === undefined ? undefined : [runId])
+			.catch((error: unknown) => (this.actionError = asApiError(error)));
 	}
 
 	/** Allows or denies a pending call. Rejects with an `ApiError`. */
@@ -222,8 +275,8 @@ export class ChatSession {
 	}
 
 	/** See `SessionHost`. */
-	async change(work: () => Promise<unknown>): Promise<boolean> {
-		if (!this.isIdle) return false;
+	async change(work: () => Promise<unknown>, entry?: MessageEntry): Promise<boolean> {
+		if (!(entry ? this.canChange(entry) : this.isIdle)) return false;
 		this.isChanging = true;
 		return this.#during(this.attempt(work).finally(() => (this.isChanging = false)));
 	}
@@ -239,9 +292,10 @@ export class ChatSession {
 	}
 
 	/** See `SessionHost`. */
-	async startRun(question: RunQuestion | null, props: Record<string, unknown>): Promise<boolean> {
-		const isStarted = await this.change(() => this.#starter.start(this.#starter.inputOf(this.id, question, props)));
-		if (isStarted) this.askedCount++;
+	async startRun(question: RunQuestion | null, props: Record<string, unknown>, entry?: MessageEntry): Promise<boolean> {
+		const input = this.#starter.inputOf(this.id, question, props);
+		const isStarted = await this.change(() => this.#starter.start(input), entry);
+		if (isStarted && this.compared.length === 0) this.askedCount++;
 		return isStarted;
 	}
 
@@ -249,7 +303,12 @@ export class ChatSession {
 	async #ask(question: Question): Promise<boolean> {
 		const { text } = question;
 		const { pins } = this.skills;
-		const props = { ...(this.phase === 'new' ? this.choices.props : {}), ...(pins.length > 0 ? { pins } : {}) };
+		const compare = this.choices.compared.length > 1 ? this.choices.compared : [];
+		const props = {
+			...(this.phase === 'new' ? this.choices.props : {}),
+			...(pins.length > 0 ? { pins } : {}),
+			...(compare.length > 0 ? { compare } : {})
+		};
 		const input = this.#starter.inputOf(this.id, { text, files: pathsOf(question) }, props);
 		const entry = new MessageEntry({ ...userMessageOf(input), parentId: this.entries.at(-1)?.message.id ?? null });
 		this.draft.sendingAs(entry.message.id);
@@ -261,7 +320,9 @@ export class ChatSession {
 			const runId = await this.#starter.start(input);
 			this.title ||= text.slice(0, 80);
 			this.#listener.runStarted(this.id, runId, this.title);
-			if (!this.#isDisposed) this.#follow(runId, 0);
+			// Where several answers go, the next read tells.
+			if (!this.#isDisposed && compare.length === 0) this.#follow([{ runId, after: 0 }]);
+			this.choices.compared = [];
 			this.#becomeReady();
 			if (pins.length > 0) void this.skills.sent(pins);
 			return true;
@@ -295,10 +356,22 @@ export class ChatSession {
 	}
 
 	#show(detail: ConversationDetail): void {
-		const { title, messages, activeRunId, cursor, queue, usage } = detail;
-		const isElsewhere = activeRunId !== null && activeRunId !== this.run.id;
+		const { title, messages, activeRunId, cursor, queue, usage, compared = [] } = detail;
+		const running = compared
+			.filter(({ message }) => message.status === 'running')
+			.flatMap(({ message, cursor: after }) => (message.runId === null ? [] : [{ runId: message.runId, after }]));
+		const active = compared.length > 0 || activeRunId === null ? running : [{ runId: activeRunId, after: cursor }];
+		const { ids } = this.run;
+		const isElsewhere = active.some(({ runId }) => !ids.includes(runId));
+		const live = isElsewhere ? ids.filter((id) => active.some(({ runId }) => runId === id)) : ids;
+		const known = [...this.entries, ...this.compared.map(({ entry }) => entry)];
 		this.title = title;
-		this.entries = mergeEntries(this.entries, messages, isElsewhere ? null : this.run.id);
+		this.entries = mergeEntries(this.entries, messages, live);
+		this.compared = compared.flatMap(({ model, message }) => {
+			const [entry] = mergeEntries([...this.entries, ...known], [message], live).slice(-1);
+			return entry ? [{ model, entry }] : [];
+		});
+		if (!compared.some(({ message }) => message.id === this.#front)) this.#front = null;
 		this.history.update(detail, this.entries.slice(0, this.entries.length - messages.length));
 		this.queue.items = queue;
 		this.usage = usage;
@@ -308,7 +381,7 @@ export class ChatSession {
 		this.#readMark.show(detail.isUnread);
 		void this.skills.refresh();
 		void this.files.refresh();
-		if (isElsewhere) this.#follow(activeRunId, cursor);
+		if (isElsewhere) this.#follow(active);
 	}
 
 	#becomeReady(): void {
@@ -320,14 +393,20 @@ export class ChatSession {
 		});
 	}
 
-	#follow(runId: string, after: number): void {
-		const { entry, entries } = placeOfRun(this.entries, runId);
-		// The run ended between its last event and this read.
-		if (this.#isDisposed || entry.message.status !== 'running') return;
-		this.entries = entries;
-		this.run.follow({
-			runId,
-			after,
+	#follow(runs: readonly { runId: string; after: number }[]): void {
+		const followed = runs.flatMap(({ runId, after }): LiveRunOptions[] => {
+			const beside = this.compared.find(({ entry }) => entry.message.runId === runId);
+			const { entry, entries } = beside ? { ...beside, entries: this.entries } : placeOfRun(this.entries, runId);
+			// The run ended between its last event and this read.
+			if (this.#isDisposed || entry.message.status !== 'running') return [];
+			this.entries = entries;
+			return [{ runId, after, ...this.#listen(entry) }];
+		});
+		if (followed.length > 0) this.run.follow(followed);
+	}
+
+	#listen(entry: MessageEntry): Pick<LiveRunOptions, 'onevents' | 'onend'> {
+		return {
 			onevents: (events) => {
 				const { title, hasLoaded, hasFiles } = receiveEvents(entry, events);
 				if (hasLoaded) void this.skills.refresh();
@@ -338,9 +417,9 @@ export class ChatSession {
 			},
 			onend: (isLost) => {
 				this.#version++;
-				this.#listener.runEnded(this.id);
+				if (!this.isRunning) this.#listener.runEnded(this.id);
 				void (isLost ? this.load() : this.refresh());
 			}
-		});
+		};
 	}
 }

@@ -20,6 +20,8 @@ export interface MessageActions {
 	retry: () => void;
 	/** Retries with another model; absent if there is no choice. */
 	retryWith?: ((model: string) => void) | undefined;
+	/** Has other models answer beside this reply; absent if there is no choice. */
+	compare?: ((models: string[]) => void) | undefined;
 	/** Loads the available models, once. */
 	loadModels?: (() => void) | undefined;
 	/** Continues the reply; absent if it can't be continued. */

@@ -102,6 +102,16 @@ export interface ModelFilter {
 	most: number | null;
 }
 
+/** The id without its provider until the list with names has loaded. */
+export function modelName(models: readonly { id: string; name: string }[], id: string): string {
+	return models.find((model) => model.id === id)?.name ?? id.replace(/^[^/]*\//, '');
+}
+
+/** Takes the id out, or adds it if there is room. */
+export function toggled(ids: readonly string[], id: string, most: number): string[] {
+	return ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id].slice(0, most);
+}
+
 export function isFree({ price }: ModelInfo): boolean {
 	return price?.input === 0 && price.output === 0;
 }

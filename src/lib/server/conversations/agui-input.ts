@@ -27,8 +27,30 @@ export type RunSetup = Pick<
 	'runId' | 'conversationId' | 'tools' | 'policy' | 'choice' | 'pins' | 'instructions'
 >;
 
-/** @throws AppError invalid_input if the messages end with neither a question nor a result, or an empty one */
-export function toRunRequest(input: RunAgentInput): RunRequest {
+/**
+ * One request, or one for each model that is compared.
+ * @throws AppError invalid_input if the messages end with neither a question nor a result, or an empty one
+ */
+export function toRunRequests(input: RunAgentInput): RunRequest[] {
+	const { compare, retry, beside, instead } = toProps(input);
+	const request = toRunRequest(input);
+	if (!compare) return [request];
+	const questionId = request.kind === 'ask' ? request.message.id : retry;
+	if (questionId === undefined) throw new AppError('invalid_input', 'forwardedProps.compare: needs a question.');
+	const { tools, instructions, policy, conversationId } = request;
+	const named = retry === undefined ? undefined : (instead ?? beside);
+	return compare.map((model, index) => {
+		if (index === 0) {
+			const answer = named === undefined ? 'new' : { answer: named, isReplaced: instead !== undefined };
+			return { ...request, compare: { model, beside: answer } };
+		}
+		const runId = `${input.runId.slice(0, 120)}-${index + 1}`;
+		const options = { runId, conversationId, tools, instructions, policy };
+		return { ...options, kind: 'retry', questionId, compare: { model, beside: 'open' } };
+	});
+}
+
+function toRunRequest(input: RunAgentInput): RunRequest {
 	const { retry, continue: messageId, after } = toProps(input);
 	const setup = toRunSetup(input);
 	if (retry !== undefined) return { ...setup, kind: 'retry', questionId: retry };

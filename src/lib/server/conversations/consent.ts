@@ -2,6 +2,7 @@
 import { isBuiltinCall } from '../../shared/names.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
+import type { Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
 import type { CallResult } from '../store/chat/store-runs.ts';
 import { type RunSetup, type Answers, toRunSetup, trailingResults } from './agui-input.ts';
@@ -40,8 +41,12 @@ export async function decide(
 ): Promise<string | null> {
 	checkMayDecide(by, decision);
 	await refuseDeleted({ store }, conversationId);
-	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
-	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
+	const compared = (await store.messages.compared(conversationId)).map(({ id }) => id);
+	const shown = (await store.messages.list(conversationId)).findLast(({ status }) => status === 'waiting');
+	const waiting = [...(await store.messages.read(conversationId, compared)), ...(shown ? [shown] : [])];
+	const isAsked = (each: Part) => each.type === 'tool' && each.approval?.interruptId === interruptId;
+	const answer = waiting.find(({ status, parts }) => status === 'waiting' && parts.some(isAsked));
+	const part = answer?.parts.find(isAsked);
 	if (!answer || part?.type !== 'tool' || !part.approval) {
 		throw new AppError('not_found', 'This question is no longer open.');
 	}

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Message } from '../../shared/message.ts';
 import { conversationFile, type ConversationFile, type FileMessage } from '../../shared/message-schema.ts';
 import { emptyAnswer, foldEvent } from '../../shared/message.ts';
 import { RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
@@ -37,7 +38,7 @@ afterAll(async () => {
 	await rm(root, { recursive: true, force: true });
 });
 
-const parts = () => ({ store, runner: { live: () => null } });
+const parts = () => ({ store, runner: { current: (message: Message) => message } });
 
 async function exported(id: string, format: ExportFormat = 'json'): Promise<string> {
 	let text = '';

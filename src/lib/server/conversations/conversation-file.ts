@@ -29,7 +29,7 @@ export interface ExportedFile {
 
 interface Parts {
 	store: Store;
-	runner: Pick<Runner, 'live'>;
+	runner: Pick<Runner, 'current'>;
 }
 
 const PAGE = 50;
@@ -71,14 +71,12 @@ async function* writeMarkdown(parts: Parts, conversation: ConversationSummary): 
 
 async function* readAll(
 	{ store, runner }: Parts,
-	{ id, activeRunId }: ConversationSummary,
+	{ id }: ConversationSummary,
 	ids: readonly string[]
 ): AsyncGenerator<Message> {
 	for (let start = 0; start < ids.length; start += PAGE) {
 		for (const message of await store.messages.read(id, ids.slice(start, start + PAGE))) {
-			// Memory is ahead of the database.
-			const live = activeRunId === message.runId && activeRunId !== null ? runner.live(activeRunId) : null;
-			yield live?.message.id === message.id ? live.message : message;
+			yield runner.current(message);
 		}
 	}
 }

@@ -16,7 +16,7 @@ import { BUILT_IN_MODEL } from '../../shared/names.ts';
 
 interface Parts {
 	store: Pick<Store, 'conversations' | 'conversationSkills' | 'messages'>;
-	runner: Pick<Runner, 'live'>;
+	runner: Pick<Runner, 'current'>;
 	skills: { registry: Pick<SkillsProvider['registry'], 'snapshot'> };
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	changes: Pick<ConversationChanges, 'announce'>;
@@ -28,12 +28,9 @@ const MAX_PINNED = 50;
 /** For the visible branch, including the reply under way. @throws AppError not_found */
 export async function listConversationSkills(parts: Parts, id: string): Promise<ConversationSkillList> {
 	const { store, skills, modes } = parts;
-	const conversation = await store.conversations.get(id);
-	if (!conversation) throw noConversation();
+	if (!(await store.conversations.get(id))) throw noConversation();
 	const states = await store.conversationSkills.list(id);
-	const messages = await store.messages.list(id);
-	const live = conversation.activeRunId === null ? null : parts.runner.live(conversation.activeRunId)?.message;
-	const shown = live ? messages.map((message) => (message.id === live.id ? live : message)) : messages;
+	const shown = (await store.messages.list(id)).map((message) => parts.runner.current(message));
 	const snapshot = skills.registry.snapshot();
 	const usable = viewOf(snapshot, modes).library.skills;
 	const listed = [...usable, ...snapshot.skills, ...snapshot.broken];

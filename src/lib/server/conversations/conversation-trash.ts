@@ -74,12 +74,11 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 
 	return {
 		async remove(id) {
-			const run = await conversations.markDeleted(id, new Date(now()).toISOString());
-			if (!run) throw new AppError('not_found', 'Conversation not found.');
+			const marked = await conversations.markDeleted(id, new Date(now()).toISOString());
+			if (!marked) throw new AppError('not_found', 'Conversation not found.');
 			// Before the run ends: listeners to that end would read what is gone.
 			changes.announce(id);
-			if (run.activeRunId === null) return;
-			const stop = runner.stop(run.activeRunId);
+			const stop = Promise.all(marked.runIds.map((runId) => runner.stop(runId)));
 			stopping.set(id, stop);
 			await stop.finally(() => stopping.delete(id));
 		},

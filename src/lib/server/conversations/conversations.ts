@@ -36,25 +36,47 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 		await refuseDeleted({ store }, id);
 		throw new AppError('not_found', 'Conversation not found.');
 	}
+	let compared = await readCompared({ store }, id);
 	// Memory is ahead of the database: take message and cursor together, after the reads.
 	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
 	// A run that began between the reads is in the second one.
-	if (live && !page.messages.some((message) => message.id === live.message.id)) {
+	const isRead = ({ id: known }: Pick<Message, 'id'>) => known === live?.message.id;
+	if (live && !page.messages.some(isRead) && !compared.some(({ message }) => isRead(message))) {
 		page = await store.messages.page(id, { limit: FIRST_PAGE });
+		compared = await readCompared({ store }, id);
 	}
 	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
-	if (!live)
-		return {
-			...conversation,
-			...choice,
-			...page,
-			messages: await withDecisions(store, id, page.messages),
-			queue,
-			usage,
-			cursor: 0
-		};
-	const messages = page.messages.map((message) => (message.id === live.message.id ? withElapsed(live) : message));
-	return { ...conversation, ...choice, ...page, messages, queue, usage, cursor: live.seq };
+	const current = (message: Message) => {
+		const own = message.runId === null ? null : runner.live(message.runId);
+		return own?.message.id === message.id ? { message: withElapsed(own), cursor: own.seq } : { message, cursor: 0 };
+	};
+	const messages = (await withDecisions(store, id, page.messages)).map((message) => current(message).message);
+	return {
+		...conversation,
+		...choice,
+		...page,
+		messages,
+		compared:
+			compared.length === 0 ? undefined : compared.map(({ model, message }) => ({ model, ...current(message) })),
+		queue,
+		usage,
+		cursor: live?.seq ?? 0
+	};
+}
+
+/** Two or more answers, or none: one alone is an answer like any other. */
+async function readCompared({ store }: Pick<Parts, 'store'>, id: string) {
+	const answers = await store.messages.compared(id);
+	if (answers.length < 2) return [];
+	const messages = await withDecisions(
+		store,
+		id,
+		await store.messages.read(
+			id,
+			answers.map((answer) => answer.id)
+		)
+	);
+	return messages.map((message) => ({ message, model: answers.find((each) => each.id === message.id)?.model ?? '' }));
 }
 
 /** For a page opened later: its clock may differ, and it hasn't seen the calls start. */
@@ -193,7 +215,7 @@ async function requireIdle({ store }: Parts, id: string): Promise<void> {
 
 /** Messages queued for the end of a run (F14). */
 export interface Outbox {
-	/** Sends a message after the current run; or at once if none, and returns the id of its run. */
+	/** Sends a message after the current run; or at once if none and nothing is compared, and returns the id of its run. */
 	enqueue(conversationId: string, message: NewMessage): Promise<string | null>;
 	/**
 	 * Sends a queued message before all others, ending the current run after its step. Returns the id of its run, or null if
@@ -219,8 +241,10 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 			throw error;
 		}
 	};
+	/** What waits follows the answer that somebody chooses. */
+	const isComparing = async (conversationId: string) => (await store.messages.compared(conversationId)).length > 0;
 	runner.onEnd(async (conversationId, last) => {
-		if (isGood(last)) await sendNext(conversationId);
+		if (isGood(last) && !(await isComparing(conversationId))) await sendNext(conversationId);
 	});
 
 	return {
@@ -230,7 +254,9 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 			// Already sent, and repeated by a client that doesn't know.
 			const runId = runIdOf(conversationId, message.id);
 			if (await runner.get(runId)) return runId;
-			return sendNext(conversationId);
+			if (await isComparing(conversationId)) return null;
+			// The end of a run may have sent it first.
+			return (await sendNext(conversationId)) ?? ((await runner.get(runId)) ? runId : null);
 		},
 
 		async sendNow(conversationId, messageId) {

@@ -4,7 +4,8 @@ import { call, cited, gate, item, raw, status, text, type Reply } from '../../..
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { runAgentInput } from '../../shared/api.ts';
 import type { Preset } from '../../shared/models.ts';
-import { toRunRequest } from './agui-input.ts';
+import type { RunRequest } from '../turns/run-request.ts';
+import { toRunRequests } from './agui-input.ts';
 import { readRunOffer } from './conversation-skills.ts';
 
 let rig: RunRig;
@@ -281,12 +282,12 @@ test('F11: a model that its server does not have is said to be missing, and the 
 });
 
 const requestOf = (forwardedProps: unknown) =>
-	toRunRequest(
+	toRunRequests(
 		runAgentInput.parse({
 			...{ threadId: 'c', runId: 'r', forwardedProps },
 			messages: [{ id: 'm', role: 'user', content: 'hello' }]
 		})
-	);
+	)[0] as RunRequest;
 
 test('F11, F7: choice and pins are read from forwardedProps; what is not said stays, and nonsense is refused', () => {
 	expect(requestOf({ model: 'a/b', effort: null, pins: ['demo'] })).toMatchObject({

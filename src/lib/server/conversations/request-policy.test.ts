@@ -4,7 +4,8 @@ import { call, text } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import { runAgentInput } from '../../shared/api.ts';
-import { toRunRequest } from './agui-input.ts';
+import type { RunRequest } from '../turns/run-request.ts';
+import { toRunRequests } from './agui-input.ts';
 import type { BuiltinTools } from '../turns/toolbox.ts';
 
 let rig: RunRig;
@@ -28,14 +29,14 @@ function playedBuiltins(only: readonly string[] = ['web_search', 'file_read']): 
 }
 
 const requestOf = (skills: unknown) =>
-	toRunRequest(
+	toRunRequests(
 		runAgentInput.parse({
 			threadId: 'c',
 			runId: 'r',
 			messages: [{ id: 'm', role: 'user', content: 'hello' }],
 			forwardedProps: { skills }
 		})
-	);
+	)[0] as RunRequest;
 const toolNames = (request: number) =>
 	(rig.server.requests[request]?.body.tools as { name: string }[]).map(({ name }) => name);
 const results = (request: number) => JSON.stringify(rig.server.requests[request]?.body.input);

@@ -4,7 +4,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { plainLine } from '../../shared/characters.ts';
-import { findPreset, presetOfModel } from '../../shared/models.ts';
+import { findPreset, MOST_COMPARED, presetOfModel } from '../../shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { AgentLimits } from '../agent/loop.ts';
@@ -95,6 +95,12 @@ export class Runner {
 	/** The current answer of a run, newer than the stored one; null if it isn't running here. */
 	live(runId: string): LiveAnswer | null {
 		return this.#active.get(runId)?.log.snapshot ?? null;
+	}
+
+	/** The message as far as it's written: memory is ahead of the database. */
+	current(message: Message): Message {
+		const live = message.runId === null ? null : this.live(message.runId);
+		return live?.message.id === message.id ? live.message : message;
 	}
 
 	get(runId: string): Promise<RunRecord | null> {
@@ -188,18 +194,21 @@ export class Runner {
 	}
 
 	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. */
-	async #responderFor({ conversationId, apiKeyId, choice = {} }: RunRequest): Promise<Responder> {
+	async #responderFor(request: RunRequest): Promise<Responder> {
 		const { store, models, chats } = this.#options;
+		const { conversationId, apiKeyId, choice = {}, compare } = request;
+		const beside = 'messageId' in request ? await store.messages.compared(conversationId) : [];
+		const own = 'messageId' in request ? beside.find(({ id }) => id === request.messageId)?.model : compare?.model;
 		const kept = await store.runs.choiceOf(conversationId);
 		// null resets to the settings.
-		const { model: id = kept.model, effort = kept.effort, instructions: own = kept.instructions } = choice;
+		const { model: id = kept.model, effort = kept.effort, instructions = kept.instructions } = choice;
 		// A program with a key isn't told what the owner has written about themselves, and spends nothing it didn't ask for.
 		const all = apiKeyId === undefined ? chats?.() : undefined;
 		const { web = kept.web, routing = kept.routing, approval = kept.approval } = choice;
 		return {
-			model: models.modelFor({ id, routing }),
+			model: models.modelFor({ id: own || id, routing }),
 			effort: effort ?? models.effort(),
-			custom: { allChats: all?.instructions ?? '', thisChat: own ?? '' },
+			custom: { allChats: all?.instructions ?? '', thisChat: instructions ?? '' },
 			web: web ?? all?.web ?? [],
 			approval: approval ?? undefined
 		};
@@ -218,15 +227,18 @@ export class Runner {
 			},
 			place: placeOf(request, now),
 			choice: request.choice,
+			beside: request.compare?.beside,
 			pins: request.pins,
 			now
 		};
-		const result = await store.runs.start(start);
-		if (result.outcome !== 'busy' || this.#active.has(result.run.id) || this.#starting.has(result.run.id))
-			return result;
-		// That run isn't active here: storing its end must have failed.
-		await endOrphan(store, result.run);
-		return store.runs.start(start);
+		let result = await store.runs.start(start);
+		for (let others = MOST_COMPARED; result.outcome === 'busy' && others > 0; others--) {
+			if (this.#active.has(result.run.id) || this.#starting.has(result.run.id)) break;
+			// That run isn't active here: storing its end must have failed.
+			await endOrphan(store, result.run);
+			result = await store.runs.start(start);
+		}
+		return result;
 	}
 
 	#launch(

@@ -14,6 +14,7 @@ import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
 import { renameUntitled } from './migrations/009-untitled.ts';
 import { addChoices } from './migrations/010-choices.ts';
 import { addSummariesAndSpeed } from './migrations/011-summaries-and-speed.ts';
+import { addComparisons } from './migrations/012-comparisons.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -28,7 +29,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'008_early_databases': { up: mendEarlyDatabases },
 	'009_untitled': { up: renameUntitled },
 	'010_choices': { up: addChoices },
-	'011_summaries_and_speed': { up: addSummariesAndSpeed }
+	'011_summaries_and_speed': { up: addSummariesAndSpeed },
+	'012_comparisons': { up: addComparisons }
 };
 
 /**

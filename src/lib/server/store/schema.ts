@@ -29,6 +29,8 @@ interface ConversationsTable {
 	effort: Generated<string | null>;
 	/** JSON of a ChatChoices without model and effort; null: nothing else is chosen. */
 	choices: Generated<string | null>;
+	/** JSON of a ComparedAnswer[], of which the head is one; null: nothing is compared. */
+	comparison: Generated<string | null>;
 	/** The key of the program that created it; null for the app. */
 	api_key_id: Generated<string | null>;
 }

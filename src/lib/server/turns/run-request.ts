@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { FunctionTool } from '../agent/model.ts';
 import type { ChatChoices } from '../../shared/api.ts';
-import type { CallResult } from '../store/chat/store-runs.ts';
+import type { Beside, CallResult } from '../store/chat/store-runs.ts';
 
 export type RunRequest = {
 	/** Idempotency key. */
@@ -18,6 +18,8 @@ export type RunRequest = {
 	policy?: SkillPolicy;
 	/** For this and later runs of the conversation; default: the conversation's choices. */
 	choice?: ChatChoices;
+	/** Side by side with other answers: `model` writes this one only. */
+	compare?: { model: string; beside: Beside };
 	/** Names of skills to pin in the conversation first (F7). */
 	pins?: readonly string[];
 } & RunTask;

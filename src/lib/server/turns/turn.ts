@@ -46,7 +46,12 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
 	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
 	try {
-		yield* answerIn(parts, turn, time);
+		for await (const event of answerIn(parts, turn, time)) {
+			const wrote = event.type === 'CUSTOM' && (event.name === 'skill.finished' || event.name === 'tool.files');
+			// An answer beside this one may write the same file next.
+			if (wrote && turn.request.compare) await parts.workspaces.keepVersions(conversationId);
+			yield event;
+		}
 	} finally {
 		time.clear();
 		await parts.workspaces.keepVersions(conversationId);

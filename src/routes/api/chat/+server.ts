@@ -1,6 +1,6 @@
 import { runAgentInput, runNamed } from '$lib/shared/api.ts';
 import { endpoint, events } from '$lib/server/endpoint.ts';
-import { toAnswers, toProps, toRunRequest } from '$lib/server/conversations/agui-input.ts';
+import { toAnswers, toProps, toRunRequests } from '$lib/server/conversations/agui-input.ts';
 import { resumeRun } from '$lib/server/conversations/consent.ts';
 import { receiveFiles, withSnapshots } from '$lib/server/protocols/agui/agui.ts';
 import { eventStream, runEventFrames } from '$lib/server/http.ts';
@@ -14,6 +14,8 @@ export const POST = endpoint({
 		'with them. `resume` answers questions that ended an answer. The model also gets system and developer messages and ' +
 		'`context`. `forwardedProps.snapshots` adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT; ' +
 		'`forwardedProps.cancelOnDisconnect` ends the answer with the connection. ' +
+		'With `forwardedProps.compare`, several models answer side by side: the first one’s `runId` is yours, the others’ end in ' +
+		'`-2` and `-3`. The conversation lists them in `compared`, and `PATCH` with `show` chooses one. ' +
 		'With `accept: text/event-stream` you get the answer’s events, otherwise its IDs at once.',
 	scope: 'execute',
 	body: runAgentInput,
@@ -32,17 +34,16 @@ export const POST = endpoint({
 		const { apiKeyId } = caller;
 		const { snapshots, cancelOnDisconnect } = toProps(input);
 		const answers = toAnswers(input);
+		const requests = answers ? [] : toRunRequests(await receiveFiles(app, input, apiKeyId));
 		if (answers) await resumeRun(app, caller, input, answers);
-		else {
-			const asked = toRunRequest(await receiveFiles(app, input, apiKeyId));
-			await runner.start({ ...asked, apiKeyId: apiKeyId ?? undefined });
-		}
+		for (const each of requests) await runner.start({ ...each, apiKeyId: apiKeyId ?? undefined });
 		if (!request.headers.get('accept')?.includes('text/event-stream')) {
 			return { threadId, runId };
 		}
 		return eventStream((signal) => {
 			// After the run has ended there is nothing to stop.
-			if (cancelOnDisconnect) signal.addEventListener('abort', () => void runner.stop(runId), { once: true });
+			const stop = () => [{ runId }, ...requests].map((each) => void runner.stop(each.runId));
+			if (cancelOnDisconnect) signal.addEventListener('abort', stop, { once: true });
 			return (async function* () {
 				const batches = await runner.follow(runId, 0, signal);
 				if (!batches) return;

@@ -5,7 +5,7 @@ import type { RunAgentInput } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { asArray, asObject, asText } from '../../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
-import { toRunRequest } from '../../conversations/agui-input.ts';
+import { toRunRequests } from '../../conversations/agui-input.ts';
 import { putInto } from '../../conversations/conversations.ts';
 import { formatOf } from '../../turns/pictures.ts';
 import type { Workspaces } from '../../workspaces.ts';
@@ -227,7 +227,7 @@ export async function receiveFiles(
 		return { ...input, messages: [...input.messages.slice(0, -1), last] };
 	};
 	// What is wrong with the rest of the input is said before anything is written.
-	toRunRequest(asked(files.map(({ name }) => name)));
+	toRunRequests(asked(files.map(({ name }) => name)));
 	const { threadId } = input;
 	const kept = await putInto(parts, { id: threadId, apiKeyId }, async () => {
 		const names: string[] = [];

@@ -59,8 +59,8 @@ export interface Conversations {
 	touch(id: string, updatedAt: string): Promise<boolean>;
 	/** `now` (ISO 8601) becomes the time of a new pin or archiving. */
 	change(id: string, changes: ConversationMarks, now: string): Promise<boolean>;
-	/** Prevents new runs. Returns the active run, if any; null if not found. */
-	markDeleted(id: string, now: string): Promise<{ activeRunId: string | null } | null>;
+	/** Prevents new runs. Returns the active runs; null if not found. */
+	markDeleted(id: string, now: string): Promise<{ runIds: string[] } | null>;
 	/** Also true if it wasn't deleted. */
 	restore(id: string): Promise<boolean>;
 	isDeleted(id: string): Promise<boolean>;
@@ -83,14 +83,20 @@ export function createConversations(db: Kysely<Database>): Conversations {
 	const summaries = () =>
 		db
 			.selectFrom('conversations')
-			// At most one run is running, so the join adds no rows.
-			.leftJoin('runs', (join) =>
-				join.onRef('runs.conversation_id', '=', 'conversations.id').on('runs.state', '=', 'running')
-			)
 			.leftJoin('messages as head', (join) =>
 				join.onRef('head.conversation_id', '=', 'conversations.id').onRef('head.id', '=', 'conversations.head_id')
 			)
 			.select(SUMMARY_COLUMNS)
+			// Of answers that are written side by side, the shown one.
+			.select(({ selectFrom }) =>
+				selectFrom('runs')
+					.select('runs.id')
+					.whereRef('runs.conversation_id', '=', 'conversations.id')
+					.where('runs.state', '=', 'running')
+					.orderBy(sql`case when runs.message_id = conversations.head_id then 0 else 1 end`)
+					.limit(1)
+					.as('activeRunId')
+			)
 			.where('conversations.deleted_at', 'is', null);
 
 	return {
@@ -199,8 +205,8 @@ export function createConversations(db: Kysely<Database>): Conversations {
 				// The update locks the conversation, so a run that starts right now is either found below or refused.
 				if (!(await update(transaction, id, { deleted_at: now }))) return null;
 				const runs = transaction.selectFrom('runs').select('id').where('conversation_id', '=', id);
-				const run = await runs.where('state', '=', 'running').executeTakeFirst();
-				return { activeRunId: run?.id ?? null };
+				const active = await runs.where('state', '=', 'running').execute();
+				return { runIds: active.map((run) => run.id) };
 			}),
 
 		restore: (id) =>
@@ -321,8 +327,7 @@ const SUMMARY_COLUMNS = [
 	'conversations.pinned_at as pinnedAt',
 	'conversations.archived_at as archivedAt',
 	'conversations.is_unread as unread',
-	'head.status as headStatus',
-	'runs.id as activeRunId'
+	'head.status as headStatus'
 ] as const;
 
 interface SummaryRow {

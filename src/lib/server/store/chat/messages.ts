@@ -2,6 +2,7 @@
 import { type Insertable, type Kysely, sql, type Transaction } from 'kysely';
 import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
+import { z } from 'zod';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
 import { type Database, hasEffect, type MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
@@ -19,6 +20,13 @@ interface MessageExtras {
 	model?: string;
 }
 
+/** One of the answers to a question that are seen side by side, until one is chosen. */
+export interface ComparedAnswer {
+	id: string;
+	/** Writes this answer; empty if unknown. */
+	model: string;
+}
+
 export interface Messages {
 	/**
 	 * Adds a message to the shown branch.
@@ -31,6 +39,8 @@ export interface Messages {
 	/** The last `limit` messages of the shown branch, or the last ones before the message `before`. */
 	page(conversationId: string, range: { before?: string; limit: number }): Promise<MessagePage>;
 	get(conversationId: string, id: string): Promise<Message | null>;
+	/** The answers seen side by side, of which one is the end of the shown branch; usually none. */
+	compared(conversationId: string): Promise<ComparedAnswer[]>;
 	/** Ids of all messages (oldest first), or of the shown branch. */
 	ids(conversationId: string, which: 'all' | 'shown'): Promise<string[]>;
 	/** Reads messages in this order; skips missing ones. */
@@ -89,6 +99,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 		},
 
 		get: (conversationId, id) => findMessage(db, conversationId, id),
+
+		compared: (conversationId) => comparedIn(db, conversationId),
 
 		async ids(conversationId, which) {
 			if (which === 'all') {
@@ -240,9 +252,26 @@ async function lastUnder(
 	return row?.id ?? null;
 }
 
-/** Shows the branch that ends in this message. */
-export async function setHead(db: Kysely<Database>, conversationId: string, id: string | null): Promise<void> {
-	await db.updateTable('conversations').set({ head_id: id }).where('id', '=', conversationId).execute();
+/** Shows the branch that ends in this message; side by side with others, if it's one of `compared`. */
+export async function setHead(
+	db: Kysely<Database>,
+	conversationId: string,
+	id: string | null,
+	compared: readonly ComparedAnswer[] = []
+): Promise<void> {
+	const comparison = compared.length === 0 ? null : JSON.stringify(compared);
+	await db.updateTable('conversations').set({ head_id: id, comparison }).where('id', '=', conversationId).execute();
+}
+
+const comparison = z.array(z.object({ id: z.string(), model: z.string() })).catch([]);
+
+export async function comparedIn(db: Kysely<Database>, conversationId: string): Promise<ComparedAnswer[]> {
+	const row = await db
+		.selectFrom('conversations')
+		.select('comparison')
+		.where('id', '=', conversationId)
+		.executeTakeFirst();
+	return row?.comparison ? comparison.parse(JSON.parse(row.comparison)) : [];
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Runs and their event logs: at most one running run per conversation, and each run ends once. */
+/** Runs and their event logs: one running run per conversation, or several for answers side by side, and each ends once. */
 import type { Kysely, Transaction } from 'kysely';
 import type { ChatChoices } from '../../../shared/api.ts';
 import type { ModelSpeed } from '../../../shared/models.ts';
@@ -18,8 +18,18 @@ import {
 } from './runs.ts';
 import type { Database } from '../schema.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { MOST_COMPARED } from '../../../shared/models.ts';
 import { endMessage, handedCalls, type Message, type Part } from '../../../shared/message.ts';
-import { appendItems, findMessage, headOf, insertMessages, setHead, updateMessage } from './messages.ts';
+import {
+	appendItems,
+	type ComparedAnswer,
+	comparedIn,
+	findMessage,
+	headOf,
+	insertMessages,
+	setHead,
+	updateMessage
+} from './messages.ts';
 import { pinSkills } from './queue.ts';
 
 /** How a run ended, and everything written with its end. */
@@ -105,6 +115,8 @@ export interface RunStart {
 	/** Created if needed. An existing conversation keeps its title, unless that is `placeholder` or empty. */
 	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
+	/** Side by side with other answers. */
+	beside?: Beside;
 	/** Stored for the conversation's next runs. */
 	choice?: ChatChoices;
 	/** Names of skills to pin in the conversation. */
@@ -112,6 +124,12 @@ export interface RunStart {
 	/** ISO 8601: start of the run, and last update of the conversation. */
 	now: string;
 }
+
+/**
+ * Which answers to its question a new answer is seen with: those that follow (`new`), those of the comparison under way (`open`),
+ * or this one, whose place it may take.
+ */
+export type Beside = 'new' | 'open' | { answer: string; isReplaced: boolean };
 
 /** Where a run writes. */
 export type RunPlace =
@@ -126,7 +144,8 @@ export type RunPlace =
 
 /**
  * `started`: `answer` is the message before the run's first event. The others wrote nothing.
- * `exists`: `run` has the same id, maybe in another conversation. `busy`: `run` is active in the conversation.
+ * `exists`: `run` has the same id, maybe in another conversation. `busy`: `run` is active in the conversation, and not for an
+ * answer beside this one.
  * `duplicate_message`: a message id is taken. `no_message`: the target message doesn't exist, or belongs to another key.
  */
 export type RunStartResult =
@@ -181,15 +200,19 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 
 	const known = await findRun(transaction, run.id);
 	if (known) throw new Refusal({ outcome: 'exists', run: known });
-	const active = await transaction
+	const compared = await comparedIn(transaction, conversation.id);
+	const running = await transaction
 		.selectFrom('runs')
 		.select(RUN_COLUMNS)
 		.where('conversation_id', '=', conversation.id)
 		.where('state', '=', 'running')
-		.executeTakeFirst();
+		.execute();
+	const active = running.find(({ messageId }) => !mayWriteBeside(start, messageId, compared));
 	if (active) throw new Refusal({ outcome: 'busy', run: { ...active } });
 
+	const head = await headOf(transaction, conversation.id);
 	const answer = await placeAnswer(transaction, conversation.id, place, start);
+	if (start.beside) await putBeside(transaction, start, { answer, head, compared });
 	const inserted = await transaction
 		.insertInto('runs')
 		.values({
@@ -215,6 +238,45 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 	await keepChoices(transaction, conversation.id, start.choice ?? {});
 	await pinSkills(transaction, conversation.id, start.pins ?? [], now);
 	return { outcome: 'started', run: { ...inserted }, answer };
+}
+
+/** Whether the run may start while this answer is being written: both answer the same question, side by side. */
+function mayWriteBeside({ place, beside }: RunStart, messageId: string, compared: readonly ComparedAnswer[]): boolean {
+	const isCompared = (wanted: string) => compared.some(({ id }) => id === wanted);
+	if (!isCompared(messageId)) return false;
+	if (place.kind === 'more') return isCompared(place.messageId);
+	if (typeof beside !== 'object') return beside === 'open';
+	return isCompared(beside.answer) && !(beside.isReplaced && beside.answer === messageId);
+}
+
+/** `head`: the end of the shown branch before this answer was added. It stays the one that is shown. */
+async function putBeside(
+	transaction: Transaction<Database>,
+	{ run, conversation, beside }: RunStart,
+	{ answer, head, compared }: { answer: Message; head: string | null; compared: readonly ComparedAnswer[] }
+): Promise<void> {
+	const own = { id: answer.id, model: run.model };
+	const show = (id: string | null, answers: ComparedAnswer[]) => setHead(transaction, conversation.id, id, answers);
+	if (beside === 'new') return show(own.id, [own]);
+	const named = typeof beside === 'object' ? beside.answer : compared[0]?.id;
+	const other = await transaction
+		.selectFrom('messages')
+		.select(['id', 'parent_id', 'model'])
+		.where('conversation_id', '=', conversation.id)
+		.where('id', '=', named ?? '')
+		.executeTakeFirst();
+	if (other?.parent_id !== answer.parentId) throw new Refusal(NO_MESSAGE);
+	const isOpen = compared.some(({ id }) => id === other.id);
+	if (typeof beside === 'object' && beside.isReplaced) {
+		if (!isOpen) throw new Refusal(NO_MESSAGE);
+		const answers = compared.map((each) => (each.id === other.id ? own : each));
+		return show(head === other.id ? own.id : head, answers);
+	}
+	const before = isOpen ? compared : [{ id: other.id, model: other.model ?? '' }];
+	if (before.length >= MOST_COMPARED) {
+		throw new AppError('conflict', `${MOST_COMPARED} answers are already side by side. Choose one of them first.`);
+	}
+	await show(isOpen ? head : other.id, [...before, own]);
 }
 
 /** Stores the message that the run writes, as running. */
@@ -292,7 +354,8 @@ async function writeOn(
 ): Promise<Message> {
 	const answer: Message = { ...message, status: 'running', error: null, limit: null, runId };
 	await updateMessage(transaction, conversationId, answer);
-	await setHead(transaction, conversationId, answer.id);
+	const compared = await comparedIn(transaction, conversationId);
+	if (!compared.some(({ id }) => id === answer.id)) await setHead(transaction, conversationId, answer.id);
 	return answer;
 }
 

@@ -90,7 +90,7 @@ export function testConversationMarks(bench: () => Bench): void {
 		test('what is deleted counts as not there, for runs as well, until it is restored as it was', async () => {
 			await store.runs.start(startOf('r1', { conversationId: 'a' }));
 			const before = await store.conversations.get('a');
-			expect(await store.conversations.markDeleted('a', at(20))).toEqual({ activeRunId: 'r1' });
+			expect(await store.conversations.markDeleted('a', at(20))).toEqual({ runIds: ['r1'] });
 			expect(await store.conversations.markDeleted('a', at(21))).toBeNull();
 			expect(await store.conversations.markDeleted('nobody', at(21))).toBeNull();
 			expect(await store.conversations.get('a')).toBeNull();

@@ -127,8 +127,8 @@ export function testRuns(bench: () => Bench): void {
 			expect((await store.runs.listRunning('boot-3')).map(({ id }) => id).toSorted()).toEqual(['r1', 'r2']);
 		});
 
-		test('the database itself refuses a second running run, and a state that nobody knows', async () => {
-			const row = { conversation_id: 'c1', message_id: 'm', model: 'm/x', boot_id: 'b', started_at: at(1) };
+		test('the database itself refuses a second running run for an answer, and a state that nobody knows', async () => {
+			const row = { conversation_id: 'c1', message_id: 'r1-answer', model: 'm/x', boot_id: 'b', started_at: at(1) };
 			const insert = (id: string, state: string) =>
 				db
 					.insertInto('runs')

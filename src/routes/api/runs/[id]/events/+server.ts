@@ -1,6 +1,6 @@
 import { eventsQuery } from '$lib/shared/api.ts';
 import { endpoint, events } from '$lib/server/endpoint.ts';
-import { eventStream, runEventFrames } from '$lib/server/http.ts';
+import { eventStream, inTurns, runEventFrames } from '$lib/server/http.ts';
 import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET = endpoint({
@@ -10,18 +10,26 @@ export const GET = endpoint({
 	scope: 'read',
 	params: { id: '`runId` of the answer.' },
 	query: eventsQuery,
-	answer: events('Events after `after` or the header `last-event-id`.'),
+	answer: events('Events after `after` or the header `last-event-id`, until all of these answers have ended.'),
 	handler: async ({ app, caller, params, query, request }) => {
 		const { runner } = app;
-		const run = await requireOwnRun(app, caller.apiKeyId, params.id);
+		const asked = (query.beside ?? '').split(',').filter(Boolean);
+		const beside = asked.map((each) => each.split(':')).map(([id = '', given]) => ({ id, given: Number(given) }));
 		const given = Number(request.headers.get('last-event-id') ?? query.after ?? 0);
-		// An impossible cursor starts over: the fold tolerates repeated events, but not gaps. Nobody continues after the end of
-		// a run, so a cursor there belongs to an event that a crash lost, whose number the end has now.
-		const last = runner.live(params.id)?.seq ?? run.lastSeq - 1;
-		const after = Number.isInteger(given) && given >= 0 && given <= last ? given : 0;
+		const runs = await Promise.all(
+			[{ id: params.id, given }, ...beside].map(async ({ id, given: known }) => {
+				const run = await requireOwnRun(app, caller.apiKeyId, id);
+				// An impossible cursor starts over: the fold tolerates repeated events, but not gaps. Nobody continues after the end
+				// of a run, so a cursor there belongs to an event that a crash lost, whose number the end has now.
+				const last = runner.live(id)?.seq ?? run.lastSeq - 1;
+				return { id, after: Number.isInteger(known) && known >= 0 && known <= last ? known : 0 };
+			})
+		);
 		return eventStream(async function* (signal) {
-			const batches = await runner.follow(params.id, after, signal);
-			if (batches) yield* runEventFrames(batches);
+			const followed = await Promise.all(runs.map(({ id, after }) => runner.follow(id, after, signal)));
+			yield* inTurns(
+				followed.map((batches, index) => runEventFrames(batches ?? [], index === 0 ? undefined : runs[index]?.id))
+			);
 		});
 	}
 });
