@@ -1,4 +1,4 @@
-/** REST contracts of models, keys and accounts (F9, F11; MODEL-WIRE "Figures"). Times are ISO 8601. */
+/** REST contracts of models, keys and accounts (F9, F11). Times are ISO 8601. */
 import { z } from 'zod';
 import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS, WEB_TOOLS } from './names.ts';
 

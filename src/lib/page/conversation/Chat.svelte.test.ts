@@ -77,6 +77,8 @@ describe('before the first message', () => {
 		expect(example.elements()).toHaveLength(1);
 		const top = input.element().getBoundingClientRect().top;
 		await input.fill('x');
+		await expect.element(example).toBeVisible();
+		await input.fill('xy');
 		await expect.element(example).not.toBeInTheDocument();
 		expect(input.element().getBoundingClientRect().top).toBe(top);
 		await input.fill('');

@@ -1,4 +1,4 @@
-/** Converts stored messages to input items; repairs or leaves out what can't be sent again (MODEL-WIRE). */
+/** Converts stored messages to input items; repairs or leaves out what can't be sent again. */
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { isServerCall } from '../../shared/names.ts';

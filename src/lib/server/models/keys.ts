@@ -107,7 +107,7 @@ async function exchange(options: {
 	}
 }
 
-// Checks of API keys (F9, MODEL-WIRE "Figures")
+// Checks of API keys (F9)
 
 export interface KeyToCheck {
 	baseUrl: string;

@@ -291,7 +291,7 @@ const PASSING_KINDS = new Set([
 /** For servers that have no code for it. */
 const TOO_LONG = /context (length|window|size)|maximum context|too many tokens|prompt is too long/i;
 
-/** Parses an error body or event in any of the shapes of MODEL-WIRE "Errors". */
+/** Parses an error body or event in any of the shapes that servers send. */
 export function readErrorDetail(payload: unknown): ErrorDetail {
 	const outer = asObject(payload);
 	const response = asObject(outer.response);

@@ -1,4 +1,4 @@
-/** Repairs a history before sending, so that one incomplete call doesn't break a whole conversation (MODEL-WIRE). */
+/** Repairs a history before sending, so that one incomplete call doesn't break a whole conversation. */
 import type { ResponseItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
 import { isServerCall } from '../../../shared/names.ts';

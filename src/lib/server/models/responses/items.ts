@@ -1,4 +1,4 @@
-/** Assigns the events of a stream to output items, although servers identify items inconsistently (MODEL-WIRE "Stream"). */
+/** Assigns the events of a stream to output items, although servers identify items inconsistently. */
 import type { ModelEvent, ModelUsage, ResponseItem, ServerCall } from '../../agent/model.ts';
 import { readCitation } from '../../../shared/citations.ts';
 import type { Citation } from '../../../shared/message-schema.ts';
@@ -261,7 +261,7 @@ function keyOf(event: ContentEvent): string {
 	return 'key' in event ? event.key : 'call' in event ? event.call.callId : event.callId;
 }
 
-/** Token counts and cost (MODEL-WIRE "Figures"); null if the server sends none. */
+/** Token counts and cost; null if the server sends none. */
 export function usageOf(value: unknown): ModelUsage | null {
 	if (!isObject(value)) return null;
 	return {

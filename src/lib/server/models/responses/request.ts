@@ -1,4 +1,4 @@
-/** Builds a request of the Responses API (MODEL-WIRE "Request"). */
+/** Builds a request of the Responses API. */
 import { hash } from 'node:crypto';
 import { isOpenRouter, type WebTool } from '../../../shared/names.ts';
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
@@ -148,7 +148,7 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 	});
 }
 
-/** A tool that OpenRouter runs itself (MODEL-WIRE). */
+/** A tool that OpenRouter runs itself. */
 function serverTool(tool: WebTool): object {
 	if (tool === 'search') return { type: 'openrouter:web_search' };
 	if (tool === 'fetch') return { type: 'openrouter:web_fetch' };

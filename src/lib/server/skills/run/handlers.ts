@@ -176,8 +176,8 @@ export interface NodeCall {
 export const HARNESS_ARGUMENTS = ['--eval', NODE_HARNESS];
 
 /**
- * Calls `handler(args)` of a Python module, or without one runs it as a program with the arguments on stdin (FEATURES
- * D21). Output goes to stderr; stdout carries only the answer `{ok, value | error}`.
+ * Calls `handler(args)` of a Python module, or without one runs it as a program with the arguments on stdin (D21).
+ * Output goes to stderr; stdout carries only the answer `{ok, value | error}`.
  */
 export const PYTHON_HARNESS = `
 import ast, asyncio, importlib.util, inspect, io, json, os, runpy, sys, traceback

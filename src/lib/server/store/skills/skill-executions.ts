@@ -216,7 +216,7 @@ function toExecution(row: Selectable<SkillExecutionsTable>): SkillExecution {
 	};
 }
 
-// Eval runs (F16) and saved test runs of skills (FEATURES F6).
+// Eval runs (F16) and saved test runs of skills (F6).
 
 export function createEvalRuns(db: Kysely<Database>) {
 	const put = async (run: EvalRun): Promise<void> => {
