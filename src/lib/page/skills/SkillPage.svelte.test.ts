@@ -302,7 +302,7 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('skill-needs')).toBeVisible();
 		await screen.getByTestId('tab-versions').click();
 		expect(ontab).toHaveBeenCalledExactlyOnceWith('versions');
-		await expect.element(screen.getByTestId('skill-versions')).toBeVisible();
+		await expect.element(screen.getByTestId('skill-edits')).toBeVisible();
 		// The tabs opened before keep their state.
 		await expect.element(screen.getByTestId('skill-needs')).not.toBeVisible();
 		await screen.rerender({ client, id: 'demo', hash: '#files', ontab });
