@@ -54,7 +54,7 @@ export function createTitles({ store, runner, models, changes, isEnabled, log }:
 	runner.onEnd(async (id, last) => {
 		if (last.type !== 'RUN_FINISHED' || last.outcome?.type !== 'success' || !isEnabled()) return;
 		const work = name(id, last.runId)
-			.catch((error: unknown) => log.error({ conversationId: id, error: String(error) }, 'couldn’t name a chat'))
+			.catch(({ message }: Error) => log.error({ conversationId: id, error: message }, 'couldn’t name a chat'))
 			.finally(() => open.delete(work));
 		open.add(work);
 	});
