@@ -30,7 +30,10 @@ interface Shown {
 /** Files to attach. */
 const FILES: Record<string, string> = {
 	'data-analysis': '../fixtures/sales.csv',
-	'code-review': '../../skills/code-review/examples/example.diff'
+	'code-review': '../../skills/code-review/examples/example.diff',
+	pdf: '../../skills/pdf/examples/membership-form.pdf',
+	spreadsheets: '../../skills/spreadsheets/examples/orders.xlsx',
+	'web-pages': '../../skills/web-pages/examples/city-gardens.html'
 };
 
 /** What the user sees, by skill. */
@@ -66,6 +69,22 @@ const EXPECTED: Record<string, (shown: Shown) => Promise<void>> = {
 	'code-review': async ({ text, step }) => {
 		await expect(step).toHaveAttribute('data-status', 'done');
 		await expect(text).toContainText('Do not merge yet');
+	},
+	pdf: async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText('Still empty: Email, Plan.');
+		await expect(text.page().locator('[data-testid=file-card][data-path="membership-form-filled.pdf"]')).toBeVisible();
+	},
+	spreadsheets: async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText('Total: 16,005.75');
+		const files = text.page().getByTestId('file-card');
+		await expect(files.and(text.page().locator('[data-path="orders-summary.xlsx"]'))).toBeVisible();
+	},
+	'web-pages': async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText('Visitors: total 214,250');
+		await expect(text.page().locator('[data-testid=file-card][data-path="city-gardens-table.csv"]')).toBeVisible();
 	}
 };
 
@@ -76,7 +95,7 @@ test('E33: the README has a line for each bundled skill', async () => {
 });
 
 test('E33, F9: each of them does without a key what its line in the README says', async ({ page, app }) => {
-	// Seven answers.
+	// An answer for each.
 	test.slow();
 	for (const { skill, phrase } of lines) {
 		await test.step(skill, async () => {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { load, FAILSAFE_SCHEMA } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
+import { readEvals } from '../../src/lib/server/evals/evals-file.ts';
 import { runSkill, SKILLS } from './run-skill.ts';
 
 const names = readdirSync(SKILLS);
@@ -26,15 +27,18 @@ const commands = names.flatMap((skill) =>
 const scripts = [...new Set(commands.map(({ script }) => script))];
 
 describe('bundled skills', () => {
-	it('E33: discord, weather and count-words are among the seven', () => {
+	it('E33: discord, weather and count-words are among them', () => {
 		expect(names.toSorted()).toEqual([
 			'code-review',
 			'count-words',
 			'data-analysis',
 			'deploy',
 			'discord',
+			'pdf',
 			'skill-creator',
-			'weather'
+			'spreadsheets',
+			'weather',
+			'web-pages'
 		]);
 	});
 
@@ -47,6 +51,16 @@ describe('bundled skills', () => {
 		expect((frontMatter.compatibility ?? 'x').length).toBeLessThanOrEqual(500);
 		for (const value of Object.values(frontMatter.metadata ?? {})) expect(value).toBeTypeOf('string');
 		expect(body.split('\n').length).toBeLessThan(500);
+	});
+
+	it.each(names)('%s has evals that the app can read, and their files are there', async (name) => {
+		const { cases, problem } = await readEvals({ dir: join(SKILLS, name), name });
+		expect(problem).toBeNull();
+		expect(cases.length).toBeGreaterThan(1);
+		const checks = cases.flatMap(({ expectations }) => expectations.map(({ check }) => check?.kind));
+		expect(checks).toContain('skillLoaded');
+		for (const file of cases.flatMap(({ files }) => files))
+			expect(statSync(join(SKILLS, name, file)).isFile()).toBe(true);
 	});
 
 	it.each(commands)('$skill: the documented command "$line" starts with a script of the skill', ({ script }) => {

@@ -61,7 +61,7 @@ test('F3: a value is stored, shown as set and never sent back, and is removed wi
 	expect(stored.status).toBe(200);
 	const needs = JSON.parse(stored.text) as SkillNeeds;
 	expect(needs.variables).toEqual([
-		{ name: 'API_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'secret' }
+		{ name: 'API_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: true, setBy: 'secret' }
 	]);
 	expect(stored.text + (await send(GET, 'demo')).text).not.toContain('hush');
 	expect(await app.vault.valuesOf(`${source}/demo`)).toEqual({ API_KEY: 'hush-hush' });
