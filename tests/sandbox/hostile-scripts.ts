@@ -31,6 +31,28 @@ try:
 except OSError as error:
     print("refused", error)
 `,
+	/** Harmless: what LibreOffice, browsers and scripts with a server of their own expect to find. */
+	'ordinary.py': `
+import http.server, json, locale, os, shutil, tempfile, threading, time, urllib.request
+server = http.server.HTTPServer(('127.0.0.1', 0), http.server.BaseHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+try:
+    urllib.request.build_opener(urllib.request.ProxyHandler({})).open('http://localhost:%d/' % server.server_port)
+except urllib.error.HTTPError as error:
+    answer = error.code
+home = os.path.expanduser('~')
+os.makedirs(home + '/.config/app')
+open(home + '/.config/app/profile', 'w').write('x')
+with tempfile.NamedTemporaryFile() as file:
+    temporary = os.path.dirname(file.name)
+open('/dev/shm/page-%d' % os.getpid(), 'wb').write(b'x' * (48 << 20))
+os.remove('/dev/shm/page-%d' % os.getpid())
+locale.setlocale(locale.LC_ALL, '')
+print(json.dumps({
+    'server': answer, 'isHomeTemporary': home == temporary, 'isWorkspace': home == os.getcwd(),
+    'encoding': locale.getpreferredencoding(), 'zone': time.localtime(1700000000).tm_gmtoff,
+    'shared': shutil.disk_usage('/dev/shm').total >> 20}))
+`,
 	/** Writes to a folder it may not write to. */
 	'write.sh': 'if echo harm 2>/dev/null > "$1/harm.txt"; then echo written; else echo refused; fi',
 	'fork.sh': `

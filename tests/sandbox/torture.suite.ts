@@ -7,7 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createNetworkAccess, type NetworkAccess } from '../../src/lib/server/network/network-access.ts';
-import { DEFAULT_LIMITS, OUTPUT_TRUNCATED, type Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';
+import {
+	DEFAULT_LIMITS,
+	OUTPUT_TRUNCATED,
+	type Sandbox,
+	sharedMemoryBytes
+} from '../../src/lib/server/sandbox/sandbox.ts';
 import type { ExecutionEnd } from '../../src/lib/server/skills/run/execution-host.ts';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import type { SkillExecutionResult } from '../../src/lib/server/skills/types.ts';
@@ -131,6 +136,20 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 			expect(shown(result).includes(SECRET)).toBe(!sandbox.isolation.files);
 		});
 
+		test('has what an ordinary one needs: its own server, home, temporary files, shared memory, locale and time', async () => {
+			vi.stubEnv('TZ', 'IST-5:30');
+			const result = await run('ordinary.py').finally(() => vi.stubEnv('TZ', undefined));
+			expect(result).toMatchObject({ success: true, files: [] });
+			expect(JSON.parse(result.stdout)).toEqual({
+				server: 501,
+				isHomeTemporary: true,
+				isWorkspace: false,
+				encoding: 'UTF-8',
+				zone: 5.5 * 3600,
+				shared: sandbox.isolation.files ? 256 : (expect.any(Number) as number)
+			});
+			expect(await readdir(workspace)).toEqual([]);
+		});
 		test('cannot read /etc/shadow where files are isolated', async () => {
 			const result = await run('read.sh', ['/etc/shadow']);
 			expect(result.success).toBe(!sandbox.isolation.files && isRoot);
@@ -200,7 +219,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 			const name = `torture-${seconds}`;
 			const result = await run('shared-memory.sh', [name]);
 			const bytes = Number(/size (\d+)/.exec(result.stdout)?.[1] ?? 0);
-			if (sandbox.isolation.files) expect(bytes).toBeLessThanOrEqual(DEFAULT_LIMITS.fileBytes);
+			if (sandbox.isolation.files) expect(bytes).toBeLessThanOrEqual(sharedMemoryBytes(DEFAULT_LIMITS));
 			expect(await readdir('/dev/shm')).not.toContain(name);
 		});
 		test('writes no file larger than it may', async () => {

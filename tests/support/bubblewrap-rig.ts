@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import {
 	chmodSync,
+	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -15,7 +16,12 @@ import { join } from 'node:path';
 import { createBubblewrapSandbox, type BubblewrapOptions } from '../../src/lib/server/sandbox/bubblewrap.ts';
 import { createLauncher } from '../../src/lib/server/sandbox/launch/launch.ts';
 import type { Launcher } from '../../src/lib/server/sandbox/launch/launcher.ts';
-import type { Sandbox, SandboxCommand, SandboxResult } from '../../src/lib/server/sandbox/sandbox.ts';
+import {
+	DEFAULT_LIMITS,
+	type Sandbox,
+	type SandboxCommand,
+	type SandboxResult
+} from '../../src/lib/server/sandbox/sandbox.ts';
 
 export interface BubblewrapRig {
 	sandbox: Sandbox;
@@ -74,6 +80,25 @@ export function createBubblewrapRig({ asUser, ...options }: BubblewrapRigOptions
 	};
 }
 
+/** Debian’s; a snap or a wrapper elsewhere can’t start in a sandbox. */
+const CHROMIUM = '/usr/bin/chromium';
+export const lacksChromium = !existsSync(CHROMIUM);
+/** What Chromium needs beyond the defaults: a skill asks for `virtual-memory: 1tb`, the server allows the processes. */
+export const BROWSER_LIMITS = { ...DEFAULT_LIMITS, processes: 256, virtualBytes: 1024 ** 4 };
+/** A Python script that serves a page, and prints it with Chromium in its working directory. */
+export const PRINT_PAGE = `
+import http.server, os, subprocess, threading
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(b'<h1>Printed</h1>')
+    def log_message(self, *args): pass
+server = http.server.HTTPServer(('127.0.0.1', 0), Page)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+subprocess.run(['${CHROMIUM}', '--headless', '--no-sandbox', '--print-to-pdf=page.pdf',
+    'http://127.0.0.1:%d/' % server.server_port], check=True, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+print(open('page.pdf', 'rb').read(4).decode(), os.path.getsize('page.pdf') > 5000, os.listdir('.'))`;
+export const PRINTED = "%PDF True ['page.pdf']\n";
+
 /** The real interpreter behind `python3`, and its install folder. */
 function findPython(): { file: string; prefix: string } {
 	const script = 'import sys; print(sys.executable); print(sys.base_prefix)';
@@ -97,7 +122,8 @@ export function processesWith(text: string): { pid: number; commandLine: string;
 		});
 }
 
-function launcherAs(launcher: Launcher, { uid, gid }: { uid: number; gid: number }): Launcher {
+/** Starts programs as another user than root. */
+export function launcherAs(launcher: Launcher, { uid, gid }: { uid: number; gid: number }): Launcher {
 	const user = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
 	return {
 		...launcher,

@@ -1,7 +1,7 @@
 /** An image for container tests that needs no registry, made from this machine's Node, Python, shells and their libraries. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ const CONTENT_LABEL = 'openrouter-skills-test.content';
 
 const COMMANDS =
 	'bash sh cat chmod cp date dd echo env false find grep head id kill ln ls mkdir mkfifo mount mv nohup nproc ps readlink rm sed seq setsid sleep sort stat tail tee timeout touch tr true uname wc yes';
+/** The one locale that every usual image has. */
+const LOCALE = '/usr/lib/locale/C.utf8';
 /** Parts of Python's library that scripts don't need. */
 const LEFT_OUT = ['test', 'idlelib', 'dist-packages', 'site-packages', 'config-3*', '__pycache__'];
 
@@ -70,6 +72,7 @@ async function filesOfImage(): Promise<string[]> {
 			process.execPath,
 			...(python ? [python] : []),
 			...(library ? [library] : []),
+			...(existsSync(LOCALE) ? [LOCALE] : []),
 			...libraries
 		])
 	].sort();

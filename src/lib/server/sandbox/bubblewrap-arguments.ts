@@ -1,9 +1,9 @@
 /** Builds bubblewrap’s command line, and knows which parts of the host’s system it shows. */
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { rlimitArguments } from './process.ts';
-import type { SandboxLimits } from './sandbox.ts';
+import { type SandboxLimits, sharedMemoryBytes } from './sandbox.ts';
 
 export const SKILL = '/skill';
 export const WORKSPACE = '/workspace';
@@ -81,7 +81,7 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 		'/proc/sys',
 		'--dev',
 		'/dev',
-		...emptyFolder('/dev/shm', limits.fileBytes),
+		...emptyFolder('/dev/shm', sharedMemoryBytes(limits)),
 		'--remount-ro',
 		'/dev',
 		...emptyFolder('/tmp', limits.fileBytes),
@@ -161,17 +161,23 @@ export type SystemMount =
 /** `/nix/store` holds the programs of NixOS. */
 const FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'];
 /** Only what programs need: the rest of /etc has passwords, keys and secrets. */
-const ETC = `alternatives crypto-policies fonts ld.so.cache ld-musl-x86_64.path localtime magic mime.types os-release
-	pki/ca-trust/extracted pki/tls/certs protocols services ssl/certs ssl/cert.pem ssl/openssl.cnf timezone`
+const ETC = `alternatives chromium chromium.d crypto-policies fonts ImageMagick-6 ImageMagick-7 ld.so.cache
+	ld-musl-x86_64.path libreoffice localtime magic mime.types os-release paperspecs papersize pki/ca-trust/extracted
+	pki/tls/certs protocols services ssl/certs ssl/cert.pem ssl/openssl.cnf texmf timezone`
 	.split(/\s+/)
 	.map((name) => `/etc/${name}`);
+/** What the packages of fonts, TeX and Ghostscript made when they were installed. */
+const VAR = ['/var/cache/fontconfig', '/var/lib/ghostscript', '/var/lib/texmf'];
+/** Java and Python have the version in the name. */
+const VERSIONED = /^(java-\d.*|python3(\.\d+)?)$/;
 
 /** Never mounted as a whole, nor any parent. */
 const PROTECTED = ['/etc', '/home', '/root', '/var', '/run', '/tmp', '/proc', '/sys', '/dev', '/boot', '/srv', '/opt'];
 
 /** The parts of the system that exist on this host. Called once, at startup. */
 export function systemMounts(): SystemMount[] {
-	return [...FOLDERS, ...ETC].flatMap((path): SystemMount[] => {
+	const versioned = readdirSync('/etc').filter((name) => VERSIONED.test(name));
+	return [...FOLDERS, ...ETC, ...versioned.map((name) => `/etc/${name}`), ...VAR].flatMap((path): SystemMount[] => {
 		const entry = lstatSync(path, { throwIfNoEntry: false });
 		if (!entry) return [];
 		if (!entry.isSymbolicLink()) return [{ kind: 'bind', path }];
@@ -186,7 +192,7 @@ export function systemMounts(): SystemMount[] {
 export function systemFiles({ uid, gid }: { uid: number; gid: number }): { path: string; text: string }[] {
 	const users = [
 		...(uid === 0 ? [] : ['root:x:0:0:root:/:/usr/sbin/nologin']),
-		`skill:x:${uid}:${gid}:skill:/workspace:/bin/sh`,
+		`skill:x:${uid}:${gid}:skill:/tmp:/bin/sh`,
 		...(uid === 65534 ? [] : ['nobody:x:65534:65534:nobody:/:/usr/sbin/nologin'])
 	];
 	const groups = [

@@ -1,11 +1,29 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+	chmodSync,
+	mkdirSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	writeFileSync
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createBubblewrapRig, processesWith, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
+import {
+	BROWSER_LIMITS,
+	createBubblewrapRig,
+	lacksChromium,
+	PRINT_PAGE,
+	PRINTED,
+	processesWith,
+	type BubblewrapRig
+} from '../../../../tests/support/bubblewrap-rig.ts';
 import { createLauncher } from './launch/launch.ts';
 import { createBubblewrapSandbox } from './bubblewrap.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
@@ -134,7 +152,8 @@ describe.skipIf(lacks('bubblewrap'))('what a script sees', () => {
 			'/etc/ssl/private',
 			'/root',
 			'/home',
-			'/var',
+			'/var/log',
+			'/var/tmp',
 			'/sys',
 			'/boot'
 		];
@@ -146,7 +165,7 @@ describe.skipIf(lacks('bubblewrap'))('what a script sees', () => {
 			stdout
 				.trim()
 				.split('\n')
-				.filter((name) => !/^(bin|lib\w*|sbin|nix)$/.test(name))
+				.filter((name) => !/^(bin|lib\w*|sbin|nix|var)$/.test(name))
 		).toEqual(['dev', 'etc', 'proc', 'skill', 'tmp', 'usr', 'workspace']);
 	});
 	test('SANDBOX: the server’s folders stay covered where they lie in the system', async () => {
@@ -161,6 +180,34 @@ describe.skipIf(lacks('bubblewrap'))('what a script sees', () => {
 		);
 		expect(stdout).toMatch(/^skill\nskill\n3\n127\.0\.0\.1 localhost\n::1 localhost\nnone\n$/);
 	});
+	test.each([
+		['a link in the folder', []],
+		['links that lead over another folder', ['over/python3']]
+	])('D6: Python starts from a virtual environment whose program is %s', async (_, between) => {
+		const venv = join(rig.dir, 'venv');
+		execFileSync('python3', ['-m', 'venv', '--without-pip', venv]);
+		const file = join(venv, 'bin', 'python3');
+		const home = realpathSync(file);
+		rmSync(join(venv, 'bin', 'python'), { force: true });
+		rmSync(file);
+		const targets = [...between.map((path) => join(rig.dir, path)), home];
+		[file, ...targets.slice(0, -1)].forEach((link, index) => {
+			mkdirSync(join(link, '..'), { recursive: true });
+			symlinkSync(targets[index] ?? '', link);
+		});
+		const runtime = [file, venv, join(home, '..', '..')];
+		const args = ['-c', 'import json, sys; print(sys.prefix)'];
+		expect(await rig.run('', { file, args, runtime })).toMatchObject({ stdout: `${venv}\n`, stderr: '', exitCode: 0 });
+	});
+	test.skipIf(lacksChromium)(
+		'SANDBOX: a browser that asks for its limits prints a page of the script’s server',
+		async () => {
+			const roomy = createBubblewrapRig({ limits: BROWSER_LIMITS });
+			const env = { PATH: '/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp' };
+			expect(await roomy.python(PRINT_PAGE, { limits: BROWSER_LIMITS, env })).toMatchObject({ stdout: PRINTED });
+			await roomy.close();
+		}
+	);
 	test('SANDBOX pitfall 10: no capability, no way to new privileges, and the filter of system calls', async () => {
 		const { stdout } = await rig.run(
 			'grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status; ls /proc/self/fd | wc -l'
@@ -212,7 +259,7 @@ describe.skipIf(lacks('bubblewrap'))('where a script may write', () => {
 	test('SANDBOX pitfall 5: /tmp and /dev/shm are no larger than they are said to be', async () => {
 		const script = `for dir in /tmp /dev/shm; do head -c 700000 /dev/zero > $dir/a && echo one
 			head -c 700000 /dev/zero > $dir/b || echo full; done`;
-		const { stdout } = await rig.run(script, { limits: { fileBytes: MB } });
+		const { stdout } = await rig.run(script, { limits: { fileBytes: MB, memoryBytes: 2 * MB } });
 		expect(stdout).toBe('one\nfull\none\nfull\n');
 	});
 	test('SANDBOX pitfall 2: the kernel’s core_pattern cannot be written, nor anything else under /proc/sys', async () => {

@@ -6,11 +6,13 @@
  * secret is in a process list or in the environment of the first process inside.
  */
 import { accessSync, constants } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { readlink, realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import {
 	bubblewrapArguments,
 	type BubblewrapTools,
 	type BubblewrapView,
+	foldersAbove,
 	isWithin,
 	limitedCommand,
 	PROXY_SOCKET,
@@ -164,12 +166,12 @@ async function shownFolders(
 	return { workspace, skill };
 }
 
-/** The program’s own files that the system mounts don’t show, at their path and their real path. */
+/** The program’s own files that the system mounts don’t show, at their path, their real path and each link between. */
 async function runtimeOf(paths: readonly string[], host: Host, hidden: readonly string[]): Promise<string[]> {
 	const all = new Set<string>();
 	for (const path of paths) {
 		const real = await realpath(path);
-		for (const shown of [path, real]) {
+		for (const shown of [...(await linksOf(path)), real]) {
 			const isThere = isSystem(shown, host) && !hidden.some((folder) => isWithin(shown, folder));
 			if (isThere) continue;
 			refuseExposing(real, hidden);
@@ -177,8 +179,14 @@ async function runtimeOf(paths: readonly string[], host: Host, hidden: readonly 
 			all.add(shown);
 		}
 	}
-	// Folders before their contents, which they would cover.
-	return [...all].sort();
+	// A folder shows its contents, and a link in it can’t be a mount point: the program of a virtual environment is one.
+	return [...all].filter((path) => !foldersAbove(path).some((folder) => all.has(folder))).sort();
+}
+
+/** The path, and what it links to step by step: an environment’s `python3` → `python` → the system’s. */
+async function linksOf(path: string): Promise<string[]> {
+	const target = await readlink(path).catch(ignoring('EINVAL'));
+	return target === null ? [path] : [path, ...(await linksOf(resolve(dirname(path), target)))];
 }
 
 function isSystem(path: string, { system }: Host): boolean {

@@ -1,6 +1,6 @@
 /** Builds the command line of a container (D32). */
 import { posix } from 'node:path';
-import type { SandboxFolders, SandboxLimits } from './sandbox.ts';
+import { type SandboxFolders, type SandboxLimits, sharedMemoryBytes } from './sandbox.ts';
 
 const MB = 1024 * 1024;
 
@@ -79,6 +79,8 @@ export function runArguments(plan: ContainerPlan): string[] {
 		String(profile.cpuLimit / 1000),
 		'--memory',
 		`${Math.max(6, Math.floor(memory / MB))}m`,
+		'--shm-size',
+		String(sharedMemoryBytes({ memoryBytes: memory })),
 		...tmpfs('/tmp'),
 		...(folders ? mount(folders.workspace, IN_CONTAINER.workspace) : tmpfs(IN_CONTAINER.workspace, owned)),
 		'--read-only',
@@ -136,6 +138,8 @@ export interface ContainerEnvironment {
 	file: string;
 }
 
+/** The image may not have the host’s, and any image has this. */
+const LOCALE = /^(LANG|LC_\w+)$/;
 /** Paths of the host: the image has its own. */
 const OF_THE_HOST = /^(PATH|TMPDIR|TEMP|TMP|SYSTEMROOT)$/i;
 /** Read by docker, podman, the Go runtime, the dynamic linker, or a shell around them. */
@@ -150,7 +154,7 @@ export function containerEnvironment(env: Readonly<Record<string, string>>): Con
 		if (!/^[^\s=#][^\s=]*$/.test(name) || value.includes('\0')) {
 			throw new Error(`Containers can’t have a variable named ${JSON.stringify(name)}.`);
 		}
-		if (!OF_THE_CLIENT.test(name)) environment.passed[name] = value;
+		if (!OF_THE_CLIENT.test(name)) environment.passed[name] = LOCALE.test(name) ? 'C.UTF-8' : value;
 		else if (!/[\r\n]/.test(value) && value.length < 16_000) environment.file += `${name}=${value}\n`;
 		else throw new Error(`The value of ${name} can’t be passed to a container: it must be one line.`);
 	}

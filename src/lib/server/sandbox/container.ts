@@ -33,6 +33,9 @@ export interface ContainerSandboxOptions {
 	profile?: keyof typeof CONTAINER_PROFILES;
 }
 
+/** The host’s, by name: an image has none. */
+const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** The backend `container`. Never downloads images: the result says how to get a missing one. */
 export function createContainerSandbox(options: ContainerSandboxOptions): Sandbox {
 	const { launcher, runtime, images, limits, owner = 'none' } = options;
@@ -54,7 +57,7 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 			const image = imageOf(program.file, images);
 			const { proxySocket } = program;
 			started.set(execution, { image, isForwarded: proxySocket !== undefined });
-			const environment = containerEnvironment(program.env);
+			const environment = containerEnvironment({ TZ: TIME_ZONE, ...program.env });
 			const args = runArguments({
 				...runtime,
 				...inContainer(program),

@@ -7,13 +7,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openProxy, type Proxy } from '../network/proxy.ts';
-import { RAISE_LOOPBACK, wrapWithForwarder } from './forwarder.ts';
+import { wrapWithForwarder } from './forwarder.ts';
+import { RAISE_LOOPBACK } from './process.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 /** Commands that start a program in its own network namespace. */
 const NAMESPACES: [string, string[]][] = [
 	['bubblewrap', ['bwrap', '--unshare-net', '--ro-bind', '/', '/', '--dev', '/dev', '--die-with-parent']],
-	['unshare', ['/usr/bin/unshare', '--user', '--map-root-user', '--net']]
+	[
+		'unshare',
+		[
+			'/usr/bin/unshare',
+			'--user',
+			'--map-root-user',
+			'--net',
+			'/bin/sh',
+			'-c',
+			`${RAISE_LOOPBACK.join('||')};exec "$@"`,
+			'sh'
+		]
+	]
 ];
 // Some tests start half a dozen Nodes in a row, on a machine that does other things too.
 vi.setConfig({ testTimeout: 60_000 });
@@ -198,10 +211,9 @@ describe.skipIf(process.platform === 'win32')('D35: the forwarder', () => {
 		});
 	});
 
-	test.skipIf(process.platform !== 'linux').each(RAISE_LOOPBACK.filter(([file]) => /perl|sbin/.test(file)))(
+	test.skipIf(process.platform !== 'linux').each(RAISE_LOOPBACK.filter((line) => /perl|sbin/.test(line)))(
 		'loopback of a new namespace comes up by %s',
-		async (...command) => {
-			const up = command.map((word) => `'${word}'`).join(' ');
+		async (up) => {
 			const probe = `const s = require('net').createServer().listen(0, '127.0.0.1', () =>
 				require('net').connect(s.address().port, '127.0.0.1', () => process.exit(0)).on('error', () => process.exit(9)))`;
 			const namespace = (before: string) => [

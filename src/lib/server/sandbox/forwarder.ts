@@ -28,10 +28,8 @@ export interface ForwarderOptions {
 /**
  * Wraps a program so that it finds the proxy of `socket` in its environment.
  *
- * - **process**: `unshare --net` creates loopback *down*, so 127.0.0.1 answers ENETUNREACH. The forwarder brings it up
- *   (`ip`, else perl), for which it must be uid 0 of the user namespace (`--map-root-user`). A backend that drops its
- *   capabilities earlier runs the `RAISE_LOOPBACK` commands first. Without a network namespace, the program only gets the
- *   variables.
+ * - **process**: the first process of the namespace has brought loopback up. Without a network namespace, the program
+ *   only gets the variables.
  * - **bubblewrap**: `--unshare-net` brings loopback up. Bind the socket's *file* before dropping the user (its folder is
  *   0700; connecting works through a read-only mount too), pass that path, and make node's file visible.
  * - **container**: with `--network none` loopback is up. Mount the socket's file, pass the image's own node, and set
@@ -47,22 +45,10 @@ export function wrapWithForwarder(
 	return { file: node, args: [...own, socket, passSignals ? 'pass' : 'keep', file, ...args], env };
 }
 
-/** Commands that bring loopback up in a new network namespace; the first available one is enough. */
-export const RAISE_LOOPBACK: readonly (readonly [string, ...string[]])[] = [
-	['/sbin/ip', 'link', 'set', 'lo', 'up'],
-	['/usr/bin/ip', 'link', 'set', 'lo', 'up'],
-	// SIOCSIFFLAGS with IFF_UP. Debian's base system has perl but no ip.
-	[
-		'/usr/bin/perl',
-		'-e',
-		'socket(my $s, 2, 2, 0) or exit 1; my $r = pack("a16 s x22", "lo", 1); ioctl($s, 0x8914, $r) or exit 1'
-	]
-];
-
 /** CommonJS without backslashes or backticks, for `node --eval`. Arguments: socket, pass or keep, file, args. */
 const FORWARDER = `'use strict';
 const net = require('node:net');
-const { spawn, spawnSync } = require('node:child_process');
+const { spawn } = require('node:child_process');
 const { signals } = require('node:os').constants;
 const [socket, mode, file, ...args] = process.argv.slice(1);
 
@@ -74,19 +60,13 @@ const server = net.createServer({ allowHalfOpen: true }, (near) => {
 	far.on('close', () => near.destroy());
 });
 server.on('error', (error) => server.listening || run({}, error));
-server.listen(0, '127.0.0.1', () => reach(false));
-
-function reach(isRaised) {
+server.listen(0, '127.0.0.1', () => {
 	const { port } = server.address();
 	const probe = net.connect(port, '127.0.0.1');
 	probe.on('connect', () => probe.destroy());
 	probe.on('close', (hasFailed) => hasFailed || run(proxyAt(port)));
-	probe.on('error', (error) => {
-		if (isRaised) return run({}, error);
-		${JSON.stringify(RAISE_LOOPBACK)}.some(([file, ...args]) => spawnSync(file, args, { env: {} }).status === 0);
-		reach(true);
-	});
-}
+	probe.on('error', (error) => run({}, error));
+});
 
 function proxyAt(port) {
 	const url = 'http://127.0.0.1:' + port;

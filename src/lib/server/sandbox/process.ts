@@ -98,6 +98,7 @@ interface Tools {
 	shell?: string;
 	unshare?: string;
 	prlimit?: string;
+	setpriv?: string;
 }
 
 /** The host’s command line; null if a tool for it is missing. */
@@ -105,7 +106,7 @@ function commandLine(
 	program: SandboxProgram,
 	{ limits, marker }: Execution,
 	{ namespaces, hasLimits }: ProcessWay,
-	{ shell, unshare, prlimit }: Tools,
+	{ shell, unshare, prlimit, setpriv }: Tools,
 	isRoot: boolean
 ): LaunchSpec | null {
 	const { proxySocket: socket } = program;
@@ -121,8 +122,7 @@ function commandLine(
 	}
 	if (namespaces !== 'none') {
 		if (!unshare || !shell) return null;
-		const user = isRoot ? 'none' : socket ? 'root' : 'same';
-		({ file, args } = wrapWithUnshare({ file, args, env }, { unshare, shell, namespaces, user }));
+		({ file, args } = wrapWithUnshare({ file, args, env }, { unshare, shell, setpriv, namespaces, isRoot }));
 	}
 	return { file, args, env: { ...env, [MARKER]: marker }, cwd: program.cwd, end: { kind: 'group' } };
 }
@@ -140,20 +140,29 @@ async function findTools(): Promise<Tools> {
 		...SYSTEM_FOLDERS,
 		...(process.env.PATH ?? '').split(delimiter).filter((path) => path.startsWith('/'))
 	];
-	const [shell, unshare, prlimit] = await Promise.all(
-		['sh', 'unshare', 'prlimit'].map((name) => firstExecutable(folders.map((folder) => join(folder, name))))
+	const [shell, unshare, prlimit, setpriv] = await Promise.all(
+		['sh', 'unshare', 'prlimit', 'setpriv'].map((name) => firstExecutable(folders.map((folder) => join(folder, name))))
 	);
-	return { shell, unshare, prlimit };
+	return { shell, unshare, prlimit, setpriv };
 }
 
-// Linux namespaces around a plain process: no network, no access to other processes, and its daemons end with it
+// Linux namespaces around a plain process: no network but its own loopback, no access to other processes, and its daemons end with it
 // (SANDBOX, `process`). Files aren’t isolated.
+
+/** Bring loopback up, which `unshare --net` leaves down; the first that is installed is enough. */
+export const RAISE_LOOPBACK = [
+	'/sbin/ip link set lo up',
+	'/usr/bin/ip link set lo up',
+	// SIOCSIFFLAGS with IFF_UP. Debian's base system has perl but no ip.
+	`/usr/bin/perl -e 'socket(my $s, 2, 2, 0) or exit 1; my $r = pack("a16 s x22", "lo", 1); ioctl($s, 0x8914, $r) or exit 1'`
+];
 
 /**
  * The first process of a PID namespace ignores signals without a handler, so it isn’t the script. It waits for the script
  * and passes its exit code on. On SIGTERM it waits for the script’s children to clean up.
  */
 const FIRST = [
+	`{ ${RAISE_LOOPBACK.join(' || ')}; } >/dev/null 2>&1`,
 	'for name in $1; do unset "$name"; done; shift',
 	`asked=; trap 'asked=1' TERM`,
 	// A shell prints “Killed” to stderr for a killed program; descriptor 3 keeps that out of the output.
@@ -169,22 +178,21 @@ export type Namespaces = 'none' | 'shared-proc' | 'own';
 
 /**
  * Wraps a program in namespaces. The exit code is the program’s, or 128 plus the signal. Callers other than root need a
- * user namespace; only its `root` may bring loopback up.
+ * user namespace; its capabilities are for the first process alone, which needs one to bring loopback up.
  */
 function wrapWithUnshare(
 	{ file, args, env }: { file: string; args: string[]; env: Record<string, string> },
 	{
 		unshare,
 		shell,
+		setpriv,
 		namespaces,
-		user
-	}: Required<Pick<Tools, 'unshare' | 'shell'>> & {
-		namespaces: Namespaces;
-		user: 'none' | 'same' | 'root';
-	}
+		isRoot
+	}: Required<Pick<Tools, 'unshare' | 'shell'>> & Pick<Tools, 'setpriv'> & { namespaces: Namespaces; isRoot: boolean }
 ): { file: string; args: string[] } {
-	const users = { none: [], same: ['--map-current-user'], root: ['--map-root-user'] }[user];
+	const users = isRoot ? [] : ['--map-current-user', ...(setpriv ? ['--keep-caps'] : [])];
 	const own = namespaces === 'own' ? ['--mount-proc'] : [];
+	const drop = isRoot || !setpriv ? [] : [setpriv, '--ambient-caps=-all', '--inh-caps=-all', '--'];
 	const forget = [MARKER, ...SHELL_VARIABLES.filter((name) => !(name in env))].join(' ');
 	return {
 		file: unshare,
@@ -203,6 +211,7 @@ function wrapWithUnshare(
 			FIRST,
 			'sh',
 			forget,
+			...drop,
 			file,
 			...args
 		]
@@ -230,14 +239,14 @@ const NODE_RESERVATION = 3 * 512 * MB;
 
 /**
  * Returns `--data=… --as=… …`. RLIMIT_DATA is exact for Python. Other programs may be or start Node, so they get its
- * reservation on top. RLIMIT_AS limits what DATA doesn’t count: shared memory.
+ * reservation on top, and so does a Python that asks for address space: it starts a browser. RLIMIT_AS limits what DATA doesn’t count: shared memory.
  * @param isNode whether Node runs in any case, as for the proxy forwarder
  */
 export function rlimitArguments(file: string, limits: SandboxLimits, { isNode = false } = {}): string[] {
-	const isPython = !isNode && /^python[\d.]*$/.test(basename(file));
-	const { memoryBytes } = limits;
+	const { memoryBytes, virtualBytes = 0 } = limits;
+	const isPython = !isNode && virtualBytes === 0 && /^python[\d.]*$/.test(basename(file));
 	const data = isPython ? memoryBytes : memoryBytes + NODE_RESERVATION;
-	const addresses = isPython ? Math.max(GB, 2 * memoryBytes) : Math.max(4 * GB, 2 * GB + 2 * memoryBytes);
+	const addresses = isPython ? Math.max(GB, 2 * memoryBytes) : Math.max(4 * GB, 2 * GB + 2 * memoryBytes, virtualBytes);
 	return [
 		`--data=${data}`,
 		`--as=${addresses}`,

@@ -216,8 +216,8 @@ function createPrepared(
 
 /** The program’s limits, capped by the host’s. */
 function within(most: SandboxLimits, wanted: Partial<SandboxLimits> = {}): SandboxLimits {
-	const limits = { ...most };
-	for (const key of Object.keys(most) as (keyof SandboxLimits)[]) {
+	const limits = { ...most, virtualBytes: wanted.virtualBytes };
+	for (const key of Object.keys(DEFAULT_LIMITS) as (keyof typeof DEFAULT_LIMITS)[]) {
 		limits[key] = Math.min(most[key], wanted[key] ?? most[key]);
 	}
 	return limits;

@@ -10,9 +10,11 @@ export interface SandboxLimits {
 	/** Maximum size of the whole workspace in bytes, checked while the process runs. */
 	workspaceBytes: number;
 	workspaceFiles: number;
+	/** Address space in bytes, for programs that reserve far more than they use (browsers). Default: by the memory. */
+	virtualBytes?: number;
 }
 
-export const DEFAULT_LIMITS: SandboxLimits = {
+export const DEFAULT_LIMITS = {
 	memoryBytes: 512 * 1024 * 1024,
 	processes: 64,
 	fileBytes: 64 * 1024 * 1024,
@@ -20,7 +22,12 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 	cpuSeconds: 60,
 	workspaceBytes: 1024 * 1024 * 1024,
 	workspaceFiles: 20_000
-};
+} satisfies SandboxLimits;
+
+/** Size of /dev/shm where it is the sandbox’s own: browsers keep pages there, and it takes memory. */
+export function sharedMemoryBytes({ memoryBytes }: Pick<SandboxLimits, 'memoryBytes'>): number {
+	return Math.floor(memoryBytes / 2);
+}
 
 /** Folders shared with the process, by absolute real paths of the host. */
 export interface SandboxFolders {
