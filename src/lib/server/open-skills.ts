@@ -144,7 +144,7 @@ export async function openSkills(
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const revisions = createSkillRevisions(skills.registry);
-	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
+	const preflight = createPreflight({ vault, offered: skillsEnv, lookup, grantedHosts: network.granted });
 	const builtins = createBuiltinCalls({
 		builtins: createBuiltins({
 			sandbox: box.sandbox,
@@ -169,6 +169,7 @@ export async function openSkills(
 		dataDir,
 		modes,
 		log,
+		needsOf: preflight.needsOf,
 		store: { ...store, skillInstalls: installs.records },
 		registry: skills.registry,
 		sources: catalogs

@@ -202,6 +202,27 @@ describe('placing', () => {
 		expect((await rig.list('skills'))[0]).toBe('pdf@1.0.0');
 	});
 
+	it.each<[what: string, name: string, text: string, message: string | null]>([
+		['a name that differs from its folder', 'other-name', '---\nname: other-name\ndescription: x\n---\nHi', null],
+		['a name with capitals and a space', 'PDF-Tools', '---\nname: PDF Tools\ndescription: x\n---\nHi', 'lowercase'],
+		['a description of 5,000 characters', 'pdf', `---\nname: pdf\ndescription: ${'x'.repeat(5000)}\n---\nHi`, '1,024'],
+		[
+			'a byte order mark and Windows line ends',
+			'pdf',
+			'\uFEFF---\r\nname: pdf\r\ndescription: x\r\n---\r\nHi\r\n',
+			null
+		],
+		['3 MB of instructions', 'pdf', `---\nname: pdf\ndescription: x\n---\n${'x'.repeat(3_000_000)}`, '2 MiB']
+	])('A24, E20: a skill with %s is staged as ready, installed and listed', async (_, name, text, message) => {
+		const files = { 'pdf/SKILL.md': text };
+		const { skills } = await rig.stage(files);
+		expect(skills).toMatchObject([{ name, status: 'ready' }]);
+		expect(skills[0]?.diagnostics.map((issue) => issue.message).join()).toContain(message ?? '');
+		await rig.put(files);
+		expect(rig.skill(name)).toMatchObject({ name, status: 'ready' });
+		expect((await rig.put(files)).skipped).toEqual([`${name}@${rig.skill(name).version}`]);
+	});
+
 	it('E5: an identity that exists is refused, left out, replaced or renamed', async () => {
 		await rig.put(skillOf('pdf', { body: 'First.' }));
 		const other = skillOf('pdf', { body: 'Second.' });

@@ -20,9 +20,13 @@ import { onDisk } from './staging-folder.ts';
 /** The version becomes part of a folder’s name. */
 const MAX_VERSION_CHARS = 64;
 const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+/** Also in capitals or with underscores, as skills of people have it: `PDF Processing` is called `PDF-Processing`. */
+const USABLE_NAME = /^(?=.{1,64}$)[A-Za-z0-9]+([-_]+[A-Za-z0-9]+)*$/;
 
 export interface Inspection extends FolderHash {
-	shown: Omit<StagedSkill, 'path' | 'origin' | 'installed' | 'changes' | 'audit'>;
+	shown: Omit<StagedSkill, 'path' | 'origin' | 'installed' | 'changes' | 'audit' | 'needs'>;
+	/** null if broken. */
+	skill: Skill | null;
 	/** With the texts, for a diff. */
 	kept: TrustedFile[];
 }
@@ -42,6 +46,7 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 	return {
 		...hashes,
 		kept,
+		skill: ready,
 		shown: {
 			name: skill.name,
 			version: ready?.version ?? null,
@@ -59,7 +64,7 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 	};
 }
 
-/** Whether the name is safe as part of a folder’s name. */
+/** Whether the standard allows the name. */
 export function isInstallableName(name: string): boolean {
 	return NAME.test(name);
 }
@@ -99,8 +104,8 @@ function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagn
 	if (stated === null) return [refuse('name', 'is missing. Installed skills need a name')];
 	const refusals: SkillDiagnostic[] = [];
 	// The library replaces an invalid name by the folder’s, which is random here.
-	if (!isInstallableName(name) || name !== stated.normalize('NFKC').trim()) {
-		refusals.push(refuse('name', 'must be 1 to 64 lowercase letters a–z, digits and single hyphens'));
+	if (!USABLE_NAME.test(name) || name !== stated.normalize('NFKC').trim().replaceAll(/\s+/g, '-')) {
+		refusals.push(refuse('name', 'must be 1 to 64 letters a–z, digits and hyphens'));
 	}
 	if (version.length > MAX_VERSION_CHARS) {
 		refusals.push(refuse('version', `is longer than ${MAX_VERSION_CHARS} characters`));

@@ -1,8 +1,9 @@
 /** What all parts of the installer share. */
 import { hash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
+import type { SkillNeeds } from '../../shared/skills.ts';
 import { ignoring } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
@@ -19,6 +20,8 @@ export interface InstallContext {
 	modes: StoredSkillModes;
 	places: InstallPlaces;
 	log: Log;
+	/** Reads the skill's files. */
+	needsOf(skill: Skill): Promise<SkillNeeds>;
 	/** Milliseconds. */
 	now(): number;
 }
@@ -109,7 +112,12 @@ export function installPlaces(dataDir: string): InstallPlaces {
 		trash,
 		keptAt: (id) => join(kept, id),
 		trashedAt: (id) => join(trash, id),
-		editsOf: (dir) => join(dataDir, 'skill-edits', hash('sha256', dir))
+		editsOf: (dir) => {
+			// A backup may be restored to another folder.
+			const within = relative(dataDir, dir).replaceAll(sep, '/');
+			const isWithin = !isAbsolute(within) && within.split('/')[0] !== '..';
+			return join(dataDir, 'skill-edits', hash('sha256', isWithin ? within : dir));
+		}
 	};
 }
 

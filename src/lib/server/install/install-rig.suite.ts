@@ -42,7 +42,9 @@ export async function openRig(settings: RigSettings = {}) {
 	const unused = () => Promise.reject(new Error('no source was to be asked'));
 	const sources = { fetch: unused, revisionOf: unused, ...settings.sources };
 	const { now = Date.now, uptime = () => performance.now() } = settings;
-	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, now, uptime });
+	const needsOf = async () => ({ binaries: [], packages: [], hosts: [], variables: [] });
+	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, needsOf, now, uptime });
+
 	const close = async () => {
 		await installer.close();
 		await registry.close();

@@ -37,7 +37,7 @@ import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf 
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
 /** The registry already has the shared root of installed skills, and `ownedRoots`. */
-export interface InstallerOptions extends Pick<InstallContext, 'store' | 'registry' | 'log'> {
+export interface InstallerOptions extends Pick<InstallContext, 'store' | 'registry' | 'log' | 'needsOf'> {
 	dataDir: string;
 	modes: StoredSkillModes;
 	sources: SourceFetcher;
@@ -49,8 +49,18 @@ export interface InstallerOptions extends Pick<InstallContext, 'store' | 'regist
 
 /** First finishes or undoes what a crashed process left half done. */
 export async function createInstaller(options: InstallerOptions): Promise<Installer> {
-	const { dataDir, sources, now = Date.now, uptime = () => performance.now(), store, registry, modes, log } = options;
-	const context: InstallContext = { store, registry, modes, log, places: installPlaces(dataDir), now };
+	const {
+		dataDir,
+		sources,
+		now = Date.now,
+		uptime = () => performance.now(),
+		store,
+		registry,
+		modes,
+		log,
+		needsOf
+	} = options;
+	const context: InstallContext = { store, registry, modes, log, needsOf, places: installPlaces(dataDir), now };
 	const { places } = context;
 	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
 	const knownRoots = new Set<string>();

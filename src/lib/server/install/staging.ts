@@ -47,7 +47,7 @@ export async function stageInstall(
 			const inspection = await inspectSkill(join(folder.dir, path), { scans: isShown });
 			const name = inspection.shown.name || path.split('/').at(-1) || 'SKILL.md';
 			if (!isWanted({ name, path })) continue;
-			const skill = await describe(inspection, { path, name }, { context, owner, fetched });
+			const skill = await describe(inspection, { path, name }, { context, owner, fetched, isShown });
 			const { shown, left } = fitted(skill, room);
 			room = left;
 			inspections.set(path, { ...inspection, kept: [] });
@@ -76,9 +76,14 @@ async function foldersOf({ folders }: FetchedSkills, { dir }: StagingFolder): Pr
 }
 
 async function describe(
-	{ shown, kept }: Inspection,
+	{ shown, kept, skill }: Inspection,
 	{ path, name }: Pick<StagedSkill, 'path' | 'name'>,
-	{ context, owner, fetched }: Pick<StageRequest, 'owner'> & { context: InstallContext; fetched: FetchedSkills }
+	{
+		context,
+		owner,
+		fetched,
+		isShown
+	}: Pick<StageRequest, 'owner' | 'isShown'> & { context: InstallContext; fetched: FetchedSkills }
 ): Promise<StagedSkill> {
 	const { version, digest } = shown;
 	const origin = fetched.originOf(path);
@@ -97,7 +102,8 @@ async function describe(
 			isSameOrigin: isSameOrigin(origin, other.origin)
 		},
 		changes: content ? await changesOf(await keptFiles(content), kept) : null,
-		audit: fetched.audits?.get(path) ?? null
+		audit: fetched.audits?.get(path) ?? null,
+		needs: isShown && skill ? await context.needsOf(skill) : null
 	};
 }
 

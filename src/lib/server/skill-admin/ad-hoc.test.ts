@@ -227,6 +227,7 @@ describe('E13: what is run is written down', () => {
 			durationMs: expect.any(Number),
 			files: [{ path: 'made.txt', bytes: 1 }],
 			refused: [],
+			missing: null,
 			conversationId: null,
 			runId: null,
 			toolCallId: null,

@@ -20,7 +20,7 @@ const COLUMNS = [
 		'stdoutBytes',
 		'stderrBytes'
 	] as const),
-	...(['files', 'refused', 'digest', 'sandbox', 'limits', 'conversationId', 'runId', 'toolCallId'] as const),
+	...(['files', 'refused', 'missing', 'digest', 'sandbox', 'limits', 'conversationId', 'runId', 'toolCallId'] as const),
 	...(['apiKeyId', 'sessionId'] as const)
 ] satisfies (keyof SkillExecution)[];
 

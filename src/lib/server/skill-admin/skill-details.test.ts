@@ -18,7 +18,7 @@ const BUILTINS = [
 	{ name: 'file_read', description: 'Reads a file.', parameters: { type: 'object' }, unavailable: () => null },
 	{ name: 'browser', description: 'Opens a page.', parameters: {}, unavailable: () => 'No browser is installed.' }
 ];
-const NEEDS = { binaries: [], pythonModules: [], variables: [] };
+const NEEDS = { binaries: [], packages: [], hosts: [], variables: [] };
 
 let folder: string;
 let store: Store;
@@ -125,10 +125,14 @@ describe('E3: a change of a skill', () => {
 		});
 	});
 
-	test('that grants what was never asked for is refused', async () => {
-		const patch = { network: ['example.org', 'evil.example'] };
-		await expect(changeSkill(parts, 'net', patch, NOW)).rejects.toMatchObject({ code: 'invalid_input' });
-		expect((await describeSkill(parts, 'net')).network.granted).toEqual([]);
+	test('grants what was never declared; what can’t be granted is refused before anything is changed', async () => {
+		const patch = { network: ['example.org', 'found.example'], mode: 'off' as const };
+		expect(await changeSkill(parts, 'net', patch, NOW)).toMatchObject({
+			network: { granted: ['example.org', 'found.example'] }
+		});
+		const bad = changeSkill(parts, 'net', { network: ['127.0.0.1'], mode: 'on' }, NOW);
+		await expect(bad).rejects.toMatchObject({ code: 'invalid_input' });
+		expect(await describeSkill(parts, 'net')).toMatchObject({ mode: 'off', network: { granted: { length: 2 } } });
 	});
 });
 

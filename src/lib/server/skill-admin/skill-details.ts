@@ -5,6 +5,7 @@ import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillDetail, SkillNeeds, skillPatch, SkillSummary, TrustState } from '../../shared/skills.ts';
 import { fromSkillId, isServerTool, toSkillId } from '../../shared/names.ts';
+import { parseDomain } from '../skills/needs/hosts.ts';
 import { findSkill, parseReference } from '../skills/registry/references.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
@@ -54,14 +55,14 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		skillId,
 		version: skill.version,
 		needs,
-		network: { declared, granted: granted.filter((domain) => declared.includes(domain)) },
+		network: { declared, granted },
 		allowedTools: skill.allowedTools ?? null,
 		...toolFactsOf(skill)
 	};
 }
 
 const NOTHING_NEEDED = {
-	needs: { binaries: [], pythonModules: [], variables: [] },
+	needs: { binaries: [], packages: [], hosts: [], variables: [] },
 	network: { declared: [], granted: [] },
 	allowedTools: null
 };
@@ -82,7 +83,7 @@ async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Prom
 
 /**
  * Checks before it changes anything.
- * @throws AppError `not_found`, `conflict` if the files have changed, `invalid_input` for an undeclared domain, and for
+ * @throws AppError `not_found`, `conflict` if the files have changed, `invalid_input` for an invalid domain, and for
  * anything but the mode of a built-in skill
  */
 export async function changeSkill(
@@ -102,10 +103,8 @@ export async function changeSkill(
 	}
 	const skill = requireSkill(parts, null, id);
 	const skillId = skillIdOf(skill);
-	const foreign = network?.find((domain) => !parts.network.declared(skill).includes(domain));
-	if (foreign !== undefined) {
-		throw new AppError('invalid_input', `network: “${skill.name}” doesn’t request ${foreign}, so it can’t be granted.`);
-	}
+	const bad = network?.map(parseDomain).find(({ problem }) => problem !== undefined);
+	if (bad?.problem !== undefined) throw new AppError('invalid_input', bad.problem);
 	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
 	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
 	if (network !== undefined) await parts.network.grant(skillId, network, now);

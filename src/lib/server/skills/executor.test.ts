@@ -74,13 +74,14 @@ describe('scripts', () => {
 	])('D5, D6: %s runs with its arguments as they are', async (name, text, stdout) => {
 		expect(await run(name, text, ['a b', '$HOME'])).toMatchObject({ success: true, exitCode: 0, stdout, stderr: '' });
 	});
-	test('D7: it runs in the working directory, which is made, and knows where its skill is', async () => {
+	test('D7: it runs in the working directory, which is made, and knows where its skill is and its home, which is neither', async () => {
 		const { stdout } = await run(
 			'scripts/a.sh',
 			'pwd; echo "$SKILL_DIR"; echo "$CLAUDE_SKILL_DIR"; echo "$HOME"; echo "$PYTHONPATH"'
 		);
-		const [, dir = ''] = stdout.trim().split('\n');
-		expect(stdout.trim().split('\n')).toEqual([cwd, dir, dir, cwd, dir]);
+		const [, dir = '', , home = ''] = stdout.trim().split('\n');
+		expect(stdout.trim().split('\n')).toEqual([cwd, dir, dir, home, dir]);
+		expect([cwd, dir].filter((folder) => home.startsWith(folder))).toEqual([]);
 		expect(await readFile(join(dir, 'scripts/a.sh'), 'utf8')).toContain('pwd; echo');
 		expect(dir.startsWith(folder)).toBe(false);
 	});

@@ -132,7 +132,20 @@ export type SkillErrorType =
 	| 'OutputTooLarge'
 	| 'MissingDependency'
 	| 'MissingSecret'
+	| 'MissingPackage'
+	| 'MissingCommand'
+	| 'MissingVariable'
+	| 'HostNotAllowed'
 	| 'Cancelled';
+
+/** What a failed script lacked, by its own output: a hint, not proof. */
+export type Missing =
+	/** `name`: as the ecosystem's index has it; `module`: as the script imports it. */
+	| { kind: 'package'; ecosystem: 'python' | 'javascript'; name: string; module: string }
+	| { kind: 'command'; name: string }
+	/** As it can be granted: `example.org`, `example.org:8443`. */
+	| { kind: 'host'; name: string }
+	| { kind: 'variable'; name: string };
 
 /** Result of a script (S0, D12). Streams are capped; `[output truncated]` marks the cut. */
 export interface SkillExecutionResult {
@@ -145,6 +158,8 @@ export interface SkillExecutionResult {
 	/** One sentence, present if `error` is set. */
 	message?: string;
 	hint?: string;
+	/** Present if `error` is `MissingPackage`, `MissingCommand`, `MissingVariable` or `HostNotAllowed`. */
+	missing?: Missing;
 	durationMs: number;
 	truncated: boolean;
 	/** Files created or changed in the working directory. */
@@ -188,6 +203,7 @@ export type SkillEvent =
 			files: { path: string; bytes: number }[];
 			error?: SkillErrorType;
 			message?: string;
+			missing?: Missing;
 			refused?: string[];
 	  };
 

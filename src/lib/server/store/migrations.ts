@@ -15,6 +15,7 @@ import { renameUntitled } from './migrations/009-untitled.ts';
 import { addChoices } from './migrations/010-choices.ts';
 import { addSummariesAndSpeed } from './migrations/011-summaries-and-speed.ts';
 import { addComparisons } from './migrations/012-comparisons.ts';
+import { addMissing } from './migrations/013-missing.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -30,7 +31,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'009_untitled': { up: renameUntitled },
 	'010_choices': { up: addChoices },
 	'011_summaries_and_speed': { up: addSummariesAndSpeed },
-	'012_comparisons': { up: addComparisons }
+	'012_comparisons': { up: addComparisons },
+	'013_missing': { up: addMissing }
 };
 
 /**

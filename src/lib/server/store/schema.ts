@@ -282,6 +282,8 @@ export interface SkillExecutionsTable {
 	files: string | null;
 	/** JSON array of `host:port`. */
 	refused: string | null;
+	/** JSON of `MissingNeed`. */
+	missing: string | null;
 	conversation_id: string | null;
 	run_id: string | null;
 	tool_call_id: string | null;

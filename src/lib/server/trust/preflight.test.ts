@@ -50,6 +50,7 @@ async function program(name: string, mode = 0o755): Promise<string> {
 }
 
 const pathWith = (bin: string): string => [bin, process.env.PATH ?? ''].join(delimiter);
+const grantedHosts = async () => ['granted.example', '*.wide.io'];
 const none: Lookup = { binaries: async () => new Set(), pythonModules: async () => new Set() };
 
 test('F3: programs are looked for on the PATH: a folder, a file that cannot be run or a path is none', async () => {
@@ -90,32 +91,58 @@ test('F3: needs are declared or found, there or not; no value is in them', async
 	const skill = await skillWith(
 		'metadata:\n  env: A_KEY B_KEY C_KEY F_KEY? PATH\nrequires:\n  bins: [my-tool, missing-tool]\n',
 		{
-			'scripts/run.py': 'import json, no_such_module_1\nimport os\nos.environ["D_KEY"], os.environ["C_KEY"]',
+			'scripts/run.py':
+				'import json, yaml, no_such_module_1\nimport os\nget("https://www.wide.io/", "https://other.io")\nos.environ["D_KEY"], os.environ["C_KEY"]',
+			'scripts/a.mjs': 'import "bundled"; import "not-bundled"',
 			'scripts/data.sh': Buffer.from([0, 255, 0])
 		}
 	);
+	await mkdir(join(skill.dir, 'node_modules', 'bundled'), { recursive: true });
 	await changeSecrets(vault, 'local/demo', { A_KEY: 'value-of-a', EXTRA_KEY: 'value-of-extra' }, NOW);
 	await createVault({ store: store.secrets, key: randomBytes(32) }).set('local/demo', 'D_KEY', 'value-of-d', NOW);
 	const lookup = createLookup({ sandbox, host: sandbox, path: pathWith(await program('my-tool')) });
-	const preflight = createPreflight({ vault, offered: { B_KEY: 'value-of-b', D_KEY: 'x', PATH: '/' }, lookup });
+	const preflight = createPreflight({
+		vault,
+		offered: { B_KEY: 'value-of-b', D_KEY: 'x', PATH: '/' },
+		lookup,
+		grantedHosts
+	});
 	const needs = await preflight.needsOf(skill);
 	expect(needs).toEqual({
 		binaries: [
-			{ name: 'my-tool', isDeclared: true, isFound: true },
-			{ name: 'missing-tool', isDeclared: true, isFound: false },
-			{ name: 'python3', isDeclared: false, isFound: true }
+			{ name: 'my-tool', isDeclared: true, from: ['metadata.requires'], isFound: true },
+			{ name: 'missing-tool', isDeclared: true, from: ['metadata.requires'], isFound: false },
+			{ name: 'python3', isDeclared: false, from: ['scripts/run.py'], isFound: true }
 		],
-		pythonModules: [{ name: 'no_such_module_1', isDeclared: false, isFound: false }],
+		packages: [
+			{ ecosystem: 'javascript', name: 'bundled', from: ['scripts/a.mjs'], isFound: true },
+			{ ecosystem: 'python', name: 'no-such-module-1', from: ['scripts/run.py'], isFound: false },
+			{ ecosystem: 'javascript', name: 'not-bundled', from: ['scripts/a.mjs'], isFound: false },
+			{ ecosystem: 'python', name: 'pyyaml', from: ['scripts/run.py'], isFound: true }
+		].map((need) => ({ ...need, requirement: need.name, isDeclared: false })),
+		hosts: [
+			{ name: 'other.io', isDeclared: false, from: ['scripts/run.py'], isGranted: false },
+			{ name: 'www.wide.io', isDeclared: false, from: ['scripts/run.py'], isGranted: true },
+			{ name: 'granted.example', isDeclared: false, from: [], isGranted: true },
+			{ name: '*.wide.io', isDeclared: false, from: [], isGranted: true }
+		],
 		variables: [
-			{ name: 'A_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'secret' },
-			{ name: 'B_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'operator' },
-			{ name: 'C_KEY', isDeclared: true, isOptional: false, isSet: false, setBy: null },
-			{ name: 'F_KEY', isDeclared: true, isOptional: true, isSet: false, setBy: null },
+			{ name: 'A_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: true, setBy: 'secret' },
+			{ name: 'B_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: true, setBy: 'operator' },
 			{
-				...{ name: 'D_KEY', isDeclared: false, isOptional: false, isSet: false, setBy: null },
+				name: 'C_KEY',
+				isDeclared: true,
+				isOptional: false,
+				from: ['metadata.env', 'scripts/run.py'],
+				isSet: false,
+				setBy: null
+			},
+			{ name: 'F_KEY', isDeclared: true, isOptional: true, from: ['metadata.env'], isSet: false, setBy: null },
+			{
+				...{ name: 'D_KEY', isDeclared: false, isOptional: false, from: ['scripts/run.py'], isSet: false, setBy: null },
 				problem: expect.stringMatching(/^D_KEY was saved with another key/) as string
 			},
-			{ name: 'EXTRA_KEY', isDeclared: false, isOptional: false, isSet: true, setBy: 'secret' }
+			{ name: 'EXTRA_KEY', isDeclared: false, isOptional: false, from: [], isSet: true, setBy: 'secret' }
 		]
 	});
 	expect(JSON.stringify(needs)).not.toContain('value-of');
@@ -133,7 +160,7 @@ test('F3: what was found is not asked for again at once, and is after a while', 
 			return new Set(asked.length > 1 ? names : []);
 		}
 	};
-	const preflight = createPreflight({ vault, offered: {}, lookup, now: () => time });
+	const preflight = createPreflight({ vault, offered: {}, lookup, grantedHosts, now: () => time });
 	const isFound = async () => (await preflight.needsOf(skill)).binaries[0]?.isFound;
 	expect([await isFound(), await isFound()]).toEqual([false, false]);
 	expect(asked).toHaveLength(1);

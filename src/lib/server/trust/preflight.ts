@@ -1,16 +1,17 @@
-/** Finds the programs and Python modules scripts can use, on this computer or in a container image (F3). */
-import { mkdtemp, realpath } from 'node:fs/promises';
+/** Finds the programs and packages scripts can use, on this computer or in a container image (F3). */
+import { access, mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { findNeeds, type ReadText } from '../skills/needs/needs.ts';
+import { covers } from '../skills/needs/hosts.ts';
+import { findNeeds, readerOf } from '../skills/needs/needs.ts';
+import { moduleOf } from '../skills/needs/packages.ts';
 import { declaredVariables, isReservedVariable } from '../skills/needs/variables.ts';
-import { readSkillFile } from '../skills/read/files.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import { createInterpreters, programsOnPath } from '../skills/run/interpreters.ts';
-import { type Skill, SkillError } from '../skills/types.ts';
+import type { Skill } from '../skills/types.ts';
 import type { Vault } from './vault.ts';
 
 export interface LookupOptions {
@@ -134,6 +135,8 @@ export interface PreflightOptions {
 	/** The operator's variables, for skills that declare them. */
 	offered: Readonly<Record<string, string>>;
 	lookup: Lookup;
+	/** Hosts that the skill may reach. */
+	grantedHosts(skillId: string): Promise<string[]>;
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
@@ -146,6 +149,7 @@ export function createPreflight({
 	vault,
 	offered,
 	lookup,
+	grantedHosts,
 	now = () => performance.now()
 }: PreflightOptions): Preflight {
 	const binaries = remember((names) => lookup.binaries(names), now);
@@ -165,24 +169,47 @@ export function createPreflight({
 
 	return {
 		async needsOf(skill) {
-			const [found, { stored, setBy }] = await Promise.all([findNeeds(skill, readerOf(skill)), readVariables(skill)]);
+			const [found, { stored, setBy }, granted] = await Promise.all([
+				findNeeds(skill, readerOf(skill)),
+				readVariables(skill),
+				grantedHosts(skillIdOf(skill))
+			]);
+			const python = found.packages.filter(({ ecosystem }) => ecosystem === 'python').map(({ name }) => name);
 			const [programs, libraries] = await Promise.all([
 				binaries(found.binaries.map(({ name }) => name)),
-				modules(found.pythonModules.map(({ name }) => name))
+				modules([...new Set(python.flatMap((name) => [name, moduleOf(name)]))])
 			]);
+			const isBundled = (name: string) =>
+				access(join(skill.dir, 'node_modules', name)).then(
+					() => true,
+					() => false
+				);
+			const packages = found.packages.map(async (need) => {
+				const { ecosystem, name } = need;
+				const isInstalled = libraries.has(name) || libraries.has(moduleOf(name));
+				return { ...need, isFound: ecosystem === 'python' ? isInstalled : await isBundled(name) };
+			});
+			const hosts = found.hosts.map((need) => ({
+				...need,
+				isGranted: granted.some((domain) => covers(domain, need.name))
+			}));
+			// What was granted stays open, whether or not the skill still names it, so show it.
+			const others = granted.filter((domain) => !found.hosts.some(({ name }) => name === domain));
 			// Stored variables that are no longer needed are still passed on, so show them.
 			const more = stored.filter(({ name }) => !found.variables.some((variable) => variable.name === name));
-			const unused = more.map(({ name }) => ({ name, isDeclared: false, isOptional: false }));
+			const unused = more.map(({ name }) => ({ name, isDeclared: false, isOptional: false, from: [] }));
 			const variables = [...found.variables, ...unused];
 			return {
 				binaries: found.binaries.map((need) => ({ ...need, isFound: programs.has(need.name) })),
-				pythonModules: found.pythonModules.map((need) => ({ ...need, isFound: libraries.has(need.name) })),
+				packages: await Promise.all(packages),
+				hosts: [...hosts, ...others.map((name) => ({ name, isDeclared: false, from: [], isGranted: true }))],
 				variables: variables
 					.filter(({ name }) => !isReservedVariable(name))
-					.map(({ name, isDeclared, isOptional }) => {
+					.map((need) => {
+						const { name, isDeclared } = need;
 						const by = setBy(name, isDeclared);
 						const problem = stored.find((variable) => variable.name === name)?.problem;
-						return { name, isDeclared, isOptional, isSet: by !== null, setBy: by, problem: problem ?? undefined };
+						return { ...need, isSet: by !== null, setBy: by, problem: problem ?? undefined };
 					})
 			};
 		},
@@ -210,17 +237,5 @@ function remember(
 		if (answers.size + unknown.length > MAX_KEPT) answers.clear();
 		for (const name of unknown) answers.set(name, { isFound: found.has(name), at: now() });
 		return new Set(names.filter((name) => (unknown.includes(name) ? found.has(name) : known.get(name)?.isFound)));
-	};
-}
-
-function readerOf(skill: Skill): ReadText {
-	return async (path, maxBytes) => {
-		try {
-			return (await readSkillFile(skill.dir, path, { limit: maxBytes })).text;
-		} catch (error) {
-			// Not text, or deleted meanwhile: it shows no needs.
-			if (error instanceof SkillError) return null;
-			throw error;
-		}
 	};
 }

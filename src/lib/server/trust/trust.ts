@@ -20,6 +20,8 @@ const MAX_TEXTS = 2 * 1024 * 1024;
 const MAX_CACHED = 1000;
 /** Skills whose risks are counted for lists; beyond them, a list shows none. */
 const MAX_COUNTED = 1000;
+/** A list that is read again and again looks at the folders at most this often. */
+const RECOUNT_MS = 500;
 const SLICE_MS = 4;
 /** Stored in place of a digest: someone wants to be asked, though the skill's location is trusted. */
 const ASK = '';
@@ -78,9 +80,11 @@ export function createTrust(options: TrustOptions): Trust {
 	const installed = resolve(installedRoot);
 	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
 	const cache = new Map<string, { marks: string; digest: string }>();
+	/** Findings by digest. */
+	const scanned = new Map<string, SkillFinding[]>();
 	const counted = new Map<string, { marks: string | null; risks: number }>();
 	const uncounted = new Set<string>();
-	let isCounting = false;
+	let isDue = false;
 
 	/**
 	 * Skills the operator put there, who could change this server too. Compares real paths, so that links and overlaps
@@ -122,8 +126,18 @@ export function createTrust(options: TrustOptions): Trust {
 		return digest;
 	};
 
+	/** A large skill takes half a second. */
+	const findingsIn = async (content: FolderContent): Promise<SkillFinding[]> => {
+		const key = content.digest ?? '';
+		const findings = scanned.get(key) ?? (await scanFiles(content));
+		scanned.delete(key);
+		const [oldest] = scanned.keys();
+		if (oldest !== undefined && scanned.size >= MAX_CACHED) scanned.delete(oldest);
+		if (key !== '') scanned.set(key, findings);
+		return findings;
+	};
+
 	const countRisks = async (): Promise<void> => {
-		isCounting = true;
 		let isNew = false;
 		for (const dir of uncounted) {
 			// Before it is read: a change of it that is noticed meanwhile counts again.
@@ -131,12 +145,12 @@ export function createTrust(options: TrustOptions): Trust {
 			const marks = await marksOf(dir);
 			const known = counted.get(dir);
 			if (marks === null || known?.marks !== marks) {
-				const risks = countDangers(await scanFiles(await readFolder(dir)));
+				const risks = countDangers(await findingsIn(await readFolder(dir)));
 				isNew ||= known?.risks !== risks;
 				counted.set(dir, { marks, risks });
 			}
 		}
-		isCounting = false;
+		isDue = false;
 		if (isNew) options.onRisks?.();
 	};
 
@@ -168,7 +182,8 @@ export function createTrust(options: TrustOptions): Trust {
 		risksOf({ dir }) {
 			const known = counted.get(dir);
 			if (known || counted.size + uncounted.size < MAX_COUNTED) uncounted.add(dir);
-			if (!isCounting) void countRisks();
+			if (!isDue) setTimeout(() => void countRisks(), known ? RECOUNT_MS : 0).unref();
+			isDue = true;
 			return known?.risks ?? null;
 		},
 
@@ -187,7 +202,7 @@ export function createTrust(options: TrustOptions): Trust {
 				files: kept.map(({ path, text }, index): SkillFile => {
 					return { path, bytes: content.files[index]?.bytes ?? 0, text };
 				}),
-				findings: await scanFiles(content),
+				findings: await findingsIn(content),
 				changes: trusted && state === 'changed' ? await changesOf(trusted.files, kept) : null
 			};
 		},

@@ -56,8 +56,8 @@ export function toTask(source: TaskSource, artifacts: Artifact[], historyLength?
 }
 
 /** A progress note from the agent. Not part of the history. */
-function noteOf(source: TaskSource, id: string, text: string): A2AMessage {
-	return messageOf(source, { id, role: 'agent', parts: [textPart(text)] });
+function noteOf(source: TaskSource, id: string, text: string, data?: Record<string, unknown>): A2AMessage {
+	return messageOf(source, { id, role: 'agent', parts: data ? [textPart(text), dataPart(data)] : [textPart(text)] });
 }
 
 function statusMessage(source: TaskSource): A2AMessage | undefined {
@@ -272,10 +272,10 @@ function createUpdates(files: FileSource, { taskId, contextId, answer }: TaskSou
 		hasText = true;
 		return response;
 	};
-	const note = (source: TaskSource, id: string, said: string): StreamResponse =>
+	const note = (source: TaskSource, id: string, said: string, data?: Record<string, unknown>): StreamResponse =>
 		statusUpdate(source, {
 			state: TaskState.TASK_STATE_WORKING,
-			message: noteOf(source, id, said),
+			message: noteOf(source, id, said, data),
 			timestamp: new Date().toISOString()
 		});
 
@@ -302,6 +302,8 @@ function createUpdates(files: FileSource, { taskId, contextId, answer }: TaskSou
 				yield note(source, id, `Running ${event.value.tool ?? event.value.script} of “${event.value.skill}”.`);
 			}
 			if (event.name === 'skill.finished') {
+				const { missing, message } = event.value;
+				if (missing && message) yield note(source, `${id}-missing`, message, { missing });
 				for (const { path } of event.value.files) {
 					const artifact = await fileArtifact(files, path, budget);
 					if (artifact) yield update(artifact, { append: false, lastChunk: true });

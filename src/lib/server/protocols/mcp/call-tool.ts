@@ -14,8 +14,10 @@ import { LOAD_SKILL } from '../../skills/call/tools.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { TooManyCalls } from '../../skills/turns.ts';
-import { SkillError, type SkillEvent } from '../../skills/types.ts';
-import { askFor, ConsentNeeded, requireConsent, type Consent } from './consent.ts';
+import { SkillError, type SkillEvent, type SkillExecutionResult } from '../../skills/types.ts';
+import { covers } from '../../skills/needs/hosts.ts';
+import { skillIdOf } from '../../skills/run/execution-host.ts';
+import { askFor, askToMend, ConsentNeeded, requireConsent, takeLack, type Consent, type Lack } from './consent.ts';
 import {
 	clientOf,
 	hasScope,
@@ -45,9 +47,26 @@ import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 export async function callTool(
 	context: McpContext,
 	{ name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
-	call: OwnCall
+	asked: Omit<OwnCall, 'mend'>
 ): Promise<CallToolResult | InputRequiredResult> {
 	try {
+		const subject = ['missing', clientOf(asked.peer.caller, asked.peer.sessionId), name, args];
+		const lack = takeLack(asked.consent, context.questions, subject);
+		if (lack && !(await isMended(context, asked.consent, lack))) {
+			const { failure: facts } = lack;
+			return { content: [text(JSON.stringify({ ok: false, ...facts }))], structuredContent: facts, isError: true };
+		}
+		const mend: OwnCall['mend'] = async (skillId, { missing, error = 'ExecutionFailed', message = '', hint }) => {
+			// Who has been asked isn't asked again by this call, whatever its script says then.
+			if (lack || !missing || asked.peer.caller.apiKeyId !== null) return;
+			const isGranted = async () =>
+				(await context.network.granted(skillId)).some((domain) => covers(domain, missing.name));
+			if (missing.kind === 'host' && (await isGranted())) return;
+			const page = `/skills/${toSkillId(skillId).split('/').map(encodeURIComponent).join('/')}`;
+			const failure = { error, message, hint, missing };
+			askToMend(asked.consent, context.questions, { skillId, page, failure }, subject);
+		};
+		const call = { ...asked, mend };
 		const own = ownToolOf(name);
 		if (!own) return await callSkillTool(context, { name, args }, call);
 		checkScope(call.peer.caller, own.scope);
@@ -63,10 +82,21 @@ export async function callTool(
 			const { message, hint } = error;
 			return failure({ error: error instanceof SkillError ? error.type : typeIn(error), message, hint });
 		}
-		if (call.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
+		if (asked.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
 		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'MCP tool failed');
 		return failure({ error: 'internal', message: 'Something went wrong on the server. See its log for details.' });
 	}
+}
+
+/** Whether the call may run again. Only a ticked box allows the host; a page that was opened has changed what it has. */
+async function isMended({ network, revisions }: McpContext, { answer }: Consent, lack: Lack): Promise<boolean> {
+	if (!lack.isForm) return answer?.isAllowed === true;
+	if (answer?.isTicked !== true) return false;
+	const { skillId, failure } = lack;
+	const domains = await network.granted(skillId);
+	await network.grant(skillId, [...new Set([...domains, failure.missing.name])], new Date().toISOString());
+	revisions.note();
+	return true;
 }
 
 /** Why a script didn't run, with the same name as everywhere else; otherwise the error code. */
@@ -77,7 +107,7 @@ function typeIn({ code, details }: AppError): string {
 async function callSkillTool(
 	context: McpContext,
 	{ name, args }: { name: string; args: Record<string, unknown> },
-	{ peer, consent, signal, onEvent }: OwnCall
+	{ peer, consent, signal, onEvent, mend }: OwnCall
 ): Promise<CallToolResult> {
 	const { caller, sessionId } = peer;
 	const { session, library } = viewFor(context, caller);
@@ -93,7 +123,9 @@ async function callSkillTool(
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
 		const within = { cwd, signal, onEvent, caller: { sessionId, apiKeyId }, allowed: digest ?? undefined };
-		return toResult(await session.call(name, args, within));
+		const outcome = await session.call(name, args, within);
+		if (run && typeof outcome.result !== 'string') await mend(skillIdOf(run.skill), outcome.result);
+		return toResult(outcome);
 	});
 }
 
@@ -176,8 +208,11 @@ interface OwnCall {
 	consent: Consent;
 	signal: AbortSignal;
 	onEvent: (event: SkillEvent) => void;
+	/** Has the user asked for what a script lacked. @throws ConsentNeeded */
+	mend(skillId: string, result: Lacking): Promise<void>;
 }
 
+type Lacking = Pick<SkillExecutionResult, 'missing' | 'error' | 'message' | 'hint'>;
 type Answer = Record<string, unknown>;
 
 /** @throws AppError */
@@ -235,7 +270,7 @@ async function enableSkill(
 async function executeSkill(
 	context: McpContext,
 	wanted: z.infer<typeof skillsExecuteInput>,
-	{ peer, consent, signal, onEvent }: OwnCall
+	{ peer, consent, signal, onEvent, mend }: OwnCall
 ): Promise<Answer> {
 	const { script, tool, skillName } = wanted;
 	if (script !== undefined && tool !== undefined) {
@@ -249,6 +284,7 @@ async function executeSkill(
 			onEvent,
 			allow: (question) => requireAllowed(question, context, { peer, consent })
 		});
+		await mend(execution.skillId, result);
 		return { execution: toRecord(execution), result };
 	});
 }

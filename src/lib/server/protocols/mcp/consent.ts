@@ -3,25 +3,40 @@ import { markHidden } from '../../../shared/characters.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import {
 	CLIENT_CAPABILITIES_META_KEY,
+	type InputRequest,
 	inputRequired,
 	type InputRequiredResult,
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
-import { SkillError } from '../../skills/types.ts';
+import { type Missing, SkillError } from '../../skills/types.ts';
 import { isObject } from '../../../shared/json.ts';
 
 export interface Consent {
 	/** Whether the client supports elicitation. */
 	canAsk: boolean;
-	/** The user's answer, if this request brings one. */
-	answer: { questionId: string; isAllowed: boolean } | null;
+	/** Of the pages that the client can open for its user; null if it can't. */
+	origin: string | null;
+	/** The user's answer, if this request brings one. `isTicked`: with `allow` as true, which no form begins with. */
+	answer: { questionId: string; isAllowed: boolean; isTicked: boolean } | null;
+}
+
+/** What a script lacked, and what the call answers unless that is mended. */
+export interface Lack {
+	/** Whether a ticked box allows the host. */
+	isForm: boolean;
+	skillId: string;
+	/** As addresses have it. */
+	page: string;
+	failure: { error: string; message: string; hint?: string | undefined; missing: Missing };
 }
 
 /** Open questions, each good for one answer. Kept in memory, so after a restart they are asked again. */
 export interface Questions {
 	/** Returns a new question's id. `subject`: everything the user consents to. Drops the oldest if too many are open. */
-	open(subject: string): string;
+	open(subject: string, lack?: Lack): string;
+	/** What the open question is about, if not only about a call. */
+	lackOf(questionId: string): Lack | null;
 	/** Closes the question. True if it was open and asked about the same subject. */
 	settle(questionId: string, subject: string): boolean;
 }
@@ -30,10 +45,12 @@ export interface Questions {
 export class ConsentNeeded extends Error {
 	override readonly name = 'ConsentNeeded';
 	readonly questionId: string;
+	readonly request: InputRequest;
 
-	constructor(questionId: string, question: string) {
-		super(question);
+	constructor(questionId: string, request: InputRequest) {
+		super('The client has to ask its user.');
 		this.questionId = questionId;
+		this.request = request;
 	}
 }
 
@@ -43,33 +60,44 @@ const MAX_OPEN = 1000;
 const MAX_ARGUMENTS = 2000;
 
 export function createQuestions(): Questions {
-	const subjects = new Map<string, string>();
+	const questions = new Map<string, { subject: string; lack: Lack | null }>();
 	return {
-		open(subject) {
+		open(subject, lack) {
 			const id = randomUUID();
-			subjects.set(id, subject);
-			const [oldest] = subjects.keys();
-			if (subjects.size > MAX_OPEN && oldest !== undefined) subjects.delete(oldest);
+			questions.set(id, { subject, lack: lack ?? null });
+			const [oldest] = questions.keys();
+			if (questions.size > MAX_OPEN && oldest !== undefined) questions.delete(oldest);
 			return id;
 		},
+		lackOf: (questionId) => questions.get(questionId)?.lack ?? null,
 		settle(questionId, subject) {
-			const isSame = subjects.get(questionId) === subject;
-			subjects.delete(questionId);
+			const isSame = questions.get(questionId)?.subject === subject;
+			questions.delete(questionId);
 			return isSame;
 		}
 	};
 }
 
-export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcpReq }: ServerContext): Consent {
+export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcpReq, http }: ServerContext): Consent {
 	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
 	const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
 	const questionId = mcpReq.requestState();
 	const answer = mcpReq.inputResponses?.[KEY];
 	return {
 		canAsk: canAskBy(capabilities),
-		answer:
-			typeof questionId === 'string' && isObject(answer) ? { questionId, isAllowed: answer.action === 'accept' } : null
+		origin: http?.req && canOpenBy(capabilities) ? new URL(http.req.url).origin : null,
+		answer: typeof questionId === 'string' && isObject(answer) ? { questionId, ...readAnswer(answer) } : null
 	};
+}
+
+function readAnswer({ action, content }: Record<string, unknown>): { isAllowed: boolean; isTicked: boolean } {
+	const isAllowed = action === 'accept';
+	return { isAllowed, isTicked: isAllowed && isObject(content) && content.allow === true };
+}
+
+function canOpenBy(capabilities: unknown): boolean {
+	const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined;
+	return isObject(elicitation) && isObject(elicitation.url);
 }
 
 /** No mode means forms. A client that can only open URLs isn't asked. */
@@ -84,13 +112,57 @@ export function requireConsent(
 	questions: Questions,
 	{ reason, args, subject }: { reason: string; args: readonly string[]; subject: readonly unknown[] }
 ): void {
-	// Hashed, because arguments can be long and unanswered questions stay in memory.
-	const key = createHash('sha256').update(JSON.stringify(subject)).digest('base64url');
+	const key = keyOf(subject);
 	if (answer !== null && questions.settle(answer.questionId, key)) {
 		if (answer.isAllowed) return;
 		throw new SkillError('ApprovalDenied', 'The user didn’t allow this call.', 'Continue without it, or ask the user.');
 	}
-	throw new ConsentNeeded(questions.open(key), questionOf(reason, args));
+	// An empty form: accepting it is the answer.
+	const requestedSchema = { type: 'object' as const, properties: {} };
+	const message = questionOf(reason, args);
+	throw new ConsentNeeded(questions.open(key), inputRequired.elicit({ message, requestedSchema }));
+}
+
+/** Hashed, because arguments can be long and unanswered questions stay in memory. */
+function keyOf(subject: readonly unknown[]): string {
+	return createHash('sha256').update(JSON.stringify(subject)).digest('base64url');
+}
+
+/**
+ * Has the user mend what a script lacked: on the skill's page if the client opens pages, which no client can answer by
+ * itself; otherwise a host can be allowed in a form. Some clients accept each form as it is, so its box has to be
+ * ticked. Values of variables are never asked for. @throws ConsentNeeded
+ */
+export function askToMend(
+	{ origin, canAsk }: Consent,
+	questions: Questions,
+	{ skillId, page, failure }: Omit<Lack, 'isForm'>,
+	subject: readonly unknown[]
+): void {
+	const { kind, name } = failure.missing;
+	const ask = (isForm: boolean, request: InputRequest) =>
+		new ConsentNeeded(questions.open(keyOf(subject), { isForm, skillId, page, failure }), request);
+	if (origin !== null && kind !== 'command') {
+		const message = markHidden(`${failure.message} You can change that on the page of its skill. Then it runs again.`);
+		throw ask(false, inputRequired.elicitUrl({ message, url: new URL(page, origin).href }));
+	}
+	if (!canAsk || kind !== 'host') return;
+	const title = markHidden(`Allow ${name}`);
+	throw ask(
+		true,
+		inputRequired.elicit({
+			message: markHidden(
+				`${failure.message} If you allow it, this skill’s scripts can send data there until you remove it on the skill’s page, ${page}. Then it runs again.`
+			),
+			requestedSchema: { type: 'object', properties: { allow: { type: 'boolean', title, default: false } } }
+		})
+	);
+}
+
+/** The lack that this request's answer is about, if it was asked for this call; null otherwise. */
+export function takeLack({ answer }: Consent, questions: Questions, subject: readonly unknown[]): Lack | null {
+	const lack = answer && questions.lackOf(answer.questionId);
+	return answer && lack && questions.settle(answer.questionId, keyOf(subject)) ? lack : null;
 }
 
 /** Puts each argument on its own line with hidden characters marked, so none can pass for two or for the text after it. */
@@ -101,11 +173,6 @@ function questionOf(reason: string, args: readonly string[]): string {
 	return `${markHidden(reason)}\n\n${lines}\n\nAllow once?`;
 }
 
-export function askFor({ questionId, message }: ConsentNeeded): InputRequiredResult {
-	// An empty form: accepting it is the answer.
-	const requestedSchema = { type: 'object' as const, properties: {} };
-	return inputRequired({
-		requestState: questionId,
-		inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema }) }
-	});
+export function askFor({ questionId, request }: ConsentNeeded): InputRequiredResult {
+	return inputRequired({ requestState: questionId, inputRequests: { [KEY]: request } });
 }

@@ -10,6 +10,7 @@ import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { ToolDefinition } from '../../skills/types.ts';
 import type { Log } from '../../log.ts';
 import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
+import type { SkillDetailParts } from '../../skill-admin/skill-details.ts';
 import type { ApprovalPolicy } from '../../trust/approval-policy.ts';
 import type { SkillLister } from '../../skill-admin/skill-list.ts';
 import type { StoredSkillModes } from '../../trust/skill-modes.ts';
@@ -210,6 +211,7 @@ export interface McpParts {
 	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
 	modes: StoredSkillModes;
 	approvals: ApprovalPolicy;
+	network: Pick<SkillDetailParts['network'], 'granted' | 'grant'>;
 	adHoc: AdHocParts;
 	lister: Pick<SkillLister, 'list'>;
 	store: Pick<Store, 'skillExecutions'>;

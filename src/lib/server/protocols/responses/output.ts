@@ -285,8 +285,8 @@ export class Output {
 		if (event.name === 'skill.loaded') call.skill = event.value.skill;
 		if (event.name === 'skill.started') Object.assign(call, { skill: event.value.skill, script: event.value.script });
 		if (event.name === 'skill.finished') {
-			const { exitCode, durationMs, files } = event.value;
-			Object.assign(call, { exit_code: exitCode, duration_ms: durationMs, files });
+			const { exitCode, durationMs, files, missing } = event.value;
+			Object.assign(call, { exit_code: exitCode, duration_ms: durationMs, files, missing });
 		}
 	}
 

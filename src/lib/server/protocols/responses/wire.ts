@@ -1,6 +1,7 @@
 /** Output items, events and the response resource of Open Responses. */
 import { z } from 'zod';
 import type { RunUsage } from '../../../shared/events.ts';
+import type { MissingNeed } from '../../../shared/skills.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import type { ResponseRequest } from './request.ts';
 
@@ -18,6 +19,8 @@ export interface ExecutedCall {
 	exit_code?: number | null;
 	duration_ms?: number;
 	files?: { path: string; bytes: number }[];
+	/** What a failed script lacked. */
+	missing?: MissingNeed;
 }
 
 interface Extended {

@@ -1,14 +1,15 @@
 /** The commands `list`, `show`, `search` and `doctor`. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { z } from 'zod';
 import { applyFixes, diagnose, type Diagnosis } from '../doctor/doctor.ts';
 import { lineDiff } from '../doctor/words.ts';
 import { scoreSkill } from '../find/scores.ts';
 import { createSkillIndex } from '../find/skill-index.ts';
 import { estimateTokens } from '../prompt.ts';
 import { scanRoots } from '../read/scanner.ts';
-import type { BrokenSkill, Skill } from '../types.ts';
+import type { BrokenSkill, Skill, SkillIssue } from '../types.ts';
 
 /** Output for people and for programs. */
 export interface Shown {
@@ -22,7 +23,75 @@ export async function readSkills(dir: string): Promise<(Skill | BrokenSkill)[]> 
 	const entry = await stat(folder).catch(() => null);
 	if (!entry?.isDirectory()) throw new UsageError(`Folder not found: “${dir}”.`);
 	const isSkill = ['SKILL.md', 'skill.md'].some((name) => existsSync(join(folder, name)));
-	return isSkill ? (await scanRoots([dirname(folder)])).filter((skill) => skill.dir === folder) : scanRoots([folder]);
+	if (!isSkill) return scanRoots([folder], { withHidden: true });
+	return (await scanRoots([dirname(folder)], { withHidden: true })).filter((skill) => skill.dir === folder);
+}
+
+// The list of plugins in a collection, as Claude Code reads it.
+
+/** Relative to the collection. */
+const MARKETPLACE = '.claude-plugin/marketplace.json';
+const marketplace = z.object({
+	metadata: z.object({ pluginRoot: z.string().optional() }).optional(),
+	plugins: z.array(
+		z.object({
+			name: z.string(),
+			/** A folder, or a place elsewhere. */
+			source: z.union([z.string(), z.looseObject({})]),
+			skills: z.union([z.string().transform((path) => [path]), z.array(z.string())]).optional()
+		})
+	)
+});
+
+/** What the list of plugins names and isn't there; null without a list. */
+export async function checkMarketplace(
+	dir: string,
+	skills: readonly (Skill | BrokenSkill)[]
+): Promise<{ path: string; issues: SkillIssue[] } | null> {
+	const path = join(resolve(dir), MARKETPLACE);
+	if (!existsSync(path)) return null;
+	const issues: SkillIssue[] = [];
+	const issue = (field: string, message: string, severity: SkillIssue['severity'] = 'error') =>
+		issues.push({ field, message, severity });
+	const read = marketplace.safeParse(parsed(path));
+	for (const { path: at } of read.error?.issues ?? [])
+		issue(at.join('.') || '_', 'isn’t what a list of plugins has here');
+	const real = (folder: string) => (existsSync(folder) ? realpathSync(folder) : folder);
+	const dirs = skills.map((skill) => real(skill.dir));
+	const { metadata: shared, plugins = [] } = read.data ?? {};
+	const root = resolve(dir, shared?.pluginRoot ?? '.');
+	for (const { name, source, skills: named = [] } of plugins) {
+		if (typeof source !== 'string') {
+			issue(name, 'is in another place, so its skills aren’t checked', 'warning');
+			continue;
+		}
+		const folder = join(root, source);
+		if (!existsSync(folder)) issue(name, `has no folder ${source}`);
+		else
+			for (const wanted of named.map((each) => join(folder, each))) {
+				if (dirs.some((found) => `${found}/`.startsWith(`${real(wanted)}/`))) continue;
+				issue(name, `names ${relative(resolve(dir), wanted)}, which has no skill`);
+			}
+	}
+	return { path, issues };
+}
+
+function parsed(path: string): unknown {
+	try {
+		return JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
+	} catch {
+		return null;
+	}
+}
+
+/** One line per folder with skills, for a collection that has several. */
+export function foldersRead(dir: string, skills: readonly (Skill | BrokenSkill)[]): string[] {
+	const folders = [...new Set(skills.map((skill) => dirname(skill.dir)))];
+	if (folders.length < 2) return [];
+	return folders.map((folder) => {
+		const found = skills.filter((skill) => dirname(skill.dir) === folder).map((skill) => basename(skill.dir));
+		return `Read ${count(found.length, 'skill')} in ${relative(resolve(dir), folder) || '.'}: ${found.join(', ')}`;
+	});
 }
 
 export async function listSkills(dir: string): Promise<Shown> {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -48,6 +48,44 @@ test('E21: a folder without an error is valid, be it of skills or one skill\u201
 		exitCode: 1,
 		stdout: expect.stringContaining('No SKILL.md')
 	});
+});
+
+test('E21: validate finds all skills of a collection, hidden folders and plugins too, and says which it read', async () => {
+	for (const name of ['skills/.curated/pdf', 'skills/.system/make', 'plugins/mail/skills/send', '.claude/skills/own']) {
+		await put(name, good(name.split('/').at(-1) ?? ''));
+	}
+	await mkdir(join(dir, '.agents'));
+	await symlink('../.claude/skills', join(dir, '.agents/skills'));
+	for (const name of ['.git/x', 'node_modules/p/x', 'skills/_draft/x']) await put(name, 'broken');
+	await mkdir(join(dir, '.claude-plugin'));
+	const list = (plugins: unknown) =>
+		writeFile(join(dir, '.claude-plugin/marketplace.json'), JSON.stringify({ plugins }));
+	const there = { name: 'mail', source: './plugins/mail', skills: ['./skills/send'] };
+	await list([there, { name: 'all', source: './', skills: './skills/' }]);
+	expect(await runCli(['validate', dir])).toMatchObject({
+		exitCode: 0,
+		stdout: [
+			'Read 1 skill in .agents/skills: own',
+			'Read 1 skill in plugins/mail/skills: send',
+			'Read 1 skill in skills/.curated: pdf',
+			'Read 1 skill in skills/.system: make',
+			'4 skills, 0 errors, 0 warnings\n'
+		].join('\n')
+	});
+	await list([
+		{ ...there, skills: ['./skills/receive'] },
+		{ name: 'gone', source: './plugins/gone' },
+		{ name: 'far', source: { source: 'github', repo: 'a/b' } }
+	]);
+	const { exitCode, stdout } = await runCli(['validate', dir]);
+	expect(exitCode).toBe(1);
+	expect(stdout).toContain('marketplace.json:1: error mail: names plugins/mail/skills/receive, which has no skill\n');
+	expect(stdout).toContain('marketplace.json:1: error gone: has no folder ./plugins/gone\n');
+	expect(stdout).toContain('marketplace.json:1: warning far: is in another place');
+	for (const wrong of ['{', '{"plugins":{}}', '[]']) {
+		await writeFile(join(dir, '.claude-plugin/marketplace.json'), wrong);
+		expect((await runCli(['validate', dir])).stdout).toMatch(/marketplace\.json:1: error \w+: isn’t what a list/);
+	}
 });
 
 test('A16, E21: validate warns of each field that is not in the standard, also beside an error and of those that are read', async () => {

@@ -1,15 +1,17 @@
 /** `openrouter-skills validate|doctor|list|show|search|create <dir>`: the library on a command line (E21). */
 import { mkdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { strictIssues } from '../doctor/doctor.ts';
 import { skillFiles } from '../make/templates.ts';
 import { writeFiles } from '../make/workshop.ts';
 import { SkillError } from '../types.ts';
 import {
+	checkMarketplace,
 	count,
 	doctor,
 	findSkill,
+	foldersRead,
 	listSkills,
 	readSkills,
 	searchSkills,
@@ -136,10 +138,14 @@ async function createSkill(dir: string, name: string, description: string | unde
 /** Violations of the standard are errors here, though the app loads them with a warning. */
 async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	const skills = await readSkills(dir);
-	const checked = skills.map((skill) => ({ skill, issues: strictIssues(skill) }));
-	const lines = checked.flatMap(({ skill, issues }) =>
-		issues.map(({ severity, field, message, file, line, fix }) => {
-			const path = file === undefined ? skill.path : join(skill.dir, file);
+	const plugins = await checkMarketplace(dir, skills);
+	const checked = [
+		...skills.map((skill) => ({ name: skill.name, path: skill.path, issues: strictIssues(skill) })),
+		...(plugins ? [{ name: 'marketplace.json', ...plugins }] : [])
+	];
+	const lines = checked.flatMap((skill) =>
+		skill.issues.map(({ severity, field, message, file, line, fix }) => {
+			const path = file === undefined ? skill.path : join(dirname(skill.path), file);
 			const place = `${relative(process.cwd(), path) || path}:${line ?? 1}`;
 			return `${place}: ${severity} ${field}: ${message}${fix ? ` (write: ${fix})` : ''}`;
 		})
@@ -148,8 +154,12 @@ async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	const errors = all.filter(({ severity }) => severity === 'error').length;
 	const counts = [count(skills.length, 'skill'), count(errors, 'error'), count(all.length - errors, 'warning')];
 	return {
-		text: [...lines, skills.length === 0 ? `No SKILL.md found in ${dir}.` : counts.join(', ')].join('\n'),
-		json: checked.map(({ skill, issues }) => ({ name: skill.name, path: skill.path, issues })),
+		text: [
+			...lines,
+			...foldersRead(dir, skills),
+			skills.length === 0 ? `No SKILL.md found in ${dir}.` : counts.join(', ')
+		].join('\n'),
+		json: checked,
 		hasErrors: errors > 0 || skills.length === 0
 	};
 }

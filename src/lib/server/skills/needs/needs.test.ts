@@ -9,13 +9,14 @@ async function needs(files: Record<string, string>, skill: Partial<NeedySkill> =
 		extra: {},
 		body: '',
 		files: names,
-		scripts: names.filter((name) => !name.endsWith('.txt'))
+		scripts: names.filter((name) => !/\.(txt|toml|json)$/.test(name))
 	};
 	const found = await findNeeds({ ...full, ...skill }, async (path) => files[path] ?? null);
 	const print = (list: Need[]) => list.map(({ name, isDeclared }) => (isDeclared ? `${name}!` : name));
 	return {
 		binaries: print(found.binaries),
-		modules: print(found.pythonModules),
+		packages: print(found.packages),
+		hosts: print(found.hosts),
 		variables: print(found.variables),
 		optional: found.variables.filter(({ isOptional }) => isOptional).map(({ name }) => name)
 	};
@@ -45,11 +46,12 @@ describe('A18: declared', () => {
 		expect(optional.toSorted()).toEqual(['B_KEY', 'C_KEY']);
 	});
 
-	test('requires names programs and Python packages, by the name that is imported', async () => {
+	test('requires names programs and Python packages, in their index’s plain form', async () => {
 		const extra = { requires: { bins: ['jq', 'my-tool'], python: ['PyYAML>=6', 'requests[socks]', 'scikit-learn'] } };
 		expect(await needs({}, { extra })).toEqual({
 			binaries: ['jq!', 'my-tool!'],
-			modules: ['yaml!', 'requests!', 'sklearn!'],
+			packages: ['pyyaml!', 'requests!', 'scikit-learn!'],
+			hosts: [],
 			variables: [],
 			optional: []
 		});
@@ -73,8 +75,8 @@ describe('A18: declared', () => {
 			'# a comment\nPillow==10.1 ; python_version > "3"\n-r more.txt\ngit+https://x.example/y\npython-docx\n\n';
 		const script =
 			'# /// script\n# requires-python = ">=3.11"\n# dependencies = [\n#   "httpx[http2]<1", # for it\n#   \'rich\',\n# ]\n# ///\nimport httpx\n';
-		expect((await needs({ 'requirements.txt': text, 'a.py': script })).modules).toEqual([
-			...['PIL!', 'docx!', 'httpx!', 'rich!']
+		expect((await needs({ 'requirements.txt': text, 'a.py': script })).packages).toEqual([
+			...['pillow!', 'python-docx!', 'httpx!', 'rich!']
 		]);
 	});
 
@@ -82,7 +84,8 @@ describe('A18: declared', () => {
 		const extra = { env: 7, requires: [['x']], 'metadata.requires': { env: { '../x': 1 }, bins: ['a b', '$(x)', ''] } };
 		expect(await needs({}, { metadata: { env: '__ A=B ../x' }, extra })).toEqual({
 			binaries: [],
-			modules: [],
+			packages: [],
+			hosts: [],
 			variables: ['__!'],
 			optional: []
 		});
@@ -150,7 +153,7 @@ from helpers.text import cut
 import local_file
 __import__('dynamic')`;
 	const found = await needs({ 'scripts/a.py': text, 'scripts/helpers/text.py': '', 'scripts/local_file.py': '' });
-	expect(found.modules).toEqual(['indented', 'pandas', 'requests', 'yaml']);
+	expect(found.packages).toEqual(['indented', 'pandas', 'pyyaml', 'requests']);
 });
 
 test('A18: programs are found where commands stand, and where they are asked for', async () => {
@@ -194,7 +197,7 @@ test('A18: any text is read without an error, and names come out that are names'
 		fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
 			const text = pieces.join('');
 			const found = await needs({ 'a.py': text, 'b.sh': text, 'c.js': text, 'requirements.txt': text }, { body: text });
-			for (const name of Object.values(found).flat()) expect(name).toMatch(/^[\w.+-]{1,128}!?$/);
+			for (const name of Object.values(found).flat()) expect(name).toMatch(/^[\w.+@/*:~-]{1,253}!?$/);
 		})
 	);
 });
@@ -214,13 +217,30 @@ test('A18: a hostile text of 128 KB is read in time that does not grow with its 
 		'\t',
 		"'''\n",
 		'a.',
-		'```\n'
+		'```\n',
+		'/*',
+		'//',
+		'import ',
+		'import x from ',
+		'https://a.',
+		'curl ',
+		'pip install ',
+		'pip install -r ',
+		'require(',
+		'[project]\n',
+		'[',
+		'{"dependencies":',
+		'# dependencies = [\n',
+		'environ.get("A"'
 	];
 	for (const piece of hostile) {
 		const text = piece.repeat(Math.floor((128 * 1024) / piece.length));
 		await needs(
-			{ 'a.py': text, 'b.sh': text, 'c.js': text, 'requirements.txt': text },
-			{ body: text, compatibility: text }
+			{
+				...{ 'a.py': text, 'b.sh': text, 'c.js': text, 'requirements.txt': text },
+				...{ 'pyproject.toml': text, 'package.json': text }
+			},
+			{ body: `${text}\n\`\`\`js\n${text}`, compatibility: text }
 		);
 	}
 });
@@ -237,4 +257,113 @@ test('A18: no more than 40 scripts of 128 KB are read, and no more than 64 names
 	expect(asked).toHaveLength(40);
 	expect(new Set(asked.map(([, bytes]) => bytes))).toEqual(new Set([128 * 1024]));
 	expect(variables).toHaveLength(64);
+});
+
+describe('A18: packages found', () => {
+	test('pyproject.toml and package.json, as their index is asked for them; never an address or a path', async () => {
+		const pyproject = `[project]
+name = "x"
+dependencies = ["Python_Docx >= 1.1, <2", 'a[b] ; python_version < "4"', "pywin32; sys_platform == 'win32'", "c @ https://evil.example/c.whl", 7]
+[tool.other]
+dependencies = ["not-this"]`;
+		const dependencies = {
+			'left-pad': '^1.3.0',
+			'@scope/x': '*',
+			a: 'file:../a',
+			b: 'git+https://evil.example/b.git',
+			c: 'npm:evil@1',
+			'../d': '1',
+			e: 1
+		};
+		const files = {
+			'pyproject.toml': pyproject,
+			'scripts/package.json': JSON.stringify({ dependencies, devDependencies: { f: '1' } }),
+			'templates/package.json': JSON.stringify({ dependencies: { g: '1' } })
+		};
+		const skill = { metadata: {}, extra: {}, body: '', files: Object.keys(files), scripts: [] };
+		const { packages } = await findNeeds(skill, async (path) => files[path as keyof typeof files]);
+		expect(packages.map(({ ecosystem, requirement, from }) => [ecosystem, requirement, ...from])).toEqual([
+			['python', 'python-docx>=1.1,<2', 'pyproject.toml'],
+			['python', 'a[b]; python_version < "4"', 'pyproject.toml'],
+			['javascript', 'left-pad@^1.3.0', 'scripts/package.json'],
+			['javascript', '@scope/x', 'scripts/package.json']
+		]);
+	});
+
+	test('JavaScript: what is imported or required, but no file, nothing of Node and no type', async () => {
+		const text = `import a, {
+	b
+} from 'pkg-a/sub';
+import type { T } from 'pkg-types'; import './own.mjs'; import 'pkg-b'; export * from "@scope/c/d";
+// import 'commented'
+/* require('commented') */
+const { x } = require("pkg-d"); await import('pkg-e'); import('https://x.example/y.js'); import '#own'; import '@/own';
+import fs from 'node:fs'; import path from 'path'; foo.require('not-this'); require(name);`;
+		const { packages } = await needs({ 'a.mjs': text });
+		expect(packages).toEqual(['@scope/c', 'pkg-a', 'pkg-b', 'pkg-d', 'pkg-e']);
+	});
+
+	test('a module is named by the package that brings it; one that is declared already is not found again', async () => {
+		const text =
+			'import cv2, docx.shared, fitz, jwt\nfrom google.cloud.storage import x\nfrom google.genai import y\nimport uno';
+		expect((await needs({ 'a.py': text })).packages).toEqual([
+			...['google-cloud-storage', 'google-genai', 'opencv-python', 'pyjwt', 'pymupdf', 'python-docx']
+		]);
+		const declared = {
+			'requirements.txt': 'opencv-python-headless==4.9\npython-docx\n',
+			'scripts/a.py': 'import cv2, docx'
+		};
+		const skill = { metadata: {}, extra: {}, body: '', files: Object.keys(declared), scripts: ['scripts/a.py'] };
+		const { packages } = await findNeeds(skill, async (path) => declared[path as keyof typeof declared]);
+		expect(packages.map(({ requirement, from }) => [requirement, from])).toEqual([
+			['opencv-python-headless==4.9', ['requirements.txt', 'scripts/a.py']],
+			['python-docx', ['requirements.txt', 'scripts/a.py']]
+		]);
+	});
+
+	test('in the instructions: imports in code, and what is to be installed', async () => {
+		const body =
+			'```python\nfrom pypdf import PdfReader\n```\n```js\nconst d = require("docx")\n```\nimport nothing\n' +
+			'```bash\npip install "pdfplumber>=0.11" -r more.txt --user reportlab\nnpm install -g docx-cli\nnpm run build && npm install\n```\n';
+		expect((await needs({}, { body })).packages).toEqual(['docx', 'docx-cli', 'pdfplumber', 'pypdf', 'reportlab']);
+	});
+});
+
+describe('A18: hosts found', () => {
+	test('addresses and clients in code; not in comments, not put together, not what nobody reaches', async () => {
+		const python = `"""See https://docs-string.io/."""
+import openai, requests
+# https://comment.io
+requests.get("https://api.open-meteo.com/v1/forecast?x=1"); HTTPSConnection("plain.io")
+x = f"https://{region}.built.io/" + "https://api.%s.io" + "http://localhost:80" + "http://127.0.0.1/" + "https://example.com"
+NS = "http://schemas.openxmlformats.org/a" + "http://www.w3.org/2001/x" + "https://json-schema.org/y" + "https://docs.a.io/z"`;
+		const javascript = `fetch(\`https://b.io:8443/x\`); fetch("https://b.io:443/x"); https.get({ hostname: 'c.io' }) // https://comment.io`;
+		const shell =
+			'curl -s "wttr.in/London?format=3" # https://comment.io\ncurl -o out.json https://Upper.IO./x | jq .a/b';
+		const found = await needs({ 'a.py': python, 'b.mjs': javascript, 'c.sh': shell });
+		expect(found.hosts).toEqual([
+			...['api.open-meteo.com', 'api.openai.com', 'b.io', 'b.io:8443', 'c.io', 'plain.io', 'upper.io', 'wttr.in']
+		]);
+	});
+
+	test('a host that a declared one covers is not found again, and is said where it was', async () => {
+		const skill = {
+			metadata: { network: '*.open-meteo.com' },
+			extra: {},
+			body: '',
+			files: ['a.py'],
+			scripts: ['a.py']
+		};
+		const { hosts } = await findNeeds(skill, async () => 'get("https://api.open-meteo.com/")');
+		expect(hosts).toEqual([{ name: '*.open-meteo.com', isDeclared: true, from: ['metadata.network', 'a.py'] }]);
+	});
+});
+
+test('A18: a variable is optional where every place that reads it has a default', async () => {
+	const javascript = `process.env.A_KEY ?? 'x'; process.env.B_KEY || y; process.env.C_KEY; const { D_KEY = 1, E_KEY } = process.env;
+process.env.F_KEY === '1'`;
+	const python =
+		'os.environ.get("G_KEY", ""); os.getenv("H_KEY"); os.getenv("I_KEY") or "x"; os.getenv("A_KEY", "x"); os.environ["B_KEY"]';
+	const { optional } = await needs({ 'a.mjs': javascript, 'b.py': python });
+	expect(optional).toEqual(['A_KEY', 'D_KEY', 'F_KEY', 'G_KEY', 'I_KEY']);
 });

@@ -1,7 +1,20 @@
-/** Finds what a skill needs to run: programs, Python modules, variables; declared or detected (A18, D47, F3). */
-import { compareNames } from '../read/files.ts';
-import type { Skill } from '../types.ts';
+/** Finds what a skill needs to run: programs, packages, hosts, variables; declared or detected, and where (A18, D47, F3). */
+import { compareNames, readSkillFile } from '../read/files.ts';
+import { type Skill, SkillError } from '../types.ts';
+import { covers, declaredDomains, hostsOfClient, hostsInCode } from './hosts.ts';
 import {
+	type Ecosystem,
+	inlinePackages,
+	moduleOf,
+	modulesImported,
+	type Package,
+	packageOf,
+	packagesDeclaredIn,
+	packagesInstalledIn,
+	pythonPackage
+} from './packages.ts';
+import {
+	type DeclaredVariable,
 	declaredVariables,
 	entriesIn,
 	requirements,
@@ -14,6 +27,8 @@ export interface Need {
 	name: string;
 	/** Declared by the skill; otherwise detected. */
 	isDeclared: boolean;
+	/** Files of the skill, or fields of its SKILL.md; at most 5. */
+	from: string[];
 }
 
 export interface NeededVariable extends Need {
@@ -21,11 +36,14 @@ export interface NeededVariable extends Need {
 	isOptional: boolean;
 }
 
+export interface NeededPackage extends Need, Package {}
+
 /** Each list: declared first, then by name; at most 64. */
 export interface FoundNeeds {
 	binaries: Need[];
-	/** Import names. */
-	pythonModules: Need[];
+	packages: NeededPackage[];
+	/** As they can be granted: `example.org`, `*.example.org`, `example.org:8443`. Detected ones are a proposal. */
+	hosts: Need[];
 	variables: NeededVariable[];
 }
 
@@ -35,62 +53,155 @@ export type NeedySkill = Pick<Skill, 'metadata' | 'extra' | 'compatibility' | 'b
 export type ReadText = (path: string, maxBytes: number) => Promise<string | null>;
 
 const MAX_FILES = 40;
+const MAX_MANIFESTS = 8;
 const MAX_BYTES = 128 * 1024;
 const MAX_NEEDS = 64;
+const MAX_FROM = 5;
 const NAME = /^[A-Za-z0-9][\w.+-]{0,63}$/;
+const INSTRUCTIONS = 'SKILL.md';
 
 /** Pure except for `readText`. Linear time, over at most 40 files of 128 KB. */
 export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<FoundNeeds> {
-	const declared = {
-		binaries: [
-			...['bins', 'binaries', 'commands'].flatMap((key) => namesUnder(skill, key)),
-			...binariesNamed(skill.compatibility ?? '')
-		],
-		modules: namesUnder(skill, 'python').flatMap(requirementsIn),
-		variables: declaredVariables(skill)
+	const binaries = createList();
+	const packages = createList<Package>();
+	const hosts = createList();
+	const variables = createList<{ isOptional: boolean }>();
+	const own = ownModules(skill.files);
+	/** Keys of declared packages by module: several packages may bring one, such as `cv2`. */
+	const bringers = new Map<string, string>();
+	const { domains } = declaredDomains(skill);
+
+	const declarePackages = (from: string, declared: readonly Package[]) => {
+		for (const each of declared) {
+			packages.add(keyOf(each), from, true, each);
+			bringers.set(keyOf({ ...each, name: moduleOf(each.name) }), keyOf(each));
+		}
 	};
-	const body = skill.body.slice(0, MAX_BYTES);
-	const examples = shellExamples(body);
-	const found = {
-		// One of them is enough, so none is a must.
-		binaries: [...namesUnder(skill, 'anyBins'), ...binariesInShell(examples)],
-		modules: [] as string[],
-		variables: [...variablesInText(body), ...variablesInCode(body), ...variablesInShell(examples)]
+	const addHosts = (from: string, names: readonly string[]) => {
+		for (const name of names) hosts.add(domains.find((domain) => covers(domain, name)) ?? name, from);
 	};
-	for (const path of skill.files.filter((file) => /(^|\/)requirements\.txt$/.test(file)).slice(0, 4)) {
-		declared.modules.push(...requirementsIn((await readText(path, MAX_BYTES)) ?? ''));
+	const addVariables = (from: string, used: readonly DeclaredVariable[]) => {
+		for (const { name, isOptional } of used) {
+			const variable = variables.add(name, from, false, { isOptional });
+			if (!variable.isDeclared) variable.isOptional &&= isOptional;
+		}
+	};
+	const readShell = (from: string, text: string) => {
+		const code = text.replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1');
+		for (const name of binariesInShell(code)) binaries.add(name, from);
+		for (const each of packagesInstalledIn(code)) packages.add(keyOf(each), from, false, each);
+		addHosts(from, hostsInCode(code));
+		addVariables(from, variablesInShell(text));
+	};
+	const readCode = (from: string, ecosystem: Ecosystem, text: string) => {
+		const code = withoutComments(ecosystem, text);
+		for (const name of binariesInCode(code)) binaries.add(name, from);
+		for (const module of modulesImported(ecosystem, code)) {
+			const top = module.split('.')[0] ?? '';
+			const found = ecosystem === 'python' && own.has(top) ? null : packageOf(ecosystem, module);
+			if (!found) continue;
+			packages.add(bringers.get(keyOf({ ecosystem, name: top })) ?? keyOf(found), from, false, found);
+			addHosts(from, hostsOfClient(found.name));
+		}
+		addHosts(from, hostsInCode(code));
+		addVariables(from, variablesInCode(text));
+	};
+
+	for (const key of ['bins', 'binaries', 'commands']) {
+		for (const name of namesUnder(skill, key)) binaries.add(name, 'metadata.requires', true);
 	}
-	for (const path of skill.scripts.slice(0, MAX_FILES)) {
+	for (const name of binariesNamed(skill.compatibility ?? '')) binaries.add(name, 'compatibility', true);
+	// One of them is enough, so none is a must.
+	for (const name of namesUnder(skill, 'anyBins')) binaries.add(name, 'metadata.requires');
+	const required = namesUnder(skill, 'python').flatMap((text) => pythonPackage(text) ?? []);
+	declarePackages('metadata.requires', required);
+	for (const domain of domains) hosts.add(domain, 'metadata.network', true);
+	for (const { name, isOptional } of declaredVariables(skill))
+		variables.add(name, 'metadata.env', true, { isOptional });
+
+	const manifests = skill.files.filter(isManifest).slice(0, MAX_MANIFESTS);
+	for (const path of manifests) {
+		declarePackages(path, packagesDeclaredIn(path, (await readText(path, MAX_BYTES)) ?? ''));
+	}
+	const scripts: { path: string; text: string; language: 'shell' | Ecosystem }[] = [];
+	for (const path of skill.scripts.slice(0, MAX_FILES - manifests.length)) {
 		const text = await readText(path, MAX_BYTES);
 		if (text === null) continue;
 		const language = languageOf(path, text);
+		scripts.push({ path, text, language });
+		// Before any import is looked at, which may mean one of them.
+		if (language === 'python') declarePackages(path, inlinePackages(text));
+	}
+	for (const { path, text, language } of scripts) {
 		if (language === 'shell') {
-			found.binaries.push('bash', ...binariesInShell(text));
-			found.variables.push(...variablesInShell(text));
+			binaries.add('bash', path);
+			readShell(path, text);
 			continue;
 		}
-		found.binaries.push(...binariesInCode(text));
-		found.variables.push(...variablesInCode(text));
-		if (language === 'python') {
-			found.binaries.push('python3');
-			found.modules.push(...modulesImported(text));
-			declared.modules.push(...inlineRequirements(text));
-		}
+		if (language === 'python') binaries.add('python3', path);
+		readCode(path, language, text);
 	}
-	const own = ownModules(skill.files);
-	const optional = new Set(declared.variables.filter(({ isOptional }) => isOptional).map(({ name }) => name));
-	const variables = merge(
-		declared.variables.map(({ name }) => name),
-		found.variables
-	);
+	const body = skill.body.slice(0, MAX_BYTES);
+	const examples = codeBlocks(body);
+	readShell(INSTRUCTIONS, examples.shell);
+	readCode(INSTRUCTIONS, 'python', examples.python);
+	readCode(INSTRUCTIONS, 'javascript', examples.javascript);
+	const named = variablesInText(body).map((name) => ({ name, isOptional: false }));
+	addVariables(INSTRUCTIONS, [...named, ...variablesInCode(body)]);
 	return {
-		binaries: merge(declared.binaries, found.binaries),
-		pythonModules: merge(
-			declared.modules.map(moduleOf),
-			found.modules.filter((name) => !own.has(name))
-		),
-		variables: variables.map((need) => ({ ...need, isOptional: optional.has(need.name) }))
+		binaries: binaries.sorted(({ name, isDeclared }) => (isDeclared ? /^[\w.+-]{1,128}$/ : NAME).test(name)),
+		packages: packages.sorted(),
+		hosts: hosts.sorted(),
+		variables: variables.sorted()
 	};
+}
+
+export function readerOf({ dir }: Pick<Skill, 'dir'>): ReadText {
+	return async (path, maxBytes) => {
+		try {
+			return (await readSkillFile(dir, path, { limit: maxBytes })).text;
+		} catch (error) {
+			// Not text, or deleted meanwhile: it shows no needs.
+			if (error instanceof SkillError) return null;
+			throw error;
+		}
+	};
+}
+
+interface List<T> {
+	/** The need of this key, as it was first added; `from` is noted. */
+	add(key: string, from: string, isDeclared?: boolean, facts?: T): Need & T;
+	/** Declared ones as added, then the others by name; at most 64. */
+	sorted(isKept?: (need: Need & T) => boolean): (Need & T)[];
+}
+
+function createList<T extends object>(): List<T> {
+	const needs = new Map<string, Need & T>();
+	return {
+		add(key, from, isDeclared = false, facts = {} as T) {
+			const need = needs.get(key) ?? { name: key, ...facts, isDeclared, from: [] };
+			needs.set(key, need);
+			if (need.from.length < MAX_FROM && !need.from.includes(from)) need.from.push(from);
+			return need;
+		},
+		sorted(isKept = () => true) {
+			const all = [...needs.values()].filter(isKept);
+			const found = all.filter(({ isDeclared }) => !isDeclared).sort((a, b) => compareNames(a.name, b.name));
+			return [...all.filter(({ isDeclared }) => isDeclared), ...found].slice(0, MAX_NEEDS);
+		}
+	};
+}
+
+function keyOf({ ecosystem, name }: Pick<Package, 'ecosystem' | 'name'>): string {
+	return `${ecosystem}:${name}`;
+}
+
+/** What a template or an example would need isn't what the skill needs. */
+function isManifest(path: string): boolean {
+	return (
+		/(^|\/)(requirements\.txt|pyproject\.toml|package\.json)$/.test(path) &&
+		!/(^|\/)(templates?|examples?|assets|tests?|evals)\//.test(path)
+	);
 }
 
 function namesUnder(skill: NeedySkill, key: string): string[] {
@@ -99,34 +210,36 @@ function namesUnder(skill: NeedySkill, key: string): string[] {
 		.map(({ name }) => name);
 }
 
-function merge(declared: readonly string[], found: readonly string[]): Need[] {
-	const needs = (names: Iterable<string>, isDeclared: boolean) =>
-		[...names].filter((name) => NAME.test(name) || isDeclared).map((name) => ({ name, isDeclared }));
-	const first = new Set(declared.filter((name) => /^[\w.+-]{1,128}$/.test(name)));
-	const rest = new Set(found.filter((name) => !first.has(name)));
-	return [...needs(first, true), ...needs([...rest].sort(compareNames), false)].slice(0, MAX_NEEDS);
-}
-
-function languageOf(path: string, text: string): 'shell' | 'python' | 'javascript' {
+function languageOf(path: string, text: string): 'shell' | Ecosystem {
 	if (path.endsWith('.py') || /^#![^\n]{0,200}python/.test(text)) return 'python';
 	return /\.([cm]?js|ts)$/.test(path) || /^#![^\n]{0,200}\b(node|deno|bun)\b/.test(text) ? 'javascript' : 'shell';
 }
 
-/** Shell code blocks of a Markdown text. */
-function shellExamples(body: string): string {
-	const lines: string[] = [];
-	let isShell = false;
+/** Also without docstrings, which may have lines like `import the data`. What isn't closed ends the text: linear. */
+function withoutComments(ecosystem: Ecosystem, text: string): string {
+	return ecosystem === 'python'
+		? text.replaceAll(/("""|''')[\s\S]*?(?:\1|$)/g, '""').replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1')
+		: text.replaceAll(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replaceAll(/(^|[\s;,{}()])\/\/[^\n]*/gm, '$1');
+}
+
+/** Code of a Markdown text by language. */
+function codeBlocks(body: string): Record<'shell' | Ecosystem, string> {
+	const code = { shell: '', python: '', javascript: '' };
+	let language: keyof typeof code | undefined;
 	let fence = '';
 	for (const line of body.split('\n')) {
 		const mark = /^ {0,3}(`{3,}|~{3,})\s*(\w*)/.exec(line);
 		if (mark?.[1] && (fence === '' || line.trim().startsWith(fence))) {
 			fence = fence === '' ? mark[1] : '';
-			isShell = fence !== '' && /^(bash|sh|shell|zsh|console|shellsession)$/i.test(mark[2] ?? '');
-		} else if (isShell) {
-			lines.push(line.replace(/^\s{0,8}[$>] /, ''));
+			const name = fence === '' ? '' : (mark[2] ?? '').toLowerCase();
+			if (/^(bash|sh|shell|zsh|console|shellsession)$/.test(name)) language = 'shell';
+			else if (/^(python3?|py)$/.test(name)) language = 'python';
+			else language = /^(javascript|typescript|[mc]?js|ts)$/.test(name) ? 'javascript' : undefined;
+		} else if (language) {
+			code[language] += `${language === 'shell' ? line.replace(/^\s{0,8}[$>] /, '') : line}\n`;
 		}
 	}
-	return lines.join('\n');
+	return code;
 }
 
 /** Modules in the skill itself. */
@@ -164,9 +277,7 @@ const STARTED = new RegExp(
 const LOOKED_UP = new RegExp(`\\bwhich(?:Sync)?\\(\\s{0,40}["'\`]${WORD}["'\`]`, 'g');
 
 /** Shell: known programs in command position, and anything looked up with `command -v`. */
-function binariesInShell(text: string): string[] {
-	// Skip comments.
-	const code = text.replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1');
+function binariesInShell(code: string): string[] {
 	return [...wordsOf(code, COMMAND).filter((name) => KNOWN.has(name)), ...wordsOf(code, ASKED)];
 }
 
@@ -186,86 +297,4 @@ function binariesNamed(text: string): string[] {
 
 function wordsOf(text: string, pattern: RegExp): string[] {
 	return Array.from(text.matchAll(pattern), ([, first, second]) => first ?? second ?? '').filter(Boolean);
-}
-
-// Python modules a text imports or requires; imports are a guess (A18, D47).
-
-/** `sys.stdlib_module_names` of Python 3.11; later versions have fewer. */
-const STANDARD = new Set(
-	(
-		'abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect ' +
-		'builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall ' +
-		'concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm ' +
-		'decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp ' +
-		'fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip ' +
-		'hashlib heapq hmac html http idlelib imaplib imghdr imp importlib inspect io ipaddress itertools json ' +
-		'keyword lib2to3 linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder ' +
-		'msilib msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ' +
-		'ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint ' +
-		'profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random re readline reprlib ' +
-		'resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site smtpd smtplib ' +
-		'sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string ' +
-		'stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios ' +
-		'textwrap this threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc tty turtle ' +
-		'turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg ' +
-		'winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo'
-	).split(' ')
-);
-
-/** Packages whose import name differs. */
-const MODULE_OF = new Map(
-	(
-		'attrs=attr beautifulsoup4=bs4 faiss-cpu=faiss google-api-python-client=googleapiclient gitpython=git ' +
-		'markdown-it-py=markdown_it msgpack-python=msgpack mysqlclient=MySQLdb opencv-python=cv2 ' +
-		'opencv-python-headless=cv2 pillow=PIL protobuf=google.protobuf psycopg2-binary=psycopg2 pycryptodome=Crypto ' +
-		'pyjwt=jwt pymupdf=fitz pyserial=serial python-dateutil=dateutil python-docx=docx python-dotenv=dotenv ' +
-		'python-magic=magic python-pptx=pptx pyyaml=yaml scikit-image=skimage scikit-learn=sklearn ' +
-		'websocket-client=websocket youtube-dl=youtube_dl'
-	)
-		.split(' ')
-		.map((pair) => pair.split('=') as [string, string])
-);
-
-/** Import name of a package. */
-function moduleOf(packageName: string): string {
-	return MODULE_OF.get(packageName.toLowerCase().replaceAll('_', '-')) ?? packageName.replaceAll('-', '_');
-}
-
-/** Top-level modules a script imports, except Python's own. */
-function modulesImported(text: string): string[] {
-	// Docstrings may have lines like `import the data`.
-	const code = text.replaceAll(/("""|''')[\s\S]*?\1/g, '""');
-	const names: string[] = [];
-	for (const [, from, list = ''] of code.matchAll(
-		/^[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([^\n]{1,500}))/gm
-	)) {
-		if (from) names.push(from);
-		for (const part of list.replace(/[#;].*$/, '').split(',')) {
-			const name = /^[ \t]*([A-Za-z_][\w.]*)(?:[ \t]+as[ \t]+\w+)?[ \t\r]*$/.exec(part)?.[1];
-			if (name) names.push(name);
-		}
-	}
-	return names.map((name) => name.split('.')[0] ?? name).filter((name) => !STANDARD.has(name) && !name.startsWith('_'));
-}
-
-/** Packages in a requirements.txt; skips options, addresses and paths. */
-function requirementsIn(text: string): string[] {
-	return text.split(/\r?\n/).flatMap((line) => {
-		const name = /^[ \t]*([A-Za-z0-9][A-Za-z0-9._-]*)[ \t]*(?:$|[[(<>=!~;@#, \t])/.exec(line.slice(0, 300))?.[1];
-		return name ? [name] : [];
-	});
-}
-
-/** Packages in a script's inline `dependencies` (PEP 723). */
-function inlineRequirements(text: string): string[] {
-	const start = text.search(/^# \/\/\/ script[ \t]*\r?$/m);
-	if (start < 0) return [];
-	const block = text.slice(start).split(/\r?\n/).slice(1);
-	const end = block.findIndex((line) => /^# \/\/\/[ \t]*$/.test(line));
-	const toml = block
-		.slice(0, Math.max(0, end))
-		.map((line) => line.replace(/^# ?/, ''))
-		.join('\n');
-	const list = /^dependencies[ \t]*=[ \t]*\[((?:[\s,]|#[^\n]*|"[^"\n]*"|'[^'\n]*')*)\]/m.exec(toml)?.[1] ?? '';
-	return Array.from(list.matchAll(/["']([^"'\n]+)["']/g), (match) => match[1] ?? '').flatMap(requirementsIn);
 }

@@ -95,26 +95,34 @@ const USUAL =
 	/^(USER|USERNAME|LOGNAME|TERM|COLORTERM|NODE_ENV|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|HOSTNAME|LANG|LANGUAGE|LC_\w+|TZ|XDG_\w+|DISPLAY|WAYLAND_DISPLAY|SSH_AUTH_SOCK|GITHUB_(ACTIONS|OUTPUT|ENV|STEP_SUMMARY)|BASH_\w+|COMP_\w+|DIRSTACK|PIPESTATUS|APPDATA|LOCALAPPDATA|PROGRAMFILES|USERPROFILE|SYSTEMROOT|COMSPEC|OSTYPE|HOSTTYPE|MACHTYPE|SKILL_\w+|CLAUDE_\w+)$/i;
 const SECRET = /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$/;
 
-/** JavaScript and Python. */
-export function variablesInCode(text: string): string[] {
+/** JavaScript and Python. Optional: read with a default, or only compared. */
+export function variablesInCode(text: string): DeclaredVariable[] {
+	const fallback = '(?<fallback>\\s{0,40}(?:\\?\\?|\\|\\||[!=]==?|or\\b))?';
 	const patterns = [
-		/\bprocess\.env\.([A-Za-z_]\w*)(?!\w)(?![ \t]*=[^=])/g,
-		/\bprocess\.env\[["'`]([A-Za-z_]\w*)["'`]\](?![ \t]*=[^=])/g,
-		/\bDeno\.env\.get\(["'`]([A-Za-z_]\w*)["'`]/g,
-		/\benviron\[["']([A-Za-z_]\w*)["']\](?![ \t]*=[^=])/g,
-		/\b(?:environ\.get|getenv)\(\s{0,40}["']([A-Za-z_]\w*)["']/g
+		`\\bprocess\\.env\\.(?<name>[A-Za-z_]\\w*)(?!\\w)(?![ \\t]*=[^=])${fallback}`,
+		`\\bprocess\\.env\\[["'\`](?<name>[A-Za-z_]\\w*)["'\`]\\](?![ \\t]*=[^=])${fallback}`,
+		`\\bDeno\\.env\\.get\\(["'\`](?<name>[A-Za-z_]\\w*)["'\`]\\)${fallback}`,
+		`\\benviron\\[["'](?<name>[A-Za-z_]\\w*)["']\\](?![ \\t]*=[^=])`,
+		`\\b(?:environ\\.get|getenv)\\(\\s{0,40}["'](?<name>[A-Za-z_]\\w*)["']\\s{0,40}(?<second>,)?\\)?${fallback}`
 	];
-	const names = patterns.flatMap((pattern) => Array.from(text.matchAll(pattern), (match) => match[1] ?? ''));
+	const found = patterns.flatMap((pattern) =>
+		Array.from(text.matchAll(new RegExp(pattern, 'g')), ({ groups = {} }) => ({
+			name: groups.name ?? '',
+			isOptional: (groups.fallback ?? groups.second) !== undefined
+		}))
+	);
 	for (const [, inside = ''] of text.matchAll(/\{([^{}]{0,500})\}\s{0,8}=\s{0,8}process\.env(?![.\w[])/g)) {
-		names.push(...inside.split(',').map((part) => /^\s*([A-Za-z_]\w*)/.exec(part)?.[1] ?? ''));
+		for (const part of inside.split(',')) {
+			found.push({ name: /^\s*([A-Za-z_]\w*)/.exec(part)?.[1] ?? '', isOptional: part.includes('=') });
+		}
 	}
-	return names.filter(isWanted);
+	return found.filter(({ name }) => isWanted(name));
 }
 
-/** Uppercase names used before they are assigned, without a default. */
-export function variablesInShell(text: string): string[] {
+/** Uppercase names used before they are assigned, without a default; secrets also with one. */
+export function variablesInShell(text: string): DeclaredVariable[] {
 	const assigned = new Set<string>();
-	const names: string[] = [];
+	const found: DeclaredVariable[] = [];
 	const pattern =
 		/(?:^|[\s;&|(])#[^\n]*|\\\$|\bfor[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+((?:-\w+[ \t]+)*)([A-Za-z_]\w*)|(?<![\w$])([A-Za-z_]\w*)\+?=|\$\{?([A-Za-z_]\w*)(:?[-=][^}]?)?/g;
 	for (const [, looped, , read, set, used, fallback] of text.matchAll(pattern)) {
@@ -122,9 +130,11 @@ export function variablesInShell(text: string): string[] {
 		if (!used || assigned.has(used)) continue;
 		const hasDefault = fallback !== undefined && !fallback.endsWith('-') && !fallback.endsWith('=');
 		const isUpper = /^[A-Z][A-Z0-9_]*$/.test(used);
-		if (SECRET.test(used) || (isUpper && used.includes('_') && !hasDefault)) names.push(used);
+		const isSecret = SECRET.test(used);
+		if (!isSecret && !(isUpper && used.includes('_') && !hasDefault)) continue;
+		found.push({ name: used, isOptional: isSecret && fallback !== undefined });
 	}
-	return names.filter(isWanted);
+	return found.filter(({ name }) => isWanted(name));
 }
 
 /** Prose: names of secrets in backticks, and exported variables. */

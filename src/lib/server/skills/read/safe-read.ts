@@ -59,14 +59,46 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** Reads a UTF-8 text file of at most 2 MiB inside its folder, without ever waiting. @throws Error with the reason */
 export function readSafely(path: string, isLink: boolean): Buffer {
 	const bytes = readBytes(path, isLink);
+	if (bytes.includes(0)) throw new Error('is a binary file');
 	if (!isUtf8(bytes)) throw new Error('isn’t UTF-8 text');
 	return bytes;
 }
 
-/** The same for a SKILL.md, but invalid bytes read as \uFFFD, with an issue at the first. */
+/**
+ * The same for a SKILL.md, which is used as far as it can be: invalid bytes read as \uFFFD, a text of Windows in UTF-16 is
+ * converted, and of a longer file the beginning is read. Each is an issue.
+ */
 export function readSkillText(path: string, isLink: boolean): { bytes: Buffer; text: string; issues: SkillIssue[] } {
-	const bytes = readBytes(path, isLink);
-	return { bytes, text: bytes.toString(), issues: isUtf8(bytes) ? [] : [notUtf8(bytes)] };
+	const issues: SkillIssue[] = [];
+	const warn = (message: string, fix: string) => {
+		issues.push({ field: '_', severity: 'warning', line: 1, message, fix });
+	};
+	const read = readBytes(path, isLink, {
+		onCut: (size) =>
+			warn(`is larger than 2 MiB (${size} bytes), so only its beginning is used`, 'move details to other files')
+	});
+	const encoding = utf16Of(read);
+	if (encoding) {
+		warn('is UTF-16 text, which other clients can’t read', 'save the file as UTF-8');
+		return { bytes: read, text: new TextDecoder(encoding).decode(read), issues };
+	}
+	const bytes = issues.length > 0 ? withoutLastCharacter(read) : read;
+	if (bytes.includes(0)) throw new Error('is a binary file');
+	if (!isUtf8(bytes)) issues.push(notUtf8(bytes));
+	return { bytes, text: bytes.toString(), issues };
+}
+
+/** The last one may be cut in two. */
+function withoutLastCharacter(bytes: Buffer): Buffer {
+	let end = bytes.length - 1;
+	while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+	return bytes.subarray(0, end);
+}
+
+/** By the byte order mark that Windows writes. */
+function utf16Of(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
+	const mark = bytes.length > 1 ? bytes.readUInt16BE(0) : 0;
+	return mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : null;
 }
 
 function notUtf8(bytes: Buffer): SkillIssue {
@@ -80,16 +112,17 @@ function notUtf8(bytes: Buffer): SkillIssue {
 	return { field: '_', severity: 'warning', line, message, fix: 'save the file as UTF-8' };
 }
 
-function readBytes(path: string, isLink: boolean): Buffer {
+/** `onCut` allows a larger file, whose first 2 MiB are read. */
+function readBytes(path: string, isLink: boolean, { onCut }: { onCut?: (size: number) => void } = {}): Buffer {
 	const file = openSync(isLink ? linkedFile(path) : path, READ_FLAGS);
 	try {
 		const entry = fstatSync(file);
 		if (!entry.isFile()) throw new Error('isn’t a regular file');
-		if (entry.size > MAX_BYTES) throw new Error(`is larger than 2 MiB (${entry.size} bytes)`);
-		const buffer = Buffer.allocUnsafe(entry.size);
-		const bytes = buffer.subarray(0, readSync(file, buffer, 0, entry.size, 0));
-		if (bytes.includes(0)) throw new Error('is a binary file');
-		return bytes;
+		const isCut = entry.size > MAX_BYTES;
+		if (isCut && !onCut) throw new Error(`is larger than 2 MiB (${entry.size} bytes)`);
+		if (isCut) onCut?.(entry.size);
+		const buffer = Buffer.allocUnsafe(Math.min(entry.size, MAX_BYTES));
+		return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, 0));
 	} finally {
 		closeSync(file);
 	}

@@ -188,10 +188,8 @@ describe('bad input is listed as broken, and the others load', () => {
 		['empty', 'is empty', (path) => put({ [path]: '' })],
 		['of blank lines', 'is empty', (path) => put({ [path]: '\r\n \n\t\n' })],
 		['binary', 'is a binary file', (path) => put({ [path]: Buffer.from([0x2d, 0x2d, 0x2d, 0, 1]) })],
-		['in UTF-16', 'is a binary file', (path) => put({ [path]: Buffer.from('\uFEFF---\n', 'utf16le') })],
 		['half-written', 'has no closing ---', (path) => put({ [path]: '---\nname: bad\ndescr' })],
 		['plain text', 'must start with a line that is exactly ---', (path) => put({ [path]: '# Bad\n' })],
-		['of 5 MB', 'is larger than 2 MiB', (path) => put({ [path]: text('bad', 'x'.repeat(5_000_000)) })],
 		['without a description', 'so the model won’t know', (path) => put({ [path]: '---\nname: bad\n---\n' })],
 		['a folder', 'isn’t a regular file', (path) => mkdirSync(at(path))],
 		['a FIFO', 'isn’t a regular file', (path) => execFileSync('mkfifo', [at(path)])],
@@ -215,6 +213,19 @@ describe('bad input is listed as broken, and the others load', () => {
 			{ name: 'bad', dir: at('bad'), path: at('bad/SKILL.md'), root: folder, issues: [{ severity: 'error' }] }
 		]);
 		expect(broken[0]?.issues[0]?.message).toContain(message);
+	});
+	test.each<[string, Buffer, string]>([
+		['of 5 MB', Buffer.from(text('demo', 'x'.repeat(5_000_000))), 'is larger than 2 MiB'],
+		[
+			'in UTF-16 with Windows line ends',
+			Buffer.from(`\uFEFF${text('demo', 'x').replaceAll('\n', '\r\n')}`, 'utf16le'),
+			'is UTF-16'
+		]
+	])('A24: a SKILL.md %s loads, and says so', async (_, bytes, message) => {
+		put({ 'demo/SKILL.md': bytes });
+		const [demo] = (await scan()).ready;
+		expect(demo).toMatchObject({ name: 'demo', body: expect.stringMatching(/^x+$/) as string });
+		expect(demo?.issues).toMatchObject([{ severity: 'warning', message: expect.stringContaining(message) as string }]);
 	});
 	test('A24: a SKILL.md with a byte that is no UTF-8 loads, and says on which line it is', async () => {
 		put({ 'demo/SKILL.md': Buffer.from(text('demo', 'One\nDéjà vu\nThree'), 'latin1') });

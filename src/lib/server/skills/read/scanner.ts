@@ -65,13 +65,17 @@ interface Known {
 }
 
 /** Skips absent roots; lists unreadable folders as broken. An unchanged skill is the same object in the next scan. */
-export function createScanner(given: readonly (string | SkillRoot)[], isReserved?: IsReserved): Scanner {
+export function createScanner(
+	given: readonly (string | SkillRoot)[],
+	isReserved?: IsReserved,
+	rules: WalkRules = RULES
+): Scanner {
 	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
 	return {
 		async scan(pass = UNWATCHED) {
 			const kept = new Map<string, Known>();
-			const found = await scanAll(roots, pass, { known, kept }, isReserved);
+			const found = await scanAll(roots, pass, { known, kept }, { isReserved, rules });
 			known = kept;
 			return found;
 		},
@@ -81,9 +85,16 @@ export function createScanner(given: readonly (string | SkillRoot)[], isReserved
 	};
 }
 
-/** Scans once. */
-export function scanRoots(roots: readonly (string | SkillRoot)[]): Promise<(Skill | BrokenSkill)[]> {
-	return createScanner(roots).scan();
+/** Dependencies, and what Git and macOS keep. */
+const NO_SKILLS = /^(_.*|\.git|node_modules|\.venv)$/;
+
+/** Scans once. `withHidden` also finds what collections have in `.curated`, `.system` or `.claude/skills`. */
+export function scanRoots(
+	roots: readonly (string | SkillRoot)[],
+	{ withHidden = false } = {}
+): Promise<(Skill | BrokenSkill)[]> {
+	const rules = withHidden ? { ...RULES, isSkipped: (name: string) => NO_SKILLS.test(name) } : RULES;
+	return createScanner(roots, undefined, rules).scan();
 }
 
 interface Memory {
@@ -95,7 +106,7 @@ async function scanAll(
 	roots: readonly SkillRoot[],
 	pass: ScanPass,
 	memory: Memory,
-	isReserved?: IsReserved
+	{ isReserved, rules }: { isReserved?: IsReserved; rules: WalkRules }
 ): Promise<(Skill | BrokenSkill)[]> {
 	const pace = createPace();
 	const seen = new Set<string>();
@@ -115,8 +126,8 @@ async function scanAll(
 		const open = async (folder: Folder, isRoot: boolean): Promise<Skill | BrokenSkill | Subfolders> => {
 			const reading = createReading(pass, pace);
 			const entries = await reading.readFolder(folder.path);
-			const file = isRoot ? undefined : skillFileOf(entries, RULES);
-			if (!file) return reading.keep(subfoldersOf(folder.path, entries, RULES), folder.path, memory);
+			const file = isRoot ? undefined : skillFileOf(entries, rules);
+			if (!file) return reading.keep(subfoldersOf(folder.path, entries, rules), folder.path, memory);
 			const isOutside = !isInside(real ?? root.path, folder.real);
 			const skill = await loadSkill({ path: folder.path, root, file, entries, isOutside, isReserved }, reading);
 			// Not for broken skills: they may become valid without any file's time changing.
@@ -124,7 +135,7 @@ async function scanAll(
 		};
 		const failed = (folder: string, message: string) => found.push(brokenFolder(folder, root, message));
 		const visitor = { recall, open, found: (skill: Skill | BrokenSkill) => found.push(skill), failed };
-		await walkRoot(root.path, seen, RULES, visitor, isMoved(root.path, pass));
+		await walkRoot(root.path, seen, rules, visitor, isMoved(root.path, pass));
 		skills.push(...found.sort((a, b) => compareNames(a.path, b.path)));
 	}
 	return skills;

@@ -42,7 +42,6 @@ test('D14: of the host only what is on the list: no secret, nothing that changes
 		PATH: '/bin',
 		LANG: 'de_DE.UTF-8',
 		TZ: 'UTC',
-		HOME: '/work',
 		SKILL_DIR: '/skills/demo',
 		CLAUDE_SKILL_DIR: '/skills/demo',
 		PYTHONPATH: '/skills/demo',
@@ -51,8 +50,16 @@ test('D14: of the host only what is on the list: no secret, nothing that changes
 		PYTHONIOENCODING: 'utf-8'
 	});
 });
-test('D7: without a locale of the host, text is UTF-8', () => {
-	expect(build()).toMatchObject({ LANG: 'C.UTF-8' });
+test.each<[string, Record<string, string>]>([
+	['no locale', {}],
+	['LANG=C', { LANG: 'C' }],
+	['LC_ALL=POSIX over a LANG with UTF-8', { LANG: 'de_DE.UTF-8', LC_ALL: 'POSIX' }],
+	['LC_CTYPE=en_US.ISO-8859-1', { LANG: 'de_DE.UTF-8', LC_CTYPE: 'en_US.ISO-8859-1' }]
+])('D7: on a host with %s, text is UTF-8', (_, host) => {
+	for (const inherit of [false, true]) {
+		const { LANG, LC_ALL, LC_CTYPE } = build({}, { host, inherit });
+		expect({ LANG, LC_ALL, LC_CTYPE }).toEqual({ LANG: 'C.UTF-8', LC_ALL: undefined, LC_CTYPE: undefined });
+	}
 });
 test.each<[string, Partial<Skill>]>([
 	['metadata.env, by commas', { metadata: { env: 'TOKEN_A, TOKEN_B' } }],
@@ -65,12 +72,9 @@ test.each<[string, Partial<Skill>]>([
 	expect(environment).not.toHaveProperty('TOKEN_B');
 	expect(environment).not.toHaveProperty('TOKEN_C');
 });
-test('D14: a skill cannot declare its way to a secret of the host, to its own home or to a prototype', () => {
+test('D14: a skill cannot declare its way to a secret of the host, to another folder or to a prototype', () => {
 	const metadata = { env: `${Object.keys(secrets).join(' ')} SKILL_DIR __proto__ constructor toString A=B ../x` };
-	const environment = build(
-		{ metadata },
-		{ host: secrets, offered: { HOME: '/etc', SKILL_DIR: '/etc', PYTHONPATH: '/etc' } }
-	);
+	const environment = build({ metadata }, { host: secrets, offered: { SKILL_DIR: '/etc', PYTHONPATH: '/etc' } });
 	expect(environment).toEqual(build());
 	expect(Object.getPrototypeOf(environment)).toBe(Object.prototype);
 });
@@ -86,8 +90,8 @@ test('D14: with `inherit` the host’s variables come along, its secrets and wha
 		HOME: '/root'
 	};
 	const environment = build({}, { host, inherit: true });
-	expect(environment).toMatchObject({ PATH: '/bin', EDITOR: 'vi', HOME: '/work' });
-	for (const name of ['OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'npm_config_token']) {
+	expect(environment).toMatchObject({ PATH: '/bin', EDITOR: 'vi' });
+	for (const name of ['HOME', 'OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'npm_config_token']) {
 		expect(environment).not.toHaveProperty(name);
 	}
 	expect(build({}, { host })).not.toHaveProperty('EDITOR');

@@ -1,5 +1,9 @@
-/** Turns a model's arguments into argv, environment and stdin of a process; pure (D2–D4). */
-import type { SandboxLimits } from '../../sandbox/sandbox.ts';
+/** Turns a model's arguments into argv, environment and stdin of a process (D2–D4). */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeFolder } from '../../foreign-folders.ts';
+import type { Sandbox, SandboxLimits } from '../../sandbox/sandbox.ts';
 import { declaredVariables } from '../needs/variables.ts';
 import { type Skill, SkillError } from '../types.ts';
 
@@ -76,11 +80,12 @@ function textOf(value: unknown, field: string, allowsObjects = false): string {
 // Builds a script's environment from scratch, so that no secret of the server is in it by accident (D14).
 
 /** Copied from the host; none holds a secret or changes how programs start. */
-const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const;
+const FROM_HOST = ['PATH', 'TZ', 'SystemRoot'] as const;
+const LOCALE = ['LANG', 'LC_ALL', 'LC_CTYPE'] as const;
 
 /** The server's secrets, and variables that change which code runs. */
 const NEVER_INHERITED =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$)/i;
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$|TMPDIR$|TEMP$|TMP$|LANG$|LC_)/i;
 
 export interface EnvironmentOptions {
 	skill: Skill;
@@ -104,7 +109,7 @@ export function buildEnvironment({
 	offered,
 	inherit = false
 }: EnvironmentOptions): Record<string, string> {
-	const environment: Record<string, string> = { LANG: 'C.UTF-8' };
+	const environment = localeOf(host);
 	const inherited = inherit ? Object.keys(host).filter((name) => !NEVER_INHERITED.test(name)) : [];
 	for (const name of [...FROM_HOST, ...inherited]) {
 		const value = host[name];
@@ -117,7 +122,6 @@ export function buildEnvironment({
 	if (path !== undefined) environment.PATH = path;
 	return {
 		...environment,
-		HOME: folders.workspace,
 		SKILL_DIR: folders.skill,
 		CLAUDE_SKILL_DIR: folders.skill,
 		PYTHONPATH: folders.skill,
@@ -128,15 +132,42 @@ export function buildEnvironment({
 	};
 }
 
+/** The host's locale if its text is UTF-8. */
+export function localeOf(host: EnvironmentOptions['host']): Record<string, string> {
+	const isUtf8 = /utf-?8/i.test(host.LC_ALL || host.LC_CTYPE || host.LANG || '');
+	const names = LOCALE.filter((name) => isUtf8 && host[name]);
+	return { LANG: 'C.UTF-8', ...Object.fromEntries(names.map((name) => [name, host[name] ?? ''])) };
+}
+
+/**
+ * The folder of one run for what programs leave in a home or as temporary files. It isn't the workspace, where profiles
+ * and caches would be taken for results.
+ */
+export interface Scratch {
+	env: Record<string, string>;
+	/** Never throws. */
+	remove(): Promise<void>;
+}
+
+/** Every sandbox that isolates files has an empty /tmp. */
+export async function openScratch({ isolation }: Pick<Sandbox, 'isolation'>): Promise<Scratch> {
+	const path = isolation.files ? '/tmp' : await mkdtemp(join(tmpdir(), 'skill-'));
+	return {
+		env: { HOME: path, TMPDIR: path, TEMP: path, TMP: path },
+		// What a script made unremovable is left to the system, which cleans its temporary folder.
+		remove: async () => (isolation.files ? undefined : removeFolder(path).catch(() => undefined))
+	};
+}
+
 // Limits of a skill's processes: what the skill asks for, up to the host's maximum (D10; pure).
 
 /** Longest timeout a call may ask for (D10). */
 export const MAX_TIMEOUT_MS = 300_000;
 
-const UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+const UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
 
 /** `metadata` keys that set limits, and the unit of a plain number. */
-const REQUESTS: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
+const REQUESTS: { key: string; limit: Exclude<keyof SandboxLimits, 'virtualBytes'>; unit: number }[] = [
 	{ key: 'memory', limit: 'memoryBytes', unit: 1024 ** 2 },
 	{ key: 'processes', limit: 'processes', unit: 1 },
 	{ key: 'file-size', limit: 'fileBytes', unit: 1024 ** 2 },
@@ -144,14 +175,21 @@ const REQUESTS: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
 	{ key: 'cpu', limit: 'cpuSeconds', unit: 1 }
 ];
 
-/** Limits of a skill, at most the host's: `metadata.memory`, `processes`, `file-size`, `open-files`, `cpu` (seconds). */
+/** Takes no memory, so the host has no setting for it. */
+const MAX_VIRTUAL_BYTES = 4 * 1024 ** 4;
+
+/**
+ * Limits of a skill, at most the host's: `metadata.memory`, `processes`, `file-size`, `open-files`, `cpu` (seconds). Only
+ * `virtual-memory` may be more than usual.
+ */
 export function limitsOf({ metadata }: Pick<Skill, 'metadata'>, most: SandboxLimits): SandboxLimits {
 	const limits = { ...most };
 	for (const { key, limit, unit } of REQUESTS) {
 		const requested = readAmount(metadata[key], unit);
 		if (requested !== null) limits[limit] = Math.max(1, Math.min(most[limit], Math.floor(requested)));
 	}
-	return limits;
+	const virtual = readAmount(metadata['virtual-memory'], 1024 ** 2);
+	return virtual === null ? limits : { ...limits, virtualBytes: Math.min(virtual, MAX_VIRTUAL_BYTES) };
 }
 
 /** Timeout in milliseconds: the call's, else `metadata.timeout` (`90s`, `2m`, seconds), else the default. */

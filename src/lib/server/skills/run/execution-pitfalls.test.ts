@@ -158,11 +158,38 @@ describe('what runs', () => {
 		expect(result.stdout).toMatch(/^1\n2\n[^]*200000\n$/);
 	});
 	test('D7: a script in a folder of its skill runs in the workspace, and what it makes there is listed', async () => {
-		await open({ 'sub/make.sh': 'pwd; touch "$HOME/made.txt"' });
+		await open({ 'sub/make.sh': 'pwd; touch made.txt; mkdir -p ~/.config/app; echo x > ~/left.txt' });
 		expect(await use('sub/make.sh')).toMatchObject({
 			stdout: `${join(folder, 'work')}\n`,
 			files: [{ path: 'made.txt', bytes: 0 }]
 		});
+	});
+	test('D5: a shell script with Windows line ends runs, with its arguments and its own path', async () => {
+		const lines = [
+			'#!/usr/bin/env bash',
+			'set -e',
+			'here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"',
+			'if [ "$1" = "a b" ]; then',
+			'	cat <<END',
+			'$(basename "$here") $(basename "$0") $#',
+			'END',
+			'fi',
+			'exit 3'
+		];
+		await open({ 'sub/windows.sh': lines.join('\r\n') });
+		expect(await use('sub/windows.sh', { args: ['a b', 'c'] })).toMatchObject({
+			stdout: 'sub windows.sh 2\n',
+			exitCode: 3
+		});
+	});
+	test('D7: home and temporary files are one empty folder of each run, and are gone after it', async () => {
+		await open({ 'home.sh': 'echo "$HOME"; ls -A ~; echo x > ~/x; mkdir -m 0 ~/closed; cd "$TMPDIR"; mktemp; echo *' });
+		const homes = [await use('home.sh'), await use('home.sh')].map(({ stdout }) => stdout.split('\n'));
+		for (const [home = '', made = '', names = ''] of homes) {
+			expect([made.startsWith(`${home}/`), names]).toEqual([true, expect.stringMatching(/^closed tmp\.\w+ x$/)]);
+			expect(existsSync(home)).toBe(false);
+		}
+		expect(homes[0]?.[0]).not.toBe(homes[1]?.[0]);
 	});
 });
 
@@ -211,7 +238,7 @@ describe('the environment', () => {
 		for (const env of await seen()) {
 			expect(env).toMatchObject(secrets);
 			for (const name of Object.keys(own)) expect(env).not.toHaveProperty(name);
-			expect(env.HOME).toBe(join(folder, 'work'));
+			expect(env.HOME).toBe(env.TMPDIR);
 		}
 	});
 });

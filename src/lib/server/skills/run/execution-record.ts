@@ -65,7 +65,7 @@ export async function carryOut(
 		.then((done) => withoutSecrets(done, redaction))
 		.catch((error: unknown) => withoutSecrets(failureOf(error, performance.now() - began), redaction));
 	const { streams, ...result } = keep(outcome, parts.outputs, redaction);
-	const { error, truncated, refused = [] } = result;
+	const { error, truncated, missing, refused = [] } = result;
 	const end = {
 		exitCode: result.exitCode < 0 ? null : result.exitCode,
 		durationMs: result.durationMs,
@@ -78,6 +78,7 @@ export async function carryOut(
 		truncated,
 		...end,
 		error,
+		missing,
 		refused: refused.length > 0 ? refused : undefined
 	});
 	await recorded;
@@ -88,7 +89,8 @@ export async function carryOut(
 		stdoutBytes: streams?.stdoutBytes ?? 0,
 		stderrBytes: streams?.stderrBytes ?? 0,
 		output: shownOutput(result),
-		refused
+		refused,
+		missing
 	});
 	return result;
 }
@@ -142,6 +144,7 @@ function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction
 	if (outcome.message !== undefined) clean.message = text(outcome.message);
 	if (outcome.hint !== undefined) clean.hint = text(outcome.hint);
 	if (outcome.value !== undefined) clean.value = value(outcome.value);
+	if (outcome.missing) clean.missing = value(outcome.missing) as typeof outcome.missing;
 	if (outcome.refused) clean.refused = distinct(outcome.refused.map(host));
 	return clean;
 }

@@ -3,7 +3,8 @@ import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxRes
 import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
 import { explain, type OutputStore, readHarness, readProgram } from './execution-result.ts';
-import { limitsOf, timeoutOf } from './environment.ts';
+import { limitsOf, openScratch, type Scratch, timeoutOf } from './environment.ts';
+import { findMissing } from './missing.ts';
 import type { SpareNodes } from './spare-node.ts';
 import { callerKey, type Turns } from '../turns.ts';
 import { type Skill, SkillError, type SkillExecutionResult } from '../types.ts';
@@ -70,16 +71,26 @@ export async function execute(
 	const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
 	const atItsTurn = async (id: string, isRunning: () => void) => {
 		const network = (await host.openNetwork?.(skill, id)) ?? null;
+		let scratch: Scratch | null = null;
 		try {
+			scratch = await openScratch(sandbox);
 			const before = await listWorkspace(context.cwd);
 			isRunning();
 			const how = { limits, timeoutMs, redact: secrets, proxySocket: network?.socket };
-			const run = await runCommand(id, given, context, parts, how);
+			const env = { ...given.env, ...scratch.env };
+			const run = await runCommand(id, { ...given, env }, context, parts, how);
 			const files = changedFiles(before, await listWorkspace(context.cwd));
 			const refused = network?.refused() ?? [];
 			const result = resultOf(call, run, files, timeoutMs, parts);
-			return { ...result, refused: refused.length > 0 ? refused : undefined, streams: run };
+			const isCutOff = network === null && sandbox.isolation.network;
+			const message = call.answer ? result.message : undefined;
+			const isBounded = sandbox.name !== 'container';
+			const failed = { skill, env: given.env, isCutOff, isBounded, refused, message };
+			const lacking =
+				result.error === 'ExecutionFailed' && run.ended === 'exit' ? await findMissing(failed, run) : null;
+			return { ...result, ...lacking, refused: refused.length > 0 ? refused : undefined, streams: run };
 		} finally {
+			await scratch?.remove();
 			await network?.close();
 		}
 	};

@@ -86,7 +86,7 @@ export function createInterpreters({
 					);
 				case '.sh':
 				case '.bash':
-					return need('bash');
+					return fromWindows(await need('bash'), scriptPath);
 				case '.py': {
 					// PEP 723: the script declares its dependencies; uv, if installed, fetches them over the network.
 					const isInline = (await readHead(scriptPath, 4096)).includes('# /// script');
@@ -112,10 +112,20 @@ function createImageInterpreters({ node, python, shell }: SandboxPrograms): Inte
 		async resolve(scriptPath) {
 			if (/\.([cm]?js|ts)$/.test(scriptPath)) return named(node);
 			if (scriptPath.endsWith('.py')) return named(python);
-			if (/\.(ba)?sh$/.test(scriptPath)) return named(shell);
+			if (/\.(ba)?sh$/.test(scriptPath)) return fromWindows(named(shell), scriptPath);
 			return byShebang(scriptPath, inImage, named);
 		}
 	};
+}
+
+/** The script is `$0`. What it does with its own path works, too. */
+const WITHOUT_RETURNS = `eval "$(tr -d '\\r' <"$0" | sed 's/\${BASH_SOURCE\\[0\\]}/$0/g')"`;
+
+/** Shells take the carriage returns of Windows for a part of the commands, unlike other interpreters. */
+async function fromWindows(shell: Program, scriptPath: string): Promise<Program> {
+	// Commands in a skill's instructions have no file.
+	const head = await readHead(scriptPath, 4096).catch(() => '');
+	return head.includes('\r\n') ? { ...shell, args: ['-c', WITHOUT_RETURNS] } : shell;
 }
 
 /** `absolute` resolves a program given by path; by default it must exist on this computer. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../sandbox/sandbox.ts';
 import { limitsOf, MAX_TIMEOUT_MS, timeoutOf } from './environment.ts';
 
-test('D10: a skill may ask for less than the host gives, never for more', () => {
+test('D10: a skill may ask for less than the host gives, never for more, but for address space', () => {
 	const asking = (metadata: Record<string, string>) => limitsOf({ metadata }, DEFAULT_LIMITS);
 	expect(asking({})).toEqual(DEFAULT_LIMITS);
 	expect(asking({ memory: '64mb', processes: '8', 'file-size': '1', 'open-files': '32', cpu: '5s' })).toEqual({
@@ -30,6 +30,9 @@ test('D10: a skill may ask for less than the host gives, never for more', () => 
 	])
 		expect(asking({ memory: nonsense, cpu: nonsense })).toEqual(DEFAULT_LIMITS);
 	expect(asking({ processes: '0' }).processes).toBe(1);
+	// It takes no memory.
+	expect(asking({ 'virtual-memory': '1tb' }).virtualBytes).toBe(1024 ** 4);
+	expect(asking({ 'virtual-memory': '9000 tb' }).virtualBytes).toBe(4 * 1024 ** 4);
 });
 
 test('D10: the time limit is the call’s, else the skill’s, else the host’s; 300 s at most', () => {

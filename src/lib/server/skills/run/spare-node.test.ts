@@ -65,9 +65,10 @@ describe('the spare Node', () => {
 		await open({ env: { DECLARED: 'yes', OTHER: 'no' } });
 		const seen = [await facts(), await facts(), await facts()];
 		expect(new Set(seen.map(({ pid }) => pid)).size).toBe(3);
+		expect(new Set(seen.map(({ env }) => env.HOME)).size).toBe(3);
 		for (const { cwd, env } of seen) {
 			expect(cwd).toBe(join(folder, 'work'));
-			expect(env).toMatchObject({ DECLARED: 'yes', HOME: cwd, CLAUDE_SKILL_DIR: env.SKILL_DIR });
+			expect(env).toMatchObject({ DECLARED: 'yes', HOME: env.TMPDIR, CLAUDE_SKILL_DIR: env.SKILL_DIR });
 			expect(JSON.stringify(env)).not.toMatch(/secret|OTHER/);
 		}
 	});

@@ -52,11 +52,20 @@ export function testSkillExecutions(bench: () => Bench): void {
 				...{ conversationId: 'c1', runId: 'r1', toolCallId: 't1', createdAt: at(1), finishedAt: at(2) },
 				...{ status: 'success', errorType: null, errorMessage: null, exitCode: 0, durationMs: 12 },
 				...{ stdoutBytes: 5, stderrBytes: 0, output: 'hello' },
-				...{ files: [{ path: 'out.txt', bytes: 3 }], refused: ['example.org:443'] }
+				...{ files: [{ path: 'out.txt', bytes: 3 }], refused: ['example.org:443'], missing: null }
 			});
 			await skillExecutions.finish('e1', end({ status: 'error', output: 'again' }), at(3));
 			expect(await skillExecutions.get('e1')).toMatchObject({ status: 'success', output: 'hello' });
 			expect(await skillExecutions.get('nobody')).toBeNull();
+		});
+
+		test('D13: what it lacked is kept as data', async () => {
+			const { skillExecutions } = store;
+			const missing = { kind: 'package', ecosystem: 'python', name: 'python-docx', module: 'docx' } as const;
+			await skillExecutions.start(start('e1'), at(1));
+			await skillExecutions.finish('e1', end({ status: 'error', errorType: 'MissingPackage', missing }), at(2));
+			expect((await skillExecutions.get('e1'))?.missing).toEqual(missing);
+			expect((await skillExecutions.list({}, { page: 1, limit: 1 })).data[0]?.missing).toEqual(missing);
 		});
 
 		test('E10: newest first, by skill, status, key and conversation, in pages', async () => {

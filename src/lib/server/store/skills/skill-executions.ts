@@ -63,6 +63,7 @@ export function createSkillExecutions(db: Kysely<Database>) {
 						duration_ms: Math.round(end.durationMs),
 						files: JSON.stringify(end.files),
 						refused: JSON.stringify(end.refused),
+						missing: end.missing ? JSON.stringify(end.missing) : null,
 						finished_at: now
 					})
 					.where('id', '=', id)
@@ -206,6 +207,7 @@ function toExecution(row: Selectable<SkillExecutionsTable>): SkillExecution {
 		durationMs: row.duration_ms,
 		files: row.files ? (JSON.parse(row.files) as SkillExecution['files']) : [],
 		refused: row.refused ? (JSON.parse(row.refused) as string[]) : [],
+		missing: row.missing ? (JSON.parse(row.missing) as SkillExecution['missing']) : null,
 		conversationId: row.conversation_id,
 		runId: row.run_id,
 		toolCallId: row.tool_call_id,

@@ -41,7 +41,8 @@ export const CODE_RULES: readonly Rule[] = [
 		`${FETCH} => (?:&&|;)\\s{0,10}${AS}(?:chmod\\s{1,4}(?:\\+x|[0-7]{3,4}|[ugoa]{1,3}\\+x)|${SHELL}\\s|\\.\\/|\\/tmp\\/)`,
 		'\\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|curl|wget)\\b => \\|\\s{0,10}(?:iex|invoke-expression)\\b',
 		'\\b(?:iex|invoke-expression)\\b => (?:downloadstring|\\biwr\\b|\\birm\\b|invoke-webrequest|invoke-restmethod|net\\.webclient)',
-		'\\b(?:exec|eval|Function|runInThisContext|runInNewContext)\\s{0,4}\\( => (?:urlopen|urllib|requests\\.|httpx\\.|\\bfetch\\(|https?\\.get|axios)',
+		// Not the keyword, which each function of minified code begins with.
+		'\\b(?:exec|eval|Function(?!\\s{0,4}\\([^()]{0,400}\\)\\s{0,4}\\{)|runInThisContext|runInNewContext)\\s{0,4}\\( => (?:urlopen|urllib|requests\\.|httpx\\.|\\bfetch\\(|https?\\.get|axios)',
 		'\\b(?:mshta|regsvr32|rundll32|bitsadmin|certutil|msiexec)\\b => https?:\\/\\/'
 	]),
 	...rules({ severity: 'danger', kind: 'pipe-to-shell', message: 'Runs encoded text as code' }, [

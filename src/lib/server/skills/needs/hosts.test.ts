@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matches, parseDomain, parseDomains } from './network-access.ts';
+import { matches, parseDomain, parseDomains } from './hosts.ts';
 
 describe('D35: the domains that a skill declares', () => {
 	test.each([
