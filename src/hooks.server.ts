@@ -91,7 +91,9 @@ async function admit(event: RequestEvent): Promise<void> {
 		// Endpoints check their own scope; pages are for managers only.
 		if (event.isDataRequest || !isProgramRoute(event.route.id ?? '')) checkCaller(event.locals.caller, undefined);
 	}
-	if (isProgramRoute(event.url.pathname) && event.route.id === null) {
+	// A parameter matcher would do, but Kit imports matchers anew for each request, which costs a fifth of a small one.
+	const isHidden = !dev && event.route.id === '/dev/parts';
+	if (isHidden || (isProgramRoute(event.url.pathname) && event.route.id === null)) {
 		throw new AppError('not_found', `Not found: ${event.url.pathname}`);
 	}
 }

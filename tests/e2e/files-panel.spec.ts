@@ -192,6 +192,11 @@ test('F5: the panel of files is as wide as somebody wants it, by mouse and by ke
 	const handle = page.getByRole('separator', { name: 'Width of the chat' });
 	const widthOf = async () => Math.round((await side.boundingBox())?.width ?? 0);
 	await expect(side).toBeVisible();
+	// A list needs no more room than its names.
+	expect(await widthOf()).toBeLessThan(400);
+	await expect(handle).toHaveCount(0);
+	const openFile = () => side.getByTestId('file-row').getByRole('button', { name: 'notes.txt' }).first().click();
+	await openFile();
 	const preset = await widthOf();
 	const box = await handle.boundingBox();
 	await page.mouse.move((box?.x ?? 0) + 4, 400);
@@ -208,6 +213,7 @@ test('F5: the panel of files is as wide as somebody wants it, by mouse and by ke
 	await expectAccessible(page);
 	await page.reload();
 	await page.getByTestId('files-button').click();
+	await openFile();
 	await expect.poll(widthOf).toBe(kept);
 	await handle.focus();
 	await page.keyboard.press('Enter');

@@ -154,6 +154,27 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(failed.getByTestId('execution')).toContainText('scripts/weigh.sh Wally "9 tons"');
 });
 
+test('D13: a variable that a script lacks is set in its step, and the script runs again', async ({
+	page,
+	app,
+	model
+}) => {
+	await addSkill(page, app, 'walrus-caller', {
+		'call.sh': 'echo "calling with ${WALRUS_TOKEN:?set it}"\n'
+	});
+	model.push(run('walrus-caller', 'call.sh'), text('It lacks a token.'));
+	await ask(page, 'call the walrus');
+	const failed = step(page, 'use_skill');
+	await expect(failed.getByTestId('step-error')).toHaveText(
+		'The script needs the variable WALRUS_TOKEN, which isn’t set.'
+	);
+	await failed.getByRole('button', { name: 'Set WALRUS_TOKEN' }).click();
+	await failed.getByLabel('WALRUS_TOKEN', { exact: true }).fill('hush-hush');
+	await failed.getByTestId('save-secrets').click();
+	await expect(failed.getByTestId('execution')).toContainText('calling with [redacted]');
+	await expect(page.locator('body')).not.toContainText('hush-hush');
+});
+
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 test('UI 4: of much output the ends are shown, and all when asked; files are cards that show what is in them', async ({

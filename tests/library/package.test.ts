@@ -38,7 +38,7 @@ test("README's library example runs in a folder that has only the package", asyn
 
 test('S0: `npx openrouter-skills validate` finds nothing wrong with the bundled skills', async () => {
 	const { stdout } = await library.runCommand('npx', ['--no-install', 'openrouter-skills', 'validate', 'skills']);
-	expect(stdout).toContain('7 skills, 0 errors');
+	expect(stdout).toContain('10 skills, 0 errors');
 	await expect(
 		library.runCommand('npx', ['--no-install', 'openrouter-skills', 'validate', 'nowhere'])
 	).rejects.toThrow();

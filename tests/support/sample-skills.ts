@@ -28,7 +28,7 @@ export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
 			toolDescriptions: {},
 			inputSchemas: {}
 		},
-		needs: { binaries: [], pythonModules: [], variables: [] },
+		needs: { binaries: [], packages: [], hosts: [], variables: [] },
 		...more
 	};
 }
@@ -46,7 +46,7 @@ export function sampleExecution(more: Partial<SkillExecution> = {}): SkillExecut
 		...{ id: 'e1', skillId: 'installed/demo', skill: 'demo', version: '1.0.0', tool: null, script: 'scripts/x.sh' },
 		...{ argv: [], input: null, digest: SAMPLE_DIGEST, sandbox: 'bubblewrap', limits: {}, status: 'success' },
 		...{ errorType: null, errorMessage: null, exitCode: 0, stdoutBytes: 5, stderrBytes: 0, output: 'said' },
-		...{ durationMs: 1500, files: [], refused: [], conversationId: null, runId: null, toolCallId: null },
+		...{ durationMs: 1500, files: [], refused: [], missing: null, conversationId: null, runId: null, toolCallId: null },
 		...{ apiKeyId: null, sessionId: null, createdAt: TIME, finishedAt: TIME },
 		...more
 	};
@@ -60,7 +60,7 @@ export function sampleStagedSkill(more: Partial<StagedSkill> = {}): StagedSkill 
 	return {
 		...{ path: 'demo', name: 'demo', version: '1.0.0', description: 'Says things.', status: 'ready', diagnostics: [] },
 		...{ origin: sampleOrigin(), digest: SAMPLE_DIGEST, files: [], scripts: [], tools: [], findings: [] },
-		...{ toolDescriptions: {}, inputSchemas: {}, installed: null, changes: null, audit: null },
+		...{ toolDescriptions: {}, inputSchemas: {}, installed: null, changes: null, audit: null, needs: null },
 		...more
 	};
 }

@@ -60,8 +60,11 @@ describe('the settings', () => {
 		vi.stubEnv('HOME', '/home/somebody');
 		const { skillsDirs, placesOfTrust, projectDir } = loadConfig({});
 		vi.unstubAllEnvs();
-		const project = ['skills', '.agents/skills', '.claude/skills', '.opencode/skills'].map((dir) => resolve(dir));
-		const user = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => `/home/somebody/${dir}`);
+		const project = ['skills', '.agents/skills', '.claude/skills', '.agent/skills', '.opencode/skills'].map((dir) =>
+			resolve(dir)
+		);
+		const dirs = ['.agents/skills', '.claude/skills', '.agent/skills', '.codex/skills', '.config/agents/skills'];
+		const user = dirs.map((dir) => `/home/somebody/${dir}`);
 		expect(skillsDirs).toEqual([...project, ...user, resolve('data/skills')]);
 		expect(placesOfTrust).toEqual(project);
 		expect(projectDir).toBe(process.cwd());

@@ -317,6 +317,10 @@ function listed(value: string, paths: nodePath.PlatformPath): string[] {
 		.map((path) => paths.resolve(path));
 }
 
+/** Where people’s other agents, `npx skills add` and `npx openskills install` put skills. */
+const PROJECT_FOLDERS = ['skills', '.agents/skills', '.claude/skills', '.agent/skills', '.opencode/skills'];
+const HOME_FOLDERS = ['.agents/skills', '.claude/skills', '.agent/skills', '.codex/skills', '.config/agents/skills'];
+
 /** Order: project, user, installed (A27). */
 function foldersOf(
 	{ SKILLS_DIRS: named, SKILLS_HOME: hasHome = named === undefined }: z.infer<typeof schema>,
@@ -324,13 +328,13 @@ function foldersOf(
 	paths: nodePath.PlatformPath
 ): Pick<Config, 'skillsDirs' | 'placesOfTrust' | 'projectDir'> {
 	const installed = join(dataDir, 'skills');
-	const home = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => join(homedir(), dir));
+	const home = HOME_FOLDERS.map((dir) => join(homedir(), dir));
 	const user = hasHome ? home : [];
 	if (named) {
 		const dirs = listed(named, paths);
 		return { skillsDirs: [...new Set([...dirs, ...user, installed])], placesOfTrust: dirs, projectDir: null };
 	}
-	const project = ['skills', '.agents/skills', '.claude/skills', '.opencode/skills'].map((dir) => resolve(dir));
+	const project = PROJECT_FOLDERS.map((dir) => resolve(dir));
 	return {
 		skillsDirs: [...new Set([...project, ...user, installed])],
 		// Other programs write to the user’s folders, even if the server was started in the home folder.

@@ -13,6 +13,7 @@
  * `toolCallId`.
  */
 import type * as agui from '@ag-ui/core';
+import type { MissingNeed } from './skills.ts';
 import type {
 	ApprovalDecision,
 	ApprovalRequest,
@@ -88,6 +89,8 @@ export interface SkillFinished {
 	/** A type of FEATURES D13, e.g. `ExecutionTimeout`. */
 	error?: string;
 	message?: string;
+	/** What it lacked, by its own output. */
+	missing?: MissingNeed;
 	/** Connections that were refused, `host:port`. */
 	refused?: string[];
 }

@@ -1,6 +1,6 @@
 /** REST contracts of installing skills: sources, review, versions and trash (E4–E9, E20–E28). Times are ISO 8601. */
 import { z } from 'zod';
-import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
+import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding, skillNeeds } from './skills.ts';
 import { INSTALL_PROVIDERS } from './names.ts';
 import { inPlainWords } from './plain-issues.ts';
 
@@ -74,7 +74,9 @@ export const stagedSkill = z.object({
 	/** Compared with `installed`; null without one, or if equal. */
 	changes: z.array(skillFileChange).nullable(),
 	/** Security audits (E25); null without any. */
-	audit: z.array(z.object({ by: z.string(), risk: z.string() })).nullable()
+	audit: z.array(z.object({ by: z.string(), risk: z.string() })).nullable(),
+	/** null if broken. */
+	needs: skillNeeds.nullable()
 });
 export type StagedSkill = z.infer<typeof stagedSkill>;
 

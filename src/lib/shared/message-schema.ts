@@ -1,5 +1,6 @@
 /** The schema of messages, in the variants of the API, of conversation files and of database rows. Times are ISO 8601. */
 import { z } from 'zod';
+import { missingNeed } from './skills.ts';
 
 export const tokenUsage = z.object({
 	inputTokens: z.number(),
@@ -90,6 +91,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		error: text.optional(),
 		message: text.optional(),
 		executionId: text.optional(),
+		/** What it lacked, by its own output. */
+		missing: missingNeed.optional(),
 		/** Refused connections: `host:port`. */
 		refused: list(text, 10_000).optional()
 	});

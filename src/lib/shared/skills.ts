@@ -116,15 +116,32 @@ export const skillFileChange = z.object({
 });
 export type SkillFileChange = z.infer<typeof skillFileChange>;
 
+const need = {
+	name: z.string(),
+	/** Declared by the skill; otherwise detected. */
+	isDeclared: z.boolean(),
+	/** Files of the skill, or fields of its SKILL.md, such as `metadata.env`; at most 5. */
+	from: z.array(z.string())
+};
+
 /** Requirements of a skill, declared or detected, and whether they are met (F3). */
 export const skillNeeds = z.object({
-	binaries: z.array(z.object({ name: z.string(), isDeclared: z.boolean(), isFound: z.boolean() })),
-	pythonModules: z.array(z.object({ name: z.string(), isDeclared: z.boolean(), isFound: z.boolean() })),
+	binaries: z.array(z.object({ ...need, isFound: z.boolean() })),
+	/** `name`: as its index has it, such as `python-docx` for the module `docx`. `requirement`: with the versions asked for. */
+	packages: z.array(
+		z.object({
+			...need,
+			ecosystem: z.enum(['python', 'javascript']),
+			requirement: z.string(),
+			isFound: z.boolean()
+		})
+	),
+	/** As they can be granted. Those that aren’t declared are a proposal, or were granted anyway. */
+	hosts: z.array(z.object({ ...need, isGranted: z.boolean() })),
 	/** `isSet`: stored for this skill, or provided by the operator. `problem`: why a stored value can’t be used. */
 	variables: z.array(
 		z.object({
-			name: z.string(),
-			isDeclared: z.boolean(),
+			...need,
 			isOptional: z.boolean(),
 			isSet: z.boolean(),
 			setBy: z.enum(['secret', 'operator']).nullable(),
@@ -133,6 +150,21 @@ export const skillNeeds = z.object({
 	)
 });
 export type SkillNeeds = z.infer<typeof skillNeeds>;
+
+/** What a failed script lacked, by its own output: a hint, not proof. */
+export const missingNeed = z.discriminatedUnion('kind', [
+	/** `name`: as the index has it, such as `python-docx`; `module`: as the script imports it. */
+	z.object({
+		kind: z.literal('package'),
+		ecosystem: z.enum(['python', 'javascript']),
+		name: z.string(),
+		module: z.string()
+	}),
+	z.object({ kind: z.literal('command'), name: z.string() }),
+	z.object({ kind: z.literal('host'), name: z.string() }),
+	z.object({ kind: z.literal('variable'), name: z.string() })
+]);
+export type MissingNeed = z.infer<typeof missingNeed>;
 
 /** Descriptions and inputs of tools by name, known before the skill is trusted. */
 export const toolFacts = {

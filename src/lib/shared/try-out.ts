@@ -1,5 +1,6 @@
 /** REST contracts for trying skills: test cases, evals and executions (E10–E13, E29, F6, F16). Times are ISO 8601. */
 import { z } from 'zod';
+import { missingNeed } from './skills.ts';
 
 export const caseExpectation = z.strictObject({
 	exitCode: z.number().int().min(-1).max(255).optional(),
@@ -70,6 +71,8 @@ export const skillExecution = z.object({
 	durationMs: z.number().nullable(),
 	files: z.array(z.object({ path: z.string(), bytes: z.number() })),
 	refused: z.array(z.string()),
+	/** What it lacked, by its own output: a hint. */
+	missing: missingNeed.nullable(),
 	conversationId: z.string().nullable(),
 	runId: z.string().nullable(),
 	toolCallId: z.string().nullable(),
@@ -194,6 +197,8 @@ export const adHocResult = z.object({
 		/** A sentence, if `error` is set. */
 		message: z.string().optional(),
 		hint: z.string().optional(),
+		/** What it lacked, by its own output. */
+		missing: missingNeed.optional(),
 		durationMs: z.number().optional(),
 		truncated: z.boolean().optional(),
 		files: z.array(z.object({ path: z.string(), bytes: z.number() })).optional(),

@@ -347,10 +347,10 @@ describe('Escape', () => {
 		await expect.element(input).toHaveValue('the next thing');
 	});
 
-	test('on the edge of the files closes them, and the answer goes on', async () => {
+	test('on the edge of an open file closes the files, and the answer goes on', async () => {
 		await page.viewport(1280, 800);
 		const { screen, input } = await start();
-		session.files.open();
+		session.files.open('a.txt');
 		const edge = screen.getByRole('separator', { name: 'Width of the chat' });
 		await expect.element(edge).toBeVisible();
 		await edge.element().focus();

@@ -215,7 +215,7 @@ export class Choices {
 	}
 }
 
-/** Up to `count` examples of skills that run without approval. */
+/** Up to `count` examples of skills that run without approval; a second one of a kind comes after all kinds. */
 export function examplesFrom(skills: readonly SkillSummary[], count: number): SkillExample[] {
 	return skills
 		.filter(
@@ -223,7 +223,8 @@ export function examplesFrom(skills: readonly SkillSummary[], count: number): Sk
 		)
 		.flatMap((skill) => (skill.example ? [{ ...skill, example: skill.example }] : []))
 		.map((skill) => ({ skill, place: KIND_ORDER.indexOf(kindOf(skill.name, skill.description)) }))
-		.toSorted((one, other) => one.place - other.place)
+		.map((each, index, all) => ({ ...each, isFirst: all.findIndex(({ place }) => place === each.place) === index }))
+		.toSorted((one, other) => Number(other.isFirst) - Number(one.isFirst) || one.place - other.place)
 		.slice(0, count)
 		.map(({ skill }) => skill);
 }

@@ -17,6 +17,9 @@ test('examples are those that skills bring; what shows a result at once comes fi
 	]);
 	expect(namesFrom(skill('plain', { example: null }))).toEqual([]);
 	expect(examplesFrom([skill('a'), skill('b'), skill('c')], 2)).toHaveLength(2);
+	expect(namesFrom(skill('csv-charts'), skill('xlsx-tables'), skill('count-words'))).toEqual([
+		...['csv-charts', 'count-words', 'xlsx-tables']
+	]);
 });
 
 test.each<[string, Partial<SkillSummary>]>([

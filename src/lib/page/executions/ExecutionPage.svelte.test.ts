@@ -50,6 +50,13 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
 	});
 
+	test('of a script that lacked something offers what fixes it', async () => {
+		const { screen } = await setup(
+			sampleExecution({ status: 'error', errorType: 'HostNotAllowed', missing: { kind: 'host', name: 'a.io' } })
+		);
+		await expect.element(screen.getByRole('button', { name: 'Allow a.io' })).toBeVisible();
+	});
+
 	test('of a deleted chat says so and restores it; of one that is gone it runs again without its files', async () => {
 		const { screen, client } = await setup(sampleExecution({ conversationId: 'c1' }));
 		await expect.element(screen.getByTestId('conversation-link')).toBeVisible();

@@ -17,7 +17,8 @@ const execution: SkillExecution = {
 		limits: { timeoutMs: 30_000, memoryBytes: 536_870_912 }
 	},
 	...{ status: 'success', errorType: null, errorMessage: null, exitCode: 0, stdoutBytes: 1300, stderrBytes: 4 },
-	...{ output: '<b>said</b>\u202e it', durationMs: 1500, files: [{ path: 'made.txt', bytes: 3 }], refused: [] },
+	...{ output: '<b>said</b>\u202e it', durationMs: 1500, files: [{ path: 'made.txt', bytes: 3 }] },
+	...{ refused: [], missing: null },
 	...{ conversationId: 'c 1', runId: 'r1', toolCallId: 't1', apiKeyId: null, sessionId: null },
 	...{ createdAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:01.500Z' }
 };

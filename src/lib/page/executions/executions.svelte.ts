@@ -78,6 +78,7 @@ const LIMITS: Record<string, [name: string, print: (value: number) => string]> =
 	timeoutMs: ['Time limit', printTime],
 	cpuSeconds: ['CPU time', formatSeconds],
 	memoryBytes: ['Memory', printSize],
+	virtualBytes: ['Virtual memory', printSize],
 	processes: ['Processes', formatCount],
 	openFiles: ['Open files', formatCount],
 	fileBytes: ['File size', printSize],
@@ -96,6 +97,13 @@ export function sourceOf({ apiKeyId, sessionId }: SkillExecution): string {
 	return apiKeyId === null ? 'Run tab or API' : 'API key';
 }
 
+/** The limits that a script meets most often; the run's page has all. */
+export function mainLimits({ limits }: Pick<SkillExecution, 'limits'>): string[] {
+	return Object.entries(limits)
+		.filter(([name]) => name === 'timeoutMs' || name === 'memoryBytes')
+		.map(([name, value]) => printLimit(name, value));
+}
+
 /** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools. */
 export function isOfSkill({ skill, script, sandbox }: SkillExecution): boolean {
 	return sandbox !== 'mcp' && sandbox !== 'direct' && script !== null && builtinNameOf(skill) === null;
@@ -108,7 +116,7 @@ function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): stri
 
 /** As a step in a chat; both output streams are one here. */
 export function asStep(execution: SkillExecution): { execution: Execution; status: ToolStatus } {
-	const { output, input, argv, skill, tool, sandbox, files, refused, exitCode, durationMs } = execution;
+	const { output, input, argv, skill, tool, sandbox, files, refused, missing, exitCode, durationMs } = execution;
 	const isOver = !isUnderWay(execution);
 	return {
 		status: isOver ? (hasFailed(execution) ? 'failed' : 'done') : 'running',
@@ -119,6 +127,7 @@ export function asStep(execution: SkillExecution): { execution: Execution; statu
 			sandbox,
 			files,
 			refused,
+			missing: missing ?? undefined,
 			tool: tool ?? undefined,
 			output: output === null || output === '' ? [] : [{ stream: 'stdout', text: output }],
 			exitCode: isOver ? exitCode : undefined,

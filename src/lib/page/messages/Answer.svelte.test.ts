@@ -33,6 +33,26 @@ test('a recorded run shows its thought, its steps and its answer, in order', asy
 	expect(answer.element().textContent).not.toMatch(/SECRET/);
 });
 
+test('UI 10.5: what a script made stands below the first sentence of the answer, once that has ended', async () => {
+	const say = (delta: string): RunEvent => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: 't', delta });
+	const ran = RECORDED_RUN.slice(
+		0,
+		RECORDED_RUN.findLastIndex(({ type }) => type === 'TEXT_MESSAGE_START')
+	);
+	const begun: RunEvent[] = [...ran, { type: 'TEXT_MESSAGE_START', messageId: 't', role: 'assistant' }];
+	const grown = [...begun, say('## Words\n\nThe text has '), say('four words.'), say('\n\n| a |\n|---|\n| 1 |')];
+	const screen = await render(Answer, { message: fold(grown.slice(0, -1)), ...props });
+	const card = screen.getByTestId('file-card').first();
+	await expect.element(screen.getByText('The text has four words.')).toBeVisible();
+	await expect.element(card).not.toBeInTheDocument();
+	await screen.rerender({ message: fold(grown) });
+	await expect.element(card).toBeVisible();
+	const { FOLLOWING, PRECEDING } = { FOLLOWING: 4, PRECEDING: 2 };
+	const place = (of: Element) => card.element().compareDocumentPosition(of);
+	expect(place(screen.getByText('The text has four words.').element()) & PRECEDING).toBeTruthy();
+	expect(place(screen.getByRole('table').element()) & FOLLOWING).toBeTruthy();
+});
+
 test('an answer that came event by event ends as one that was there at once', async () => {
 	const screen = await render(Answer, { message: fold([]), ...props });
 	for (let count = 1; count <= RECORDED_RUN.length; count++)

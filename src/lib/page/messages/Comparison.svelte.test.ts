@@ -61,6 +61,16 @@ test('side by side: each answer is a region with its model’s name, its own Sto
 	expect(client.stopped).toEqual(['run-0']);
 });
 
+test('side by side: one goes on with an answer that ended well, not with one that failed beside it', async () => {
+	const screen = await show(said('From the first.'), { status: 'failed' });
+	await expect.element(screen.getByRole('region', { name: 'model-0' }).getByTestId('choose-answer')).toBeVisible();
+	expect(screen.getByRole('region', { name: 'Model One' }).getByTestId('choose-answer').query()).toBeNull();
+	await screen.unmount();
+	const lost = await show({ status: 'cancelled' }, { status: 'failed' });
+	await expect.element(lost.getByTestId('choose-answer').first()).toBeVisible();
+	expect(lost.getByTestId('choose-answer').elements()).toHaveLength(2);
+});
+
 test('side by side: without room they are tabs, and the one in front is where the next message goes', async () => {
 	await page.viewport(390, 800);
 	const screen = await show(said('From the first.'), { status: 'failed' });

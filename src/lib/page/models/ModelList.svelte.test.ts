@@ -37,6 +37,19 @@ describe('F11: the list of models', () => {
 		await expect.element(screen.getByTestId('model-facts')).toMatchTextContent(/only tells the ID/);
 	});
 
+	test('has the default model once, by its name, and lists it where one searches', async () => {
+		const { screen, ids, onpick } = await open([modelOf('a'), modelOf('openrouter/auto', { name: 'Auto Router' })]);
+		await expect.poll(ids).toEqual(['', 'a']);
+		const first = screen.getByTestId('model-option').first();
+		await expect.element(first).toMatchTextContent(/Auto Router\s*Default/);
+		await expect.element(first).toHaveAttribute('aria-current', 'true');
+		await screen.getByTestId('model-search').fill('router');
+		await expect.poll(ids).toEqual(['openrouter/auto', 'router']);
+		await screen.getByTestId('model-search').fill('');
+		await first.click();
+		expect(onpick).toHaveBeenCalledWith(null);
+	});
+
 	test('is narrowed by what a model can do and costs', async () => {
 		const { screen, ids } = await open([
 			modelOf('sees', SEES),

@@ -24,7 +24,14 @@ function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 			},
 			{ severity: 'info', kind: 'network', message: 'Goes out.', file: 'a', line: 1, excerpt: 'fetch' }
 		],
-		network: { declared: ['example.org', '*.example.net'], granted: ['example.org'] },
+		needs: {
+			...{ binaries: [], packages: [], variables: [] },
+			hosts: [
+				{ name: 'example.org', isDeclared: true, from: ['metadata.network'], isGranted: true },
+				{ name: '*.example.net', isDeclared: false, from: ['scripts/a.py'], isGranted: false }
+			]
+		},
+		network: { declared: ['example.org'], granted: ['example.org'] },
 		...more
 	});
 }

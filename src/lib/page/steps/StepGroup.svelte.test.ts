@@ -63,13 +63,15 @@ describe('F14: steps that are followed by the answer', () => {
 		expect(shown.map((element) => element.getAttribute('data-status'))).toEqual(['failed']);
 	});
 
-	test('show the files that they made, each once', async () => {
-		const made = (bytes: number) => ({ execution: { ...execution, files: [{ path: 'out.pdf', bytes }] } });
-		const screen = await render(StepGroup, props([step('a', made(5)), step('b', made(900)), answer]));
-		await expect.element(screen.getByText('900 B')).toBeVisible();
-		expect(screen.getByTestId('file-card').elements()).toHaveLength(1);
-		await screen.getByTestId('step-fold').click();
-		expect(screen.getByTestId('file-card').elements()).toHaveLength(1);
+	test('leave their files to the answer, which shows each once; until then they have no pictures', async () => {
+		const made = (bytes: number) => ({ execution: { ...execution, files: [{ path: 'out.png', bytes }] } });
+		const steps = [step('a', made(5)), step('b', made(900))];
+		const screen = await render(StepGroup, props(steps, true));
+		expect(screen.getByTestId('file-card').elements()).toHaveLength(2);
+		expect(screen.getByRole('img').elements()).toHaveLength(0);
+		await screen.rerender(props([...steps, answer], true));
+		expect(screen.getByTestId('file-card').elements()).toHaveLength(0);
+		expect(groupParts([...steps, answer])[1]).toMatchObject({ files: [{ path: 'out.png', bytes: 900 }] });
 	});
 });
 

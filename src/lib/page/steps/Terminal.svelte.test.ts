@@ -105,9 +105,31 @@ test('it says where it ran, and that a limit was met', async () => {
 	const screen = await render(Terminal, props({ output: [out('x')], ...end }));
 	await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 1 B');
 	await expect.element(screen.getByText('Output truncated')).toBeVisible();
-	await expect.element(screen.getByText(/bubblewrap/)).not.toBeInTheDocument();
-	await screen.getByRole('button', { name: 'Details' }).click();
 	await expect.element(screen.getByText('No exit code · Run timeout · Ran in a sandbox (bubblewrap)')).toBeVisible();
+});
+
+test('UI 10: output that is Markdown, JSON or a table is shown as that, safely, and as text with one click', async () => {
+	const end = { exitCode: 0, durationMs: 1 };
+	const markdown = 'Highest: **East**.\n\n<img src=x onerror=alert(1)>\n\n[go](javascript:alert(1))\n';
+	const err = { stream: 'stderr' as const, text: 'Reading…\n' };
+	const screen = await render(Terminal, props({ output: [err, out(markdown)], ...end }));
+	const output = screen.getByTestId('terminal-output');
+	await expect.element(output).toMatchTextContent(/Reading…\s*Highest: East\./);
+	expect(output.element().querySelector('img, a[href^="javascript"]')).toBeNull();
+	await screen.getByRole('button', { name: 'Plain text' }).click();
+	await expect.element(output).toMatchTextContent(/\*\*East\*\*/);
+	await screen.unmount();
+	const table = await render(Terminal, props({ output: [out('region,sum\nEast,7\nWest,1\n')], ...end }));
+	await expect.element(table.getByRole('columnheader', { name: 'region' })).toBeVisible();
+	await table.unmount();
+	const json = await render(Terminal, props({ output: [out('{"words":4}')], ...end }));
+	await expect.element(json.getByTestId('terminal-output')).toMatchTextContent(/"words": 4/);
+	await json.unmount();
+	const failed = await render(
+		Terminal,
+		props({ output: [out('**no**')], ...end, exitCode: 1, error: 'ExecutionFailed' })
+	);
+	await expect.element(failed.getByTestId('terminal-output')).toHaveTextContent('**no**');
 });
 
 function atEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {

@@ -8,6 +8,8 @@ export interface PartBlock {
 	/** Index of the part in the reply; stable while the reply grows. */
 	index: number;
 	part: Part;
+	/** What the steps before this text made: it stands below the sentence that answers. */
+	files?: ProducedFile[];
 }
 
 export interface GroupBlock {
@@ -17,7 +19,9 @@ export interface GroupBlock {
 	/** Steps and the reasoning between them. A single step is a group too, so that it stays the same when another follows. */
 	items: PartBlock[];
 	steps: ToolPart[];
-	/** Text follows, so the group may fold; never true for a single step. */
+	/** Text follows, which shows the files. */
+	isAnswered: boolean;
+	/** It may fold; never true for a single step. */
 	isOver: boolean;
 }
 
@@ -29,9 +33,10 @@ export function groupParts(parts: readonly Part[]): Block[] {
 	let group: GroupBlock | null = null;
 	/** Reasoning after the group's last step: part of it only if another step follows. */
 	let pending: PartBlock[] = [];
-	const end = (isOver: boolean): void => {
+	const end = (isAnswered: boolean): void => {
 		if (group) {
-			group.isOver = isOver && group.steps.length > 1;
+			group.isAnswered = isAnswered;
+			group.isOver = isAnswered && group.steps.length > 1;
 			blocks.push(group);
 		}
 		blocks.push(...pending);
@@ -42,14 +47,16 @@ export function groupParts(parts: readonly Part[]): Block[] {
 		if (part.type === 'text' && part.text === '') return;
 		const block: PartBlock = { type: 'part', index, part };
 		if (part.type === 'tool') {
-			group ??= { type: 'group', index, items: [], steps: [], isOver: false };
+			group ??= { type: 'group', index, items: [], steps: [], isAnswered: false, isOver: false };
 			group.items.push(...pending, block);
 			group.steps.push(part);
 			pending = [];
 		} else if (part.type === 'reasoning' && group) pending.push(block);
 		else {
 			// Whitespace isn't an answer yet.
-			end(part.type === 'text' && /\S/.test(part.text));
+			const isAnswered = part.type === 'text' && /\S/.test(part.text);
+			if (isAnswered && group) block.files = allFilesOf(group.steps);
+			end(isAnswered);
 			blocks.push(block);
 		}
 	});
@@ -82,7 +89,7 @@ export function summarise(steps: readonly ToolPart[]): GroupFacts {
 }
 
 /** All files these steps produced; a file written several times appears once, in its last version. */
-export function allFilesOf(steps: readonly ToolPart[]): ProducedFile[] {
+function allFilesOf(steps: readonly ToolPart[]): ProducedFile[] {
 	const files = new Map<string, ProducedFile>();
 	for (const step of steps) {
 		for (const file of filesOf(step)) {

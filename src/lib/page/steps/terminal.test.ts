@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Execution } from '../../shared/message.ts';
-import { headAndTail, lastLines, splitText, TerminalOutput } from './terminal.ts';
+import { headAndTail, kindOfOutput, lastLines, splitText, TerminalOutput } from './terminal.ts';
 
 type Output = Execution['output'];
 const textOf = (terminal: TerminalOutput, output: Output): string =>
@@ -50,4 +50,22 @@ test('a long text is split into pieces that are not too long, and nothing is los
 			expect(Math.max(0, ...pieces.map(({ length }) => length))).toBeLessThanOrEqual(41);
 		})
 	);
+});
+
+test.each([
+	['{"words": 4}\n', 'json'],
+	['[1, 2', null],
+	['region,revenue\nEast,7764\nWest,12\n', 'table'],
+	['region\trevenue\nEast\t7764\nWest\t12\n', 'table'],
+	['Hello, world\nBye, all\nSo, then\n', null],
+	['a,b\n1,2,3\n4,5\n', null],
+	['Highest: **East**.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n', 'markdown'],
+	['# Report\n\n- one\n- two\n', 'markdown'],
+	['# a comment of a script\necho 1\n', null],
+	['glob **/*.ts and **/*.js\n', null],
+	['words: 4\n', null],
+	['', null],
+	[`{"long": "${'x'.repeat(50_000)}"}`, null]
+])('UI 10: the output %j is shown as %s', (text, kind) => {
+	expect(kindOfOutput(text)).toBe(kind);
 });

@@ -1,6 +1,7 @@
 /** A script's output as blocks ready to render, updated as it grows; of long output only the start and end. */
 import type { Execution } from '../../shared/message.ts';
 import { AnsiScreen, type Block } from './ansi.ts';
+import { parseRows } from '../files/files.ts';
 
 export class TerminalOutput {
 	#screen = new AnsiScreen();
@@ -68,4 +69,36 @@ export function splitText(text: string, length = 8_000): string[] {
 		from = to;
 	}
 	return pieces;
+}
+
+/** Longer output stays text. */
+const MAX_SHOWN = 40_000;
+
+/** What finished output is, if there is a better way to show it than as text. */
+export function kindOfOutput(text: string): 'json' | 'table' | 'markdown' | null {
+	if (text.length > MAX_SHOWN || text.trim() === '') return null;
+	if (/^\s*[[{]/.test(text)) return isJson(text) ? 'json' : null;
+	if (isTable(text)) return 'table';
+	const hasTable = /^\|.*\|[ \t]*\n\|[ \t]*:?-{2,}/m.test(text);
+	const hasHeading = /^#{1,4} \S/m.test(text);
+	const hasBold = /\*\*[^\s*][^*\n]*\*\*/.test(text);
+	const hasList = /^[-*] \S/m.test(text);
+	return hasTable || hasBold || (hasHeading && hasList) ? 'markdown' : null;
+}
+
+function isJson(text: string): boolean {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Rows of the same length. Sentences with commas have spaces behind them. */
+function isTable(text: string): boolean {
+	const rows = parseRows(text.trim(), 50);
+	const columns = rows[0]?.length ?? 0;
+	if (rows.length < 3 || columns < 2 || rows[0]?.includes('')) return false;
+	return rows.every((row) => row.length === columns && row.every((cell) => !/^\s|\n/.test(cell)));
 }

@@ -49,6 +49,15 @@ test('an error is an alert, and is closed by hand', async () => {
 	await expect.element(screen.getByTestId('toast')).not.toBeInTheDocument();
 });
 
+test('on another page an error is gone, unless something can still be done about it', () => {
+	const toasts = new Toasts();
+	toasts.show({ text: 'Couldn’t rename.', isError: true });
+	toasts.show({ text: 'Saved.' });
+	toasts.show({ text: 'Part missing.', isError: true, action: { label: 'Reload', run: () => undefined } });
+	toasts.leavePage();
+	expect(toasts.list.map(({ text }) => text)).toEqual(['Saved.', 'Part missing.']);
+});
+
 test('what is said again is said once, as the newest', async () => {
 	const toasts = new Toasts();
 	const screen = await render(ToastList, { toasts });

@@ -33,6 +33,11 @@ export class Toasts {
 		return id;
 	}
 
+	/** For another page: errors without an action belong to the one before. */
+	leavePage(): void {
+		this.list = this.list.filter(({ isError, action }) => !isError || action);
+	}
+
 	close(id: string): void {
 		this.list = this.list.filter((toast) => toast.id !== id);
 	}

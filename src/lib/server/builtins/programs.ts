@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
 import { explain } from '../skills/run/execution-result.ts';
 import type { Interpreters, Program } from '../skills/run/interpreters.ts';
+import { localeOf, openScratch } from '../skills/run/environment.ts';
 import { changedFiles, listWorkspace } from '../skills/run/execution.ts';
 import { SkillError } from '../skills/types.ts';
 import { type Builtin, type BuiltinContext, type BuiltinOutcome, defineBuiltin, WORKSPACE_LANE } from './builtin.ts';
@@ -236,13 +237,15 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 			const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
 			return turns
 				.run(turn, async () => {
+					// In the sandbox, so there is nothing to remove.
+					const scratch = await openScratch(sandbox);
 					const network = await openNetwork(call, context);
 					try {
 						const result = await sandbox.run({
 							id: context.executionId,
 							file: program.file,
 							args: [...program.args, ...call.args],
-							env: environmentOf(workspace, onPath.folders),
+							env: { ...environmentOf(onPath.folders), ...scratch.env },
 							cwd: workspace,
 							folders,
 							runtime: [...new Set([...onPath.runtime, ...program.runtime])],
@@ -271,11 +274,12 @@ function noSandbox({ name }: Sandbox): string {
 	return `This needs a sandbox that isolates files, which “${name}” doesn’t. Install bubblewrap, or set SKILLS_SANDBOX=container if docker or podman is installed, then restart the server.`;
 }
 
-function environmentOf(home: string, folders: readonly string[]): Record<string, string> {
+function environmentOf(folders: readonly string[]): Record<string, string> {
+	const { TZ } = process.env;
 	return {
+		...localeOf(process.env),
+		...(TZ ? { TZ } : {}),
 		PATH: [...new Set([...folders, ...(process.env.PATH ?? '').split(delimiter)])].filter(Boolean).join(delimiter),
-		LANG: 'C.UTF-8',
-		HOME: home,
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',
 		PYTHONIOENCODING: 'utf-8'

@@ -118,6 +118,35 @@ describe('F5: a picture that is attached to a message', () => {
 		rig.server.assertDone();
 	});
 
+	test.each([
+		'image input is not supported - hint: you may need to provide the mmproj',
+		'this model is missing data required for image input',
+		'Failed to decode image: the data ended too early'
+	])('that a server refuses with 500 (“%s”) is left out like one refused with 400', async (message) => {
+		const refusal = status(500, { error: { code: 500, message } });
+		await start([refusal, refusal, refusal, refusal, text('I see none.')]);
+		await upload('cat.png', png());
+		const { runId } = await ask('What is it?', 'cat.png');
+		expect((await rig.answer(runId)).usage?.leftOut).toEqual([
+			'test/model refused the pictures, so it was asked without them.'
+		]);
+		rig.server.assertDone();
+	});
+
+	test.each([
+		'Internal server error',
+		'no such file or directory: model.gguf',
+		'The vision encoder ran out of memory',
+		'unsupported driver. The image server is down'
+	])('is not taken for the cause of another 500 (“%s”)', async (message) => {
+		const failure = status(500, { error: { code: 500, message } });
+		await start([failure, failure, failure, failure]);
+		await upload('cat.png', png());
+		const { list } = await ask('What is it?', 'cat.png');
+		expect(list.at(-1)).toMatchObject({ type: 'RUN_ERROR' });
+		rig.server.assertDone();
+	});
+
 	test('that was refused is not sent to that model again, unless it is attached once more; another model is asked with it', async () => {
 		const refusal = status(400, { error: { code: 400, message: 'image input is not supported' } });
 		const [first, again] = [text('One.'), text('Four.')];

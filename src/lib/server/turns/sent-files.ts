@@ -355,14 +355,22 @@ function nameOf(part: SentPart): string {
 	return address === undefined ? `The ${kind}` : `The ${kind} ${plainLine(String(address)).slice(0, MAX_ADDRESS)}`;
 }
 
-/** OpenRouter answers 404 if no provider of the model takes them; 413 often comes from a proxy that says nothing more. */
-function refusesFiles({ status, message }: { status?: number; message: string }): boolean {
+/**
+ * OpenRouter answers 404 if no provider of the model takes them; 413 often comes from a proxy that says nothing more. Local
+ * servers answer 500, which says much else too: one sentence must name both the file and what is wrong with it.
+ */
+function refusesFiles({ status = 0, message }: { status?: number; message: string }): boolean {
 	if (status === 413) return true;
+	if (status === 500) return SAYS_REFUSED.test(message);
 	return (
-		[400, 404, 415, 422].includes(status ?? 0) &&
+		[400, 404, 415, 422].includes(status) &&
 		/image|picture|vision|multi-?modal|\bfiles?\b|file_data|pdf|document|\boutput\b/i.test(message)
 	);
 }
+
+const SENT = String.raw`\b(?:images?|pictures?|vision|multi-?modal|pdfs?|input_image|input_file)\b`;
+const REFUSAL = String.raw`\b(?:not support\w*|unsupported|invalid|not (?:a )?valid|(?:cannot|can[’']t|could(?: not|n[’']t)) (?:identify|read|decode)|decod\w+|corrupt\w*|missing data)\b`;
+const SAYS_REFUSED = new RegExp(`${SENT}[^.\\n]{0,80}${REFUSAL}|${REFUSAL}[^.\\n]{0,80}${SENT}`, 'i');
 
 function isMade(item: ResponseItem): item is ResponseItem & { file: MadeFile } {
 	return isServerCall(item.type) && isObject(item.file);

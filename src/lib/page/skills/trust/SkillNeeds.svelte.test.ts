@@ -6,23 +6,34 @@ import SkillNeeds from './SkillNeeds.svelte';
 
 const NEEDS: Needs = {
 	binaries: [
-		{ name: 'jq', isDeclared: true, isFound: false },
-		{ name: 'git', isDeclared: false, isFound: true }
+		{ name: 'jq', isDeclared: true, from: ['compatibility'], isFound: false },
+		{ name: 'git', isDeclared: false, from: ['scripts/a.sh', 'SKILL.md'], isFound: true }
 	],
-	pythonModules: [{ name: 'yaml', isDeclared: true, isFound: true }],
+	packages: [
+		{
+			...{ ecosystem: 'python', name: 'pyyaml', requirement: 'pyyaml>=6' },
+			...{ isDeclared: true, from: ['requirements.txt'], isFound: true }
+		},
+		{
+			...{ ecosystem: 'javascript', name: 'left-pad', requirement: 'left-pad' },
+			...{ isDeclared: false, from: ['scripts/a.mjs'], isFound: false }
+		}
+	],
+	hosts: [{ name: 'api.example.org', isDeclared: false, from: ['scripts/a.sh'], isGranted: false }],
 	variables: [
-		{ name: 'A_KEY', isDeclared: true, isOptional: false, isSet: false, setBy: null },
-		{ name: 'B_KEY', isDeclared: false, isOptional: false, isSet: true, setBy: 'secret' },
-		{ name: 'C_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'operator' },
+		{ name: 'A_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: false, setBy: null },
+		{ name: 'B_KEY', isDeclared: false, isOptional: false, from: ['metadata.env'], isSet: true, setBy: 'secret' },
+		{ name: 'C_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: true, setBy: 'operator' },
 		{
 			name: 'D_KEY',
 			isDeclared: true,
 			isOptional: false,
+			from: [],
 			isSet: false,
 			setBy: null,
 			problem: 'D_KEY was stored with another key.'
 		},
-		{ name: 'E_KEY', isDeclared: true, isOptional: true, isSet: false, setBy: null }
+		{ name: 'E_KEY', isDeclared: true, isOptional: true, from: [], isSet: false, setBy: null }
 	]
 };
 
@@ -47,8 +58,9 @@ beforeEach(() => {
 test('F3: what is there and what is missing is told apart, in words', async () => {
 	const text = (name: string) => page.getByTestId('need').filter({ hasText: name }).element().textContent;
 	expect(text('jq')).toMatch(/not installed/);
-	expect(text('git')).toMatch(/found \(its files seem to use it\)/);
-	expect(text('yaml')).toMatch(/found/);
+	expect(text('git')).toMatch(/found.*in scripts\/a.sh, SKILL.md/s);
+	expect(text('pyyaml>=6')).toMatch(/found.*in requirements.txt/s);
+	expect(text('left-pad')).toMatch(/not installed.*in scripts\/a.mjs/s);
 	expect(text('B_KEY')).toMatch(/stored for this skill/);
 	expect(text('C_KEY')).toMatch(/set by the operator/);
 	expect(text('D_KEY')).toMatch(/not set.*stored with another key/s);
@@ -93,4 +105,14 @@ test('F3: a refusal is shown, and what was typed stays', async () => {
 	await expect.element(page.getByTestId('secrets-error')).toHaveTextContent('A_KEY decides how programs start.');
 	await expect.element(page.getByLabelText('A_KEY', { exact: true })).toHaveValue('typed');
 	expect(saved).toEqual([]);
+});
+
+test('A18: before it is installed, the same needs are read and nothing can be set', async () => {
+	const shown = await render(SkillNeeds, { needs: NEEDS });
+	const within = page.elementLocator(shown.container);
+	await expect
+		.element(within.getByTestId('need').filter({ hasText: 'api.example.org' }))
+		.toHaveTextContent('api.example.org in scripts/a.sh');
+	expect(within.getByRole('button').elements()).toEqual([]);
+	expect(within.getByTestId('save-secrets').elements()).toEqual([]);
 });

@@ -1,0 +1,69 @@
+import { expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import type { MissingNeed as Missing, SkillNeeds } from '../../shared/skills.ts';
+import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../request.ts';
+import MissingNeed from './MissingNeed.svelte';
+
+const NEEDS: SkillNeeds = { binaries: [], packages: [], hosts: [], variables: [] };
+
+async function open(missing: Missing, sandbox = 'bubblewrap') {
+	const onfixed = vi.fn();
+	const client = {
+		getExecution: vi.fn(async () => sampleExecution({ skillId: 'installed/demo' })),
+		getSkill: vi.fn(async () => sampleDetail({ network: { declared: [], granted: ['a.example'] } })),
+		changeSkill: vi.fn(async (_id: string, _patch: unknown) => sampleDetail()),
+		saveSecrets: vi.fn(async (_id: string, _secrets: Record<string, string | null>) => NEEDS)
+	};
+	const screen = await render(MissingNeed, { missing, executionId: 'e1', skill: 'demo', sandbox, onfixed, client });
+	return { screen, client, onfixed };
+}
+
+test('D13: a host that was refused is allowed beside those that are, for the skill that ran, and then it runs again', async () => {
+	const { screen, client, onfixed } = await open({ kind: 'host', name: 'api.open-meteo.com' });
+	await screen.getByRole('button', { name: 'Allow api.open-meteo.com' }).click();
+	await vi.waitFor(() => expect(onfixed).toHaveBeenCalledOnce());
+	expect(client.getExecution).toHaveBeenCalledWith('e1');
+	expect(client.changeSkill).toHaveBeenCalledWith('installed/demo', { network: ['a.example', 'api.open-meteo.com'] });
+});
+
+test('D13: a refusal is shown, and nothing runs', async () => {
+	const { screen, client, onfixed } = await open({ kind: 'host', name: 'a.io' });
+	client.changeSkill.mockRejectedValueOnce(new ApiError('forbidden', 'Only the operator may do this.'));
+	await screen.getByRole('button', { name: 'Allow a.io' }).click();
+	await expect.element(screen.getByTestId('fix-missing-error')).toMatchTextContent(/Only the operator/);
+	expect(onfixed).not.toHaveBeenCalled();
+});
+
+test('D13: a variable that is missing is set here, and then it runs again', async () => {
+	const { screen, client, onfixed } = await open({ kind: 'variable', name: 'DISCORD_TOKEN' });
+	await screen.getByRole('button', { name: 'Set DISCORD_TOKEN' }).click();
+	await screen.getByLabelText('DISCORD_TOKEN', { exact: true }).fill('hush-hush');
+	await screen.getByTestId('save-secrets').click();
+	await vi.waitFor(() => expect(onfixed).toHaveBeenCalledOnce());
+	expect(client.saveSecrets).toHaveBeenCalledWith('installed/demo', { DISCORD_TOKEN: 'hush-hush' });
+	await expect.element(screen.getByTestId('secret-value')).not.toBeInTheDocument();
+	await expect.element(screen.getByRole('button', { name: 'Set DISCORD_TOKEN' })).toHaveFocus();
+});
+
+test('D13: what to install for a program is said for those that are well known; for others nothing is guessed', async () => {
+	const known = await open({ kind: 'command', name: 'pdftoppm' });
+	await expect.element(known.screen.getByText('sudo apt install poppler-utils')).toBeVisible();
+	await known.screen.unmount();
+	const other = await open({ kind: 'command', name: 'evil-tool' });
+	await expect
+		.element(other.screen.getByTestId('fix-missing'))
+		.toHaveTextContent('Install evil-tool on the server, then run this again.');
+	await other.screen.unmount();
+	const inside = await open({ kind: 'command', name: 'pdftoppm' }, 'container');
+	await expect
+		.element(inside.screen.getByTestId('fix-missing'))
+		.toHaveTextContent('Add pdftoppm to the container’s image, then run this again.');
+});
+
+test('D13: a package that is missing leads to what the skill needs', async () => {
+	const { screen } = await open({ kind: 'package', ecosystem: 'python', name: 'python-docx', module: 'docx' });
+	const link = screen.getByRole('link', { name: 'Install python-docx' });
+	await expect.element(link).toHaveAttribute('href', '/skills/demo');
+});
