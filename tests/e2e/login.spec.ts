@@ -52,9 +52,9 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 
 		await logIn(page);
 		await expect(page).toHaveURL('/skills?from=here');
-		await expect(page.getByTestId('skill-count')).toHaveText('7');
+		await expect(page.getByTestId('skill-count')).toHaveText('10');
 		await page.reload();
-		await expect(page.getByTestId('skill-count')).toHaveText('7');
+		await expect(page.getByTestId('skill-count')).toHaveText('10');
 
 		const [cookie] = await context.cookies();
 		expect(cookie).toMatchObject({ name: COOKIE, path: '/', httpOnly: true, sameSite: 'Strict', secure: false });
@@ -91,7 +91,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 	test('a stream that is refused leads to the login page as well', async ({ page, context, app }) => {
 		await page.goto('/skills');
 		await logIn(page);
-		await expect(page.getByTestId('skill-count')).toHaveText('7');
+		await expect(page.getByTestId('skill-count')).toHaveText('10');
 		await context.clearCookies();
 		await app.restart();
 		await expect(page).toHaveURL('/login?next=%2Fskills');
@@ -100,7 +100,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 	test('a link from another site opens the page without logging in again', async ({ page, app }) => {
 		await page.goto('/');
 		await logIn(page);
-		await expect(page.getByTestId('skill-count')).toHaveText('7');
+		await expect(page.getByTestId('skill-count')).toHaveText('10');
 		const site = await startOtherSite();
 		await page.goto(`http://localhost:${site.port}/`);
 		await page.evaluate((href) => {
@@ -108,7 +108,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 		}, `${app.url}/skills`);
 		await page.getByRole('link').click();
 		await expect(page).toHaveURL(`${app.url}/skills`);
-		await expect(page.getByTestId('skill-count')).toHaveText('7');
+		await expect(page.getByTestId('skill-count')).toHaveText('10');
 		await site.close();
 	});
 
@@ -306,6 +306,6 @@ test('E19: without ADMIN_TOKEN there is nothing to log in or out of', async ({ p
 	expect((await postToken(app.url, TOKEN)).status).toBe(409);
 	await page.goto('/login?next=/skills');
 	await expect(page).toHaveURL('/skills');
-	await expect(page.getByTestId('skill-count')).toHaveText('7');
+	await expect(page.getByTestId('skill-count')).toHaveText('10');
 	await expect(page.getByTestId('log-out')).toHaveCount(0);
 });

@@ -22,7 +22,7 @@ test('without what is optional, the package brings only what the library imports
 	const text = await readFile(join(library.dir, 'node_modules/openrouter-skills/package.json'), 'utf8');
 	const manifest = JSON.parse(text) as { dependencies: object };
 	expect(Object.keys(manifest.dependencies)).toEqual([
-		...['eventsource-parser', 'gray-matter', 'js-yaml', 'semver', 'zod']
+		...['eventsource-parser', 'gray-matter', 'js-yaml', 'semver', 'smol-toml', 'zod']
 	]);
 	const { stdout } = await library.runCommand('npm', ['ls', '--all', '--parseable']);
 	expect(stdout).not.toMatch(/svelte|node-linux|playwright|@openrouter/);

@@ -117,8 +117,8 @@ export function hostsOfClient(packageName: string): string[] {
 /** Hosts in addresses and connections of code without comments, as they can be granted. */
 export function hostsInCode(code: string): string[] {
 	const patterns = [
-		// An address that is put together (`https://${x}.example.org`) names no host.
-		/\b(?:https?|wss?):\/\/([A-Za-z0-9.-]{3,253}(?::\d{1,5})?)(?![\w.:@${%-])/g,
+		// An address that is put together (`https://${x}.example.org`) names no host; one in brackets (`Bot/1 (+https://…)`) says who asks.
+		/(?<!\(\+?)\b(?:https?|wss?):\/\/([A-Za-z0-9.-]{3,253}(?::\d{1,5})?)(?![\w.:@${%-])/g,
 		/\bHTTPS?Connection\(\s{0,40}["']([A-Za-z0-9.-]{3,253})["']/g,
 		/\b(?:hostname|host)["']?\s{0,8}[:=]\s{0,8}["'`]([A-Za-z0-9.-]{3,253})["'`]/g,
 		/\b(?:curl|wget)\b[^\n|;&]{0,200}?[ \t]["']?([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,4}\.[a-z]{2,24})[/?]/g

@@ -337,7 +337,7 @@ import openai, requests
 requests.get("https://api.open-meteo.com/v1/forecast?x=1"); HTTPSConnection("plain.io")
 x = f"https://{region}.built.io/" + "https://api.%s.io" + "http://localhost:80" + "http://127.0.0.1/" + "https://example.com"
 NS = "http://schemas.openxmlformats.org/a" + "http://www.w3.org/2001/x" + "https://json-schema.org/y" + "https://docs.a.io/z"`;
-		const javascript = `fetch(\`https://b.io:8443/x\`); fetch("https://b.io:443/x"); https.get({ hostname: 'c.io' }) // https://comment.io`;
+		const javascript = `fetch(\`https://b.io:8443/x\`); fetch("https://b.io:443/x"); https.get({ hostname: 'c.io', headers: { 'user-agent': 'Bot (https://d.io), Crawler/2 (+https://e.io)' } }) // https://comment.io`;
 		const shell =
 			'curl -s "wttr.in/London?format=3" # https://comment.io\ncurl -o out.json https://Upper.IO./x | jq .a/b';
 		const found = await needs({ 'a.py': python, 'b.mjs': javascript, 'c.sh': shell });

@@ -68,8 +68,9 @@ interface Known {
 export function createScanner(
 	given: readonly (string | SkillRoot)[],
 	isReserved?: IsReserved,
-	rules: WalkRules = RULES
+	isSkipped: (name: string) => boolean = RULES.isSkipped
 ): Scanner {
+	const rules: WalkRules = { ...RULES, isSkipped };
 	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
 	return {
@@ -93,8 +94,8 @@ export function scanRoots(
 	roots: readonly (string | SkillRoot)[],
 	{ withHidden = false } = {}
 ): Promise<(Skill | BrokenSkill)[]> {
-	const rules = withHidden ? { ...RULES, isSkipped: (name: string) => NO_SKILLS.test(name) } : RULES;
-	return createScanner(roots, undefined, rules).scan();
+	const isSkipped = withHidden ? (name: string) => NO_SKILLS.test(name) : undefined;
+	return createScanner(roots, undefined, isSkipped).scan();
 }
 
 interface Memory {
