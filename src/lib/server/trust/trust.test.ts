@@ -94,7 +94,8 @@ describe('F4: risks in a list of skills', () => {
 		const next = new Promise<void>((resolve) => (wake = resolve));
 		vi.mocked(readFolder).mockClear();
 		trust.risksOf(skill);
-		await expect.poll(() => vi.mocked(readFolder).mock.settledResults).toMatchObject([{ type: 'fulfilled' }]);
+		const reads = () => vi.mocked(readFolder).mock.settledResults;
+		await expect.poll(reads, { timeout: 10_000 }).toMatchObject([{ type: 'fulfilled' }]);
 		trust.risksOf(other);
 		await next;
 		expect(told).toBe(2);
