@@ -93,6 +93,8 @@ describe('F4: risks in a list of skills', () => {
 		await all;
 		const next = new Promise<void>((resolve) => (wake = resolve));
 		vi.mocked(readFolder).mockClear();
+		// Written again, as it was.
+		writeFileSync(join(skill.dir, 'run.sh'), RISKY);
 		trust.risksOf(skill);
 		const reads = () => vi.mocked(readFolder).mock.settledResults;
 		await expect.poll(reads, { timeout: 10_000 }).toMatchObject([{ type: 'fulfilled' }]);
