@@ -90,6 +90,7 @@ const LAYERS: Layer[] = [
 		path: 'lib/server/builtins/',
 		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]
 	},
+	{ path: 'lib/server/packages/', imports: [SHARED, FOREIGN_FOLDERS, NETWORK, SKILLS, STORE, TRUST] },
 	{
 		path: 'lib/server/install/',
 		imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST]
@@ -191,6 +192,7 @@ export const COMPOSITION_ROOT = 'lib/server/app.ts';
 export const PROCESS_PLACES = [
 	'lib/server/sandbox/',
 	'lib/server/mcp-servers/open-server.ts',
+	'lib/server/packages/program.ts',
 	'lib/server/cli/main.ts'
 ];
 

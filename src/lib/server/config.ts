@@ -70,6 +70,10 @@ const schema = z.object({
 	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576),
 	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000),
 	SKILLS_MAX_SCRIPTS: count(16, 1, 1000),
+	SKILLS_PIP_INDEX_URL: z.url({ protocol: /^(https?|file)$/ }).optional(),
+	SKILLS_NPM_REGISTRY: z.url({ protocol: /^https?$/ }).optional(),
+	SKILLS_PACKAGE_HOSTS: list,
+	SKILLS_PACKAGES_MB: count(2048, 1, 1_048_576),
 	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
 	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
 	SKILLSMP_API_KEY: text,
@@ -163,6 +167,8 @@ export interface ExecutionConfig {
 	maxScripts: number;
 	/** Maximum size of all script copies. */
 	copiesBytes: number;
+	/** Where skills’ packages come from; null: as pip and npm are set up. */
+	packages: { pipIndexUrl: string | null; npmRegistry: string | null; hosts: string[]; maxBytes: number };
 	builtins: {
 		timeoutMs: number;
 		maxOutputChars: number;
@@ -298,6 +304,12 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 		},
 		maxScripts: values.SKILLS_MAX_SCRIPTS,
 		copiesBytes: values.SKILLS_COPIES_MB * MB,
+		packages: {
+			pipIndexUrl: values.SKILLS_PIP_INDEX_URL ?? null,
+			npmRegistry: values.SKILLS_NPM_REGISTRY ?? null,
+			hosts: values.SKILLS_PACKAGE_HOSTS.split(/[\s,]+/).filter(Boolean),
+			maxBytes: values.SKILLS_PACKAGES_MB * MB
+		},
 		builtins: {
 			timeoutMs: values.SKILLS_SANDBOX_TIMEOUT_MS,
 			maxOutputChars: values.SKILLS_MAX_SANDBOX_OUTPUT_CHARS,

@@ -13,6 +13,10 @@ import { installPlaces, ownedRoots } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
+import { createEnvironments } from './packages/environments.ts';
+import { createPackages, type Packages } from './packages/packages.ts';
+import { createInterpreters } from './skills/run/interpreters.ts';
+import { skillIdOf } from './skills/run/execution-host.ts';
 import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
 import { createSafeFetch } from './network/safe-fetch.ts';
 import { ownToolOf } from './protocols/mcp/definitions.ts';
@@ -61,6 +65,7 @@ export interface SkillParts {
 	/** A 32-byte key of this server, derived for one purpose. */
 	keyFor(purpose: string): Buffer;
 	preflight: Preflight;
+	packages: Packages;
 	network: NetworkAccess;
 	settings: RunningSettings;
 	installs: InstallIndex;
@@ -112,6 +117,19 @@ export async function openSkills(
 		trustsLocal: execution.trustsLocal,
 		onRisks: () => revisions.note()
 	});
+	const interpreters = createInterpreters({ host: box.host, sandbox: box.host, path: process.env.PATH ?? '' });
+	const packages: Packages = createPackages({
+		store: store.skillPackages,
+		environments: createEnvironments({
+			...execution.packages,
+			folder: join(dataDir, 'environments'),
+			findPython: () => interpreters.python().catch(() => null),
+			target: () => lookup.foreignPython(),
+			environment: process.env
+		}),
+		needsOf: (skill) => preflight.needsOf(skill),
+		skillIds: () => skills.registry.snapshot().skills.map(skillIdOf)
+	});
 	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) =>
 		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
@@ -129,6 +147,7 @@ export async function openSkills(
 			digestOf: trust.digestOf,
 			secretsOf: vault.secretsOf,
 			openNetwork: network.openNetwork,
+			packagesOf: packages.packagesOf,
 			// Not if the user wants to approve each run.
 			async mayRunInline(skill) {
 				if (!execution.runsInlineCommands || approvalMode !== 'auto') return null;
@@ -144,7 +163,13 @@ export async function openSkills(
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const revisions = createSkillRevisions(skills.registry);
-	const preflight = createPreflight({ vault, offered: skillsEnv, lookup, grantedHosts: network.granted });
+	const preflight = createPreflight({
+		vault,
+		offered: skillsEnv,
+		lookup,
+		grantedHosts: network.granted,
+		installed: packages.installed
+	});
 	const builtins = createBuiltinCalls({
 		builtins: createBuiltins({
 			sandbox: box.sandbox,
@@ -194,6 +219,7 @@ export async function openSkills(
 		vault,
 		keyFor: (purpose) => keyFor(secretsKey, purpose),
 		preflight,
+		packages,
 		network,
 		settings,
 		installs,
@@ -204,6 +230,7 @@ export async function openSkills(
 		edits: createSkillEdits(installPlaces(dataDir).editsOf),
 		catalogs,
 		async close() {
+			await packages.close();
 			await installer.close();
 			await skills.close();
 			await builtins.close();

@@ -65,7 +65,7 @@ function tamper(statement: string): void {
 
 test('F14: what is restored has every file as it was, of any size, with its mode and its time', async () => {
 	await writeFile(join(dataDir, 'workspaces/.upload-1'), 'half');
-	for (const made of ['skill-copies', 'staging', 'net', 'evals']) await mkdir(join(dataDir, made));
+	for (const made of ['skill-copies', 'staging', 'net', 'evals', 'environments']) await mkdir(join(dataDir, made));
 	await symlink('/etc/passwd', join(dataDir, 'workspaces/c/link'));
 	const leftOut = { count: 1, named: [{ path: '"workspaces/c/link"', reason: 'a link, or not a file' }] };
 	expect(backUp(dataDir, file)).toMatchObject({ files: 4, leftOut });

@@ -1,4 +1,4 @@
-/** An HTTP proxy on a unix socket for one execution, which only reaches allowed hosts (D35). */
+/** An HTTP proxy for one execution or download, which only reaches allowed hosts (D35). */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import {
 	createServer,
@@ -7,7 +7,7 @@ import {
 	request as requestHttp,
 	type ServerResponse
 } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type AddressGuardOptions, createAddressGuard, NetworkError } from './addresses.ts';
@@ -24,14 +24,15 @@ export interface ProxyLimits {
 const DEFAULT_PROXY_LIMITS: ProxyLimits = { connections: 64, idleMs: 60_000, headersMs: 10_000 };
 
 export interface ProxyOptions extends AddressGuardOptions {
-	/** Created with access for everyone, in a private folder. At most 107 bytes. */
-	socketPath: string;
+	/** Created with access for everyone, in a private folder. At most 107 bytes. null: a port on 127.0.0.1. */
+	socketPath: string | null;
 	/** `host` is lower case, without brackets or a trailing dot. */
 	allows: (host: string, port: number) => boolean;
 	limits?: Partial<ProxyLimits>;
 }
 
 export interface Proxy {
+	/** The socket’s path, or `http://127.0.0.1:PORT`. */
 	socket: string;
 	/** Refused targets as `host:port`: unique, in order, at most 100. */
 	refused(): string[];
@@ -176,24 +177,26 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		request.pipe(outgoing);
 	}
 
-	await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
-	await rm(socketPath, { force: true });
+	if (socketPath !== null) {
+		await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
+		await rm(socketPath, { force: true });
+	}
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
-		server.listen(socketPath, resolve);
+		server.listen(socketPath === null ? { port: 0, host: '127.0.0.1' } : { path: socketPath }, resolve);
 	});
 	// A connection that can’t be accepted, for lack of descriptors, must not end the others.
 	server.on('error', () => {});
-	await chmod(socketPath, 0o666);
+	if (socketPath !== null) await chmod(socketPath, 0o666);
 
 	return {
-		socket: socketPath,
+		socket: socketPath ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
 		refused: () => [...refused],
 		async close() {
 			const closed = new Promise((resolve) => server.close(resolve));
 			for (const socket of sockets) socket.destroy();
 			await closed;
-			await rm(socketPath, { force: true });
+			if (socketPath !== null) await rm(socketPath, { force: true });
 		}
 	};
 }

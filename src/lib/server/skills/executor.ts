@@ -136,15 +136,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
 		const seen = { skill: located.skill ?? dir, workspace: located.workspace };
 		const scriptPath = join(seen.skill, relative(dir, script.path));
 		const found = sandbox.isolation.files ? await interpreters.onPath() : null;
+		const packages = (await host.packagesOf?.(skill)) ?? null;
 		const env = buildEnvironment({
 			skill,
 			folders: seen,
+			packages,
 			host: process.env,
 			offered,
 			inherit: inheritEnv,
 			path: found ? [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) : undefined
 		});
-		const runtime = found?.runtime ?? [];
+		const runtime = found ? [...found.runtime, ...(packages ? [packages.folder] : [])] : [];
 		return {
 			shared: {
 				skill,
@@ -158,6 +160,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			hostPath: script.path,
 			scriptPath,
 			workspace: seen.workspace,
+			preload: packages?.register ?? undefined,
+			hasPackages: packages !== null,
 			runtimeWith: (program: Program) => (found ? [...new Set([...runtime, ...program.runtime])] : [])
 		};
 	};
@@ -183,7 +187,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			const start = async () => {
 				await mkdir(cwd, { recursive: true });
 				const workspace = await realpath(cwd);
-				const runtime = sandbox.isolation.files ? (await interpreters.onPath()).runtime : [];
+				const packages = await host.packagesOf?.(skill);
+				const found = sandbox.isolation.files ? (await interpreters.onPath()).runtime : [];
+				const runtime = packages ? [...found, packages.folder] : found;
 				const copy = await copies.take(skill);
 				spares.warm({ folders: { skill: copy.dir, workspace }, runtime, limits: limitsOf(skill, limits) });
 				copy.release();
@@ -205,11 +211,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			}),
 		runScript: (skill, requested, { argv, env: variables, input }, context) =>
 			withCopy(skill, context, async (copy) => {
-				const { shared, hostPath, scriptPath: path, runtimeWith } = await prepare(skill, copy, requested, context);
-				const program = await interpreters.resolve(hostPath);
+				const prepared = await prepare(skill, copy, requested, context);
+				const { shared, hostPath, scriptPath: path, runtimeWith, preload, hasPackages } = prepared;
+				const program = await interpreters.resolve(hostPath, { hasPackages });
 				const isWarm = JAVASCRIPT.test(path) && input === undefined;
 				const warm = (env: Record<string, string>) =>
-					JSON.stringify({ path, argv, env, cwd: shared.cwd } satisfies NodeCall);
+					JSON.stringify({ path, argv, env, cwd: shared.cwd, preload } satisfies NodeCall);
 				const call = {
 					...shared,
 					env: { ...variables, ...shared.env },
@@ -229,7 +236,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			}
 			return withCopy(skill, context, async (copy) => {
 				const prepared = await prepare(skill, copy, tool.script ?? '', context);
-				const { shared, hostPath, scriptPath: path, runtimeWith } = prepared;
+				const { shared, hostPath, scriptPath: path, runtimeWith, preload } = prepared;
 				const input = { ...args, __workDir: prepared.workspace };
 				const run = (program: Program, more: Pick<Invocation, 'argv' | 'input' | 'answer' | 'warm'>) => {
 					const call = { ...shared, file: program.file, runtime: runtimeWith(program), ...more };
@@ -237,7 +244,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				};
 				if (JAVASCRIPT.test(path)) {
 					const ask = (env: Record<string, string>) =>
-						JSON.stringify({ path, args: input, env, cwd: shared.cwd } satisfies NodeCall);
+						JSON.stringify({ path, args: input, env, cwd: shared.cwd, preload } satisfies NodeCall);
 					const node = await interpreters.resolve(hostPath);
 					return run(node, { argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask });
 				}

@@ -16,6 +16,7 @@ import { addChoices } from './migrations/010-choices.ts';
 import { addSummariesAndSpeed } from './migrations/011-summaries-and-speed.ts';
 import { addComparisons } from './migrations/012-comparisons.ts';
 import { addMissing } from './migrations/013-missing.ts';
+import { addSkillPackages } from './migrations/014-skill-packages.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -32,7 +33,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'010_choices': { up: addChoices },
 	'011_summaries_and_speed': { up: addSummariesAndSpeed },
 	'012_comparisons': { up: addComparisons },
-	'013_missing': { up: addMissing }
+	'013_missing': { up: addMissing },
+	'014_skill_packages': { up: addSkillPackages }
 };
 
 /**

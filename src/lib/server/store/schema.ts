@@ -236,6 +236,14 @@ interface EvalRunsTable {
 	started_at: string;
 }
 
+/** Packages that were installed for a skill. */
+interface SkillPackagesTable {
+	skill_id: string;
+	/** JSON of a PackageLock. */
+	lock: string;
+	installed_at: string;
+}
+
 /** Domains a skill may access. */
 interface NetworkGrantsTable {
 	skill_id: string;
@@ -362,6 +370,7 @@ export interface Database {
 	settings: SettingsTable;
 	trusted_versions: TrustedVersionsTable;
 	network_grants: NetworkGrantsTable;
+	skill_packages: SkillPackagesTable;
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;
 	login_sessions: LoginSessionsTable;

@@ -4,7 +4,13 @@ import { createApiKeys, createLoginSessions, createMcpServers, createSecrets, cr
 import { createApprovals, createCompactions, createConversationSkills, createQueue } from './chat/queue.ts';
 import { createConversations } from './chat/conversations.ts';
 import { createMessages } from './chat/messages.ts';
-import { createNetworkGrants, createSkillPins, createSkillSettings, createTrustedSkills } from './skills/choices.ts';
+import {
+	createNetworkGrants,
+	createSkillPackages,
+	createSkillPins,
+	createSkillSettings,
+	createTrustedSkills
+} from './skills/choices.ts';
 import { createEvalRuns, createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
 import { createRuns } from './chat/store-runs.ts';
@@ -35,6 +41,7 @@ export function createStore(db: Kysely<Database>) {
 		evalRuns: withStorageErrors(createEvalRuns(db)),
 		settings: withStorageErrors(createStoredSettings(db)),
 		networkGrants: withStorageErrors(createNetworkGrants(db)),
+		skillPackages: withStorageErrors(createSkillPackages(db)),
 		secrets: withStorageErrors(createSecrets(db)),
 		mcpServers: withStorageErrors(createMcpServers(db)),
 		close: () => db.destroy()

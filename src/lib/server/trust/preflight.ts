@@ -27,6 +27,16 @@ export interface Lookup {
 	/** Those that exist. */
 	binaries(names: readonly string[]): Promise<Set<string>>;
 	pythonModules(names: readonly string[]): Promise<Set<string>>;
+	/** The Python of the container’s image; null if scripts run in this computer’s. */
+	foreignPython(): Promise<ForeignPython | null>;
+}
+
+export interface ForeignPython {
+	/** `3.12` */
+	version: string;
+	libc: 'glibc' | 'musl';
+	/** As Python names it: `x86_64`, `aarch64`. */
+	machine: string;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -51,18 +61,31 @@ for name in sys.argv[1:]:
         print(name)
 `;
 
+const DESCRIBE_PYTHON = `
+import platform, sysconfig
+print(sysconfig.get_python_version())
+print('musl' if 'musl' in (sysconfig.get_config_var('HOST_GNU_TYPE') or '') else 'glibc')
+print(platform.machine())
+`;
+
 export function createLookup({ sandbox, host, path }: LookupOptions): Lookup {
 	const { programs } = sandbox;
 	if (programs) {
 		const ask = (file: string, args: string[]) => askInside(sandbox, file, args);
 		return {
 			binaries: (names) => listed(names, () => ask(programs.shell, ['-c', LIST_PROGRAMS, 'sh', ...names])),
-			pythonModules: (names) => listed(names, () => ask(programs.python, ['-c', LIST_MODULES, ...names]))
+			pythonModules: (names) => listed(names, () => ask(programs.python, ['-c', LIST_MODULES, ...names])),
+			async foreignPython() {
+				const lines = (await ask(programs.python, ['-c', DESCRIBE_PYTHON])).split(/\r?\n/);
+				const [version = '', libc, machine = ''] = lines;
+				return version === '' ? null : { version, libc: libc === 'musl' ? 'musl' : 'glibc', machine };
+			}
 		};
 	}
 	const interpreters = createInterpreters({ host, sandbox, path });
 	const findPython = () => interpreters.python().catch(() => null);
 	return {
+		foreignPython: async () => null,
 		async binaries(names) {
 			const isThere = async (name: string): Promise<boolean> => {
 				// Scripts run in this Node, and in the Python that was found.
@@ -137,6 +160,8 @@ export interface PreflightOptions {
 	lookup: Lookup;
 	/** Hosts that the skill may reach. */
 	grantedHosts(skillId: string): Promise<string[]>;
+	/** Tells whether a package is installed for the skill; default: none is. */
+	installed?(skill: Skill): Promise<(ecosystem: 'python' | 'javascript', name: string) => boolean>;
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
@@ -150,6 +175,7 @@ export function createPreflight({
 	offered,
 	lookup,
 	grantedHosts,
+	installed = async () => () => false,
 	now = () => performance.now()
 }: PreflightOptions): Preflight {
 	const binaries = remember((names) => lookup.binaries(names), now);
@@ -169,10 +195,11 @@ export function createPreflight({
 
 	return {
 		async needsOf(skill) {
-			const [found, { stored, setBy }, granted] = await Promise.all([
+			const [found, { stored, setBy }, granted, isOwn] = await Promise.all([
 				findNeeds(skill, readerOf(skill)),
 				readVariables(skill),
-				grantedHosts(skillIdOf(skill))
+				grantedHosts(skillIdOf(skill)),
+				installed(skill)
 			]);
 			const python = found.packages.filter(({ ecosystem }) => ecosystem === 'python').map(({ name }) => name);
 			const [programs, libraries] = await Promise.all([
@@ -187,7 +214,8 @@ export function createPreflight({
 			const packages = found.packages.map(async (need) => {
 				const { ecosystem, name } = need;
 				const isInstalled = libraries.has(name) || libraries.has(moduleOf(name));
-				return { ...need, isFound: ecosystem === 'python' ? isInstalled : await isBundled(name) };
+				const isThere = ecosystem === 'python' ? isInstalled : await isBundled(name);
+				return { ...need, isFound: isThere || isOwn(ecosystem, name) };
 			});
 			const hosts = found.hosts.map((need) => ({
 				...need,

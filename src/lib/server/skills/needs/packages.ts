@@ -43,6 +43,11 @@ function javascriptPackage(text: string): Package | null {
 	return { ecosystem: 'javascript', name, requirement: version === '' || version === '*' ? name : text.trim() };
 }
 
+/** A package by its name or requirement; null if it isn't one. */
+export function packageNamed(ecosystem: Ecosystem, text: string): Package | null {
+	return ecosystem === 'python' ? pythonPackage(text) : javascriptPackage(text);
+}
+
 /** Packages that a requirements.txt, pyproject.toml or package.json declares. */
 export function packagesDeclaredIn(path: string, text: string): Package[] {
 	switch (path.split('/').at(-1)) {

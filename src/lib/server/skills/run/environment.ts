@@ -1,11 +1,12 @@
 /** Turns a model's arguments into argv, environment and stdin of a process (D2–D4). */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { removeFolder } from '../../foreign-folders.ts';
 import type { Sandbox, SandboxLimits } from '../../sandbox/sandbox.ts';
 import { declaredVariables } from '../needs/variables.ts';
 import { type Skill, SkillError } from '../types.ts';
+import type { SkillPackages } from './execution-host.ts';
 
 /** `positional`: values in order; `named`: `--key value`; `env`: only variables; `json`: the object on stdin. */
 export type ArgStyle = 'positional' | 'named' | 'env' | 'json';
@@ -91,6 +92,7 @@ export interface EnvironmentOptions {
 	skill: Skill;
 	/** The skill's folder and the working folder, as the process sees them. */
 	folders: { skill: string; workspace: string };
+	packages?: SkillPackages | null;
 	/** Replaces the host's PATH. */
 	path?: string;
 	/** The host's environment. */
@@ -104,6 +106,7 @@ export interface EnvironmentOptions {
 export function buildEnvironment({
 	skill,
 	folders,
+	packages = null,
 	path,
 	host,
 	offered,
@@ -119,12 +122,15 @@ export function buildEnvironment({
 		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
 		if (value !== undefined) environment[name] = value;
 	}
-	if (path !== undefined) environment.PATH = path;
+	const own = path ?? environment.PATH;
+	if (own !== undefined) environment.PATH = [...(packages?.bin ?? []), own].join(delimiter);
+	// For the Node processes that a script starts; its own gets the file with the call.
+	if (packages?.register) environment.NODE_OPTIONS = `--require "${packages.register}"`;
 	return {
 		...environment,
 		SKILL_DIR: folders.skill,
 		CLAUDE_SKILL_DIR: folders.skill,
-		PYTHONPATH: folders.skill,
+		PYTHONPATH: [folders.skill, ...(packages?.python ? [packages.python] : [])].join(delimiter),
 		// Show output as it is written, and don't change the skill's folder by running it.
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',

@@ -11,8 +11,21 @@ export interface ExecutionHost {
 	openNetwork?(skill: Skill, executionId: string): Promise<NetworkSession | null>;
 	/** Files whose inline commands (``!`command` ``) may run when the skill is loaded; null leaves them as text (D45). */
 	mayRunInline?(skill: Skill): Promise<AllowedFiles | null>;
+	/** Packages that were installed for this skill; null for none. */
+	packagesOf?(skill: Skill): Promise<SkillPackages | null>;
 	/** Records every execution. Never throws. */
 	recorder?: ExecutionRecorder;
+}
+
+/** Installed packages, by absolute paths of the host; read-only in every sandbox, at the same path. */
+export interface SkillPackages {
+	folder: string;
+	/** First on the PATH. */
+	bin: string[];
+	/** For PYTHONPATH, after the skill's folder; null without Python packages. */
+	python: string | null;
+	/** A file that Node requires at its start, so that scripts find the JavaScript packages; null without any. */
+	register: string | null;
 }
 
 /** Files of a skill that may run. */

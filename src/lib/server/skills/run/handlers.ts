@@ -116,6 +116,7 @@ const { runMain, syncBuiltinESMExports } = require('node:module');
 const { Readable } = require('node:stream');
 const util = require('node:util');
 const { pathToFileURL } = require('node:url');
+const load = require;
 // Hide from scripts how this was started.
 for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
 delete process._eval;
@@ -136,6 +137,7 @@ process.stdin.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end
 	for (const name of Object.keys(process.env)) delete process.env[name];
 	Object.assign(process.env, call.env);
 	process.chdir(call.cwd);
+	if (call.preload) load(call.preload);
 	let empty;
 	Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true, get: () => (empty ??= Readable.from([])) });
 	if (call.argv) {
@@ -168,6 +170,8 @@ export interface NodeCall {
 	path: string;
 	env: Record<string, string>;
 	cwd: string;
+	/** Required first. */
+	preload?: string | undefined;
 	argv?: string[];
 	args?: Record<string, unknown>;
 }

@@ -14,8 +14,11 @@ export interface Program {
 }
 
 export interface Interpreters {
-	/** Program and arguments to put before a script. @throws SkillError UnsupportedScriptType | MissingDependency */
-	resolve(scriptPath: string): Promise<Program>;
+	/**
+	 * Program and arguments to put before a script; `hasPackages`: they are installed, so nothing else fetches them.
+	 * @throws SkillError UnsupportedScriptType | MissingDependency
+	 */
+	resolve(scriptPath: string, options?: { hasPackages?: boolean }): Promise<Program>;
 	/** @throws SkillError MissingDependency */
 	python(): Promise<Program>;
 	node(): Program;
@@ -71,7 +74,7 @@ export function createInterpreters({
 				runtime: programs.flatMap(({ runtime }) => runtime)
 			};
 		},
-		async resolve(scriptPath) {
+		async resolve(scriptPath, { hasPackages = false } = {}) {
 			switch (extname(scriptPath)) {
 				case '.js':
 				case '.mjs':
@@ -89,7 +92,7 @@ export function createInterpreters({
 					return fromWindows(await need('bash'), scriptPath);
 				case '.py': {
 					// PEP 723: the script declares its dependencies; uv, if installed, fetches them over the network.
-					const isInline = (await readHead(scriptPath, 4096)).includes('# /// script');
+					const isInline = !hasPackages && (await readHead(scriptPath, 4096)).includes('# /// script');
 					const uv = isInline && !sandbox.isolation.network ? await find('uv') : null;
 					return uv ? { ...uv, args: ['run', '--script'] } : need('python3');
 				}

@@ -43,8 +43,8 @@ export function createSpareNodes(
 	const spares = new Map<string, Spare>();
 	let isClosed = false;
 
-	const keyOf = ({ folders, limits }: SpareProgram) =>
-		JSON.stringify([sandbox.isolation.files ? folders : null, limits ?? null]);
+	const keyOf = ({ folders, runtime, limits }: SpareProgram) =>
+		JSON.stringify([sandbox.isolation.files ? [folders, [...new Set(runtime)].sort()] : null, limits ?? null]);
 	const take = (key: string): PreparedProcess | undefined => {
 		const spare = spares.get(key);
 		spares.delete(key);

@@ -1,6 +1,7 @@
 /** What people decided about skills: trust (F4), modes, network access, and versions. */
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { type PackageLock, packageLock } from '../../../shared/packages.ts';
 import { type Database, hasEffect, type SkillSettingsTable } from '../schema.ts';
 
 /** A file or link of a skill at the time it was trusted. */
@@ -149,6 +150,49 @@ export function createNetworkGrants(db: Kysely<Database>) {
 }
 
 export type NetworkGrants = ReturnType<typeof createNetworkGrants>;
+
+export interface InstalledPackages {
+	lock: PackageLock;
+	/** ISO 8601. */
+	installedAt: string;
+}
+
+/** The packages that somebody allowed for a skill (D46). */
+export function createSkillPackages(db: Kysely<Database>) {
+	const read = ({ lock, installed_at: installedAt }: { lock: string; installed_at: string }): InstalledPackages => ({
+		lock: packageLock.parse(JSON.parse(lock)),
+		installedAt
+	});
+	return {
+		async get(skillId: string): Promise<InstalledPackages | null> {
+			const row = await db.selectFrom('skill_packages').selectAll().where('skill_id', '=', skillId).executeTakeFirst();
+			return row ? read(row) : null;
+		},
+
+		/** By skill id. */
+		async list(): Promise<Map<string, InstalledPackages>> {
+			const rows = await db.selectFrom('skill_packages').selectAll().execute();
+			return new Map(rows.map((row) => [row.skill_id, read(row)]));
+		},
+
+		/** Replaces what was there. */
+		async put(skillId: string, { lock, installedAt }: InstalledPackages): Promise<void> {
+			const columns = { lock: JSON.stringify(lock), installed_at: installedAt };
+			await db
+				.insertInto('skill_packages')
+				.values({ skill_id: skillId, ...columns })
+				.onConflict((conflict) => conflict.column('skill_id').doUpdateSet(columns))
+				.execute();
+		},
+
+		/** False if there was none. */
+		async remove(skillId: string): Promise<boolean> {
+			return hasEffect(db.deleteFrom('skill_packages').where('skill_id', '=', skillId));
+		}
+	};
+}
+
+export type SkillPackagesStore = ReturnType<typeof createSkillPackages>;
 
 /** Versions chosen for skills' names (A38). */
 export function createSkillPins(db: Kysely<Database>) {

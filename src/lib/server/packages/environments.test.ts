@@ -1,0 +1,360 @@
+import { execFile } from 'node:child_process';
+import { access, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, beforeEach, expect, it, test } from 'vitest';
+import { eventually } from '../../../../tests/support/eventually.ts';
+import {
+	type NpmPackage,
+	openPackageIndex,
+	type PackageIndex,
+	type Wheel,
+	wheel,
+	wheelFolder
+} from '../../../../tests/support/package-index.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
+import { runOnDisk } from '../../../../tests/support/small-disk.ts';
+import { removeFolder } from '../foreign-folders.ts';
+import { type Ecosystem, packageNamed } from '../skills/needs/packages.ts';
+import { createEnvironments, type Environments, type EnvironmentsOptions } from './environments.ts';
+
+const run = promisify(execFile);
+let dir: string;
+let folder: string;
+const indexes: PackageIndex[] = [];
+/** Not a shim of it, which may want to write. */
+let python: string;
+beforeAll(async () => {
+	python = (await run('python3', ['-c', 'import sys; print(sys.executable)'])).stdout.trim();
+});
+beforeEach(async () => {
+	dir = await realpath(await mkdtemp(join(tmpdir(), 'environments-')));
+	folder = join(dir, 'environments');
+});
+afterEach(async () => {
+	await Promise.all(indexes.splice(0).map((index) => index.close()));
+	await removeFolder(dir);
+});
+
+/** A clean environment, so that the machine's own settings of pip and npm mean nothing here. */
+const environment = () => ({ PATH: process.env.PATH, HOME: dir, npm_config_cache: join(dir, 'cache') });
+function open(options: Partial<EnvironmentsOptions> = {}): Environments {
+	return createEnvironments({
+		folder,
+		maxBytes: 64 * 1024 * 1024,
+		pipIndexUrl: null,
+		npmRegistry: null,
+		hosts: [],
+		findPython: async () => ({ file: python, args: [] }),
+		target: async () => null,
+		environment: environment(),
+		...options
+	});
+}
+async function serve(wheels: readonly Wheel[], packages: readonly NpmPackage[] = []): Promise<PackageIndex> {
+	const index = await openPackageIndex(wheels, packages);
+	indexes.push(index);
+	return index;
+}
+const wanted = (ecosystem: Ecosystem, ...names: string[]) =>
+	names.map((name) => packageNamed(ecosystem, name)).filter((each) => each !== null);
+const problemOf = (work: Promise<unknown>) =>
+	work.then(
+		() => 'done',
+		(error: { type?: string; message: string }) => error.type ?? error.message
+	);
+/** What is there: environments and what is left of work. */
+const there = () => readdir(folder).catch(() => []);
+const importing = async (path: string, code: string): Promise<string> => {
+	const { stdout } = await run('python3', ['-c', code], { env: { PATH: process.env.PATH, PYTHONPATH: path } });
+	return stdout.trim();
+};
+const requiring = async (register: string, file: string, code: string): Promise<string> => {
+	const script = join(dir, file);
+	await writeFile(script, code);
+	const { stdout } = await run(process.execPath, ['--require', register, script]);
+	return stdout.trim();
+};
+
+const TWO: Wheel[] = [
+	{ name: 'tiny-lib', version: '1.2.0', requires: ['helper>=1'], programs: { tiny: 'tiny_lib:main' } },
+	{ name: 'tiny-lib', version: '2.0.0', requires: ['helper>=1'] },
+	{ name: 'helper', code: 'NAME = "helper"\n' }
+];
+
+test('D46: a folder of wheels is an index: versions, hashes, sizes and source are known before anything is installed', async () => {
+	await wheelFolder(join(dir, 'wheels'), TWO);
+	const environments = open({ pipIndexUrl: pathToFileURL(join(dir, 'wheels')).href });
+	const lock = await environments.lookUp(wanted('python', 'tiny-lib<2'));
+	expect(lock.packages).toMatchObject([
+		{ ecosystem: 'python', name: 'helper', version: '1.0.0', from: 'file:' },
+		{ ecosystem: 'python', name: 'tiny-lib', version: '1.2.0', from: 'file:' }
+	]);
+	const { bytes } = wheel(TWO[0] as Wheel);
+	expect(lock.packages[1]).toMatchObject({
+		hash: expect.stringMatching(/^sha256-[0-9a-f]{64}$/) as unknown,
+		bytes: bytes.length
+	});
+	expect(lock.requested).toEqual([{ ecosystem: 'python', requirement: 'tiny-lib<2' }]);
+	expect(await there()).toEqual([]);
+	expect(await environments.open(lock.digest)).toBeNull();
+
+	await environments.install(lock);
+	expect(await there()).toEqual([lock.digest]);
+	const packages = await environments.open(lock.digest);
+	expect(await importing(packages?.python ?? '', 'import tiny_lib, helper; print(tiny_lib.VERSION, helper.NAME)')).toBe(
+		'1.2.0 helper'
+	);
+	// Programs run with any Python, as a sandbox may have another.
+	const tiny = join(packages?.bin[0] ?? '', 'tiny');
+	expect((await run('head', ['-1', tiny])).stdout).toBe('#!/usr/bin/env python3\n');
+	for (const path of [packages?.folder ?? '', packages?.python ?? '', join(packages?.python ?? '', 'helper.py'), tiny])
+		expect((await stat(path)).mode & 0o222).toBe(0);
+});
+
+test('D46: the same lock is the same environment on another machine with another mirror', async () => {
+	await wheelFolder(join(dir, 'wheels'), TWO);
+	const index = await serve(TWO);
+	const one = await open({ pipIndexUrl: pathToFileURL(join(dir, 'wheels')).href }).lookUp(wanted('python', 'tiny-lib'));
+	const other = open({ pipIndexUrl: index.pipIndexUrl });
+	const two = await other.lookUp(wanted('python', 'tiny-lib'));
+	expect(two.digest).toBe(one.digest);
+	expect(two.packages.every(({ from }) => from === index.host)).toBe(true);
+	await other.install(one);
+	expect(await there()).toEqual([one.digest]);
+});
+
+const NPM: NpmPackage[] = [
+	{
+		name: 'left',
+		version: '1.0.0',
+		dependencies: { right: '^1.0.0' },
+		files: { 'index.js': "exports.sum = 'left' + require('right').version;" }
+	},
+	{ name: 'right', version: '1.1.0' },
+	{ name: 'modern', files: { 'index.mjs': "export const name = 'modern';" }, more: { exports: './index.mjs' } },
+	{
+		name: 'pushy',
+		more: { hasInstallScript: true, scripts: { postinstall: 'touch ../../pushed', install: 'touch ../../pushed' } }
+	}
+];
+
+test('D46: npm packages are found by import and by require, and their install scripts do not run', async () => {
+	const { npmRegistry, host } = await serve([], NPM);
+	const environments = open({ npmRegistry });
+	const lock = await environments.lookUp(wanted('javascript', 'left@^1.0.0', 'modern', 'pushy'));
+	expect(lock.packages.map(({ name, version, from }) => [name, version, from])).toEqual([
+		['left', '1.0.0', host],
+		['modern', '1.0.0', host],
+		['pushy', '1.0.0', host],
+		['right', '1.1.0', host]
+	]);
+	expect(lock.packages.every(({ bytes, hash }) => (bytes ?? 0) > 0 && hash.startsWith('sha512-'))).toBe(true);
+	await environments.install(lock);
+	const { register, folder: at } = (await environments.open(lock.digest)) ?? {};
+	expect(await requiring(register ?? '', 'a.cjs', "console.log(require('left').sum)")).toBe('left1.1.0');
+	expect(await requiring(register ?? '', 'a.mjs', "import { name } from 'modern'; console.log(name)")).toBe('modern');
+	expect(await readdir(at ?? '')).not.toContain('pushed');
+	expect(JSON.stringify(lock.javascript)).not.toContain(host);
+});
+
+test('D46: a package that would have to be built is not installed, since that would run its code', async () => {
+	const index = await serve([]);
+	index.intercept = (request, response) => {
+		if (!request.url?.startsWith('/simple/')) return false;
+		response
+			.writeHead(200, { 'content-type': 'text/html' })
+			.end('<a href="/files/built-1.0.0.tar.gz">built-1.0.0.tar.gz</a>');
+		return true;
+	};
+	const failure = await open({ pipIndexUrl: index.pipIndexUrl })
+		.lookUp(wanted('python', 'built'))
+		.catch((error: unknown) => error);
+	expect(failure).toMatchObject({ type: 'NotFound', missing: 'built' });
+	expect((failure as Error).message).toContain('has no ready-made package built');
+	expect(index.asked.some((path) => path.startsWith('/files'))).toBe(false);
+	expect(await there()).toEqual([]);
+});
+
+test('D46: a name that no registry has is told by its name', async () => {
+	const { npmRegistry } = await serve([], NPM);
+	const failure = await open({ npmRegistry })
+		.lookUp(wanted('javascript', 'nowhere-at-all'))
+		.catch((error: unknown) => error);
+	expect(failure).toMatchObject({ type: 'NotFound', missing: 'nowhere-at-all' });
+});
+
+test('D46: a file that is not the one that was looked up is refused, and nothing is installed', async () => {
+	const index = await serve(TWO, NPM);
+	const environments = open(index);
+	const python = await environments.lookUp(wanted('python', 'helper'));
+	const javascript = await environments.lookUp(wanted('javascript', 'right'));
+	index.replaced.set('helper-1.0.0-py3-none-any.whl', wheel({ name: 'helper', code: 'print("evil")' }).bytes);
+	index.intercept = (request, response) => {
+		if (!request.url?.startsWith('/tarballs')) return false;
+		response.end(Buffer.from('evil'));
+		return true;
+	};
+	await rm(join(dir, 'cache'), { recursive: true, force: true });
+	await rm(join(dir, '.cache'), { recursive: true, force: true });
+	expect(await problemOf(environments.install(python))).toBe('WrongHash');
+	expect(await problemOf(environments.install(javascript))).toBe('WrongHash');
+	expect(await there()).toEqual([]);
+});
+
+test('D46: an index that hangs is given up', async () => {
+	const index = await serve(TWO, NPM);
+	index.intercept = () => true;
+	const environments = open({ ...index, quietMs: 2000 });
+	expect(await problemOf(environments.lookUp(wanted('python', 'helper')))).toBe('IndexUnreachable');
+	expect(await problemOf(environments.lookUp(wanted('javascript', 'right')))).toBe('IndexUnreachable');
+	expect(await there()).toEqual([]);
+});
+
+test('D46: an index that is broken or refuses every connection is no index without packages', async () => {
+	const index = await serve([]);
+	const environments = open(index);
+	index.intercept = (_request, response) => {
+		response.writeHead(500).end();
+		return true;
+	};
+	expect(await problemOf(environments.lookUp(wanted('python', 'helper')))).toBe('IndexUnreachable');
+	expect(await problemOf(environments.lookUp(wanted('javascript', 'right')))).toBe('IndexUnreachable');
+	await index.close();
+	expect(await problemOf(environments.lookUp(wanted('python', 'helper')))).toBe('IndexUnreachable');
+	expect(await problemOf(environments.lookUp(wanted('javascript', 'right')))).toBe('IndexUnreachable');
+});
+
+test('D46: installing reaches only the index: a package that leads to another host is refused, and that host hears nothing', async () => {
+	const other = await serve([{ name: 'far' }], [{ name: 'far' }]);
+	const index = await serve(
+		[{ name: 'lure', requires: [`far @ http://${other.host}/files/far-1.0.0-py3-none-any.whl`] }],
+		[
+			{ name: 'lure', dependencies: { far: `http://${other.host}/tarballs/far-1.0.0.tgz` } },
+			{ name: 'git-lure', dependencies: { far: `git+http://${other.host}/far.git` } }
+		]
+	);
+	const environments = open(index);
+	for (const names of [wanted('python', 'lure'), wanted('javascript', 'lure')]) {
+		const failure = await environments.lookUp(names).catch((error: unknown) => error);
+		expect(failure).toMatchObject({ type: 'HostNotAllowed' });
+		expect((failure as Error).message).toContain(other.host);
+	}
+	expect(await problemOf(environments.lookUp(wanted('javascript', 'git-lure')))).not.toBe('done');
+	expect(other.asked).toEqual([]);
+	// The operator can allow it.
+	const lock = await open({ ...index, hosts: [other.host] }).lookUp(wanted('python', 'lure'));
+	expect(lock.packages.map(({ name, from }) => [name, from])).toEqual([
+		['far', other.host],
+		['lure', index.host]
+	]);
+});
+
+test('D46: two that install the same lock share the work, and one that stops does not stop the other', async () => {
+	const index = await serve(TWO);
+	const environments = open({ pipIndexUrl: index.pipIndexUrl });
+	const lock = await environments.lookUp(wanted('python', 'tiny-lib'));
+	await rm(join(dir, '.cache'), { recursive: true, force: true });
+	index.asked.length = 0;
+	const stop = new AbortController();
+	const texts: string[] = [];
+	const first = environments.install(lock, { signal: stop.signal, onProgress: () => stop.abort() });
+	const second = environments.install(lock, { onProgress: ({ text }) => texts.push(text) });
+	expect(await problemOf(first)).toBe('Cancelled');
+	await second;
+	expect(texts).toContain('Downloading helper');
+	expect(await there()).toEqual([lock.digest]);
+	expect(index.asked.filter((path) => path.startsWith('/files/helper'))).toHaveLength(1);
+	// A third finds it.
+	await environments.install(lock);
+});
+
+test('D46: stopped half-way, nothing is left and no program goes on', async () => {
+	const index = await serve(TWO);
+	const environments = open({ pipIndexUrl: index.pipIndexUrl });
+	const lock = await environments.lookUp(wanted('python', 'tiny-lib'));
+	await rm(join(dir, '.cache'), { recursive: true, force: true });
+	const stop = new AbortController();
+	index.intercept = (request) => {
+		if (!request.url?.startsWith('/files')) return false;
+		stop.abort();
+		return true;
+	};
+	expect(await problemOf(environments.install(lock, { signal: stop.signal }))).toBe('Cancelled');
+	expect(await there()).toEqual([]);
+	await eventually(async () => {
+		const { stdout } = await run('ps', ['-eo', 'args']);
+		expect(stdout).not.toContain(dir);
+	});
+	index.intercept = null;
+	await environments.install(lock);
+	expect(await there()).toEqual([lock.digest]);
+});
+
+test('D46: packages that take more room than there may be are refused; what others take counts', async () => {
+	const padding = Buffer.from(Array.from({ length: 600_000 }, (_, at) => (at * 7919) % 251));
+	const index = await serve([
+		{ name: 'large', padding },
+		{ name: 'second', padding }
+	]);
+	const environments = open({ ...index, maxBytes: 1_000_000 });
+	const large = await environments.lookUp(wanted('python', 'large'));
+	const second = await environments.lookUp(wanted('python', 'second'));
+	await environments.install(large);
+	expect(await problemOf(environments.install(second))).toBe('TooLarge');
+	expect(await there()).toEqual([large.digest]);
+	expect(await environments.removeUnused(new Set())).toBe(1);
+	await environments.install(second);
+	expect(await there()).toEqual([second.digest]);
+});
+
+test('D46: what a killed server left is removed, and what another one is making stays', async () => {
+	const zeros = '0'.repeat(64);
+	const dead = `${zeros}.2147480000.11111111-1111-4111-8111-111111111111.part`;
+	const alive = `${zeros}.${process.pid}.11111111-1111-4111-8111-111111111111.part`;
+	await mkdir(join(folder, dead, 'python'), { recursive: true });
+	await mkdir(join(folder, alive));
+	await open().removeUnused(new Set());
+	expect(await there()).toEqual([alive]);
+});
+
+test('D46: without Python or pip, the sentence says what to install', async () => {
+	const failure = await open({ findPython: async () => null })
+		.lookUp(wanted('python', 'helper'))
+		.catch((error: unknown) => error);
+	expect(failure).toMatchObject({ type: 'NoInstaller', hint: 'Whoever runs the server can install it: python3.' });
+	await expect(access(join(dir, 'none'))).rejects.toThrow();
+});
+
+it.skipIf(lacks('bubblewrap'))('D46: on a full disk nothing is installed, and with room again it works', async () => {
+	const padding = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => (at * 7919) % 251));
+	await wheelFolder(join(dir, 'wheels'), [{ name: 'large', padding }]);
+	const disk = join(dir, 'disk');
+	await mkdir(disk);
+	const program = `
+		import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+		import { createEnvironments } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'environments.ts')))};
+		const environments = createEnvironments(${JSON.stringify({
+			folder: join(disk, 'environments'),
+			maxBytes: 64 * 1024 * 1024,
+			pipIndexUrl: pathToFileURL(join(dir, 'wheels')).href,
+			npmRegistry: null,
+			hosts: [],
+			environment: { PATH: process.env.PATH, HOME: disk, PIP_NO_CACHE_DIR: '1' }
+		}).replace(/\}$/, '')}, findPython: async () => ({ file: ${JSON.stringify(python)}, args: [] }), target: async () => null });
+		const lock = await environments.lookUp([{ ecosystem: 'python', name: 'large', requirement: 'large' }]);
+		const told = [];
+		const attempt = () => environments.install(lock).then(() => told.push('done'), ({ type }) => told.push(type));
+		writeFileSync(${JSON.stringify(join(disk, 'filler'))}, Buffer.alloc(8_000_000));
+		await attempt();
+		told.push(readdirSync(${JSON.stringify(join(disk, 'environments'))}));
+		rmSync(${JSON.stringify(join(disk, 'filler'))});
+		await attempt();
+		told.push(readdirSync(${JSON.stringify(join(disk, 'environments'))}).length);
+		console.log(JSON.stringify(told));
+	`;
+	const told = JSON.parse(await runOnDisk({ dir: disk, bytes: 10_000_000 }, program)) as unknown;
+	expect(told).toEqual(['DiskFull', [], 'done', 1]);
+});

@@ -1,0 +1,232 @@
+/** Folders of installed packages, by the digest of their lock: whole or absent, shared, never changed (D46). */
+import { hash, randomUUID } from 'node:crypto';
+import { access, chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PackageLock } from '../../shared/packages.ts';
+import { removeFolder } from '../foreign-folders.ts';
+import type { Package } from '../skills/needs/packages.ts';
+import type { SkillPackages } from '../skills/run/execution-host.ts';
+import { createNpm } from './npm.ts';
+import { createPip, type PipOptions } from './pip.ts';
+import { cancelled, environmentFor, PackagesError, type Progress, type Work } from './program.ts';
+
+export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'target'> {
+	/** `DATA_DIR/environments` */
+	folder: string;
+	/** Maximum size of all environments. */
+	maxBytes: number;
+	/** A mirror, or a `file:` folder of wheels; null for pip’s own configuration. */
+	pipIndexUrl: string | null;
+	/** null for npm’s own configuration. */
+	npmRegistry: string | null;
+	/** Hosts besides the indexes’ that packages may come from. */
+	hosts: readonly string[];
+	/** The environment that pip’s and npm’s settings are taken from. */
+	environment: Readonly<Record<string, string | undefined>>;
+	/** Silence after which an installer is given up, in milliseconds. */
+	quietMs?: number;
+}
+
+export interface How {
+	signal?: AbortSignal;
+	onProgress?: (progress: Progress) => void;
+}
+
+export interface Environments {
+	/** Finds versions, hashes and sizes; installs nothing. @throws PackagesError */
+	lookUp(wanted: readonly Package[], how?: How): Promise<PackageLock>;
+	/** Does nothing if it’s installed. Two at once for one lock share the work; stopping one doesn’t stop the other. @throws PackagesError */
+	install(lock: PackageLock, how?: How): Promise<void>;
+	/** What a run needs of it; null if it isn’t installed. */
+	open(digest: string): Promise<SkillPackages | null>;
+	/** Removes those that nobody needs, and returns how many. */
+	removeUnused(kept: ReadonlySet<string>): Promise<number>;
+}
+
+interface Installing {
+	done: Promise<void>;
+	stop: AbortController;
+	waiting: number;
+	listeners: Set<(progress: Progress) => void>;
+}
+
+const QUIET_MS = 60_000;
+const PART = /^[0-9a-f]{64}\.(\d+)\.[0-9a-f-]+\.part$/;
+
+export function createEnvironments(options: EnvironmentsOptions): Environments {
+	const { folder, maxBytes, environment, hosts, quietMs = QUIET_MS } = options;
+	const common = { ...options, env: environmentFor(environment), hosts, quietMs };
+	const pip = createPip({ ...common, indexUrl: options.pipIndexUrl });
+	const npm = createNpm({ ...common, registry: options.npmRegistry, ownNpm: environment.npm_execpath });
+	const installing = new Map<string, Installing>();
+	let swept: Promise<void> | undefined;
+	/** Removes what killed servers left; another server may be installing at the same time. */
+	const sweep = () =>
+		(swept ??= (async () => {
+			await mkdir(folder, { recursive: true });
+			const left = (await readdir(folder)).filter((name) => isDead(PART.exec(name)?.[1]));
+			for (const name of left) await removeFolder(join(folder, name));
+		})());
+
+	/** A folder that is removed at the end, unless it was renamed. */
+	const withFolder = async <Result>(name: string, use: (path: string) => Promise<Result>): Promise<Result> => {
+		await sweep();
+		const path = join(folder, `${name}.${process.pid}.${randomUUID()}.part`);
+		try {
+			await mkdir(path);
+			return await use(path);
+		} catch (error) {
+			const isFull = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
+			throw isFull ? new PackagesError('DiskFull', 'The disk is full.', 'Free some space, then try again.') : error;
+		} finally {
+			await removeFolder(path).catch(() => undefined);
+		}
+	};
+	/** What others take is counted once: it doesn’t grow much meanwhile. */
+	const measureIn = async (path: string): Promise<Work['measure']> => {
+		const others = (await sizeOf(folder)) - (await sizeOf(path));
+		return async () => {
+			const bytes = await sizeOf(path);
+			if (others + bytes <= maxBytes) return bytes;
+			const megabytes = Math.round(maxBytes / 1024 ** 2);
+			throw new PackagesError(
+				'TooLarge',
+				`All skills’ packages together would take more than ${megabytes} MB.`,
+				'Nothing was installed. Remove packages of other skills, or allow more with SKILLS_PACKAGES_MB.'
+			);
+		};
+	};
+
+	const build = (lock: PackageLock, signal: AbortSignal, onProgress: (progress: Progress) => void) =>
+		withFolder(lock.digest, async (path) => {
+			const measure = await measureIn(path);
+			const work = { signal, onProgress, measure };
+			const python = lock.packages.filter(({ ecosystem }) => ecosystem === 'python');
+			if (python.length > 0) await pip.install(python, path, work);
+			if (lock.javascript) await npm.install(lock.javascript, path, work);
+			await measure();
+			await makeReadable(path);
+			if (signal.aborted) throw cancelled();
+			await rename(path, join(folder, lock.digest)).catch(async (error: unknown) => {
+				// Another server has just installed the same.
+				if (!(await exists(join(folder, lock.digest)))) throw error;
+			});
+		});
+
+	return {
+		async lookUp(wanted, { signal = new AbortController().signal, onProgress = () => undefined } = {}) {
+			const ask = (ecosystem: Package['ecosystem'], installer: Pick<typeof pip, 'lookUp'>) => {
+				const some = wanted.filter((each) => each.ecosystem === ecosystem);
+				if (some.length === 0) return null;
+				return withFolder('0'.repeat(64), async (path) =>
+					installer.lookUp(some, path, { signal, onProgress, measure: await measureIn(path) })
+				);
+			};
+			const fromPip = await ask('python', pip);
+			const fromNpm = await ask('javascript', npm);
+			const packages = [...(fromPip?.packages ?? []), ...(fromNpm?.packages ?? [])];
+			packages.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+			const [python, javascript] = [fromPip?.python ?? null, fromNpm?.javascript ?? null];
+			const facts = packages.map(({ ecosystem, name, version, hash: own }) => [ecosystem, name, version, own]);
+			const digest = hash('sha256', JSON.stringify([python, javascript, facts]));
+			const requested = wanted.map(({ ecosystem, requirement }) => ({ ecosystem, requirement }));
+			return { digest, python, javascript, packages, requested };
+		},
+		async install(lock, { signal, onProgress = () => undefined } = {}) {
+			if (await exists(join(folder, lock.digest))) return;
+			if (signal?.aborted) throw cancelled();
+			let job = installing.get(lock.digest);
+			if (!job) {
+				const stop = new AbortController();
+				const listeners: Installing['listeners'] = new Set();
+				const done = build(lock, stop.signal, (progress) => listeners.forEach((tell) => tell(progress)));
+				job = { done, stop, waiting: 0, listeners };
+				installing.set(lock.digest, job);
+				const forget = () => void installing.delete(lock.digest);
+				done.then(forget, forget);
+			}
+			const { done, stop, listeners } = job;
+			job.waiting += 1;
+			listeners.add(onProgress);
+			const left = Promise.withResolvers<never>();
+			const onAbort = () => left.reject(cancelled());
+			signal?.addEventListener('abort', onAbort, { once: true });
+			try {
+				await Promise.race([done, left.promise]);
+			} finally {
+				signal?.removeEventListener('abort', onAbort);
+				listeners.delete(onProgress);
+				job.waiting -= 1;
+				if (job.waiting === 0) stop.abort();
+				// The last one leaves when nothing is left behind.
+				if (signal?.aborted && job.waiting === 0) await done.catch(() => undefined);
+			}
+		},
+		async open(digest) {
+			const path = join(folder, digest);
+			if (!/^[0-9a-f]{64}$/.test(digest) || !(await exists(path))) return null;
+			const names = new Set(await readdir(path));
+			const python = names.has('python') ? join(path, 'python') : null;
+			const node = names.has('node_modules') ? join(path, 'node_modules') : null;
+			return {
+				folder: path,
+				bin: [...(python ? [join(python, 'bin')] : []), ...(node ? [join(node, '.bin')] : [])],
+				python,
+				register: node ? join(path, 'register.cjs') : null
+			};
+		},
+		async removeUnused(kept) {
+			await sweep();
+			const names = (await readdir(folder)).filter(
+				(name) => /^[0-9a-f]{64}$/.test(name) && !kept.has(name) && !installing.has(name)
+			);
+			for (const name of names) {
+				// Absent at once, even if removing takes a while.
+				const part = join(folder, `${name}.${process.pid}.${randomUUID()}.part`);
+				await rename(join(folder, name), part);
+				await removeFolder(part);
+			}
+			return names.length;
+		}
+	};
+}
+
+function keyOf({ ecosystem, name, version, hash: own }: PackageLock['packages'][number]): string {
+	return [ecosystem, name, version, own].join('\n');
+}
+
+function exists(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false
+	);
+}
+
+function isDead(pid: string | undefined): boolean {
+	if (pid === undefined) return false;
+	try {
+		process.kill(Number(pid), 0);
+		return false;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === 'ESRCH';
+	}
+}
+
+/** Bytes of all files; what vanishes meanwhile counts nothing. */
+async function sizeOf(path: string): Promise<number> {
+	let bytes = 0;
+	for (const entry of await readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])) {
+		if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name)).catch(() => null))?.size ?? 0;
+	}
+	return bytes;
+}
+
+/** Everybody may read, as sandboxes have other users; nobody may write. */
+async function makeReadable(path: string): Promise<void> {
+	for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
+		const at = join(entry.parentPath, entry.name);
+		if (entry.isFile()) await chmod(at, ((await lstat(at)).mode & 0o111) === 0 ? 0o444 : 0o555);
+		else if (entry.isDirectory()) await chmod(at, 0o555);
+	}
+	await chmod(path, 0o555);
+}

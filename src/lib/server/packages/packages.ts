@@ -1,0 +1,218 @@
+/** Installs the packages of skills: look up, show, install what a person allowed (D46). */
+import { AppError } from '../../shared/errors.ts';
+import type { PackageLock, SkillPackagesState } from '../../shared/packages.ts';
+import type { SkillNeeds } from '../../shared/skills.ts';
+import { type Ecosystem, type Package, packageNamed } from '../skills/needs/packages.ts';
+import { skillIdOf, type SkillPackages } from '../skills/run/execution-host.ts';
+import type { Skill } from '../skills/types.ts';
+import type { SkillPackagesStore } from '../store/skills/choices.ts';
+import type { Environments } from './environments.ts';
+import { PackagesError, type Progress } from './program.ts';
+
+export interface PackagesParts {
+	store: SkillPackagesStore;
+	environments: Environments;
+	needsOf(skill: Skill): Promise<Pick<SkillNeeds, 'packages'>>;
+	/** Ids of the skills there are; packages of others are removed. */
+	skillIds(): Iterable<string>;
+	now?: () => Date;
+}
+
+export interface Packages {
+	stateOf(skill: Skill): Promise<SkillPackagesState>;
+	/** Starts to find versions, hashes and sizes of what the skill needs. @throws AppError `conflict` | `invalid_input` */
+	lookUp(skill: Skill, also: readonly { ecosystem: Ecosystem; name: string }[]): Promise<void>;
+	/** Starts to install what was looked up and shown, or what was installed before. @throws AppError `conflict` */
+	install(skill: Skill, digest: string): Promise<void>;
+	/** Stops what goes on; else removes the skill’s packages. */
+	remove(skill: Skill): Promise<void>;
+	/** Resolves when nothing goes on for the skill. */
+	settled(skill: Skill): Promise<void>;
+	/** For an execution. */
+	packagesOf(skill: Pick<Skill, 'source' | 'name'>): Promise<SkillPackages | null>;
+	/** Whether a package is installed for the skill. */
+	installed(skill: Skill): Promise<(ecosystem: Ecosystem, name: string) => boolean>;
+	/** Removes environments that no skill uses. */
+	cleanUp(): Promise<number>;
+	close(): Promise<void>;
+}
+
+type Proposal = { lock: PackageLock; notFound: string[] };
+
+/** What goes on for a skill, or how it ended. */
+interface Entry {
+	work: NonNullable<SkillPackagesState['work']> | null;
+	stop: AbortController;
+	done: Promise<void>;
+	proposal: Proposal | null;
+	problem: SkillPackagesState['problem'];
+}
+
+/** Packages that a script seems to import but no index has are left out, up to this many. */
+const MAX_NOT_FOUND = 10;
+
+export function createPackages({
+	store,
+	environments,
+	needsOf,
+	skillIds,
+	now = () => new Date()
+}: PackagesParts): Packages {
+	const entries = new Map<string, Entry>();
+
+	/** @throws AppError `conflict` */
+	const begin = (
+		id: string,
+		kind: NonNullable<Entry['work']>['kind'],
+		work: (how: { signal: AbortSignal; onProgress: (progress: Progress) => void }) => Promise<Proposal | null>
+	): void => {
+		const before = entries.get(id);
+		if (before?.work)
+			throw new AppError('conflict', 'Packages of this skill are being installed.', {
+				hint: 'Wait for it, or stop it.'
+			});
+		const stop = new AbortController();
+		const text = kind === 'looking-up' ? 'Looking up packages' : 'Downloading packages';
+		const entry: Entry = {
+			work: { kind, text },
+			stop,
+			done: Promise.resolve(),
+			proposal: before?.proposal ?? null,
+			problem: null
+		};
+		const onProgress = (progress: Progress) => {
+			if (entry.work) entry.work = { kind, ...progress };
+		};
+		entry.done = work({ signal: stop.signal, onProgress })
+			.then(
+				(proposal) => void (entry.proposal = proposal),
+				(error: unknown) => void (entry.problem = stop.signal.aborted ? null : problemOf(error))
+			)
+			.finally(() => (entry.work = null));
+		entries.set(id, entry);
+	};
+
+	const wantedBy = async (skill: Skill, also: readonly Package[]): Promise<Package[]> => {
+		const [{ packages }, record] = await Promise.all([needsOf(skill), store.get(skillIdOf(skill))]);
+		const before = new Set(record?.lock.requested.map(keyOf));
+		const needed = packages.filter((need) => need.isDeclared || !need.isFound || before.has(keyOf(need)));
+		const known = new Set(needed.map(({ ecosystem, name }) => `${ecosystem} ${name}`));
+		return [...needed, ...also.filter(({ ecosystem, name }) => !known.has(`${ecosystem} ${name}`))];
+	};
+
+	const lookUpAll = async (skill: Skill, also: readonly Package[], how: Parameters<Environments['lookUp']>[1]) => {
+		const notFound: string[] = [];
+		const needs = await needsOf(skill);
+		let wanted = await wantedBy(skill, also);
+		for (;;) {
+			try {
+				const lock = await environments.lookUp(wanted, how);
+				return { lock, notFound };
+			} catch (error) {
+				const missing = error instanceof PackagesError && error.type === 'NotFound' ? error.missing : null;
+				const isGuess = (each: Package) =>
+					each.name === missing && needs.packages.some((need) => need.name === missing && !need.isDeclared);
+				const rest = wanted.filter((each) => !isGuess(each));
+				if (missing === null || rest.length === wanted.length || rest.length === 0) throw error;
+				notFound.push(missing);
+				if (notFound.length > MAX_NOT_FOUND) throw error;
+				wanted = rest;
+			}
+		}
+	};
+
+	const cleanUp = async (): Promise<number> => {
+		const [records, ids] = [await store.list(), new Set(skillIds())];
+		const kept = [...records].filter(([id]) => ids.has(id)).map(([, { lock }]) => lock.digest);
+		return environments.removeUnused(new Set(kept));
+	};
+
+	return {
+		cleanUp,
+		async stateOf(skill) {
+			const id = skillIdOf(skill);
+			const record = await store.get(id);
+			const { work = null, problem = null, proposal = null } = entries.get(id) ?? {};
+			const isReady = record !== null && (await environments.open(record.lock.digest)) !== null;
+			return {
+				installed: record && { ...shown(record.lock), isReady, installedAt: record.installedAt },
+				proposed: proposal && { ...shown(proposal.lock), notFound: proposal.notFound },
+				work,
+				problem
+			};
+		},
+		async lookUp(skill, names) {
+			const also = names.map(({ ecosystem, name }) => {
+				const found = packageNamed(ecosystem, name);
+				if (found) return found;
+				throw new AppError('invalid_input', `“${name.slice(0, 100)}” isn’t the name of a package.`, {
+					hint: 'Use its name in the index.'
+				});
+			});
+			if ((await wantedBy(skill, also)).length === 0)
+				throw new AppError('invalid_input', 'This skill needs no packages.', { hint: 'Name packages with “also”.' });
+			begin(skillIdOf(skill), 'looking-up', (how) => lookUpAll(skill, also, how));
+		},
+		async install(skill, digest) {
+			const id = skillIdOf(skill);
+			const known = [entries.get(id)?.proposal?.lock, (await store.get(id))?.lock];
+			const lock = known.find((each) => each?.digest === digest);
+			if (!lock)
+				throw new AppError('conflict', 'These packages weren’t looked up for this skill.', {
+					hint: 'Look them up again.'
+				});
+			begin(id, 'installing', async (how) => {
+				await environments.install(lock, how);
+				await store.put(id, { lock, installedAt: now().toISOString() });
+				await cleanUp();
+				return null;
+			});
+		},
+		async remove(skill) {
+			const id = skillIdOf(skill);
+			const entry = entries.get(id);
+			entries.delete(id);
+			if (entry?.work || entry?.proposal) {
+				entry.stop.abort();
+				await entry.done;
+				return;
+			}
+			await store.remove(id);
+			await cleanUp();
+		},
+		settled: async (skill) => entries.get(skillIdOf(skill))?.done,
+		async packagesOf(skill) {
+			const record = await store.get(skillIdOf(skill as Skill));
+			return record && environments.open(record.lock.digest);
+		},
+		async installed(skill) {
+			const record = await store.get(skillIdOf(skill));
+			const isReady = record !== null && (await environments.open(record.lock.digest)) !== null;
+			const names = new Set(isReady ? record.lock.packages.map(({ ecosystem, name }) => `${ecosystem} ${name}`) : []);
+			return (ecosystem, name) => names.has(`${ecosystem} ${name}`);
+		},
+		async close() {
+			const open = [...entries.values()];
+			for (const { stop } of open) stop.abort();
+			await Promise.all(open.map(({ done }) => done));
+		}
+	};
+}
+
+function shown({ digest, packages }: PackageLock): Pick<PackageLock, 'digest' | 'packages'> {
+	return { digest, packages };
+}
+
+function keyOf({ ecosystem, requirement }: Pick<Package, 'ecosystem' | 'requirement'>): string {
+	return `${ecosystem} ${requirement}`;
+}
+
+function problemOf(error: unknown): NonNullable<SkillPackagesState['problem']> {
+	if (error instanceof PackagesError) return { type: error.type, message: error.message, hint: error.hint };
+	const reason = error instanceof Error ? error.message : String(error);
+	return {
+		type: 'Failed',
+		message: `The packages couldn’t be installed: ${reason}`,
+		hint: 'Nothing was installed. Try again.'
+	};
+}

@@ -1,0 +1,207 @@
+/** Python packages, by pip: wheels only, so no code of a package runs while it is installed (D46). */
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { LockedPackage, PackageLock } from '../../shared/packages.ts';
+import type { Package } from '../skills/needs/packages.ts';
+import type { ForeignPython } from '../trust/preflight.ts';
+import { hasProxy, hostOf, PackagesError, type Program, runInstaller, runProgram, type Work } from './program.ts';
+
+export interface PipOptions {
+	/** A mirror, or a `file:` folder of wheels; null for pip’s own configuration. */
+	indexUrl: string | null;
+	/** More hosts that it may reach. */
+	hosts: readonly string[];
+	/** The server’s Python; null without one. */
+	findPython(): Promise<{ file: string; args: string[] } | null>;
+	/** null: this computer. */
+	target(): Promise<ForeignPython | null>;
+	env: Readonly<Record<string, string>>;
+	quietMs: number;
+}
+
+export type Found = Partial<Pick<PackageLock, 'python' | 'javascript'>> & Pick<PackageLock, 'packages'>;
+
+const DEFAULT_HOSTS = ['pypi.org', 'files.pythonhosted.org'];
+/** Without `-vv`, it doesn’t say that an index didn’t answer. */
+const ALWAYS = ['--no-input', '--no-color', '--disable-pip-version-check', '--progress-bar=off', '--retries=1', '-vv'];
+/** What would lead elsewhere, if an index is set here. */
+const OTHER_INDEX = /^PIP_(INDEX_URL|EXTRA_INDEX_URL|FIND_LINKS|NO_INDEX|CONSTRAINT|REQUIREMENT|CONFIG_FILE)$/i;
+const SIZE_MS = 5000;
+const SIZES_AT_ONCE = 8;
+
+export function createPip({ indexUrl, hosts, findPython, target, env, quietMs }: PipOptions) {
+	const own = Object.entries(env).filter(([name]) => indexUrl === null || !OTHER_INDEX.test(name));
+	const isFolder = indexUrl?.startsWith('file:') === true;
+	const index = indexUrl === null ? 'the package index' : isFolder ? 'the folder of packages' : hostOf(indexUrl);
+	const base = {
+		name: 'pip' as const,
+		env: { ...Object.fromEntries(own), ...(indexUrl !== null && { PIP_CONFIG_FILE: devNull }) },
+		index,
+		quietMs
+	};
+
+	/** pip of the server’s Python, else one of a new virtual environment (Debian has them apart). */
+	const open = async (folder: string, work: Work): Promise<Program> => {
+		const python = await findPython();
+		if (!python) throw noInstaller('Python', 'python3');
+		const ask = (command: string[]) =>
+			runProgram(command, { ...base, cwd: folder, work: { ...work, onProgress: () => undefined } });
+		let command = [python.file, ...python.args, '-m', 'pip'];
+		if ((await ask([...command, '--version'])).exitCode !== 0) {
+			const made = await ask([python.file, ...python.args, '-m', 'venv', join(folder, 'venv')]);
+			if (made.exitCode !== 0) throw noInstaller('pip', 'python3-pip');
+			command = [join(folder, 'venv/bin/python'), '-m', 'pip'];
+		}
+		if (hasProxy(base.env)) return { ...base, command, hosts: null };
+		if (indexUrl !== null) return { ...base, command, hosts: isFolder ? hosts : [hostOf(indexUrl), ...hosts] };
+		const { output } = await ask([...command, 'config', 'list']);
+		const isProxied = /^\S*\.proxy=/m.test(output);
+		return { ...base, command, hosts: isProxied ? null : [...configuredHosts(output), ...hosts] };
+	};
+
+	const optionsFor = async (): Promise<string[]> => {
+		const from = isFolder ? ['--no-index', '--find-links', fileURLToPath(indexUrl)] : ['--index-url', indexUrl ?? ''];
+		return [...ALWAYS, '--only-binary=:all:', ...(indexUrl === null ? [] : from), ...platformOf(await target())];
+	};
+
+	return {
+		/** Finds exact versions, with hashes and sizes. `folder` is empty. @throws PackagesError */
+		async lookUp(wanted: readonly Package[], folder: string, work: Work): Promise<Found> {
+			const program = await open(folder, work);
+			const report = join(folder, 'report.json');
+			work.onProgress({ text: 'Looking up Python packages' });
+			const how = ['install', '--dry-run', '--ignore-installed', '--report', report, '--target', join(folder, 'none')];
+			// After `--`, nothing is an option.
+			const names = wanted.map(({ requirement }) => requirement);
+			await runInstaller(program, [...how, ...(await optionsFor()), '--', ...names], folder, {
+				...work,
+				onProgress: ({ text }) => {
+					const [, name] = /^Collecting ([\w.-]+)/.exec(text) ?? [];
+					if (name) work.onProgress({ text: `Looking up ${name}` });
+				}
+			});
+			const { install, environment: found } = pipReport.parse(JSON.parse(await readFile(report, 'utf8')));
+			const elsewhere = await target();
+			const system = elsewhere
+				? `${elsewhere.libc} ${elsewhere.machine}`
+				: `${found.sys_platform} ${found.platform_machine}`;
+			const sizes = await sizesOf(
+				install.map(({ download_info: { url } }) => url),
+				program.hosts
+			);
+			return {
+				python: { version: elsewhere?.version ?? found.python_version, system },
+				packages: install.map(({ metadata, download_info: { url, archive_info } }, at): LockedPackage => ({
+					ecosystem: 'python',
+					name: metadata.name.toLowerCase().replace(/[-_.]+/g, '-'),
+					version: metadata.version,
+					hash: `sha256-${archive_info.hashes.sha256}`,
+					from: hostOf(url),
+					bytes: sizes[at] ?? null
+				}))
+			};
+		},
+
+		/** Leaves `folder/python`. @throws PackagesError */
+		async install(packages: readonly LockedPackage[], folder: string, work: Work): Promise<void> {
+			const tools = join(folder, '.pip');
+			await mkdir(tools);
+			const program = await open(tools, work);
+			const file = join(tools, 'requirements.txt');
+			const lines = packages.map(({ name, version, hash }) => `${name}==${version} --hash=${hash.replace('-', ':')}\n`);
+			await writeFile(file, lines.join(''));
+			let done = 0;
+			const onProgress: Work['onProgress'] = ({ text }) => {
+				const [, name] = /^Collecting ([\w.-]+)/.exec(text) ?? [];
+				if (name) work.onProgress({ text: `Downloading ${name}`, done: done++, of: packages.length });
+				if (text.startsWith('Installing')) work.onProgress({ text: 'Unpacking Python packages' });
+			};
+			const how = ['install', '--no-deps', '--require-hashes', '--no-warn-script-location', '-r', file];
+			const options = [...how, '--target', join(folder, 'python'), ...(await optionsFor())];
+			await runInstaller(program, options, tools, { ...work, onProgress });
+			await useAnyPython(join(folder, 'python/bin'));
+			await rm(tools, { recursive: true, force: true });
+		}
+	};
+}
+
+const pipReport = z.object({
+	install: z.array(
+		z.object({
+			metadata: z.object({ name: z.string(), version: z.string() }),
+			download_info: z.object({
+				url: z.string(),
+				archive_info: z.object({ hashes: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }) })
+			})
+		})
+	),
+	environment: z.object({ python_version: z.string(), sys_platform: z.string(), platform_machine: z.string() })
+});
+
+/** Hosts in what `pip config list` says. */
+function configuredHosts(settings: string): string[] {
+	const lines = settings.split(/\r?\n/).filter((line) => /^\S*\.(index-url|extra-index-url|find-links)=/.test(line));
+	const found = lines.flatMap((line) => line.match(/https?:\/\/[^\s'"\\]+/g) ?? []).map(hostOf);
+	const hasOwnIndex = lines.some((line) => /\.index-url=/.test(line));
+	return hasOwnIndex && !found.includes('pypi.org') ? found : [...found, ...DEFAULT_HOSTS];
+}
+
+/** The wheels that a container’s system takes. */
+function platformOf(target: ForeignPython | null): string[] {
+	if (!target) return [];
+	const { version, libc, machine } = target;
+	const kinds =
+		libc === 'musl'
+			? ['musllinux_1_2', 'musllinux_1_1']
+			: ['manylinux_2_34', 'manylinux_2_28', 'manylinux_2_17', 'manylinux2014'];
+	const abi = `cp${version.replace('.', '')}`;
+	return [
+		`--python-version=${version}`,
+		'--implementation=cp',
+		...[abi, 'abi3', 'none'].map((each) => `--abi=${each}`),
+		...kinds.map((kind) => `--platform=${kind}_${machine}`)
+	];
+}
+
+/** pip writes the server’s Python into programs; a sandbox may have another. */
+async function useAnyPython(folder: string): Promise<void> {
+	for (const name of await readdir(folder).catch(() => [])) {
+		const file = join(folder, name);
+		const bytes = await readFile(file).catch(() => null);
+		const text = bytes?.toString('latin1') ?? '';
+		const changed = text.replace(/^#![^\n]*python[^\n]*\n/, '#!/usr/bin/env python3\n');
+		if (changed !== text) await writeFile(file, changed, 'latin1');
+	}
+}
+
+/** Bytes to download of each, if the index says so; other hosts than these aren’t asked. */
+export async function sizesOf(urls: readonly string[], hosts: readonly string[] | null): Promise<(number | null)[]> {
+	const sizes: (number | null)[] = [];
+	for (let at = 0; at < urls.length; at += SIZES_AT_ONCE) {
+		const some = urls.slice(at, at + SIZES_AT_ONCE);
+		sizes.push(...(await Promise.all(some.map((url) => sizeOf(url, hosts)))));
+	}
+	return sizes;
+}
+
+async function sizeOf(url: string, hosts: readonly string[] | null): Promise<number | null> {
+	try {
+		if (url.startsWith('file:')) return (await stat(fileURLToPath(url))).size;
+		if (hosts?.includes(hostOf(url)) === false) return null;
+		const signal = AbortSignal.timeout(SIZE_MS);
+		const { headers, ok } = await fetch(url, { method: 'HEAD', redirect: 'error', signal });
+		const length = ok ? headers.get('content-length') : null;
+		return length === null ? null : Number(length);
+	} catch {
+		// Shown as unknown.
+		return null;
+	}
+}
+
+export function noInstaller(name: string, packageName: string): PackagesError {
+	const message = `${name} isn’t installed on the server, so packages can’t be installed.`;
+	return new PackagesError('NoInstaller', message, `Whoever runs the server can install it: ${packageName}.`);
+}

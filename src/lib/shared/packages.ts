@@ -1,0 +1,67 @@
+/** Packages of skills: what is to be installed, and what is (D46). */
+import { z } from 'zod';
+
+const ecosystem = z.enum(['python', 'javascript']);
+
+export const lockedPackage = z.object({
+	ecosystem,
+	name: z.string(),
+	version: z.string(),
+	/** `sha256-` and hex for Python; for JavaScript as npm has it: `sha512-` and base64. */
+	hash: z.string(),
+	/** The host it comes from; `file:` for a folder. */
+	from: z.string(),
+	/** To download; null if the index doesn’t say. */
+	bytes: z.number().nullable()
+});
+export type LockedPackage = z.infer<typeof lockedPackage>;
+
+/** Exactly which packages: the same digest is the same environment on any machine. */
+export const packageLock = z.object({
+	/** SHA-256 of names, versions and hashes, in hex. */
+	digest: z.string(),
+	/** `3.12`, and the system of its wheels; null without Python packages. */
+	python: z.object({ version: z.string(), system: z.string() }).nullable(),
+	/** npm’s lock without addresses. */
+	javascript: z
+		.object({ dependencies: z.record(z.string(), z.string()), packages: z.record(z.string(), z.unknown()) })
+		.nullable(),
+	/** By name. */
+	packages: z.array(lockedPackage),
+	/** What was asked for, such as `python-docx>=1.1`. */
+	requested: z.array(z.object({ ecosystem, requirement: z.string() }))
+});
+export type PackageLock = z.infer<typeof packageLock>;
+
+const shownLock = packageLock.pick({ digest: true, packages: true });
+
+/** `GET /api/skills/:id/packages` */
+export const skillPackages = z.object({
+	/** `isReady`: false if its files are gone and it has to be installed again. */
+	installed: shownLock.extend({ isReady: z.boolean(), installedAt: z.string() }).nullable(),
+	/** Looked up and shown, but not yet allowed. `notFound`: guessed by an import, and not in the index. */
+	proposed: shownLock.extend({ notFound: z.array(z.string()) }).nullable(),
+	/** What is going on. */
+	work: z
+		.object({
+			kind: z.enum(['looking-up', 'installing']),
+			text: z.string(),
+			done: z.number().optional(),
+			of: z.number().optional()
+		})
+		.nullable(),
+	/** Why the last work failed. */
+	problem: z.object({ type: z.string(), message: z.string(), hint: z.string() }).nullable()
+});
+export type SkillPackagesState = z.infer<typeof skillPackages>;
+
+/** `POST /api/skills/:id/packages`: what to look up besides what the skill’s files name. */
+export const packagesWanted = z.strictObject({
+	also: z
+		.array(z.strictObject({ ecosystem, name: z.string().min(1).max(200) }))
+		.max(20)
+		.default([])
+});
+
+/** `PUT /api/skills/:id/packages`: the digest of what was shown. */
+export const packagesAllowed = z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/) });
