@@ -73,6 +73,8 @@ export interface Executor {
 /** Linux limits one argument to 128 KB; longer input goes through stdin only. */
 const MAX_ARGUMENT_BYTES = 100_000;
 
+const PATH_FIRST = 'PATH="$0:$PATH"; export PATH; exec "$@"';
+
 /** More retries would only add load. */
 const MAX_RETRIES = 10;
 
@@ -144,7 +146,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			host: process.env,
 			offered,
 			inherit: inheritEnv,
-			path: found ? [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) : undefined
+			path: sandbox.programs
+				? null
+				: found
+					? [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter)
+					: undefined
 		});
 		const runtime = found ? [...found.runtime, ...(packages ? [packages.folder] : [])] : [];
 		return {
@@ -160,8 +166,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			hostPath: script.path,
 			scriptPath,
 			workspace: seen.workspace,
-			preload: packages?.register ?? undefined,
-			hasPackages: packages !== null,
+			packages,
+			ofNode: { preload: packages?.register ?? undefined, bin: packages?.bin },
+			/** An image knows its PATH, so the packages' programs are put before it inside. */
+			started: (file: string, argv: string[]) =>
+				sandbox.programs && packages
+					? { file: sandbox.programs.shell, argv: ['-c', PATH_FIRST, packages.bin.join(':'), file, ...argv] }
+					: { file, argv },
 			runtimeWith: (program: Program) => (found ? [...new Set([...runtime, ...program.runtime])] : [])
 		};
 	};
@@ -203,26 +214,25 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				// The command comes from the library's last scan, the copy from just now.
 				const text = await readFile(join(copy.dir, basename(skill.path)));
 				if (!hash('sha256', text).startsWith(skill.digest)) throw changedSince(skill);
-				const { shared, runtimeWith } = await prepare(skill, copy, null, context);
+				const { shared, runtimeWith, started } = await prepare(skill, copy, null, context);
 				const bash = await interpreters.resolve('inline.sh');
-				const argv = [...bash.args, '-c', command];
-				const call = { ...shared, args: [command], file: bash.file, argv, runtime: runtimeWith(bash) };
+				const program = started(bash.file, [...bash.args, '-c', command]);
+				const call = { ...shared, args: [command], ...program, runtime: runtimeWith(bash) };
 				return execute(call, context, parts);
 			}),
 		runScript: (skill, requested, { argv, env: variables, input }, context) =>
 			withCopy(skill, context, async (copy) => {
 				const prepared = await prepare(skill, copy, requested, context);
-				const { shared, hostPath, scriptPath: path, runtimeWith, preload, hasPackages } = prepared;
-				const program = await interpreters.resolve(hostPath, { hasPackages });
+				const { shared, hostPath, scriptPath: path, runtimeWith, packages, ofNode, started } = prepared;
+				const program = await interpreters.resolve(hostPath, { hasPackages: packages !== null });
 				const isWarm = JAVASCRIPT.test(path) && input === undefined;
 				const warm = (env: Record<string, string>) =>
-					JSON.stringify({ path, argv, env, cwd: shared.cwd, preload } satisfies NodeCall);
+					JSON.stringify({ path, argv, env, cwd: shared.cwd, ...ofNode } satisfies NodeCall);
 				const call = {
 					...shared,
 					env: { ...variables, ...shared.env },
 					args: argv,
-					file: program.file,
-					argv: [...program.args, path, ...argv],
+					...started(program.file, [...program.args, path, ...argv]),
 					runtime: runtimeWith(program),
 					input,
 					warm: isWarm ? warm : undefined
@@ -236,15 +246,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			}
 			return withCopy(skill, context, async (copy) => {
 				const prepared = await prepare(skill, copy, tool.script ?? '', context);
-				const { shared, hostPath, scriptPath: path, runtimeWith, preload } = prepared;
+				const { shared, hostPath, scriptPath: path, runtimeWith, ofNode, started } = prepared;
 				const input = { ...args, __workDir: prepared.workspace };
 				const run = (program: Program, more: Pick<Invocation, 'argv' | 'input' | 'answer' | 'warm'>) => {
-					const call = { ...shared, file: program.file, runtime: runtimeWith(program), ...more };
+					const call = { ...shared, runtime: runtimeWith(program), ...more, ...started(program.file, more.argv) };
 					return execute({ ...call, tool: tool.name, args: [], toolInput: args }, context, parts);
 				};
 				if (JAVASCRIPT.test(path)) {
 					const ask = (env: Record<string, string>) =>
-						JSON.stringify({ path, args: input, env, cwd: shared.cwd, preload } satisfies NodeCall);
+						JSON.stringify({ path, args: input, env, cwd: shared.cwd, ...ofNode } satisfies NodeCall);
 					const node = await interpreters.resolve(hostPath);
 					return run(node, { argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask });
 				}

@@ -93,8 +93,8 @@ export interface EnvironmentOptions {
 	/** The skill's folder and the working folder, as the process sees them. */
 	folders: { skill: string; workspace: string };
 	packages?: SkillPackages | null;
-	/** Replaces the host's PATH. */
-	path?: string;
+	/** Replaces the host's PATH; null for an image, which has its own. */
+	path?: string | null;
 	/** The host's environment. */
 	host: Readonly<Record<string, string | undefined>>;
 	/** The operator's variables, for skills that declare them. */
@@ -122,8 +122,10 @@ export function buildEnvironment({
 		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
 		if (value !== undefined) environment[name] = value;
 	}
-	const own = path ?? environment.PATH;
-	if (own !== undefined) environment.PATH = [...(packages?.bin ?? []), own].join(delimiter);
+	const own = path === undefined ? environment.PATH : path;
+	delete environment.PATH;
+	// An empty part would be the working folder.
+	if (typeof own === 'string') environment.PATH = [...(packages?.bin ?? []), ...(own ? [own] : [])].join(delimiter);
 	// For the Node processes that a script starts; its own gets the file with the call.
 	if (packages?.register) environment.NODE_OPTIONS = `--require "${packages.register}"`;
 	return {

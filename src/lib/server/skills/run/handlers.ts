@@ -134,8 +134,11 @@ process.stdin.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end
 	if (text === '') process.exit(0);
 	const call = JSON.parse(text);
 	writeSync(1, '\\x06');
+	const { PATH } = process.env;
 	for (const name of Object.keys(process.env)) delete process.env[name];
 	Object.assign(process.env, call.env);
+	// An image has its own.
+	if (call.env.PATH === undefined && PATH !== undefined) process.env.PATH = [...(call.bin ?? []), PATH].join(':');
 	process.chdir(call.cwd);
 	if (call.preload) load(call.preload);
 	let empty;
@@ -172,6 +175,8 @@ export interface NodeCall {
 	cwd: string;
 	/** Required first. */
 	preload?: string | undefined;
+	/** Folders to put before the PATH of an image. */
+	bin?: string[] | undefined;
 	argv?: string[];
 	args?: Record<string, unknown>;
 }
