@@ -56,6 +56,7 @@ export interface Endpoints {
 	'/api/skills/[...id]/evals/[run]': typeof import('./api/skills/[...id]/evals/[run]/+server.ts');
 	'/api/skills/[...id]/export': typeof import('./api/skills/[...id]/export/+server.ts');
 	'/api/skills/[...id]/file': typeof import('./api/skills/[...id]/file/+server.ts');
+	'/api/skills/[...id]/packages': typeof import('./api/skills/[...id]/packages/+server.ts');
 	'/api/skills/[...id]/rollback': typeof import('./api/skills/[...id]/rollback/+server.ts');
 	'/api/skills/[...id]/secrets': typeof import('./api/skills/[...id]/secrets/+server.ts');
 	'/api/skills/[...id]/update': typeof import('./api/skills/[...id]/update/+server.ts');

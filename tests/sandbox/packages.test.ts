@@ -97,7 +97,7 @@ for (const [name, { isMissing, open }] of Object.entries(BACKENDS)) {
 			const lookup = createLookup({ sandbox, host, path });
 			const environments = createEnvironments({
 				...index,
-				folder: join(dir, 'environments'),
+				folder: join(dir, name),
 				maxBytes: 64 * 1024 * 1024,
 				hosts: [],
 				findPython: () => interpreters.python(),
@@ -111,7 +111,7 @@ for (const [name, { isMissing, open }] of Object.entries(BACKENDS)) {
 			];
 			const lock = await environments.lookUp(wanted.filter((each) => each !== null));
 			await environments.install(lock);
-			environment = join(dir, 'environments', lock.digest);
+			environment = join(dir, name, lock.digest);
 			executor = createExecutor({
 				sandbox,
 				hostSandbox: host,

@@ -4,7 +4,7 @@ import type { Client } from '../../src/lib/page/server.ts';
 import { ApiError, unreachable } from '../../src/lib/page/request.ts';
 import type { ConversationDetail, MessageList, RunAgentInput } from '../../src/lib/shared/api.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
-import { sampleList } from './sample-skills.ts';
+import { sampleList, samplePackages } from './sample-skills.ts';
 
 /** An open stream of a run's events. */
 export class FakeSource extends EventTarget {
@@ -187,6 +187,7 @@ export function createFakeClient(): FakeClient {
 		fixSkill: async () => missing(),
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
 		saveSecrets: async () => ({ binaries: [], packages: [], hosts: [], variables: [] }),
+		...samplePackages(),
 		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),
 		runExecution: async () => missing(),
 		endExecution: (id) => record(undefined, 'endExecution', id),

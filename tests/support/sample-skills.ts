@@ -1,4 +1,6 @@
 /** Skills, executions and lists of them as the server describes them, for component tests; each test overrides what it needs. */
+import { vi } from 'vitest';
+import type { SkillPackagesState } from '../../src/lib/shared/packages.ts';
 import type { SkillExecution } from '../../src/lib/shared/try-out.ts';
 import type { SkillDetail, SkillList, SkillSummary } from '../../src/lib/shared/skills.ts';
 import type { InstalledSkill, SkillOrigin, StagedInstall, StagedSkill } from '../../src/lib/shared/install.ts';
@@ -81,5 +83,36 @@ export function sampleInstalled(more: Partial<InstalledSkill> = {}): InstalledSk
 		...{ id: 'i1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', owner: 'system', state: 'active' },
 		...{ origin: sampleOrigin(), digest: SAMPLE_DIGEST, files: [], installedAt: TIME },
 		...more
+	};
+}
+
+/** Calls of a server whose index has what a skill needs: nothing is installed until it is allowed. */
+export function samplePackages() {
+	const found = [
+		{
+			...{ ecosystem: 'python' as const, name: 'lxml', version: '5.3.0' },
+			...{ hash: 'sha256-aa', from: 'pypi.org', bytes: 1200 }
+		},
+		{
+			...{ ecosystem: 'python' as const, name: 'python-docx', version: '1.1.2' },
+			...{ hash: 'sha256-bb', from: 'file:', bytes: null }
+		}
+	];
+	const nothing: SkillPackagesState = { installed: null, proposed: null, work: null, problem: null };
+	let state = nothing;
+	return {
+		getPackages: vi.fn(async (_id: string) => state),
+		lookUpPackages: vi.fn(async (_id: string, _wanted: { also?: { ecosystem: string; name: string }[] }) => {
+			state = { ...nothing, proposed: { digest: 'd1', packages: found, notFound: [] } };
+			return { ...state, work: { kind: 'looking-up' as const, text: 'Looking up packages' } };
+		}),
+		installPackages: vi.fn(async (_id: string, digest: string) => {
+			state = {
+				...nothing,
+				installed: { digest, packages: found, isReady: true, installedAt: '2026-11-27T10:00:00Z' }
+			};
+			return { ...nothing, work: { kind: 'installing' as const, text: 'Downloading lxml', done: 0, of: 2 } };
+		}),
+		removePackages: vi.fn(async (_id: string) => (state = nothing))
 	};
 }

@@ -185,6 +185,16 @@ export function createClient() {
 		/** Stores variables for a skill's scripts, by `source/name`; null removes one. They are never sent back. */
 		saveSecrets: (id: string, body: BodyOf<'/api/skills/[...id]/secrets', 'PUT'>) =>
 			call('PUT', '/api/skills/[...id]/secrets', { params: ofSkill(id), body }),
+		/** Ask again until `work` is null. */
+		getPackages: (id: string, signal?: AbortSignal) =>
+			call('GET', '/api/skills/[...id]/packages', { params: ofSkill(id), ...(signal && { signal }) }),
+		/** Finds what there is to install; installs nothing. */
+		lookUpPackages: (id: string, body: BodyOf<'/api/skills/[...id]/packages', 'POST'>) =>
+			call('POST', '/api/skills/[...id]/packages', { params: ofSkill(id), body }),
+		installPackages: (id: string, digest: string) =>
+			call('PUT', '/api/skills/[...id]/packages', { params: ofSkill(id), body: { digest } }),
+		/** Stops what is going on; else removes what is installed. */
+		removePackages: (id: string) => call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id) }),
 		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
 		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),
 		readFile: (id: string, path: string) =>

@@ -128,7 +128,11 @@ export async function openSkills(
 			environment: process.env
 		}),
 		needsOf: (skill) => preflight.needsOf(skill),
-		skillIds: () => skills.registry.snapshot().skills.map(skillIdOf)
+		skillIds() {
+			const { skills: ready, shadowed, broken } = skills.registry.snapshot();
+			return [...ready, ...shadowed, ...broken].map(skillIdOf);
+		},
+		onChange: () => revisions.note()
 	});
 	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) =>
@@ -163,6 +167,8 @@ export async function openSkills(
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const revisions = createSkillRevisions(skills.registry);
+	// Skills may have been removed while the server was stopped.
+	void packages.cleanUp().catch((error: unknown) => log.error({ error }, 'Unused packages couldn’t be removed'));
 	const preflight = createPreflight({
 		vault,
 		offered: skillsEnv,

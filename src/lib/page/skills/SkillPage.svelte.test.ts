@@ -3,7 +3,7 @@ import { render } from 'vitest-browser-svelte';
 import { page } from 'vitest/browser';
 import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
-import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
+import { SAMPLE_DIGEST, sampleDetail, samplePackages } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import type { TrashedSkill } from '../../shared/install.ts';
@@ -46,6 +46,7 @@ function clientOf(detail: SkillDetail = detailOf()) {
 		getSkill: vi.fn(async (_id: string) => detail),
 		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
 		saveSecrets: vi.fn(async () => detail.needs),
+		...samplePackages(),
 		runExecution: vi.fn()
 	};
 }

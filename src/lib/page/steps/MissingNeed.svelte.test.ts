@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import type { MissingNeed as Missing, SkillNeeds } from '../../shared/skills.ts';
-import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
+import { sampleDetail, sampleExecution, samplePackages } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import MissingNeed from './MissingNeed.svelte';
 
@@ -14,9 +14,10 @@ async function open(missing: Missing, sandbox = 'bubblewrap') {
 		getExecution: vi.fn(async () => sampleExecution({ skillId: 'installed/demo' })),
 		getSkill: vi.fn(async () => sampleDetail({ network: { declared: [], granted: ['a.example'] } })),
 		changeSkill: vi.fn(async (_id: string, _patch: unknown) => sampleDetail()),
-		saveSecrets: vi.fn(async (_id: string, _secrets: Record<string, string | null>) => NEEDS)
+		saveSecrets: vi.fn(async (_id: string, _secrets: Record<string, string | null>) => NEEDS),
+		...samplePackages()
 	};
-	const screen = await render(MissingNeed, { missing, executionId: 'e1', skill: 'demo', sandbox, onfixed, client });
+	const screen = await render(MissingNeed, { missing, executionId: 'e1', sandbox, onfixed, client });
 	return { screen, client, onfixed };
 }
 
@@ -62,8 +63,24 @@ test('D13: what to install for a program is said for those that are well known; 
 		.toHaveTextContent('Add pdftoppm to the container’s image, then run this again.');
 });
 
-test('D13: a package that is missing leads to what the skill needs', async () => {
-	const { screen } = await open({ kind: 'package', ecosystem: 'python', name: 'python-docx', module: 'docx' });
-	const link = screen.getByRole('link', { name: 'Install python-docx' });
-	await expect.element(link).toHaveAttribute('href', '/skills/demo');
+test('D13, D46: a package that is missing is shown with what comes along, installed after one consent, and then it runs again', async () => {
+	const { screen, client, onfixed } = await open({
+		kind: 'package',
+		ecosystem: 'python',
+		name: 'python-docx',
+		module: 'docx'
+	});
+	await screen.getByRole('button', { name: 'Install python-docx' }).click();
+	await vi.waitFor(() =>
+		expect(client.lookUpPackages).toHaveBeenCalledWith('installed/demo', {
+			also: [{ ecosystem: 'python', name: 'python-docx' }]
+		})
+	);
+	await expect.element(screen.getByText('Install 2 packages, over 1.2 kB?')).toBeVisible();
+	expect(client.installPackages).not.toHaveBeenCalled();
+	await screen.getByRole('button', { name: 'Install 2 packages' }).click();
+	await vi.waitFor(() => expect(onfixed).toHaveBeenCalledOnce());
+	expect(client.installPackages).toHaveBeenCalledWith('installed/demo', 'd1');
+	await expect.element(screen.getByTestId('skill-packages')).not.toBeInTheDocument();
+	await expect.element(screen.getByRole('button', { name: 'Install python-docx' })).toHaveFocus();
 });

@@ -343,7 +343,10 @@ it.skipIf(lacks('bubblewrap'))('D46: on a full disk nothing is installed, and wi
 			npmRegistry: null,
 			hosts: [],
 			environment: { PATH: process.env.PATH, HOME: disk, PIP_NO_CACHE_DIR: '1' }
-		}).replace(/\}$/, '')}, findPython: async () => ({ file: ${JSON.stringify(python)}, args: [] }), target: async () => null });
+		}).replace(
+			/\}$/,
+			''
+		)}, findPython: async () => ({ file: ${JSON.stringify(python)}, args: [] }), target: async () => null });
 		const lock = await environments.lookUp([{ ecosystem: 'python', name: 'large', requirement: 'large' }]);
 		const told = [];
 		const attempt = () => environments.install(lock).then(() => told.push('done'), ({ type }) => told.push(type));

@@ -15,6 +15,8 @@ export interface PackagesParts {
 	needsOf(skill: Skill): Promise<Pick<SkillNeeds, 'packages'>>;
 	/** Ids of the skills there are; packages of others are removed. */
 	skillIds(): Iterable<string>;
+	/** Called when packages were installed or removed. */
+	onChange?(): void;
 	now?: () => Date;
 }
 
@@ -46,6 +48,8 @@ interface Entry {
 	done: Promise<void>;
 	proposal: Proposal | null;
 	problem: SkillPackagesState['problem'];
+	/** The environment being installed, which no record names yet. */
+	digest: string | null;
 }
 
 /** Packages that a script seems to import but no index has are left out, up to this many. */
@@ -56,6 +60,7 @@ export function createPackages({
 	environments,
 	needsOf,
 	skillIds,
+	onChange = () => undefined,
 	now = () => new Date()
 }: PackagesParts): Packages {
 	const entries = new Map<string, Entry>();
@@ -64,7 +69,8 @@ export function createPackages({
 	const begin = (
 		id: string,
 		kind: NonNullable<Entry['work']>['kind'],
-		work: (how: { signal: AbortSignal; onProgress: (progress: Progress) => void }) => Promise<Proposal | null>
+		work: (how: { signal: AbortSignal; onProgress: (progress: Progress) => void }) => Promise<Proposal | null>,
+		digest: string | null = null
 	): void => {
 		const before = entries.get(id);
 		if (before?.work)
@@ -78,7 +84,8 @@ export function createPackages({
 			stop,
 			done: Promise.resolve(),
 			proposal: before?.proposal ?? null,
-			problem: null
+			problem: null,
+			digest
 		};
 		const onProgress = (progress: Progress) => {
 			if (entry.work) entry.work = { kind, ...progress };
@@ -92,12 +99,17 @@ export function createPackages({
 		entries.set(id, entry);
 	};
 
+	/** What the skill needs, what is asked for, and what was installed before: that a script needs may only show as it fails. */
 	const wantedBy = async (skill: Skill, also: readonly Package[]): Promise<Package[]> => {
 		const [{ packages }, record] = await Promise.all([needsOf(skill), store.get(skillIdOf(skill))]);
-		const before = new Set(record?.lock.requested.map(keyOf));
-		const needed = packages.filter((need) => need.isDeclared || !need.isFound || before.has(keyOf(need)));
-		const known = new Set(needed.map(({ ecosystem, name }) => `${ecosystem} ${name}`));
-		return [...needed, ...also.filter(({ ecosystem, name }) => !known.has(`${ecosystem} ${name}`))];
+		const before = (record?.lock.requested ?? []).flatMap(
+			({ ecosystem, requirement }) => packageNamed(ecosystem, requirement) ?? []
+		);
+		const had = new Set(before.map(keyOf));
+		const needed = packages.filter((need) => need.isDeclared || !need.isFound || had.has(keyOf(need)));
+		const wanted = new Map<string, Package>();
+		for (const each of [...needed, ...also, ...before]) if (!wanted.has(keyOf(each))) wanted.set(keyOf(each), each);
+		return [...wanted.values()];
 	};
 
 	const lookUpAll = async (skill: Skill, also: readonly Package[], how: Parameters<Environments['lookUp']>[1]) => {
@@ -121,10 +133,18 @@ export function createPackages({
 		}
 	};
 
-	const cleanUp = async (): Promise<number> => {
-		const [records, ids] = [await store.list(), new Set(skillIds())];
-		const kept = [...records].filter(([id]) => ids.has(id)).map(([, { lock }]) => lock.digest);
-		return environments.removeUnused(new Set(kept));
+	/** One after the other. */
+	let cleaning: Promise<unknown> = Promise.resolve();
+	const cleanUp = (): Promise<number> => {
+		const clean = async () => {
+			const [records, ids] = [await store.list(), new Set(skillIds())];
+			const kept = [...records].filter(([id]) => ids.has(id)).map(([, { lock }]) => lock.digest);
+			const coming = [...entries.values()].flatMap(({ work, digest }) => (work && digest ? [digest] : []));
+			return environments.removeUnused(new Set([...kept, ...coming]));
+		};
+		const cleaned = cleaning.then(clean);
+		cleaning = cleaned.catch(() => undefined);
+		return cleaned;
 	};
 
 	return {
@@ -161,12 +181,14 @@ export function createPackages({
 				throw new AppError('conflict', 'These packages weren’t looked up for this skill.', {
 					hint: 'Look them up again.'
 				});
-			begin(id, 'installing', async (how) => {
+			const work = async (how: Parameters<Environments['install']>[1]) => {
 				await environments.install(lock, how);
 				await store.put(id, { lock, installedAt: now().toISOString() });
+				onChange();
 				await cleanUp();
 				return null;
-			});
+			};
+			begin(id, 'installing', work, digest);
 		},
 		async remove(skill) {
 			const id = skillIdOf(skill);
@@ -178,6 +200,7 @@ export function createPackages({
 				return;
 			}
 			await store.remove(id);
+			onChange();
 			await cleanUp();
 		},
 		settled: async (skill) => entries.get(skillIdOf(skill))?.done,
@@ -188,13 +211,13 @@ export function createPackages({
 		async installed(skill) {
 			const record = await store.get(skillIdOf(skill));
 			const isReady = record !== null && (await environments.open(record.lock.digest)) !== null;
-			const names = new Set(isReady ? record.lock.packages.map(({ ecosystem, name }) => `${ecosystem} ${name}`) : []);
-			return (ecosystem, name) => names.has(`${ecosystem} ${name}`);
+			const names = new Set(isReady ? record.lock.packages.map(keyOf) : []);
+			return (ecosystem, name) => names.has(keyOf({ ecosystem, name }));
 		},
 		async close() {
 			const open = [...entries.values()];
 			for (const { stop } of open) stop.abort();
-			await Promise.all(open.map(({ done }) => done));
+			await Promise.all([cleaning, ...open.map(({ done }) => done)]);
 		}
 	};
 }
@@ -203,8 +226,8 @@ function shown({ digest, packages }: PackageLock): Pick<PackageLock, 'digest' | 
 	return { digest, packages };
 }
 
-function keyOf({ ecosystem, requirement }: Pick<Package, 'ecosystem' | 'requirement'>): string {
-	return `${ecosystem} ${requirement}`;
+function keyOf({ ecosystem, name }: Pick<Package, 'ecosystem' | 'name'>): string {
+	return `${ecosystem} ${name}`;
 }
 
 function problemOf(error: unknown): NonNullable<SkillPackagesState['problem']> {

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import type { SkillNeeds as Needs } from '../../../shared/skills.ts';
+import { samplePackages } from '../../../../../tests/support/sample-skills.ts';
 import SkillNeeds from './SkillNeeds.svelte';
 
 const NEEDS: Needs = {
@@ -41,6 +42,7 @@ let sent: [string, Record<string, string | null>][];
 let saved: Needs[];
 let failure: string | null;
 const client = {
+	...samplePackages(),
 	saveSecrets: async (skillId: string, secrets: Record<string, string | null>) => {
 		sent.push([skillId, secrets]);
 		if (failure) throw new Error(failure);
