@@ -9,6 +9,12 @@ export interface HomeFlags {
 	skills?: string[] | undefined;
 }
 
+/** Of `install-packages`, for `parseArgs`. */
+export const INSTALL_FLAGS = {
+	all: { type: 'boolean', default: false },
+	yes: { type: 'boolean', short: 'y', default: false }
+} as const;
+
 export interface Machine {
 	platform: NodeJS.Platform;
 	environment: Record<string, string | undefined>;

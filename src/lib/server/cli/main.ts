@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { enterHome } from './home.ts';
+import { enterHome, type HomeFlags, INSTALL_FLAGS } from './home.ts';
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { pathToFileURL } from 'node:url';
@@ -20,6 +20,8 @@ const USAGE = `Usage: openrouter-skills [options]   start the app
 Usage: openrouter-skills mcp             the skills for an MCP client, over standard input and output
        openrouter-skills backup <file>   the data folder in one file; works while the app runs
        openrouter-skills restore <file>  the data folder from that file
+       openrouter-skills install-packages <skill>…   the packages of skills; with --all, of every one; with --yes,
+                                         without asking
   --data and --skills as above
 `;
 const OPTIONS = {
@@ -42,6 +44,7 @@ const [first = '', ...others] = process.argv.slice(2);
 try {
 	if (first === '' || first.startsWith('-')) await start(process.argv.slice(2));
 	else if (['mcp', 'backup', 'restore'].includes(first)) await runOnHome(first, others);
+	else if (first === 'install-packages') await installPackages(others);
 	else await runOnSkills(process.argv.slice(2));
 } catch (error) {
 	const { message, code = '' } = error as NodeJS.ErrnoException;
@@ -81,13 +84,31 @@ async function runOnHome(command: string, args: string[]): Promise<void> {
 	const { data, skills } = OPTIONS;
 	const isMcp = command === 'mcp';
 	const { values, positionals } = parseArgs({ args, options: { data, skills }, allowPositionals: !isMcp });
-	await endWithNpm();
-	if (await runOnNewerNode(root)) return;
-	nodeModule.enableCompileCache(join(root, 'node_modules/.cache/compiled'));
 	const files = positionals.map((file) => resolve(file));
-	enterHome(values, root);
+	if (!(await isHome(values))) return;
 	if (isMcp) await import('./serve-mcp.ts');
 	else (await import('./backup.ts')).runBackup(command, files, `openrouter-skills ${command} FILE`);
+}
+
+async function installPackages(args: string[]): Promise<void> {
+	const { data, skills } = OPTIONS;
+	const { values, positionals } = parseArgs({
+		args,
+		options: { data, skills, ...INSTALL_FLAGS },
+		allowPositionals: true
+	});
+	if (!(await isHome(values))) return;
+	const usage = 'openrouter-skills install-packages SKILL…, or --all';
+	await (await import('./install-packages.ts')).runInstallPackages({ ...values, names: positionals, usage });
+}
+
+/** Whether this process goes on, in the app’s folder: an older Node has handed over to a newer one. */
+async function isHome(flags: HomeFlags): Promise<boolean> {
+	await endWithNpm();
+	if (await runOnNewerNode(root)) return false;
+	nodeModule.enableCompileCache(join(root, 'node_modules/.cache/compiled'));
+	enterHome(flags, root);
+	return true;
 }
 
 async function runOnSkills(args: string[]): Promise<void> {
