@@ -23,7 +23,7 @@ async function setup(data: ConversationSkill[], { showsTokens = true, phase = 'r
 			tokens: 0
 		}))
 	};
-	const skills = new ConversationSkills({ id: 'c', phase }, client);
+	const skills = new ConversationSkills({ id: 'c', phase, isReadable: true }, client);
 	await skills.refresh();
 	const screen = await render(SkillChips, { skills, showsTokens });
 	return { client, skills, screen };

@@ -12,7 +12,7 @@ const listOf = (...data: ConversationSkill[]): ConversationSkillList => ({
 });
 
 function setup(phase: SkillsHost['phase'] = 'ready', first: ConversationSkillList = listOf()) {
-	const host = { id: 'c', phase };
+	const host = { id: 'c', phase, isReadable: true };
 	const client = {
 		listConversationSkills: vi.fn(async (_id: string, _signal: AbortSignal) => first),
 		setConversationSkill: vi.fn(async (_id: string, _name: string, _state: string, _signal: AbortSignal) => first)

@@ -8,6 +8,8 @@ import type { Client } from '../server.ts';
 export interface SkillsHost {
 	readonly id: string;
 	readonly phase: 'new' | 'loading' | 'ready' | 'failed';
+	/** Not if it was deleted. */
+	readonly isReadable: boolean;
 }
 
 /** Limit of `forwardedProps.pins`. */
@@ -107,7 +109,7 @@ export class ConversationSkills {
 
 	async #read(): Promise<void> {
 		const { signal } = this.#controller;
-		if (this.#host.phase === 'new' || signal.aborted) return;
+		if (this.#host.phase === 'new' || !this.#host.isReadable || signal.aborted) return;
 		const version = this.#version;
 		const list = await this.#client.listConversationSkills(this.#host.id, signal).catch(asApiError);
 		// On failure the last known list stays; a change made meanwhile brings its own list.

@@ -315,6 +315,28 @@ describe('F14: two tabs agree', () => {
 		expect(told).toEqual([`changed ${ID}`, `changed ${ID}`]);
 	});
 
+	test.each([
+		['deleted elsewhere', () => client.announce(true)],
+		['left', () => session.dispose()]
+	])('one that is %s while it is read is asked for nothing more', async (_what, end) => {
+		storedConversation([asked], null, 0);
+		await session.load();
+		const { getConversation } = client;
+		let answer = (): void => {};
+		client.getConversation = (id) => new Promise<void>((resolve) => (answer = resolve)).then(() => getConversation(id));
+		const asks: string[] = [];
+		client.listFiles = async () => (asks.push('files'), []);
+		services.skills.listConversationSkills = async () => (asks.push('skills'), { data: [], tokens: 0 });
+		services.change = async () => void asks.push('read mark');
+		storedConversation([asked], null, 0, { isUnread: true });
+		const isRead = session.refresh();
+		end();
+		answer();
+		await isRead;
+		await Promise.all([session.files.refresh(), session.skills.refresh()]);
+		expect(asks).toEqual([]);
+	});
+
 	test('one that was deleted before says so, and is read when it is restored', async () => {
 		const read = client.getConversation;
 		client.getConversation = () =>

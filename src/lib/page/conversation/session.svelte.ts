@@ -80,7 +80,7 @@ export class ChatSession {
 		this.client = client;
 		this.#listener = listener;
 		this.skills = new ConversationSkills(this, services.skills);
-		this.files = new ConversationFiles(id, client);
+		this.files = new ConversationFiles(id, client, () => this.isReadable);
 		this.draft = new Draft(id, client, this.skills);
 		this.queue = new MessageQueue(this);
 		this.history = new History(this);
@@ -103,6 +103,11 @@ export class ChatSession {
 	/** Whether messages can be edited, retried or removed. */
 	get isIdle(): boolean {
 		return !this.isRunning && this.#isFree;
+	}
+
+	/** Whether reads make sense: not of a chat that is known to be deleted, nor for a page that has left it. */
+	get isReadable(): boolean {
+		return !this.isDeleted && !this.#isDisposed;
 	}
 
 	get #isFree(): boolean {
@@ -341,10 +346,11 @@ export class ChatSession {
 	async #read(): Promise<void> {
 		for (;;) {
 			// A message being sent isn't in the result; its sender reads again afterwards.
-			if (this.phase !== 'ready' || this.isSending || this.isDeleted || this.#isDisposed) return;
+			if (this.phase !== 'ready' || this.isSending || !this.isReadable) return;
 			const version = this.#version;
 			const detail = await this.client.getConversation(this.id).catch(asApiError);
-			if (detail instanceof ApiError) return;
+			// It may have been deleted, or left, since it was asked for.
+			if (detail instanceof ApiError || !this.isReadable) return;
 			if (version !== this.#version) continue;
 			const before = this.run.id;
 			const isRenamed = detail.title !== this.title;
@@ -378,6 +384,7 @@ export class ChatSession {
 		const { pins } = this.skills;
 		if (this.draft.drop([...messages, ...queue].map(({ id }) => id))) void this.skills.sent(pins);
 		this.choices.show(detail);
+		if (!this.isReadable) return;
 		this.#readMark.show(detail.isUnread);
 		void this.skills.refresh();
 		void this.files.refresh();

@@ -8,6 +8,7 @@ import { createSingleRead } from '../ui/reading.svelte.ts';
 export class ConversationFiles {
 	readonly #conversationId: string;
 	readonly #client: Pick<Client, 'listFiles' | 'restoreFile'>;
+	readonly #isReadable: () => boolean;
 	/** Newest first. */
 	list = $state.raw<readonly ListedFile[]>([]);
 	/** Error of the last read. */
@@ -18,13 +19,20 @@ export class ConversationFiles {
 	/** Path of the open file; null for the list. */
 	path = $state<string | null>(null);
 
-	constructor(conversationId: string, client: Pick<Client, 'listFiles' | 'restoreFile'>) {
+	/** `isReadable`: false while the chat is deleted, which leaves the list as it is. */
+	constructor(
+		conversationId: string,
+		client: Pick<Client, 'listFiles' | 'restoreFile'>,
+		isReadable: () => boolean = () => true
+	) {
 		this.#conversationId = conversationId;
 		this.#client = client;
+		this.#isReadable = isReadable;
 	}
 
 	/** Never rejects: a failure sets `error`, and the list stays. */
 	readonly refresh = createSingleRead(async () => {
+		if (!this.#isReadable()) return;
 		try {
 			const files = await this.#client.listFiles(this.#conversationId);
 			this.list = files.toSorted((one, other) => (one.modifiedAt > other.modifiedAt ? -1 : 1));
