@@ -75,11 +75,15 @@ export interface NpmPackage {
 /** An npm tarball. */
 export function tarball({ name, version = '1.0.0', dependencies = {}, more = {}, files = {} }: NpmPackage): Buffer {
 	const manifest = JSON.stringify({ name, version, main: 'index.js', dependencies, ...more });
-	const all = { 'package.json': manifest, 'index.js': `exports.version = '${version}';\n`, ...files };
-	const blocks = Object.entries(all).flatMap(([path, text]) => {
+	return tarOf('package', { 'package.json': manifest, 'index.js': `exports.version = '${version}';\n`, ...files });
+}
+
+/** A compressed tar archive of one folder. */
+export function tarOf(folder: string, files: Record<string, string>): Buffer {
+	const blocks = Object.entries(files).flatMap(([path, text]) => {
 		const content = Buffer.from(text);
 		const header = Buffer.alloc(512);
-		header.write(`package/${path}`, 0);
+		header.write(`${folder}/${path}`, 0);
 		header.write('0000644\0', 100);
 		header.write('0000000\0', 108);
 		header.write('0000000\0', 116);

@@ -73,6 +73,7 @@ const schema = z.object({
 	SKILLS_PIP_INDEX_URL: z.url({ protocol: /^(https?|file)$/ }).optional(),
 	SKILLS_NPM_REGISTRY: z.url({ protocol: /^https?$/ }).optional(),
 	SKILLS_PACKAGE_HOSTS: list,
+	SKILLS_PACKAGE_BUILDS: flag,
 	SKILLS_PACKAGES_MB: count(2048, 1, 1_048_576),
 	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
 	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
@@ -168,7 +169,13 @@ export interface ExecutionConfig {
 	/** Maximum size of all script copies. */
 	copiesBytes: number;
 	/** Where skills’ packages come from; null: as pip and npm are set up. */
-	packages: { pipIndexUrl: string | null; npmRegistry: string | null; hosts: string[]; maxBytes: number };
+	packages: {
+		pipIndexUrl: string | null;
+		npmRegistry: string | null;
+		hosts: string[];
+		mayBuild: boolean;
+		maxBytes: number;
+	};
 	builtins: {
 		timeoutMs: number;
 		maxOutputChars: number;
@@ -308,6 +315,7 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 			pipIndexUrl: values.SKILLS_PIP_INDEX_URL ?? null,
 			npmRegistry: values.SKILLS_NPM_REGISTRY ?? null,
 			hosts: values.SKILLS_PACKAGE_HOSTS.split(/[\s,]+/).filter(Boolean),
+			mayBuild: values.SKILLS_PACKAGE_BUILDS,
 			maxBytes: values.SKILLS_PACKAGES_MB * MB
 		},
 		builtins: {
