@@ -73,7 +73,7 @@ export interface NpmPackage {
 }
 
 /** An npm tarball. */
-export function tarball({ name, version = '1.0.0', dependencies = {}, more = {}, files = {} }: NpmPackage): Buffer {
+function tarball({ name, version = '1.0.0', dependencies = {}, more = {}, files = {} }: NpmPackage): Buffer {
 	const manifest = JSON.stringify({ name, version, main: 'index.js', dependencies, ...more });
 	return tarOf('package', { 'package.json': manifest, 'index.js': `exports.version = '${version}';\n`, ...files });
 }

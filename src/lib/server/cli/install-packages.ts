@@ -21,7 +21,7 @@ export interface InstallPackagesOptions {
 }
 
 const POLL_MS = 200;
-const tell = (line: string) => process.stdout.write(`${line}\n`);
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Uses the settings in the environment. Sets the exit code: 1 if anything wasn’t installed. */
 export async function runInstallPackages({ names, all, yes, usage }: InstallPackagesOptions): Promise<void> {

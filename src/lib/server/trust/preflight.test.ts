@@ -51,7 +51,11 @@ async function program(name: string, mode = 0o755): Promise<string> {
 
 const pathWith = (bin: string): string => [bin, process.env.PATH ?? ''].join(delimiter);
 const grantedHosts = async () => ['granted.example', '*.wide.io'];
-const none: Lookup = { binaries: async () => new Set(), pythonModules: async () => new Set() };
+const none: Lookup = {
+	binaries: async () => new Set(),
+	pythonModules: async () => new Set(),
+	foreignPython: async () => null
+};
 
 test('F3: programs are looked for on the PATH: a folder, a file that cannot be run or a path is none', async () => {
 	const bin = await program('my-tool');
