@@ -62,6 +62,28 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(skill.element().querySelector('a')).toBeNull();
 	});
 
+	test('D46: once installed, its packages are offered there, too', async () => {
+		const skill = sampleStagedSkill({
+			scripts: ['scripts/x.py'],
+			needs: {
+				...{ binaries: [], hosts: [], variables: [] },
+				packages: [
+					{
+						...{ ecosystem: 'python', name: 'lxml', requirement: 'lxml', isDeclared: true },
+						...{ from: ['requirements.txt'], isFound: false }
+					}
+				]
+			}
+		});
+		const { screen, client } = await setup(sampleStaged({ skills: [skill] }));
+		await screen.getByTestId('confirm-install').click();
+		await screen.getByRole('button', { name: 'Install packages…' }).click();
+		await screen.getByTestId('install-packages').click();
+		await expect.element(screen.getByTestId('packages-installed')).toBeVisible();
+		expect(client.installPackages).toHaveBeenCalledExactlyOnceWith(sampleInstalled().skillId, 'd1');
+		await expect.element(screen.getByTestId('look-up-packages')).not.toBeInTheDocument();
+	});
+
 	test('lands switched on and everybody’s, asking before each script; then it is tried in a chat', async () => {
 		const { screen, client, oninstalled } = await setup(sampleStaged({ skills: [withScript()] }));
 		await screen.getByTestId('confirm-install').click();
