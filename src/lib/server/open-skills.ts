@@ -37,9 +37,12 @@ import {
 } from './skill-admin/skill-counts.ts';
 import { createSkillEdits, type SkillEdits } from './skill-admin/skill-edits.ts';
 import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts';
+import { siblingsOf } from './skills/needs/siblings.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
+import type { Skill } from './skills/types.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -144,7 +147,17 @@ export async function openSkills(
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const revisions = createSkillRevisions(skills.registry);
-	const preflight = createPreflight({ vault, offered: skillsEnv, lookup, grantedHosts: network.granted });
+	const siblingsIn = (skill: Skill, beside: readonly string[]) => {
+		const { library, off } = viewOf(skills.registry.snapshot(), { ...modes, owner: skill.owner });
+		return siblingsOf(skill, { skills: library.skills, off, beside });
+	};
+	const preflight = createPreflight({
+		vault,
+		offered: skillsEnv,
+		lookup,
+		grantedHosts: network.granted,
+		siblingsOf: (skill) => siblingsIn(skill, [])
+	});
 	const builtins = createBuiltinCalls({
 		builtins: createBuiltins({
 			sandbox: box.sandbox,
@@ -170,6 +183,7 @@ export async function openSkills(
 		modes,
 		log,
 		needsOf: preflight.needsOf,
+		siblingsOf: siblingsIn,
 		store: { ...store, skillInstalls: installs.records },
 		registry: skills.registry,
 		sources: catalogs

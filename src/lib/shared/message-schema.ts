@@ -130,7 +130,14 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		arguments: text,
 		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
 		result: text.optional(),
-		loaded: object({ skill: text, description: text, path: text, tokens: count }).optional(),
+		loaded: object({
+			skill: text,
+			description: text,
+			path: text,
+			tokens: count,
+			/** Skills that it names and that couldn’t be loaded. */
+			lacks: list(object({ name: text, state: z.enum(['off', 'missing']) }), 64).optional()
+		}).optional(),
 		execution: execution.optional(),
 		/** Made by a tool of the model's server. */
 		files: execution.shape.files.optional(),

@@ -49,6 +49,11 @@ export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
 }
 
+/** Where the catalogs are searched for a skill. */
+export function catalogPage(name: string): string {
+	return `/skills/install?find=${encodeURIComponent(name)}#catalogs`;
+}
+
 /** Page of an execution's subject: a skill or the MCP servers. */
 export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: string }): string {
 	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);

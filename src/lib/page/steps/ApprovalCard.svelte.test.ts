@@ -15,7 +15,7 @@ const approval: Approval = {
 	reason: '“demo” wants to run x.sh.',
 	digest: 'd'
 };
-const NEEDS = { binaries: [], packages: [], hosts: [], variables: [] };
+const NEEDS = { binaries: [], packages: [], hosts: [], variables: [], skills: [] };
 
 async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] = []) {
 	const client = {

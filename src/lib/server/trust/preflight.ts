@@ -137,6 +137,8 @@ export interface PreflightOptions {
 	lookup: Lookup;
 	/** Hosts that the skill may reach. */
 	grantedHosts(skillId: string): Promise<string[]>;
+	/** Other skills that it names. */
+	siblingsOf(skill: Skill): SkillNeeds['skills'];
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
@@ -150,6 +152,7 @@ export function createPreflight({
 	offered,
 	lookup,
 	grantedHosts,
+	siblingsOf,
 	now = () => performance.now()
 }: PreflightOptions): Preflight {
 	const binaries = remember((names) => lookup.binaries(names), now);
@@ -200,6 +203,7 @@ export function createPreflight({
 			const unused = more.map(({ name }) => ({ name, isDeclared: false, isOptional: false, from: [] }));
 			const variables = [...found.variables, ...unused];
 			return {
+				skills: siblingsOf(skill),
 				binaries: found.binaries.map((need) => ({ ...need, isFound: programs.has(need.name) })),
 				packages: await Promise.all(packages),
 				hosts: [...hosts, ...others.map((name) => ({ name, isDeclared: false, from: [], isGranted: true }))],
