@@ -30,7 +30,7 @@ export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
 			toolDescriptions: {},
 			inputSchemas: {}
 		},
-		needs: { binaries: [], packages: [], hosts: [], variables: [] },
+		needs: { binaries: [], packages: [], hosts: [], variables: [], skills: [] },
 		...more
 	};
 }

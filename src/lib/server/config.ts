@@ -78,6 +78,7 @@ const schema = z.object({
 	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
 	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
 	SKILLSMP_API_KEY: text,
+	SKILLS_CATALOG_REQUESTS: z.stringbool().default(true),
 	GITHUB_TOKEN: text,
 	GITHUB_API_URL: baseUrl('https://api.github.com'),
 	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com'),
@@ -135,6 +136,8 @@ export interface Config {
 export interface CatalogConfig {
 	provider: 'skillsmp' | 'skillssh' | 'github';
 	skillsmpApiKey: string | null;
+	/** The agent may search the catalogs and ask for a skill. */
+	catalogRequests: boolean;
 	githubToken: string | null;
 	githubApiUrl: string;
 	githubRawUrl: string;
@@ -275,6 +278,7 @@ function catalogOf(values: z.infer<typeof schema>): CatalogConfig {
 		...urls,
 		provider: values.SKILLS_PROVIDER,
 		skillsmpApiKey: values.SKILLSMP_API_KEY ?? null,
+		catalogRequests: values.SKILLS_CATALOG_REQUESTS,
 		githubToken: values.GITHUB_TOKEN ?? null,
 		// The operator’s own addresses may be anywhere.
 		hosts: [...values.SKILLS_INSTALL_HOSTS.split(/[\s,]+/).filter(Boolean), ...Object.values(urls).map(hostOf)]

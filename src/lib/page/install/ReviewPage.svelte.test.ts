@@ -66,7 +66,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		const skill = sampleStagedSkill({
 			scripts: ['scripts/x.py'],
 			needs: {
-				...{ binaries: [], hosts: [], variables: [] },
+				...{ binaries: [], hosts: [], variables: [], skills: [] },
 				packages: [
 					{
 						...{ ecosystem: 'python', name: 'lxml', requirement: 'lxml', isDeclared: true },
@@ -195,6 +195,37 @@ describe('E20: what was fetched, before it is installed', () => {
 		});
 		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^Installed\. Turn it on/);
 		await expect.element(screen.getByTestId('try-installed')).not.toBeInTheDocument();
+	});
+
+	test('F3: what a chosen skill names is offered when it isn’t ticked, and said when it is nowhere', async () => {
+		const need = { isDeclared: true, from: ['metadata.requires'] };
+		const needs = {
+			...{ binaries: [], packages: [], hosts: [], variables: [] },
+			skills: [
+				{ ...need, name: 'other', state: 'beside' as const },
+				{ ...need, name: 'not-here', state: 'missing' as const }
+			]
+		};
+		const circle = { ...needs, skills: [{ ...need, name: 'demo', state: 'beside' as const }] };
+		const { screen, client } = await setup(
+			sampleStaged({
+				skills: [
+					sampleStagedSkill({ needs }),
+					sampleStagedSkill({ path: 'other', name: 'other', needs: circle, findings: [RISK] })
+				]
+			})
+		);
+		const lacking = screen.getByTestId('also-needs');
+		await expect.element(lacking.first()).toMatchTextContent(/demo also needs other\./);
+		await expect.element(lacking.last()).toMatchTextContent(/not-here, which is neither here nor in your library/);
+		await expect
+			.element(lacking.last().getByRole('link'))
+			.toHaveAttribute('href', '/skills/install?find=not-here#catalogs');
+		await screen.getByRole('button', { name: 'Add other' }).click();
+		await expect.element(screen.getByRole('checkbox', { name: 'Install other' })).toBeChecked();
+		await expect.element(lacking).toHaveLength(1);
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ paths: ['demo', 'other'] });
 	});
 
 	test('with nothing chosen cannot be installed', async () => {

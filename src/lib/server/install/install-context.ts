@@ -22,6 +22,8 @@ export interface InstallContext {
 	log: Log;
 	/** Reads the skill's files. */
 	needsOf(skill: Skill): Promise<SkillNeeds>;
+	/** Other skills that it names; `beside`: names of those in the same download. */
+	siblingsOf(skill: Skill, beside: readonly string[]): SkillNeeds['skills'];
 	/** Milliseconds. */
 	now(): number;
 }

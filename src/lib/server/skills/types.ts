@@ -182,7 +182,15 @@ export interface ToolDefinition {
 
 /** Progress of a tool call, in order. */
 export type SkillEvent =
-	| { type: 'loaded'; skill: string; description: string; path: string; tokens: number }
+	| {
+			type: 'loaded';
+			skill: string;
+			description: string;
+			path: string;
+			tokens: number;
+			/** Skills that it names and that can't be loaded; absent if there are none. */
+			lacks?: { name: string; state: 'off' | 'missing' }[];
+	  }
 	| {
 			type: 'started';
 			/** Id in the execution record. */

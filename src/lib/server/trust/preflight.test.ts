@@ -109,10 +109,12 @@ test('F3: needs are declared or found, there or not; no value is in them', async
 		vault,
 		offered: { B_KEY: 'value-of-b', D_KEY: 'x', PATH: '/' },
 		lookup,
-		grantedHosts
+		grantedHosts,
+		siblingsOf: () => [{ name: 'pdf-tools', isDeclared: true, from: ['metadata.requires'], state: 'missing' }]
 	});
 	const needs = await preflight.needsOf(skill);
 	expect(needs).toEqual({
+		skills: [{ name: 'pdf-tools', isDeclared: true, from: ['metadata.requires'], state: 'missing' }],
 		binaries: [
 			{ name: 'my-tool', isDeclared: true, from: ['metadata.requires'], isFound: true },
 			{ name: 'missing-tool', isDeclared: true, from: ['metadata.requires'], isFound: false },
@@ -164,7 +166,8 @@ test('F3: what was found is not asked for again at once, and is after a while', 
 			return new Set(asked.length > 1 ? names : []);
 		}
 	};
-	const preflight = createPreflight({ vault, offered: {}, lookup, grantedHosts, now: () => time });
+	const siblingsOf = () => [];
+	const preflight = createPreflight({ vault, offered: {}, lookup, grantedHosts, siblingsOf, now: () => time });
 	const isFound = async () => (await preflight.needsOf(skill)).binaries[0]?.isFound;
 	expect([await isFound(), await isFound()]).toEqual([false, false]);
 	expect(asked).toHaveLength(1);
