@@ -75,7 +75,7 @@ const TOOLS: readonly ToolDefinition[] = [
 	)
 ];
 
-export type SkillRequests = ReturnType<typeof createSkillRequests>;
+type SkillRequests = ReturnType<typeof createSkillRequests>;
 
 export function createSkillRequests(options: SkillRequestOptions) {
 	const { catalogs, installer, registry, modeOf, settings } = options;
