@@ -127,6 +127,7 @@ const LAYERS: Layer[] = [
 			TURNS,
 			'lib/server/runs/',
 			'lib/server/conversations/',
+			'lib/server/packages/',
 			'lib/server/skill-admin/'
 		]
 	},

@@ -11,6 +11,8 @@ export interface Wheel {
 	/** `tiny-lib`, imported as `tiny_lib`. */
 	name: string;
 	version?: string;
+	/** What it is imported as. Default: by its name. */
+	module?: string;
 	/** The module’s code. */
 	code?: string;
 	/** Lines of METADATA: `other>=1`, `far @ https://example.org/far.whl`. */
@@ -24,12 +26,22 @@ export interface Wheel {
 }
 
 /** A wheel’s file name and bytes. */
-export function wheel({ name, version = '1.0.0', code = '', requires = [], programs = {}, padding, tag }: Wheel): {
+export function wheel({
+	name,
+	version = '1.0.0',
+	module: own,
+	code = '',
+	requires = [],
+	programs = {},
+	padding,
+	tag
+}: Wheel): {
 	file: string;
 	bytes: Buffer;
 } {
-	const module = name.replaceAll('-', '_');
-	const info = `${module}-${version}.dist-info`;
+	const plain = name.replaceAll('-', '_');
+	const module = own ?? plain;
+	const info = `${plain}-${version}.dist-info`;
 	const metadata = [
 		'Metadata-Version: 2.1',
 		`Name: ${name}`,
@@ -51,7 +63,7 @@ export function wheel({ name, version = '1.0.0', code = '', requires = [], progr
 		name: path,
 		content
 	}));
-	return { file: `${module}-${version}-${tag ?? 'py3-none-any'}.whl`, bytes: zipOf(parts) };
+	return { file: `${plain}-${version}-${tag ?? 'py3-none-any'}.whl`, bytes: zipOf(parts) };
 }
 
 /** Writes wheels into a folder. */
