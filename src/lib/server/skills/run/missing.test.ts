@@ -252,7 +252,8 @@ describe('D13: a host', () => {
 		['Node', 'TypeError: fetch failed\n  [cause]: Error: getaddrinfo EAI_AGAIN api.a.io'],
 		['curl', 'curl: (6) Could not resolve host: api.a.io'],
 		['requests', "HTTPSConnectionPool(host='api.a.io', port=443): Max retries exceeded (Name or service not known)"],
-		['wget', 'wget: unable to resolve host address ‘api.a.io’']
+		['wget', 'wget: unable to resolve host address ‘api.a.io’'],
+		['a script’s own words', 'api.a.io can’t be reached (ENOTFOUND). Allow this host on the skill’s page.']
 	])('that %s can’t find is told where a script has no network, and only there', async (_what, stderr) => {
 		expect(await find({}, stderr)).toMatchObject({ missing: { kind: 'host', name: 'api.a.io' } });
 		expect(await find({ isCutOff: false }, stderr)).toBeNull();
@@ -262,7 +263,11 @@ describe('D13: a host', () => {
 		const stderr = 'urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>';
 		const one = { 'a.py': 'urlopen("https://api.a.io/")' };
 		expect(await find({}, stderr, one)).toMatchObject({ missing: { kind: 'host', name: 'api.a.io' } });
-		expect(await find({}, stderr, { ...one, 'b.py': 'urlopen("https://api.b.io/")' })).toBeNull();
+		const two = { ...one, 'b.py': 'urlopen("https://api.b.io/")' };
+		expect(await find({}, stderr, two)).toBeNull();
+		expect(await find({}, `GET https://api.b.io/x?y=api.c.io\n${stderr}`, two)).toMatchObject({
+			missing: { kind: 'host', name: 'api.b.io' }
+		});
 	});
 });
 

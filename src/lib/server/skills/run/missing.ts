@@ -1,6 +1,6 @@
 /** Tells what a failed script lacked, by the end of its output: a package, a program, a variable or a host (D13). */
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
-import { parseDomain } from '../needs/hosts.ts';
+import { covers, parseDomain } from '../needs/hosts.ts';
 import { findNeeds, type FoundNeeds, readerOf } from '../needs/needs.ts';
 import { moduleOf, packageOf } from '../needs/packages.ts';
 import { isReservedVariable } from '../needs/variables.ts';
@@ -179,11 +179,21 @@ function isUnresolved(text: string): boolean {
 	);
 }
 
-/** The host in the error; else the only one that the skill's files name. */
+/** The host in the error; else the last one that the skill's files name, too; else the only one that they name. */
 function hostOf(text: string, { hosts }: FoundNeeds): Missing | null {
-	const named = last(text, `(?:ENOTFOUND|EAI_AGAIN|resolve(?: host(?: address)?)?:?|host=) ?[‘'"]?([\\w.-]{3,253})`);
+	const named =
+		last(text, `(?:ENOTFOUND|EAI_AGAIN|resolve(?: host(?: address)?)?:?|host=) ?[‘'"]?([\\w.-]{3,253})`) ??
+		last(
+			text,
+			`(?<![\\w.@-])([\\w-]{1,63}(?:\\.[\\w-]{1,63}){1,8}) (?:can[’']t|cannot|could not|couldn[’']t) be (?:reached|resolved)`
+		);
 	const { domain } = parseDomain(named?.replace(/\.$/, '') ?? '');
-	const name = domain ?? (hosts.length === 1 ? hosts[0]?.name : undefined);
+	const words =
+		endOf(text)
+			.join('\n')
+			.match(/(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g) ?? [];
+	const known = words.findLast((word) => hosts.some(({ name }) => covers(name, word)));
+	const name = domain ?? known ?? (hosts.length === 1 ? hosts[0]?.name : undefined);
 	return name === undefined ? null : { kind: 'host', name };
 }
 
