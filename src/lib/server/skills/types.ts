@@ -220,11 +220,14 @@ export class SkillError extends Error {
 	override readonly name = 'SkillError';
 	readonly type: SkillErrorType;
 	readonly hint: string | undefined;
+	/** What isn't there, if that's known before anything runs. */
+	readonly missing: Missing | undefined;
 
-	constructor(type: SkillErrorType, message: string, hint?: string) {
+	constructor(type: SkillErrorType, message: string, hint?: string, missing?: Missing) {
 		super(message);
 		this.type = type;
 		this.hint = hint;
+		this.missing = missing;
 	}
 }
 
