@@ -215,6 +215,45 @@ def build_wheel(folder, *more):
 	expect(await importing(packages?.python ?? '', 'import built; print(built.NAME)')).toBe('built');
 });
 
+test('D46: a package whose metadata leads to source, a folder or a repository runs no code of it, and no program', async () => {
+	const ran = join(dir, 'ran');
+	const source = {
+		'backend.py': `open(${JSON.stringify(ran)}, 'w').close()\n`,
+		'pyproject.toml': '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+		'PKG-INFO': 'Metadata-Version: 2.1\nName: evil\nVersion: 1.0.0\n'
+	};
+	const programs = join(dir, 'programs');
+	for (const folder of [programs, join(dir, 'evil')]) await mkdir(folder);
+	for (const [name, text] of Object.entries(source)) await writeFile(join(dir, 'evil', name), text);
+	for (const name of ['git', 'hg', 'svn'])
+		await writeFile(join(programs, name), `#!/bin/sh\ntouch ${ran}\nexit 1\n`, { mode: 0o755 });
+	const elsewhere = await serve([]);
+	elsewhere.intercept = (_request, response) => {
+		response.end(tarOf('evil-1.0.0', source));
+		return true;
+	};
+	const places = [
+		`http://${elsewhere.host}/evil-1.0.0.tar.gz`,
+		pathToFileURL(join(dir, 'evil')).href,
+		'git+ssh://git@127.0.0.1:9/evil',
+		'hg+http://127.0.0.1:9/evil',
+		'svn+ssh://127.0.0.1:9/evil'
+	];
+	const index = await serve(places.map((place, at) => ({ name: `good${at}`, requires: [`evil @ ${place}`] })));
+	const { PATH } = process.env;
+	const environments = open({
+		...index,
+		hosts: [elsewhere.host],
+		environment: { ...environment(), PATH: `${programs}:${PATH}` }
+	});
+	for (const at of places.keys()) {
+		const failure = await environments.lookUp(wanted('python', `good${at}`)).catch((error: unknown) => error);
+		expect((failure as Error).message).toBe(`${index.host} has a package that would run code to be installed.`);
+	}
+	expect(await readdir(dir)).not.toContain('ran');
+	expect(await there()).toEqual([]);
+});
+
 test('D46: a name that no registry has is told by its name', async () => {
 	const { npmRegistry } = await serve([], NPM);
 	const failure = await open({ npmRegistry })
