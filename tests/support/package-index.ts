@@ -19,12 +19,23 @@ export interface Wheel {
 	programs?: Record<string, string>;
 	/** Bytes of a file that comes along. */
 	padding?: Buffer;
+	/** How many empty files come along. */
+	empty?: number;
 	/** The last part of its name. */
 	tag?: string;
 }
 
 /** A wheel’s file name and bytes. */
-export function wheel({ name, version = '1.0.0', code = '', requires = [], programs = {}, padding, tag }: Wheel): {
+export function wheel({
+	name,
+	version = '1.0.0',
+	code = '',
+	requires = [],
+	programs = {},
+	padding,
+	empty = 0,
+	tag
+}: Wheel): {
 	file: string;
 	bytes: Buffer;
 } {
@@ -42,6 +53,7 @@ export function wheel({ name, version = '1.0.0', code = '', requires = [], progr
 	const files: Record<string, string | Buffer> = {
 		[`${module}.py`]: code || `VERSION = "${version}"\n`,
 		...(padding && { [`${module}.bin`]: padding }),
+		...Object.fromEntries(Array.from({ length: empty }, (_, at) => [`${module}-data/${at}`, ''])),
 		[`${info}/METADATA`]: metadata,
 		[`${info}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
 		...(entries.length > 0 && { [`${info}/entry_points.txt`]: `[console_scripts]\n${entries.join('')}` })

@@ -20,6 +20,7 @@ import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import { type Ecosystem, packageNamed } from '../skills/needs/packages.ts';
 import { createEnvironments, type Environments, type EnvironmentsOptions } from './environments.ts';
+import { sizesOf } from './pip.ts';
 
 const run = promisify(execFile);
 let dir: string;
@@ -254,6 +255,30 @@ test('D46: a package whose metadata leads to source, a folder or a repository ru
 	expect(await there()).toEqual([]);
 });
 
+test('D46: a JavaScript package that comes under the name of another is shown by its own', async () => {
+	const { npmRegistry } = await serve(
+		[],
+		[{ name: 'left', dependencies: { lodash: 'npm:unknown@1.0.0' } }, { name: 'unknown' }, { name: 'lodash' }]
+	);
+	const environments = open({ npmRegistry });
+	const lock = await environments.lookUp(wanted('javascript', 'left'));
+	expect(lock.packages.map(({ name }) => name)).toEqual(['left', 'unknown']);
+	await environments.install(lock);
+	const { folder: path } = (await environments.open(lock)) ?? {};
+	expect((await readdir(join(path ?? '', 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual([
+		'left',
+		'lodash'
+	]);
+	// npm's own cache of compiled code doesn't stay.
+	expect(await readdir(path ?? '')).toEqual(['node_modules', 'register.cjs']);
+});
+
+test('D46: where everything goes through a proxy, sizes are asked from no host directly', async () => {
+	const index = await serve(TWO);
+	expect(await sizesOf([`http://${index.host}/files/helper-1.0.0-py3-none-any.whl`], null)).toEqual([null]);
+	expect(index.asked).toEqual([]);
+});
+
 test('D46: a name that no registry has is told by its name', async () => {
 	const { npmRegistry } = await serve([], NPM);
 	const failure = await open({ npmRegistry })
@@ -386,14 +411,32 @@ test('D46: packages that take more room than there may be are refused; what othe
 	expect(await there()).toEqual([second.digest]);
 });
 
-test('D46: what a killed server left is removed, and what another one is making stays', async () => {
-	const zeros = '0'.repeat(64);
-	const dead = `${zeros}.2147480000.11111111-1111-4111-8111-111111111111.part`;
-	const alive = `${zeros}.${process.pid}.11111111-1111-4111-8111-111111111111.part`;
-	await mkdir(join(folder, dead, 'python'), { recursive: true });
-	await mkdir(join(folder, alive));
+test('D46: empty files take room, too, so their number has a limit', async () => {
+	const index = await serve([{ name: 'many', empty: 300 }]);
+	const environments = open({ ...index, maxBytes: 1_000_000 });
+	expect(await problemOf(environments.install(await environments.lookUp(wanted('python', 'many'))))).toBe('TooLarge');
+	expect(await there()).toEqual([]);
+});
+
+test('D46: what a killed server left is removed, even if this one has its number, and what another one is making stays', async () => {
+	const partOf = (pid: number) => `${'0'.repeat(64)}.${pid}.11111111-1111-4111-8111-111111111111.part`;
+	for (const pid of [2147480000, process.ppid]) await mkdir(join(folder, partOf(pid), 'python'), { recursive: true });
+	// In a container, each server is process 1.
+	await mkdir(join(folder, partOf(process.pid)));
 	await open().removeUnused(new Set());
-	expect(await there()).toEqual([alive]);
+	expect(await there()).toEqual([partOf(process.ppid)]);
+});
+
+test('D46: what this server is making stays, whichever part of it cleans up', async () => {
+	const index = await serve(TWO);
+	const first = open(index);
+	const lock = await first.lookUp(wanted('python', 'tiny-lib'));
+	const work = Promise.withResolvers<void>();
+	const installed = first.install(lock, { onProgress: () => work.resolve() });
+	await work.promise;
+	await open(index).removeUnused(new Set());
+	await installed;
+	expect(await there()).toEqual([lock.digest]);
 });
 
 test('D46: without Python or pip, the sentence says what to install', async () => {

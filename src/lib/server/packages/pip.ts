@@ -230,7 +230,7 @@ async function useAnyPython(folder: string): Promise<void> {
 	}
 }
 
-/** Bytes to download of each, if the index says so; other hosts than these aren’t asked. */
+/** Bytes to download of each, if the index says so; other hosts than these aren’t asked, and none where a proxy decides. */
 export async function sizesOf(urls: readonly string[], hosts: readonly string[] | null): Promise<(number | null)[]> {
 	const sizes: (number | null)[] = [];
 	for (let at = 0; at < urls.length; at += SIZES_AT_ONCE) {
@@ -243,7 +243,7 @@ export async function sizesOf(urls: readonly string[], hosts: readonly string[] 
 async function sizeOf(url: string, hosts: readonly string[] | null): Promise<number | null> {
 	try {
 		if (url.startsWith('file:')) return (await stat(fileURLToPath(url))).size;
-		if (hosts?.includes(hostOf(url)) === false) return null;
+		if (!hosts?.includes(hostOf(url))) return null;
 		const signal = AbortSignal.timeout(SIZE_MS);
 		const { headers, ok } = await fetch(url, { method: 'HEAD', redirect: 'error', signal });
 		const length = ok ? headers.get('content-length') : null;

@@ -222,13 +222,11 @@ export async function runProgram(
 	let bytes = -1;
 	let timer: NodeJS.Timeout | undefined;
 	const watch = async () => {
-		const startedAt = performance.now();
 		const now = await work.measure();
 		if (now !== bytes) heardAt = performance.now();
 		bytes = now;
 		if (performance.now() - heardAt > quietMs) stop(unreachable(index));
-		// Counting many files shouldn’t take more than a fifth of the time.
-		else timer = setTimeout(() => void watch().catch(stop), Math.max(POLL_MS, 4 * (performance.now() - startedAt)));
+		else timer = setTimeout(() => void watch().catch(stop), POLL_MS);
 	};
 	timer = setTimeout(() => void watch().catch(stop), POLL_MS);
 	try {
