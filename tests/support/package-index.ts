@@ -21,6 +21,8 @@ export interface Wheel {
 	programs?: Record<string, string>;
 	/** Bytes of a file that comes along. */
 	padding?: Buffer;
+	/** How many empty files come along. */
+	empty?: number;
 	/** The last part of its name. */
 	tag?: string;
 }
@@ -34,6 +36,7 @@ export function wheel({
 	requires = [],
 	programs = {},
 	padding,
+	empty = 0,
 	tag
 }: Wheel): {
 	file: string;
@@ -54,6 +57,7 @@ export function wheel({
 	const files: Record<string, string | Buffer> = {
 		[`${module}.py`]: code || `VERSION = "${version}"\n`,
 		...(padding && { [`${module}.bin`]: padding }),
+		...Object.fromEntries(Array.from({ length: empty }, (_, at) => [`${module}-data/${at}`, ''])),
 		[`${info}/METADATA`]: metadata,
 		[`${info}/WHEEL`]: 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
 		...(entries.length > 0 && { [`${info}/entry_points.txt`]: `[console_scripts]\n${entries.join('')}` })

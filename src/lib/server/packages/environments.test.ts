@@ -20,6 +20,7 @@ import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import { type Ecosystem, packageNamed } from '../skills/needs/packages.ts';
 import { createEnvironments, type Environments, type EnvironmentsOptions } from './environments.ts';
+import { sizesOf } from './pip.ts';
 
 const run = promisify(execFile);
 let dir: string;
@@ -215,6 +216,69 @@ def build_wheel(folder, *more):
 	expect(await importing(packages?.python ?? '', 'import built; print(built.NAME)')).toBe('built');
 });
 
+test('D46: a package whose metadata leads to source, a folder or a repository runs no code of it, and no program', async () => {
+	const ran = join(dir, 'ran');
+	const source = {
+		'backend.py': `open(${JSON.stringify(ran)}, 'w').close()\n`,
+		'pyproject.toml': '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+		'PKG-INFO': 'Metadata-Version: 2.1\nName: evil\nVersion: 1.0.0\n'
+	};
+	const programs = join(dir, 'programs');
+	for (const folder of [programs, join(dir, 'evil')]) await mkdir(folder);
+	for (const [name, text] of Object.entries(source)) await writeFile(join(dir, 'evil', name), text);
+	for (const name of ['git', 'hg', 'svn'])
+		await writeFile(join(programs, name), `#!/bin/sh\ntouch ${ran}\nexit 1\n`, { mode: 0o755 });
+	const elsewhere = await serve([]);
+	elsewhere.intercept = (_request, response) => {
+		response.end(tarOf('evil-1.0.0', source));
+		return true;
+	};
+	const places = [
+		`http://${elsewhere.host}/evil-1.0.0.tar.gz`,
+		pathToFileURL(join(dir, 'evil')).href,
+		'git+ssh://git@127.0.0.1:9/evil',
+		'hg+http://127.0.0.1:9/evil',
+		'svn+ssh://127.0.0.1:9/evil'
+	];
+	const index = await serve(places.map((place, at) => ({ name: `good${at}`, requires: [`evil @ ${place}`] })));
+	const { PATH } = process.env;
+	const environments = open({
+		...index,
+		hosts: [elsewhere.host],
+		environment: { ...environment(), PATH: `${programs}:${PATH}` }
+	});
+	for (const at of places.keys()) {
+		const failure = await environments.lookUp(wanted('python', `good${at}`)).catch((error: unknown) => error);
+		expect((failure as Error).message).toBe(`${index.host} has a package that would run code to be installed.`);
+	}
+	expect(await readdir(dir)).not.toContain('ran');
+	expect(await there()).toEqual([]);
+});
+
+test('D46: a JavaScript package that comes under the name of another is shown by its own', async () => {
+	const { npmRegistry } = await serve(
+		[],
+		[{ name: 'left', dependencies: { lodash: 'npm:unknown@1.0.0' } }, { name: 'unknown' }, { name: 'lodash' }]
+	);
+	const environments = open({ npmRegistry });
+	const lock = await environments.lookUp(wanted('javascript', 'left'));
+	expect(lock.packages.map(({ name }) => name)).toEqual(['left', 'unknown']);
+	await environments.install(lock);
+	const { folder: path } = (await environments.open(lock)) ?? {};
+	expect((await readdir(join(path ?? '', 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual([
+		'left',
+		'lodash'
+	]);
+	// npm's own cache of compiled code doesn't stay.
+	expect(await readdir(path ?? '')).toEqual(['node_modules', 'register.cjs']);
+});
+
+test('D46: where everything goes through a proxy, sizes are asked from no host directly', async () => {
+	const index = await serve(TWO);
+	expect(await sizesOf([`http://${index.host}/files/helper-1.0.0-py3-none-any.whl`], null)).toEqual([null]);
+	expect(index.asked).toEqual([]);
+});
+
 test('D46: a name that no registry has is told by its name', async () => {
 	const { npmRegistry } = await serve([], NPM);
 	const failure = await open({ npmRegistry })
@@ -347,14 +411,32 @@ test('D46: packages that take more room than there may be are refused; what othe
 	expect(await there()).toEqual([second.digest]);
 });
 
-test('D46: what a killed server left is removed, and what another one is making stays', async () => {
-	const zeros = '0'.repeat(64);
-	const dead = `${zeros}.2147480000.11111111-1111-4111-8111-111111111111.part`;
-	const alive = `${zeros}.${process.pid}.11111111-1111-4111-8111-111111111111.part`;
-	await mkdir(join(folder, dead, 'python'), { recursive: true });
-	await mkdir(join(folder, alive));
+test('D46: empty files take room, too, so their number has a limit', async () => {
+	const index = await serve([{ name: 'many', empty: 300 }]);
+	const environments = open({ ...index, maxBytes: 1_000_000 });
+	expect(await problemOf(environments.install(await environments.lookUp(wanted('python', 'many'))))).toBe('TooLarge');
+	expect(await there()).toEqual([]);
+});
+
+test('D46: what a killed server left is removed, even if this one has its number, and what another one is making stays', async () => {
+	const partOf = (pid: number) => `${'0'.repeat(64)}.${pid}.11111111-1111-4111-8111-111111111111.part`;
+	for (const pid of [2147480000, process.ppid]) await mkdir(join(folder, partOf(pid), 'python'), { recursive: true });
+	// In a container, each server is process 1.
+	await mkdir(join(folder, partOf(process.pid)));
 	await open().removeUnused(new Set());
-	expect(await there()).toEqual([alive]);
+	expect(await there()).toEqual([partOf(process.ppid)]);
+});
+
+test('D46: what this server is making stays, whichever part of it cleans up', async () => {
+	const index = await serve(TWO);
+	const first = open(index);
+	const lock = await first.lookUp(wanted('python', 'tiny-lib'));
+	const work = Promise.withResolvers<void>();
+	const installed = first.install(lock, { onProgress: () => work.resolve() });
+	await work.promise;
+	await open(index).removeUnused(new Set());
+	await installed;
+	expect(await there()).toEqual([lock.digest]);
 });
 
 test('D46: without Python or pip, the sentence says what to install', async () => {

@@ -1,6 +1,6 @@
 /** Folders of installed packages, by the digest of their lock: whole or absent, shared, never changed (D46). */
 import { hash, randomUUID } from 'node:crypto';
-import { access, chmod, lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, readdir, rename, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageLock } from '../../shared/packages.ts';
 import { removeFolder } from '../foreign-folders.ts';
@@ -55,6 +55,10 @@ interface Installing {
 }
 
 const QUIET_MS = 60_000;
+/** What this process is making. A killed server may have had its number: in a container, it always has. */
+const making = new Set<string>();
+const BLOCK_BYTES = 4096;
+const COUNTED_AT_ONCE = 256;
 const PART = /^[0-9a-f]{64}\.(\d+)\.[0-9a-f-]+\.part$/;
 
 export function createEnvironments(options: EnvironmentsOptions): Environments {
@@ -68,14 +72,16 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 	const sweep = () =>
 		(swept ??= (async () => {
 			await mkdir(folder, { recursive: true });
-			const left = (await readdir(folder)).filter((name) => isDead(PART.exec(name)?.[1]));
+			const left = (await readdir(folder)).filter((name) => !making.has(name) && isDead(PART.exec(name)?.[1]));
 			for (const name of left) await removeFolder(join(folder, name));
 		})());
 
 	/** A folder that is removed at the end, unless it was renamed. */
 	const withFolder = async <Result>(name: string, use: (path: string) => Promise<Result>): Promise<Result> => {
 		await sweep();
-		const path = join(folder, `${name}.${process.pid}.${randomUUID()}.part`);
+		const part = partOf(name);
+		const path = join(folder, part);
+		making.add(part);
 		try {
 			await mkdir(path);
 			return await use(path);
@@ -84,22 +90,32 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			throw isFull ? new PackagesError('DiskFull', 'The disk is full.', 'Free some space, then try again.') : error;
 		} finally {
 			await removeFolder(path).catch(() => undefined);
+			making.delete(part);
 		}
 	};
 	/** What others take is counted once: it doesn’t grow much meanwhile. */
 	const measureIn = async (path: string): Promise<Work['measure']> => {
-		const others = (await sizeOf(folder)) - (await sizeOf(path));
+		const room = maxBytes - (await sizeOf(folder)) + (await sizeOf(path));
+		let last = { bytes: 0, free: 0, endedAt: -Infinity, tookMs: 0 };
 		return async () => {
+			const startedAt = performance.now();
+			const free = await freeIn(path);
+			// Counting many files shouldn’t take more than a fifth of the time, unless the disk fills.
+			const isRecent = startedAt - last.endedAt < 4 * last.tookMs;
+			if (isRecent && last.free - free <= room - last.bytes) return last.bytes;
 			const bytes = await sizeOf(path);
-			if (others + bytes <= maxBytes) return bytes;
-			const megabytes = Math.round(maxBytes / 1024 ** 2);
-			throw new PackagesError(
-				'TooLarge',
-				`All skills’ packages together would take more than ${megabytes} MB.`,
-				'Nothing was installed. Remove packages of other skills, or allow more with SKILLS_PACKAGES_MB.'
-			);
+			if (bytes > room) throw tooLarge();
+			const endedAt = performance.now();
+			last = { bytes, free, endedAt, tookMs: endedAt - startedAt };
+			return bytes;
 		};
 	};
+	const tooLarge = () =>
+		new PackagesError(
+			'TooLarge',
+			`All skills’ packages together would take more than ${Math.round(maxBytes / 1024 ** 2)} MB.`,
+			'Nothing was installed. Remove packages of other skills, or allow more with SKILLS_PACKAGES_MB.'
+		);
 
 	const build = (lock: PackageLock, signal: AbortSignal, onProgress: (progress: Progress) => void) =>
 		withFolder(lock.digest, async (path) => {
@@ -108,7 +124,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			const python = lock.packages.filter(({ ecosystem }) => ecosystem === 'python');
 			if (python.length > 0) await pip.install(python, path, work);
 			if (lock.javascript) await npm.install(lock.javascript, path, work);
-			await measure();
+			await (
+				await measureIn(path)
+			)();
 			await makeReadable(path);
 			if (signal.aborted) throw cancelled();
 			await rename(path, join(folder, lock.digest)).catch(async (error: unknown) => {
@@ -194,9 +212,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			);
 			for (const name of names) {
 				// Absent at once, even if removing takes a while.
-				const part = join(folder, `${name}.${process.pid}.${randomUUID()}.part`);
-				await rename(join(folder, name), part);
-				await removeFolder(part);
+				const path = join(folder, partOf(name));
+				await rename(join(folder, name), path);
+				await removeFolder(path);
 			}
 			return names.length;
 		}
@@ -214,8 +232,14 @@ function exists(path: string): Promise<boolean> {
 	);
 }
 
+function partOf(name: string): string {
+	return `${name}.${process.pid}.${randomUUID()}.part`;
+}
+
+/** Unless this process made it. */
 function isDead(pid: string | undefined): boolean {
 	if (pid === undefined) return false;
+	if (Number(pid) === process.pid) return true;
 	try {
 		process.kill(Number(pid), 0);
 		return false;
@@ -224,13 +248,21 @@ function isDead(pid: string | undefined): boolean {
 	}
 }
 
-/** Bytes of all files; what vanishes meanwhile counts nothing. */
+/** Bytes that all files and folders take, empty ones too; what vanishes meanwhile counts nothing. */
 async function sizeOf(path: string): Promise<number> {
 	let bytes = 0;
-	for (const entry of await readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])) {
-		if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name)).catch(() => null))?.size ?? 0;
+	const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+	for (let at = 0; at < entries.length; at += COUNTED_AT_ONCE) {
+		const some = entries.slice(at, at + COUNTED_AT_ONCE).map(({ parentPath, name }) => join(parentPath, name));
+		const found = await Promise.all(some.map((each) => lstat(each).catch(() => null)));
+		for (const each of found) bytes += each ? Math.ceil(Math.max(each.size, 1) / BLOCK_BYTES) * BLOCK_BYTES : 0;
 	}
 	return bytes;
+}
+
+async function freeIn(path: string): Promise<number> {
+	const { bfree, bsize } = await statfs(path);
+	return bfree * bsize;
 }
 
 /** Everybody may read, as sandboxes have other users; nobody may write. */

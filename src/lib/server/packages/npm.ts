@@ -37,7 +37,8 @@ const ALWAYS = [
 
 export function createNpm({ registry, hosts, target, env, ownNpm, quietMs }: NpmOptions) {
 	const index = registry === null ? 'the package registry' : hostOf(registry);
-	const base = { name: 'npm' as const, env, index, quietMs };
+	// Its own cache of compiled code would stay in the folder.
+	const base = { name: 'npm' as const, env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' }, index, quietMs };
 
 	const open = async (folder: string, work: Work): Promise<Program> => {
 		const onPath = await programsOnPath('npm', env.PATH ?? '').next();
@@ -83,8 +84,9 @@ export function createNpm({ registry, hosts, target, env, ownNpm, quietMs }: Npm
 			for (const [path, entry] of Object.entries(lock.packages)) {
 				// Some come inside another package.
 				if (path === '' || entry.inBundle) continue;
-				const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-				const { version = '', resolved = '', integrity } = entry;
+				const place = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+				// Another package’s metadata may give it the name of one that people know.
+				const { name = place, version = '', resolved = '', integrity } = entry;
 				if (!/^https?:/.test(resolved) || integrity === undefined) throw notOfTheRegistry(name, resolved);
 				urls.push(resolved);
 				packages.push({ ecosystem: 'javascript', name, version, hash: integrity, from: hostOf(resolved), bytes: null });
@@ -119,6 +121,8 @@ const npmLock = z.object({
 	packages: z.record(
 		z.string(),
 		z.looseObject({
+			/** If its folder has another one. */
+			name: z.string().optional(),
 			version: z.string().optional(),
 			resolved: z.string().optional(),
 			integrity: z.string().optional(),

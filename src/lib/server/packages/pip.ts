@@ -7,7 +7,16 @@ import { z } from 'zod';
 import type { LockedPackage, PackageLock } from '../../shared/packages.ts';
 import type { Package } from '../skills/needs/packages.ts';
 import type { ForeignPython } from '../trust/preflight.ts';
-import { hasProxy, hostOf, PackagesError, type Program, runInstaller, runProgram, type Work } from './program.ts';
+import {
+	hasProxy,
+	hostOf,
+	PackagesError,
+	type Program,
+	RAN_CODE,
+	runInstaller,
+	runProgram,
+	type Work
+} from './program.ts';
 
 export interface PipOptions {
 	/** A mirror, or a `file:` folder of wheels; null for pip’s own configuration. */
@@ -31,6 +40,22 @@ const DEFAULT_HOSTS = ['pypi.org', 'files.pythonhosted.org'];
 const ALWAYS = ['--no-input', '--no-color', '--disable-pip-version-check', '--progress-bar=off', '--retries=1', '-vv'];
 /** What would lead elsewhere, if an index is set here. */
 const OTHER_INDEX = /^PIP_(INDEX_URL|EXTRA_INDEX_URL|FIND_LINKS|NO_INDEX|CONSTRAINT|REQUIREMENT|CONFIG_FILE)$/i;
+/**
+ * pip with no other program. “Only wheels” isn’t enough: metadata may lead to an archive, a folder or a repository,
+ * which pip would build even so. What it asks the system (musl’s loader, the version of macOS, a keyring) isn’t a package’s.
+ */
+const ALONE = `
+import os, runpy, sys
+def guard(event, args):
+    if event == 'subprocess.Popen':
+        name = os.path.basename(os.fsdecode(args[0] or ''))
+        if name == 'keyring' or name.startswith('ld-musl-') or list(args[1])[1:2] == ['-sS']:
+            return
+    if event in ('subprocess.Popen', 'os.system', 'os.exec', 'os.posix_spawn', 'os.spawn', 'os.startfile', 'pty.spawn'):
+        raise PermissionError('${RAN_CODE}')
+sys.addaudithook(guard)
+runpy.run_module('pip', run_name='__main__', alter_sys=True)
+`;
 const DESCRIBE = 'import sys, platform; print("%d.%d" % sys.version_info[:2], sys.platform, platform.machine())';
 const SIZE_MS = 5000;
 const SIZES_AT_ONCE = 8;
@@ -46,18 +71,21 @@ export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, 
 		quietMs
 	};
 
+	const builds = async () => mayBuild && !(await target());
+
 	/** pip of the server’s Python, else one of a new virtual environment (Debian has them apart). */
 	const open = async (folder: string, work: Work): Promise<Program> => {
 		const python = await findPython();
 		if (!python) throw noInstaller('Python', 'python3');
 		const ask = (command: string[]) =>
 			runProgram(command, { ...base, cwd: folder, work: { ...work, onProgress: () => undefined } });
-		let command = [python.file, ...python.args, '-m', 'pip'];
-		if ((await ask([...command, '--version'])).exitCode !== 0) {
-			const made = await ask([python.file, ...python.args, '-m', 'venv', join(folder, 'venv')]);
+		let interpreter = [python.file, ...python.args];
+		if ((await ask([...interpreter, '-m', 'pip', '--version'])).exitCode !== 0) {
+			const made = await ask([...interpreter, '-m', 'venv', join(folder, 'venv')]);
 			if (made.exitCode !== 0) throw noInstaller('pip', 'python3-pip');
-			command = [join(folder, 'venv/bin/python'), '-m', 'pip'];
+			interpreter = [join(folder, 'venv/bin/python')];
 		}
+		const command = [...interpreter, ...((await builds()) ? ['-m', 'pip'] : ['-c', ALONE])];
 		if (hasProxy(base.env)) return { ...base, command, hosts: null };
 		if (indexUrl !== null) return { ...base, command, hosts: isFolder ? hosts : [hostOf(indexUrl), ...hosts] };
 		const { output } = await ask([...command, 'config', 'list']);
@@ -68,7 +96,7 @@ export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, 
 	const optionsFor = async (): Promise<string[]> => {
 		const from = isFolder ? ['--no-index', '--find-links', fileURLToPath(indexUrl)] : ['--index-url', indexUrl ?? ''];
 		const elsewhere = await target();
-		const kinds = mayBuild && !elsewhere ? [] : ['--only-binary=:all:'];
+		const kinds = (await builds()) ? [] : ['--only-binary=:all:'];
 		return [...ALWAYS, ...kinds, ...(indexUrl === null ? [] : from), ...platformOf(elsewhere)];
 	};
 
@@ -202,7 +230,7 @@ async function useAnyPython(folder: string): Promise<void> {
 	}
 }
 
-/** Bytes to download of each, if the index says so; other hosts than these aren’t asked. */
+/** Bytes to download of each, if the index says so; other hosts than these aren’t asked, and none where a proxy decides. */
 export async function sizesOf(urls: readonly string[], hosts: readonly string[] | null): Promise<(number | null)[]> {
 	const sizes: (number | null)[] = [];
 	for (let at = 0; at < urls.length; at += SIZES_AT_ONCE) {
@@ -215,7 +243,7 @@ export async function sizesOf(urls: readonly string[], hosts: readonly string[] 
 async function sizeOf(url: string, hosts: readonly string[] | null): Promise<number | null> {
 	try {
 		if (url.startsWith('file:')) return (await stat(fileURLToPath(url))).size;
-		if (hosts?.includes(hostOf(url)) === false) return null;
+		if (!hosts?.includes(hostOf(url))) return null;
 		const signal = AbortSignal.timeout(SIZE_MS);
 		const { headers, ok } = await fetch(url, { method: 'HEAD', redirect: 'error', signal });
 		const length = ok ? headers.get('content-length') : null;

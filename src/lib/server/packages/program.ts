@@ -109,6 +109,9 @@ async function openGuard(hosts: readonly string[]): Promise<Proxy> {
 	});
 }
 
+/** What pip says when it was to start a program, which is how it builds. */
+export const RAN_CODE = 'openrouter-skills lets no package run code';
+
 /** What a failed program said, as an error that a person understands. */
 function errorOf({ name, index }: Pick<Program, 'name' | 'index'>, output: string): PackagesError {
 	const missing =
@@ -116,6 +119,12 @@ function errorOf({ name, index }: Pick<Program, 'name' | 'index'>, output: strin
 		/'((?:@[\w.~-]+\/)?[\w.~-]+)@[^']*' is not in this registry/.exec(output)?.[1] ??
 		/404 Not Found - GET \S+\/((?:@[\w.~-]+(?:\/|%2f))?[\w.~-]+) - /i.exec(output)?.[1]?.replace(/%2f/i, '/') ??
 		/notarget No matching version found for ((?:@[\w.~-]+\/)?[\w.~-]+)@/.exec(output)?.[1];
+	if (output.includes(RAN_CODE))
+		return new PackagesError(
+			'Failed',
+			`${capitalized(index)} has a package that would run code to be installed.`,
+			'Nothing was installed. It leads to source instead of a ready-made package; ask its author for one.'
+		);
 	if (/No space left on device|ENOSPC|Disk quota exceeded/.test(output))
 		return new PackagesError(
 			'DiskFull',
@@ -213,13 +222,11 @@ export async function runProgram(
 	let bytes = -1;
 	let timer: NodeJS.Timeout | undefined;
 	const watch = async () => {
-		const startedAt = performance.now();
 		const now = await work.measure();
 		if (now !== bytes) heardAt = performance.now();
 		bytes = now;
 		if (performance.now() - heardAt > quietMs) stop(unreachable(index));
-		// Counting many files shouldn’t take more than a fifth of the time.
-		else timer = setTimeout(() => void watch().catch(stop), Math.max(POLL_MS, 4 * (performance.now() - startedAt)));
+		else timer = setTimeout(() => void watch().catch(stop), POLL_MS);
 	};
 	timer = setTimeout(() => void watch().catch(stop), POLL_MS);
 	try {
