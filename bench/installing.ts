@@ -25,7 +25,16 @@ export async function benchInstalling(): Promise<Row[]> {
 	const log = createLog(() => undefined);
 	const none = () => Promise.reject(new Error('nothing is fetched here'));
 	const sources = { fetch: none, revisionOf: none };
-	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, needsOf: none });
+	const installer = await createInstaller({
+		store,
+		dataDir,
+		registry,
+		modes,
+		sources,
+		log,
+		siblingsOf: () => [],
+		needsOf: none
+	});
 	try {
 		let round = 0;
 		const install = async (): Promise<number> => {

@@ -5,6 +5,7 @@ import { benchFollowers } from './followers.ts';
 import { benchInstalling } from './installing.ts';
 import { benchLibrary } from './library.ts';
 import { runCases } from './measure.ts';
+import { benchNeeds, benchPackages } from './packages.ts';
 import { benchPhrasings } from './phrasings.ts';
 import { benchPromptCache } from './prompt-cache.ts';
 import { benchRanking } from './ranking.ts';
@@ -25,6 +26,8 @@ const benches = [
 	benchScript,
 	benchHandler,
 	benchSandboxes,
+	benchPackages,
+	benchNeeds,
 	benchLibrary,
 	benchRanking,
 	benchPhrasings,

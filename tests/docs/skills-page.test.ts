@@ -9,6 +9,7 @@ import { createProcessSandbox } from '../../src/lib/server/sandbox/process.ts';
 import { runCli } from '../../src/lib/server/skills/cli/run-cli.ts';
 import { createExecutor } from '../../src/lib/server/skills/executor.ts';
 import { findNeeds } from '../../src/lib/server/skills/needs/needs.ts';
+import { siblingsOf } from '../../src/lib/server/skills/needs/siblings.ts';
 import { KNOWN_EXTRA, SPEC_KEYS } from '../../src/lib/server/skills/parser.ts';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import { readDescription, readName } from '../../src/lib/server/skills/read/fields.ts';
@@ -170,6 +171,7 @@ async function fieldsRead(): Promise<{ top: Set<string>; metadata: Set<string> }
 	const grants = { list: async () => [], replace: async () => undefined };
 	readFacts(skill);
 	await findNeeds(skill, async () => null);
+	siblingsOf(skill, { skills: [], off: [] });
 	createNetworkAccess({ grants, dataDir: folder, isEnabled: null }).declared(skill);
 	const limits = { sandbox: createProcessSandbox(), timeoutMs: 30_000, maxOutputBytes: 1000, env: {} };
 	const executor = createExecutor(limits);

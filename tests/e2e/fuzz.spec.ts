@@ -99,7 +99,7 @@ async function restoreSettings(app: App, before: Settings): Promise<void> {
 	const { presets } = await read<Settings>(app, '/api/settings');
 	const patch: SettingsPatch = {
 		presets: Object.fromEntries(Object.keys(presets).map((id) => [id, null])),
-		...{ routing: null, instructions: null, autoTitles: null, web: null },
+		...{ routing: null, instructions: null, autoTitles: null, catalogRequests: null, web: null },
 		...{ skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, skillsmpApiKey: null },
 		...{ modelBaseUrl: null, modelApiKey: null, model: null, effort: null },
 		...{ maxSteps: null, maxCostUsd: null, maxDurationMs: null, scriptTimeoutMs: null }

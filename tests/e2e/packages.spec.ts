@@ -76,7 +76,7 @@ test('D46, E2: over REST packages are looked up, shown, installed and removed', 
 		{ name: 'tiny-lib', version: '1.2.0', from: 'file:' }
 	]);
 	expect((await request.put(at, { data: { digest: proposed?.digest } })).status()).toBe(202);
-	expect((await settled()).installed).toMatchObject({ isReady: true, digest: proposed?.digest });
+	expect((await settled()).installed).toMatchObject({ state: 'ready', digest: proposed?.digest });
 	const run = await request.post(`${app.url}/api/skills/executions`, {
 		data: { skillName: 'other-maker', script: 'scripts/make.py' }
 	});

@@ -1,20 +1,36 @@
 /** What a script lacked, over MCP: as data for every client; clients that can ask have their user asked (D13). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { requireSkill } from '../../src/lib/server/skill-admin/skill-details.ts';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { openMcpRig, type McpRig } from '../support/mcp-rig.ts';
+import { wheelFolder } from '../support/package-index.ts';
 
 let rig: McpRig;
+/** Wheels. */
+let folder: string;
 beforeAll(async () => {
-	rig = await openMcpRig({}, []);
+	folder = await mkdtemp(join(tmpdir(), 'mcp-wheels-'));
+	await wheelFolder(folder, [
+		{ name: 'python-docx', module: 'docx', version: '1.1.0', requires: ['helper'] },
+		{ name: 'helper' }
+	]);
+	rig = await openMcpRig({ SKILLS_PIP_INDEX_URL: pathToFileURL(folder).href }, []);
 	await rig.put('weather/SKILL.md', '---\nname: weather\ndescription: Says the weather.\n---\nscripts/get.sh');
 	// A script chooses what its output says; nothing was refused here.
 	await rig.put('weather/scripts/get.sh', `echo "getaddrinfo ENOTFOUND \${1:-api.example.org}" >&2; exit 1\n`);
 	await rig.put('weather/scripts/token.sh', 'echo "${WEATHER_TOKEN:?set it}"\n');
-	await rig.put('weather/scripts/package.py', 'import docx\n');
+	await rig.put('weather/scripts/package.py', 'import docx\nprint("docx is there")\n');
 	await rig.app.skills.registry.reload();
 });
-afterAll(() => rig.close());
+afterAll(async () => {
+	await rig.close();
+	await rm(folder, { recursive: true });
+});
 beforeEach(() => rig.app.network.grant('skills/weather', [], new Date().toISOString()));
 
 const granted = () => rig.app.network.granted('skills/weather');
@@ -115,11 +131,39 @@ describe.each([
 		}
 	);
 
-	test('D13: a client with forms only is given the facts of a variable and a package', async () => {
+	test('D13: a client with forms only is given the facts of a variable', async () => {
 		const { client, asked } = await clientWith(TICKED, {}, modern);
-		for (const script of ['token.sh', 'package.py']) {
-			expect(await client.callTool(call(script))).toMatchObject({ isError: true });
-		}
+		expect(await client.callTool(call('token.sh'))).toMatchObject({ isError: true });
+		expect(asked).toEqual([]);
+	});
+
+	test('D13, D46: with forms only, packages are named, installed by ticking a box, and it runs again; otherwise nothing is', async () => {
+		const refusing = await clientWith({ action: 'accept', content: { allow: false } }, {}, modern);
+		expect(await refusing.client.callTool(call('package.py'))).toMatchObject({
+			isError: true,
+			structuredContent: { error: 'MissingPackage', missing: { name: 'python-docx' } }
+		});
+		const skill = requireSkill(rig.app, null, 'weather');
+		expect((await rig.app.packages.stateOf(skill)).installed).toBeNull();
+		const { client, asked } = await clientWith(TICKED, {}, modern);
+		const result = await client.callTool(call('package.py'));
+		expect(asked).toMatchObject([
+			{
+				message: expect.stringMatching(
+					/needs the Python package python-docx.*helper 1\.0\.0 from a folder on the server, python-docx 1\.1\.0/s
+				) as string
+			}
+		]);
+		expect(JSON.stringify(result)).toContain('docx is there');
+		await rig.app.packages.remove(skill);
+		await rig.app.packages.remove(skill);
+		expect((await rig.app.packages.stateOf(skill)).installed).toBeNull();
+	});
+
+	test('SECURITY: a key’s client installs nothing, whatever it answers', async () => {
+		const { key } = await rig.app.apiKeys.create({ name: 'client', scopes: ['read', 'write', 'execute', 'approve'] });
+		const { client, asked } = await clientWith(TICKED, {}, modern, key);
+		expect(await client.callTool(call('package.py'))).toMatchObject({ isError: true });
 		expect(asked).toEqual([]);
 	});
 });

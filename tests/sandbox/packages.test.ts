@@ -118,7 +118,7 @@ for (const [name, { isMissing, open }] of Object.entries(BACKENDS)) {
 				timeoutMs: 60_000,
 				maxOutputBytes: 20_480,
 				env: {},
-				host: { packagesOf: () => environments.open(lock.digest) }
+				host: { packagesOf: () => environments.open(lock) }
 			});
 			return async () => {
 				await executor.close();

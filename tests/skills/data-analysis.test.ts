@@ -215,6 +215,11 @@ describe('data-analysis: columns', () => {
 		expect(row(stdout, 'zwei "Zeilen"')[1]).toBe('-0.25');
 	});
 
+	it('reads decimal commas where every number has thousands', async () => {
+		const { stdout } = await analyze('Stadt;Betrag\nBonn;1.234,50\nBonn;2.000,00\n', '--group-by', 'stadt');
+		expect(row(stdout, 'Bonn')).toContain('3234.5');
+	});
+
 	it('falls back to a Western encoding and says so', async () => {
 		const { stdout } = await analyze(Buffer.from('stadt,wert\nK\xf6ln,3\n', 'latin1'), '--group-by', 'stadt');
 		expect(row(stdout, 'Köln')[1]).toBe('3');

@@ -116,6 +116,14 @@ describe('spreadsheets: writing', () => {
 		expect(await readFile(join(cwd, 'b.csv'), 'utf8')).toBe(text);
 	});
 
+	it('reads UTF-16, as Excel saves Unicode text', async () => {
+		const text = Buffer.from('\ufeffStadt\tUmsatz\nKöln\t3\n', 'utf16le');
+		for (const bytes of [text, Buffer.from(text).swap16()]) {
+			const { stdout } = await run(['show', 'a.txt'], { 'a.txt': bytes });
+			expect(stdout).toContain('| 2 | Köln | 3 |');
+		}
+	});
+
 	it('reads Latin-1, semicolons and decimal commas', async () => {
 		const latin = Buffer.from('Stadt;Umsatz\nKöln;1.234,50\nKöln;0,5\n', 'latin1');
 		expect((await run(['summary', 'a.csv', '--group-by', 'Stadt'], { 'a.csv': latin })).stdout).toContain(

@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runSkill, SKILLS, startServer, temporaryFolder, type SkillRun } from './run-skill.ts';
 
 const GARDENS = join(SKILLS, 'web-pages/examples/city-gardens.html');
@@ -122,6 +125,23 @@ describe('web-pages: an address', () => {
 		expect(done.exitCode).toBe(exitCode);
 		expect(done.stderr).toContain(message);
 		expect(done.stdout).toBe('');
+	});
+
+	it('says that a page itself refuses to answer, which no allowed host changes', async () => {
+		const cwd = await temporaryFolder();
+		const [key, cert] = [join(cwd, 'key.pem'), join(cwd, 'cert.pem')];
+		const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
+		execFileSync('openssl', [...request, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+		const server = createServer({ key: await readFile(key), cert: await readFile(cert) }, (_request, response) =>
+			response.writeHead(403).end()
+		);
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		onTestFinished(() => void server.close());
+		const { port } = server.address() as AddressInfo;
+		const env = { ...PROXIED, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+		const { exitCode, stderr } = await run(['read', `https://localhost:${port}/`], { env });
+		expect(exitCode).toBe(1);
+		expect(stderr).toContain(`localhost:${port} answered with 403`);
 	});
 
 	it.each([

@@ -32,6 +32,7 @@ export function playedConfig({ github, skillssh, skillsmp, wellKnown }: Played):
 	return {
 		provider: 'skillsmp',
 		skillsmpApiKey: skillsmp?.key ?? null,
+		catalogRequests: true,
 		githubToken: null,
 		githubApiUrl: github?.apiUrl ?? NOWHERE,
 		githubRawUrl: github?.rawUrl ?? NOWHERE,

@@ -15,7 +15,15 @@ export const modelSettingsOf = (more: Partial<ModelSettings> = {}): ModelSetting
 
 export const settingsOf = (more: Partial<Settings> = {}): Settings => ({
 	...{ skillsEnabled: true, canEnableSkills: true, skillsProvider: 'skillssh' as const, hasSkillsmpApiKey: false },
-	...{ autoMaxSkills: 5, autoMinScore: 3, instructions: '', autoTitles: true, web: [], presets: {} },
+	...{
+		catalogRequests: true,
+		autoMaxSkills: 5,
+		autoMinScore: 3,
+		instructions: '',
+		autoTitles: true,
+		web: [],
+		presets: {}
+	},
 	model: modelSettingsOf(),
 	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 1_800_000, scriptTimeoutMs: 30_000 },
 	defaults: {
@@ -24,7 +32,8 @@ export const settingsOf = (more: Partial<Settings> = {}): Settings => ({
 			autoMaxSkills: 5,
 			autoMinScore: 3,
 			model: 'openrouter/auto',
-			autoTitles: true
+			autoTitles: true,
+			catalogRequests: true
 		},
 		...{ maxSteps: 10, maxCostUsd: null, maxDurationMs: 1_800_000, scriptTimeoutMs: 30_000 }
 	},

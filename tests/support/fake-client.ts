@@ -186,7 +186,7 @@ export function createFakeClient(): FakeClient {
 		getDiagnosis: async () => missing(),
 		fixSkill: async () => missing(),
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
-		saveSecrets: async () => ({ binaries: [], packages: [], hosts: [], variables: [] }),
+		saveSecrets: async () => ({ binaries: [], packages: [], hosts: [], variables: [], skills: [] }),
 		...samplePackages(),
 		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),
 		runExecution: async () => missing(),

@@ -1,4 +1,5 @@
 /** Fake of the server's skill management API: records calls; anything not set is missing. */
+import { samplePackages } from './sample-skills.ts';
 import { vi } from 'vitest';
 import { ApiError } from '../../src/lib/page/request.ts';
 import type { Client } from '../../src/lib/page/server.ts';
@@ -16,6 +17,7 @@ export function createFakeRegistry() {
 		writeFile: vi.fn<Client['writeFile']>(missing),
 		checkText: vi.fn<Client['checkText']>(missing),
 		changeSkill: vi.fn<Client['changeSkill']>(missing),
+		...samplePackages(),
 		confirmStaged: vi.fn<Client['confirmStaged']>(missing),
 		discardStaged: vi.fn<Client['discardStaged']>(done),
 		searchCatalog: vi.fn<Client['searchCatalog']>(async (_catalog, _q, page) => ({

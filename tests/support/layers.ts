@@ -127,11 +127,13 @@ const LAYERS: Layer[] = [
 			TURNS,
 			'lib/server/runs/',
 			'lib/server/conversations/',
+			'lib/server/packages/',
 			'lib/server/skill-admin/'
 		]
 	},
 	// The whole server, without pages.
 	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
+	{ path: 'lib/server/cli/install-packages.ts', imports: ['lib/server/', SHARED] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
 	{
 		path: 'lib/server/cli/',

@@ -11,6 +11,8 @@ export interface Wheel {
 	/** `tiny-lib`, imported as `tiny_lib`. */
 	name: string;
 	version?: string;
+	/** What it is imported as. Default: by its name. */
+	module?: string;
 	/** The module’s code. */
 	code?: string;
 	/** Lines of METADATA: `other>=1`, `far @ https://example.org/far.whl`. */
@@ -24,12 +26,22 @@ export interface Wheel {
 }
 
 /** A wheel’s file name and bytes. */
-export function wheel({ name, version = '1.0.0', code = '', requires = [], programs = {}, padding, tag }: Wheel): {
+export function wheel({
+	name,
+	version = '1.0.0',
+	module: own,
+	code = '',
+	requires = [],
+	programs = {},
+	padding,
+	tag
+}: Wheel): {
 	file: string;
 	bytes: Buffer;
 } {
-	const module = name.replaceAll('-', '_');
-	const info = `${module}-${version}.dist-info`;
+	const plain = name.replaceAll('-', '_');
+	const module = own ?? plain;
+	const info = `${plain}-${version}.dist-info`;
 	const metadata = [
 		'Metadata-Version: 2.1',
 		`Name: ${name}`,
@@ -51,7 +63,7 @@ export function wheel({ name, version = '1.0.0', code = '', requires = [], progr
 		name: path,
 		content
 	}));
-	return { file: `${module}-${version}-${tag ?? 'py3-none-any'}.whl`, bytes: zipOf(parts) };
+	return { file: `${plain}-${version}-${tag ?? 'py3-none-any'}.whl`, bytes: zipOf(parts) };
 }
 
 /** Writes wheels into a folder. */
@@ -73,13 +85,17 @@ export interface NpmPackage {
 }
 
 /** An npm tarball. */
-export function tarball({ name, version = '1.0.0', dependencies = {}, more = {}, files = {} }: NpmPackage): Buffer {
+function tarball({ name, version = '1.0.0', dependencies = {}, more = {}, files = {} }: NpmPackage): Buffer {
 	const manifest = JSON.stringify({ name, version, main: 'index.js', dependencies, ...more });
-	const all = { 'package.json': manifest, 'index.js': `exports.version = '${version}';\n`, ...files };
-	const blocks = Object.entries(all).flatMap(([path, text]) => {
+	return tarOf('package', { 'package.json': manifest, 'index.js': `exports.version = '${version}';\n`, ...files });
+}
+
+/** A compressed tar archive of one folder. */
+export function tarOf(folder: string, files: Record<string, string>): Buffer {
+	const blocks = Object.entries(files).flatMap(([path, text]) => {
 		const content = Buffer.from(text);
 		const header = Buffer.alloc(512);
-		header.write(`package/${path}`, 0);
+		header.write(`${folder}/${path}`, 0);
 		header.write('0000644\0', 100);
 		header.write('0000000\0', 108);
 		header.write('0000000\0', 116);

@@ -30,7 +30,7 @@ export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
 			toolDescriptions: {},
 			inputSchemas: {}
 		},
-		needs: { binaries: [], packages: [], hosts: [], variables: [] },
+		needs: { binaries: [], packages: [], hosts: [], variables: [], skills: [] },
 		...more
 	};
 }
@@ -109,7 +109,7 @@ export function samplePackages() {
 		installPackages: vi.fn(async (_id: string, digest: string) => {
 			state = {
 				...nothing,
-				installed: { digest, packages: found, isReady: true, installedAt: '2026-11-27T10:00:00Z' }
+				installed: { digest, packages: found, state: 'ready', installedAt: '2026-11-27T10:00:00Z' }
 			};
 			return { ...nothing, work: { kind: 'installing' as const, text: 'Downloading lxml', done: 0, of: 2 } };
 		}),

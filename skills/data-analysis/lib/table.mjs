@@ -19,8 +19,8 @@ const KNOWN_FORMATS = [
 ];
 /** What Windows-1252 has at 0x80 to 0x9f. Some versions of Node decode these as Latin-1. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
-const ONLY_COMMA = /^[+-]?\d+,(?:\d{1,2}|\d{4,})$/;
-const ONLY_POINT = /^[+-]?\d+\.(?:\d{1,2}|\d{4,})$/;
+const ONLY_COMMA = /^[+-]?(?:\d+,(?:\d{1,2}|\d{4,})|\d{1,3}(?:[. \u00a0\u202f]\d{3})+,\d+)$/;
+const ONLY_POINT = /^[+-]?(?:\d+\.(?:\d{1,2}|\d{4,})|\d{1,3}(?:,\d{3})+\.\d+)$/;
 
 /** Facts about the file; `rows()` reads it from the start. */
 export function openTable(path, { encoding, delimiter, header } = {}) {

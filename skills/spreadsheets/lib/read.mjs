@@ -18,7 +18,7 @@ export function openTables(file) {
 	if (bytes.readUInt32BE(0) === 0xd0cf11e0)
 		throw new DataError(`${file} is protected with a password, or an old .xls file. Save it as .xlsx without a password.`);
 	if (bytes.subarray(0, 2).toString() === 'PK') return openWorkbook(bytes, file);
-	if (bytes.subarray(0, 4096).includes(0) || /\.xls[xmb]?$/i.test(file)) throw new DataError(`${file} is neither a workbook (.xlsx) nor a CSV file.`);
+	if ((!utf16Of(bytes) && bytes.subarray(0, 4096).includes(0)) || /\.xls[xmb]?$/i.test(file)) throw new DataError(`${file} is neither a workbook (.xlsx) nor a CSV file.`);
 	return { file, zip: null, sheets: [{ name: basename(file).replace(/\.\w+$/, '').slice(0, 31), ...readCsv(textOf(bytes)) }] };
 }
 
@@ -169,7 +169,15 @@ export function columnLetters(index) {
 
 // CSV files.
 
+/** As Excel saves “Unicode text”: with a byte order mark. */
+function utf16Of(bytes) {
+	if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+	return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
+}
+
 function textOf(bytes) {
+	const utf16 = utf16Of(bytes);
+	if (utf16) return new TextDecoder(utf16).decode(bytes);
 	try {
 		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 	} catch {

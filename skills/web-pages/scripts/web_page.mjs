@@ -83,7 +83,8 @@ async function fetchPage(address) {
 			url = urlOf(location, url);
 			continue;
 		}
-		if (response.status === 403 && isProxied()) throw unreachable(url, new Error('refused'));
+		// Over https, the proxy refuses the connection; a 403 is the page's own.
+		if (response.status === 403 && isProxied() && url.protocol === 'http:') throw unreachable(url, new Error('refused'));
 		if (!response.ok) throw new Failure(1, `${url.host} answered with ${response.status}${response.status === 404 ? ' (not found)' : ''}.`);
 		const type = response.headers.get('content-type') ?? 'text/html';
 		if (!/^(text\/(html|plain)|application\/(xhtml\+xml|xml)|text\/xml)/i.test(type))

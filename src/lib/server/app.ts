@@ -9,6 +9,7 @@ import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
@@ -121,7 +122,19 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		contextTokens: config.contextTokens
 	};
 	const presets = () => settings.current().presets;
-	const runner = new Runner({ ...turns, changes, chats: () => settings.current() });
+	const requests = createSkillRequests({
+		...parts,
+		registry: skills.registry,
+		modeOf: modes.modeOf,
+		settings: settings.current
+	});
+	const runner = new Runner({
+		...turns,
+		// Only in a conversation, where a person can answer.
+		builtins: (offer: BuiltinOffer) => joinTools([turns.builtins(offer), requests.tools(offer)]),
+		changes,
+		chats: () => settings.current()
+	});
 	const responses = createResponsesApi({
 		...turns,
 		models,

@@ -73,10 +73,12 @@ const schema = z.object({
 	SKILLS_PIP_INDEX_URL: z.url({ protocol: /^(https?|file)$/ }).optional(),
 	SKILLS_NPM_REGISTRY: z.url({ protocol: /^https?$/ }).optional(),
 	SKILLS_PACKAGE_HOSTS: list,
+	SKILLS_PACKAGE_BUILDS: flag,
 	SKILLS_PACKAGES_MB: count(2048, 1, 1_048_576),
 	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
 	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
 	SKILLSMP_API_KEY: text,
+	SKILLS_CATALOG_REQUESTS: z.stringbool().default(true),
 	GITHUB_TOKEN: text,
 	GITHUB_API_URL: baseUrl('https://api.github.com'),
 	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com'),
@@ -134,6 +136,8 @@ export interface Config {
 export interface CatalogConfig {
 	provider: 'skillsmp' | 'skillssh' | 'github';
 	skillsmpApiKey: string | null;
+	/** The agent may search the catalogs and ask for a skill. */
+	catalogRequests: boolean;
 	githubToken: string | null;
 	githubApiUrl: string;
 	githubRawUrl: string;
@@ -168,7 +172,13 @@ export interface ExecutionConfig {
 	/** Maximum size of all script copies. */
 	copiesBytes: number;
 	/** Where skills’ packages come from; null: as pip and npm are set up. */
-	packages: { pipIndexUrl: string | null; npmRegistry: string | null; hosts: string[]; maxBytes: number };
+	packages: {
+		pipIndexUrl: string | null;
+		npmRegistry: string | null;
+		hosts: string[];
+		mayBuild: boolean;
+		maxBytes: number;
+	};
 	builtins: {
 		timeoutMs: number;
 		maxOutputChars: number;
@@ -268,6 +278,7 @@ function catalogOf(values: z.infer<typeof schema>): CatalogConfig {
 		...urls,
 		provider: values.SKILLS_PROVIDER,
 		skillsmpApiKey: values.SKILLSMP_API_KEY ?? null,
+		catalogRequests: values.SKILLS_CATALOG_REQUESTS,
 		githubToken: values.GITHUB_TOKEN ?? null,
 		// The operator’s own addresses may be anywhere.
 		hosts: [...values.SKILLS_INSTALL_HOSTS.split(/[\s,]+/).filter(Boolean), ...Object.values(urls).map(hostOf)]
@@ -308,6 +319,7 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 			pipIndexUrl: values.SKILLS_PIP_INDEX_URL ?? null,
 			npmRegistry: values.SKILLS_NPM_REGISTRY ?? null,
 			hosts: values.SKILLS_PACKAGE_HOSTS.split(/[\s,]+/).filter(Boolean),
+			mayBuild: values.SKILLS_PACKAGE_BUILDS,
 			maxBytes: values.SKILLS_PACKAGES_MB * MB
 		},
 		builtins: {

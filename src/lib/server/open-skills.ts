@@ -41,9 +41,12 @@ import {
 } from './skill-admin/skill-counts.ts';
 import { createSkillEdits, type SkillEdits } from './skill-admin/skill-edits.ts';
 import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts';
+import { siblingsOf } from './skills/needs/siblings.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
+import type { Skill } from './skills/types.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -169,12 +172,17 @@ export async function openSkills(
 	const revisions = createSkillRevisions(skills.registry);
 	// Skills may have been removed while the server was stopped.
 	void packages.cleanUp().catch((error: unknown) => log.error({ error }, 'Unused packages couldn’t be removed'));
+	const siblingsIn = (skill: Skill, beside: readonly string[]) => {
+		const { library, off } = viewOf(skills.registry.snapshot(), { ...modes, owner: skill.owner });
+		return siblingsOf(skill, { skills: library.skills, off, beside });
+	};
 	const preflight = createPreflight({
 		vault,
 		offered: skillsEnv,
 		lookup,
 		grantedHosts: network.granted,
-		installed: packages.installed
+		installed: packages.installed,
+		siblingsOf: (skill) => siblingsIn(skill, [])
 	});
 	const builtins = createBuiltinCalls({
 		builtins: createBuiltins({
@@ -201,6 +209,7 @@ export async function openSkills(
 		modes,
 		log,
 		needsOf: preflight.needsOf,
+		siblingsOf: siblingsIn,
 		store: { ...store, skillInstalls: installs.records },
 		registry: skills.registry,
 		sources: catalogs

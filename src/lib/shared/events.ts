@@ -55,6 +55,8 @@ export interface SkillLoaded {
 	path: string;
 	/** Estimated tokens of the instructions (characters / 4). */
 	tokens: number;
+	/** Skills that it names and that can't be loaded; absent if there are none. */
+	lacks?: { name: string; state: 'off' | 'missing' }[];
 }
 
 export interface SkillStarted {

@@ -68,6 +68,28 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		 * read everything that the server can. Absent if it isn’t a script of a skill.
 		 */
 		reach: object({ hosts: list(text, 100).nullable(), readsServer: z.boolean() }).optional(),
+		/** Asks to install this skill, as it was fetched and checked. */
+		install: object({
+			/** Of the staged skill, for its whole review. */
+			stagedId: id,
+			version: text,
+			description: text,
+			/** The place that it comes from, in words, and its address. */
+			from: text,
+			url: text.optional(),
+			/** What the model needs it for, in its words. */
+			why: text,
+			files: count,
+			/** Scripts and tools. */
+			scripts: count,
+			/** Serious ones first. */
+			findings: list(
+				object({ severity: z.enum(['danger', 'warning', 'info']), message: text, file: text, line: count }),
+				100
+			),
+			/** That aren’t met: of which kind, such as `package`. */
+			needs: list(object({ kind: text, name: text }), 100)
+		}).optional(),
 		/** `source/name` for a link to its page, if `trust` or `missing` is set. */
 		skillId: text.optional(),
 		/** Absent before the decision. */
@@ -130,7 +152,14 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		arguments: text,
 		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
 		result: text.optional(),
-		loaded: object({ skill: text, description: text, path: text, tokens: count }).optional(),
+		loaded: object({
+			skill: text,
+			description: text,
+			path: text,
+			tokens: count,
+			/** Skills that it names and that couldn’t be loaded. */
+			lacks: list(object({ name: text, state: z.enum(['off', 'missing']) }), 64).optional()
+		}).optional(),
 		execution: execution.optional(),
 		/** Made by a tool of the model's server. */
 		files: execution.shape.files.optional(),

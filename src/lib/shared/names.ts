@@ -31,9 +31,12 @@ export function builtinNameOf(name: string): string | null {
 	return BUILTIN_NAMES.find((known) => known === bare) ?? null;
 }
 
-/** Whether the name is reserved for built-in skills and MCP tools. */
+/** With them, the agent looks for skills in the catalogs and asks for one. */
+export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as const;
+
+/** Whether the name is reserved for built-in skills, MCP tools and requests for skills. */
 export function isServerTool(name: string): boolean {
-	return name.startsWith('mcp__') || builtinNameOf(name) !== null;
+	return name.startsWith('mcp__') || builtinNameOf(name) !== null || SKILL_REQUEST_TOOLS.some((own) => own === name);
 }
 
 /** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */

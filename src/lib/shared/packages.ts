@@ -37,8 +37,11 @@ const shownLock = packageLock.pick({ digest: true, packages: true });
 
 /** `GET /api/skills/:id/packages` */
 export const skillPackages = z.object({
-	/** `isReady`: false if its files are gone and it has to be installed again. */
-	installed: shownLock.extend({ isReady: z.boolean(), installedAt: z.string() }).nullable(),
+	/**
+	 * `gone`: its files are, and the same can be installed again. `other-python`: scripts run with another Python or system
+	 * than it was made for, so it has to be looked up anew.
+	 */
+	installed: shownLock.extend({ state: z.enum(['ready', 'gone', 'other-python']), installedAt: z.string() }).nullable(),
 	/** Looked up and shown, but not yet allowed. `notFound`: guessed by an import, and not in the index. */
 	proposed: shownLock.extend({ notFound: z.array(z.string()) }).nullable(),
 	/** What is going on. */

@@ -23,6 +23,8 @@ export const settingsPatch = z
 		skillsProvider: skillsProvider.nullable().optional(),
 		/** Write-only. */
 		skillsmpApiKey: z.string().trim().min(8).max(512).nullable().optional(),
+		/** The agent may search the catalogs and ask for a skill. */
+		catalogRequests: z.boolean().nullable().optional(),
 		/** OmniRoute scorer: maximum skills and minimum score. */
 		autoMaxSkills: z.number().int().min(0).max(50).nullable().optional(),
 		autoMinScore: z.number().int().min(0).max(1000).nullable().optional(),
@@ -74,6 +76,7 @@ export const settings = z.object({
 	canEnableSkills: z.boolean(),
 	skillsProvider: skillsProvider,
 	hasSkillsmpApiKey: z.boolean(),
+	catalogRequests: z.boolean(),
 	autoMaxSkills: z.number(),
 	autoMinScore: z.number(),
 	/** The user’s, for all chats; empty for none. */
@@ -95,6 +98,7 @@ export const settings = z.object({
 	/** The operator’s, for a reset. */
 	defaults: z.object({
 		skillsProvider: skillsProvider,
+		catalogRequests: z.boolean(),
 		autoMaxSkills: z.number(),
 		autoMinScore: z.number(),
 		model: z.string(),

@@ -147,7 +147,9 @@ export const skillNeeds = z.object({
 			setBy: z.enum(['secret', 'operator']).nullable(),
 			problem: z.string().optional()
 		})
-	)
+	),
+	/** Other skills. `beside`: not in the library, but in the same download. */
+	skills: z.array(z.object({ ...need, state: z.enum(['on', 'off', 'beside', 'missing']) }))
 });
 export type SkillNeeds = z.infer<typeof skillNeeds>;
 

@@ -62,6 +62,28 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(skill.element().querySelector('a')).toBeNull();
 	});
 
+	test('D46: once installed, its packages are offered there, too', async () => {
+		const skill = sampleStagedSkill({
+			scripts: ['scripts/x.py'],
+			needs: {
+				...{ binaries: [], hosts: [], variables: [], skills: [] },
+				packages: [
+					{
+						...{ ecosystem: 'python', name: 'lxml', requirement: 'lxml', isDeclared: true },
+						...{ from: ['requirements.txt'], isFound: false }
+					}
+				]
+			}
+		});
+		const { screen, client } = await setup(sampleStaged({ skills: [skill] }));
+		await screen.getByTestId('confirm-install').click();
+		await screen.getByRole('button', { name: 'Install packages…' }).click();
+		await screen.getByTestId('install-packages').click();
+		await expect.element(screen.getByTestId('packages-installed')).toBeVisible();
+		expect(client.installPackages).toHaveBeenCalledExactlyOnceWith(sampleInstalled().skillId, 'd1');
+		await expect.element(screen.getByTestId('look-up-packages')).not.toBeInTheDocument();
+	});
+
 	test('lands switched on and everybody’s, asking before each script; then it is tried in a chat', async () => {
 		const { screen, client, oninstalled } = await setup(sampleStaged({ skills: [withScript()] }));
 		await screen.getByTestId('confirm-install').click();
@@ -173,6 +195,37 @@ describe('E20: what was fetched, before it is installed', () => {
 		});
 		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^Installed\. Turn it on/);
 		await expect.element(screen.getByTestId('try-installed')).not.toBeInTheDocument();
+	});
+
+	test('F3: what a chosen skill names is offered when it isn’t ticked, and said when it is nowhere', async () => {
+		const need = { isDeclared: true, from: ['metadata.requires'] };
+		const needs = {
+			...{ binaries: [], packages: [], hosts: [], variables: [] },
+			skills: [
+				{ ...need, name: 'other', state: 'beside' as const },
+				{ ...need, name: 'not-here', state: 'missing' as const }
+			]
+		};
+		const circle = { ...needs, skills: [{ ...need, name: 'demo', state: 'beside' as const }] };
+		const { screen, client } = await setup(
+			sampleStaged({
+				skills: [
+					sampleStagedSkill({ needs }),
+					sampleStagedSkill({ path: 'other', name: 'other', needs: circle, findings: [RISK] })
+				]
+			})
+		);
+		const lacking = screen.getByTestId('also-needs');
+		await expect.element(lacking.first()).toMatchTextContent(/demo also needs other\./);
+		await expect.element(lacking.last()).toMatchTextContent(/not-here, which is neither here nor in your library/);
+		await expect
+			.element(lacking.last().getByRole('link'))
+			.toHaveAttribute('href', '/skills/install?find=not-here#catalogs');
+		await screen.getByRole('button', { name: 'Add other' }).click();
+		await expect.element(screen.getByRole('checkbox', { name: 'Install other' })).toBeChecked();
+		await expect.element(lacking).toHaveLength(1);
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ paths: ['demo', 'other'] });
 	});
 
 	test('with nothing chosen cannot be installed', async () => {

@@ -68,8 +68,9 @@ function valuesOf({
 	limits,
 	...rest
 }: Settings): Partial<Record<SettingName, string | number | boolean | null>> {
-	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, instructions, autoTitles } = rest;
-	const ofSkills = { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore };
+	const { skillsEnabled, skillsProvider, catalogRequests, autoMaxSkills, autoMinScore, instructions, autoTitles } =
+		rest;
+	const ofSkills = { skillsEnabled, skillsProvider, catalogRequests, autoMaxSkills, autoMinScore };
 	return {
 		...ofSkills,
 		instructions,

@@ -25,7 +25,7 @@ function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 			{ severity: 'info', kind: 'network', message: 'Goes out.', file: 'a', line: 1, excerpt: 'fetch' }
 		],
 		needs: {
-			...{ binaries: [], packages: [], variables: [] },
+			...{ binaries: [], packages: [], variables: [], skills: [] },
 			hosts: [
 				{ name: 'example.org', isDeclared: true, from: ['metadata.network'], isGranted: true },
 				{ name: '*.example.net', isDeclared: false, from: ['scripts/a.py'], isGranted: false }

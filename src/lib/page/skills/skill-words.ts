@@ -30,13 +30,13 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 };
 
 /** How many serious ones there are. */
-export const risksOf = (findings: readonly SkillFinding[]): number =>
+export const risksOf = (findings: readonly Pick<SkillFinding, 'severity'>[]): number =>
 	findings.filter(({ severity }) => severity === 'danger').length;
 
 export const countRisks = (count: number): string => (count === 1 ? '1 risk' : `${count} risks`);
 
 /** The security check in one line. */
-export function verdictOf(findings: readonly SkillFinding[]): string {
+export function verdictOf(findings: readonly Pick<SkillFinding, 'severity' | 'message'>[]): string {
 	const risks = findings.filter(({ severity }) => severity === 'danger');
 	if (risks.length === 0) return findings.length === 0 ? 'No risks found' : 'No serious risks found';
 	const [first] = risks;
@@ -47,6 +47,11 @@ export function verdictOf(findings: readonly SkillFinding[]): string {
 /** Address of a skill's page; the slash in `source/name` stays. */
 export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
+}
+
+/** Where the catalogs are searched for a skill. */
+export function catalogPage(name: string): string {
+	return `/skills/install?find=${encodeURIComponent(name)}#catalogs`;
 }
 
 /** Page of an execution's subject: a skill or the MCP servers. */

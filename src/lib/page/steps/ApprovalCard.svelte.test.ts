@@ -15,7 +15,7 @@ const approval: Approval = {
 	reason: '“demo” wants to run x.sh.',
 	digest: 'd'
 };
-const NEEDS = { binaries: [], packages: [], hosts: [], variables: [] };
+const NEEDS = { binaries: [], packages: [], hosts: [], variables: [], skills: [] };
 
 async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] = []) {
 	const client = {
@@ -25,6 +25,51 @@ async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] =
 	const screen = await render(ApprovalCard, { approval: { ...approval, ...more }, isOpen: true, client });
 	return { screen, client };
 }
+
+const install: NonNullable<Approval['install']> = {
+	stagedId: 's1',
+	version: '1.2.0',
+	description: 'Draws charts.\u202e <b>bold</b>',
+	from: 'github.com/acme/tools, listed by skills.sh',
+	url: 'javascript:alert(1)',
+	why: 'To draw\nyour sales.',
+	files: 2,
+	scripts: 1,
+	findings: [{ severity: 'info', message: 'Uses the network', file: 'x.sh', line: 1 }],
+	needs: [
+		{ kind: 'package', name: 'python-docx' },
+		{ kind: 'host', name: 'api.example.org' }
+	]
+};
+
+describe('F4: the card of a skill that the agent asks for', () => {
+	test('says what it is, where it’s from and what was found, as text; it’s installed or not, and nothing else', async () => {
+		const ondecide = vi.fn(async () => undefined);
+		const reason = `The agent asks to install the skill “charts” from ${install.from}.`;
+		const asked = { ...approval, skill: 'charts', script: 'install', reason, install };
+		const screen = await render(ApprovalCard, { approval: asked, isOpen: true, ondecide });
+		const card = screen.getByTestId('approval');
+		await expect.element(card).toMatchTextContent(/Install this skill\?.*charts.*version 1\.2\.0/s);
+		await expect.element(screen.getByTestId('requested-skill')).toMatchTextContent(/⟨U\+202E⟩ <b>bold<\/b>/);
+		expect(screen.getByTestId('requested-from').element().querySelector('a')).toBeNull();
+		await expect.element(screen.getByTestId('requested-review')).toMatchTextContent(/No serious risks found/);
+		await expect.element(screen.getByTestId('requested-needs')).toMatchTextContent(/python-docx\s*\(package\)\s*$/);
+		await expect.element(screen.getByTestId('review-requested')).toHaveAttribute('href', '/skills/install/s1');
+		await expect.element(screen.getByTestId('approval-why')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('give-reason')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
+		await screen.getByRole('button', { name: 'Not now' }).click();
+		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny' });
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^\s*Not now/);
+	});
+
+	test('with risks lists them, and its button doesn’t stand out', async () => {
+		const risk = { severity: 'danger' as const, message: 'Runs what it downloads', file: 'x.sh', line: 3 };
+		const { screen } = await setup({ install: { ...install, findings: Array(7).fill(risk) } });
+		await expect.element(screen.getByTestId('requested-review')).toMatchTextContent(/7 risks.*x\.sh:3.*and 2 more/s);
+		await expect.element(screen.getByRole('button', { name: 'Install' })).not.toHaveClass('primary');
+	});
+});
 
 describe('E30: the card of a call that has to be allowed', () => {
 	test('of a trusted skill offers to allow it for good', async () => {

@@ -6,7 +6,7 @@ import { sampleDetail, sampleExecution, samplePackages } from '../../../../tests
 import { ApiError } from '../request.ts';
 import MissingNeed from './MissingNeed.svelte';
 
-const NEEDS: SkillNeeds = { binaries: [], packages: [], hosts: [], variables: [] };
+const NEEDS: SkillNeeds = { binaries: [], packages: [], hosts: [], variables: [], skills: [] };
 
 async function open(missing: Missing, sandbox = 'bubblewrap') {
 	const onfixed = vi.fn();

@@ -108,6 +108,21 @@ describe('the row', () => {
 	});
 });
 
+test('F3: a loaded skill says which skills it names and can’t have, and where to get them', async () => {
+	const lacks = [
+		{ name: 'pdf-tools', state: 'missing' as const },
+		{ name: 'charts', state: 'off' as const }
+	];
+	const loaded = { skill: 'demo', description: '', path: '/skills/demo/SKILL.md', tokens: 10, lacks };
+	const screen = await render(Step, { part: part({ name: 'load_skill', loaded }), conversationId: 'c' });
+	const line = screen.getByTestId('step-lacks');
+	await expect.element(line).toMatchTextContent(/pdf-tools\s*\(not installed\)\s*, charts\s*\(off\)/);
+	await expect
+		.element(line.getByRole('link', { name: 'pdf-tools' }))
+		.toHaveAttribute('href', '/skills/install?find=pdf-tools#catalogs');
+	await expect.element(line.getByRole('link', { name: 'charts' })).toHaveAttribute('href', '/skills/charts');
+});
+
 describe('F14: a call that is being written', () => {
 	const writing = (json: string) => part({ name: 'file_write', status: 'preparing', arguments: json });
 

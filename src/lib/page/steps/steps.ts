@@ -16,6 +16,8 @@ const labels: Record<string, Tensed> = {
 	load_skill: said('Loading skill {}', 'Loaded skill {}', 'Load skill {}'),
 	read_skill_file: said('Reading {}', 'Read {}', 'Read {}'),
 	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
+	search_skill_catalogs: said('Searching catalogs for {}', 'Searched catalogs for {}', 'Search catalogs for {}'),
+	request_skill: said('Getting skill {}', 'Installed skill {}', 'Install skill {}'),
 	list_skills: said('Listing skills', 'Listed skills', 'List skills'),
 	file_read: said('Reading {}', 'Read {}', 'Read {}'),
 	look_at_file: said('Looking at {}', 'Looked at {}', 'Look at {}'),
@@ -46,6 +48,7 @@ const statusText = {
 	failed: 'Failed',
 	timeout: 'Timed out',
 	denied: 'Denied',
+	refused: 'Not installed',
 	cancelled: 'Stopped',
 	interrupted: 'Interrupted'
 };
@@ -70,7 +73,7 @@ export const isTimeout = ({ error }: Pick<Execution, 'error'>): boolean => error
 export function statusWord(part: Pick<ToolPart, 'status' | 'approval' | 'execution'>): string {
 	if (part.status === 'failed' && part.execution && isTimeout(part.execution)) return statusText.timeout;
 	if (part.status === 'waiting' && !part.approval) return statusText.handed;
-	return statusText[isDenied(part) ? 'denied' : part.status];
+	return statusText[isDenied(part) ? (part.approval?.install ? 'refused' : 'denied') : part.status];
 }
 
 const MAX_COMMAND = 4_000;
@@ -111,11 +114,11 @@ function labelOf(part: ToolPart, values: Values, skill: string | null): string {
 	const builtin = builtinNameOf(part.execution?.tool ?? part.name);
 	const key = builtin === 'browser' ? `browser_${textOf(values, ['action']) ?? ''}` : (builtin ?? part.name);
 	const words = Object.hasOwn(labels, key) ? labels[key] : undefined;
-	const subject = words ? subjectOf(key, values, skill) : nameOf(part, values);
+	const subject = words ? subjectOf(part, key, values, skill) : nameOf(part, values);
 	return (words ?? runText)[tenseOf(part)].replace('{}', () => subject).trim();
 }
 
-function subjectOf(key: string, values: Values, skill: string | null): string {
+function subjectOf(part: ToolPart, key: string, values: Values, skill: string | null): string {
 	const path = textOf(values, ['path', 'file', 'file_path', 'filename']);
 	switch (key) {
 		case 'load_skill':
@@ -126,7 +129,10 @@ function subjectOf(key: string, values: Values, skill: string | null): string {
 		case 'http_request':
 		case 'browser_open':
 			return hostOf(textOf(values, ['url']) ?? '');
+		case 'request_skill':
+			return part.approval?.skill ?? textOf(values, ['id'])?.split(/[/#]/).at(-1) ?? '';
 		case 'search_skills':
+		case 'search_skill_catalogs':
 		case 'web_search':
 		case 'web_search_call':
 		case 'openrouter:web_search':
@@ -261,8 +267,17 @@ const allowedText = {
 };
 
 /** Why approval is needed, without what the card already says. */
-export function whyAsked({ skill, script, reason }: Pick<Approval, 'skill' | 'script' | 'reason'>): string {
-	const known = [`“${skill}” wants to run ${script}`, `The built-in skill “${skill}” wants to run`];
+export function whyAsked({
+	skill,
+	script,
+	reason,
+	install
+}: Omit<Approval, 'interruptId' | 'args' | 'digest'>): string {
+	const known = [
+		`The agent asks to install the skill “${skill}” from ${install?.from}`,
+		`“${skill}” wants to run ${script}`,
+		`The built-in skill “${skill}” wants to run`
+	];
 	const prefix = known.find((each) => reason.startsWith(each)) ?? '';
 	const rest = cleanText(reason.slice(prefix.length)).replace(prefix === '' ? '' : /^[.,]\s*(but\s+)?/, '');
 	return rest.trim();
@@ -275,8 +290,11 @@ export function reachWords({ hosts, readsServer }: NonNullable<Approval['reach']
 	return readsServer ? `${network} · Can read everything the server can read` : network;
 }
 
-/** `skill` is the call's skill or MCP server. */
-export function printDecision({ choice, reason }: ApprovalDecision, skill: string): string {
+export function printDecision(
+	{ choice, reason }: ApprovalDecision,
+	{ skill, install }: Pick<Approval, 'skill' | 'install'>
+): string {
+	if (install) return choice === 'deny' ? 'Not now' : 'You chose to install it';
 	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Always allowed for this tool';
 	if (choice !== 'deny') return allowedText[choice];
 	return reason ? `Denied: ${cleanText(reason)}` : 'Denied';

@@ -21,7 +21,7 @@ export interface InstallPackagesOptions {
 }
 
 const POLL_MS = 200;
-const tell = (line: string) => process.stdout.write(`${line}\n`);
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Uses the settings in the environment. Sets the exit code: 1 if anything wasn’t installed. */
 export async function runInstallPackages({ names, all, yes, usage }: InstallPackagesOptions): Promise<void> {
@@ -52,13 +52,14 @@ async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: 
 	const { packages } = await app.preflight.needsOf(skill);
 	const { installed } = await app.packages.stateOf(skill);
 	const isMissing = packages.some(({ isFound }) => !isFound);
-	if (installed?.isReady && !isMissing) return tell(`${skill.name}: ${count(installed.packages)} installed already.`);
+	if (installed?.state === 'ready' && !isMissing)
+		return tell(`${skill.name}: ${count(installed.packages)} installed already.`);
 	if (!isMissing && !installed) {
 		if (how.isNamed) tell(`${skill.name}: it needs no packages, or they are there.`);
 		return;
 	}
 	// What a person allowed before, in exactly those versions.
-	const again = !isMissing && installed ? installed : null;
+	const again = !isMissing && installed?.state === 'gone' ? installed : null;
 	if (!again) {
 		await app.packages.lookUp(skill, []);
 		const { problem } = await followed(app, skill);
@@ -67,7 +68,8 @@ async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: 
 	const proposed = again ?? (await app.packages.stateOf(skill)).proposed;
 	if (!proposed) return;
 	tell(`${skill.name} needs ${count(proposed.packages)}:`);
-	for (const { name, version, from } of proposed.packages) tell(`  ${name} ${version} from ${from === 'file:' ? 'a folder' : from}`);
+	for (const { name, version, from } of proposed.packages)
+		tell(`  ${name} ${version} from ${from === 'file:' ? 'a folder' : from}`);
 	if (!how.yes && !(await isAllowed())) return fail(`${skill.name}: nothing was installed.`);
 	await app.packages.install(skill, proposed.digest);
 	const { problem } = await followed(app, skill);

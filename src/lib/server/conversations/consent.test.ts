@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { call, calls, text, type Reply } from '../../../../tests/support/model-server.ts';
@@ -7,7 +7,7 @@ import type { Approval, Message, ToolPart } from '../../shared/message.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { checkMayDecide, decide as decideAbout } from './consent.ts';
 import { readConversation } from './conversations.ts';
-import type { Asker } from '../turns/toolbox.ts';
+import type { Asker, BuiltinTools } from '../turns/toolbox.ts';
 
 const MANAGER: Asker = { apiKeyId: null, scopes: [] };
 let rig: RunRig;
@@ -443,5 +443,50 @@ describe('F3: a trusted skill that lacks variables which it declares', () => {
 		expect(question?.reason).toBe('“demo” wants to run say.sh, but A_TOKEN, B_TOKEN are not set.');
 		await decide('once');
 		expect(await files()).toEqual(['made-a.txt']);
+	});
+});
+
+describe('F4: a skill that the agent asks for', () => {
+	const install = { stagedId: 's', version: '1.0.0', description: '', from: 'x', why: '', files: 1, scripts: 0 };
+	const question = { skill: 'new-one', script: 'install', args: ['x'], reason: 'May it?', digest: 'd' };
+	/** Asks once, then writes the skill to the library, as an installation does. */
+	const requests = (): BuiltinTools => ({
+		tools: () => [{ type: 'function', name: 'request_skill', description: '', parameters: { type: 'object' } }],
+		has: (name) => name === 'request_skill',
+		lane: () => null,
+		approval: (_name, _args, earlier) =>
+			earlier ? null : { ...question, interruptId: 'i', install: { ...install, findings: [], needs: [] } },
+		async call() {
+			const folder = join(rig.root, 'skills', 'new-one');
+			await mkdir(folder);
+			await writeFile(join(folder, 'SKILL.md'), '---\nname: new-one\ndescription: Is new.\n---\nBrand new.\n');
+			await rig.skills.reload();
+			return { ok: true, output: '{"ok":true}', changesLibrary: true };
+		}
+	});
+	const request = () => call('request_skill', { id: 'x' });
+
+	test('is loaded in the same answer; it’s installed neither for good nor by a key', async () => {
+		rig = await createRunRig([request(), call('load_skill', { skill: 'new-one' }), text('Done.')], {
+			builtins: requests
+		});
+		await rig.run('go');
+		const ask = (by: Asker, choice: ApprovalDecision['choice']) =>
+			decideAbout(rig, { by, conversationId: 'c', interruptId: 'i', decision: { choice } });
+		await expect(ask(MANAGER, 'skill')).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(ask({ apiKeyId: 'k', scopes: ['approve'] }, 'once')).rejects.toMatchObject({ code: 'forbidden' });
+		await decide('once');
+		expect(await newest()).toMatchObject({ status: 'complete' });
+		expect(sent(2)).toContain('Brand new.');
+		await expect(ask(MANAGER, 'once')).rejects.toMatchObject({ code: 'not_found' });
+	});
+
+	test('that isn’t wanted is no execution of a skill', async () => {
+		rig = await createRunRig([request(), text('Then not.')], { builtins: requests });
+		await rig.run('go');
+		await decide('deny');
+		expect(sent(1)).toContain('ApprovalDenied');
+		expect((await rig.store.skillExecutions.list({}, { page: 1, limit: 10 })).data).toEqual([]);
+		expect(await newest()).toMatchObject({ status: 'complete' });
 	});
 });

@@ -59,6 +59,12 @@ export async function decide(
 			hint: 'To stop being asked, check the skill and trust it.'
 		});
 	}
+	if (part.approval.install && isLasting) {
+		throw new AppError('invalid_input', 'A skill can only be installed once.');
+	}
+	if (part.approval.install && decision.choice !== 'deny' && by.apiKeyId !== null) {
+		throw new AppError('forbidden', 'API keys can’t install skills.', { hint: 'Answer in the app.' });
+	}
 	const now = new Date().toISOString();
 	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);
 	const { skill, script, digest } = part.approval;

@@ -9,6 +9,19 @@ afterEach(() => rig.remove());
 
 const signal = new AbortController().signal;
 
+it('F3: of skills in one download it’s said which of those they name are here, in the library, or nowhere', async () => {
+	await rig.put(skillOf('at-home'));
+	const { skills } = await rig.stage({
+		...skillOf('one-a', {
+			folder: 'skills/one-a',
+			body: 'the `two-b` skill, the `at-home` skill, the `no-where` skill'
+		}),
+		...skillOf('two-b', { folder: 'skills/two-b', body: 'the `one-a` skill' })
+	});
+	const states = skills.map(({ needs }) => needs?.skills.map(({ name, state }) => `${name}: ${state}`));
+	expect(states).toEqual([['two-b: beside', 'at-home: on', 'no-where: missing'], ['one-a: beside']]);
+});
+
 describe('what is refused', () => {
 	it('E20: what has no SKILL.md is no skill, and nothing of it is left', async () => {
 		await expect(rig.stage({ 'README.md': 'hello' })).rejects.toMatchObject({ code: 'invalid_input' });

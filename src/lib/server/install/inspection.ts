@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { InstalledSkill, StagedSkill } from '../../shared/install.ts';
 import type { SkillDiagnostic } from '../../shared/skills.ts';
-import { readEntries } from '../skills/read/folder-walk.ts';
+import { readEntries, skillFileOf } from '../skills/read/folder-walk.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readSkillText } from '../skills/read/safe-read.ts';
 import { loadSkill } from '../skills/read/skill-loader.ts';
@@ -72,7 +72,7 @@ export function isInstallableName(name: string): boolean {
 async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnostics: SkillDiagnostic[] }> {
 	const root = { path: dirname(dir), source: 'staging' };
 	const entries = readEntries(dir);
-	const file = ['SKILL.md', 'skill.md'].flatMap((name) => entries.find((entry) => entry.name === name) ?? [])[0];
+	const file = skillFileOf(entries);
 	if (!file) {
 		const issue = { severity: 'error' as const, field: '_', message: 'has no SKILL.md' };
 		const place = { path: dir, dir, root: root.path, source: root.source };

@@ -6,6 +6,7 @@ import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { ignoring } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
+import { SKILL_FILES } from '../skills/read/folder-walk.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { ownerOf, SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
@@ -22,6 +23,8 @@ export interface InstallContext {
 	log: Log;
 	/** Reads the skill's files. */
 	needsOf(skill: Skill): Promise<SkillNeeds>;
+	/** Other skills that it names; `beside`: names of those in the same download. */
+	siblingsOf(skill: Skill, beside: readonly string[]): SkillNeeds['skills'];
 	/** Milliseconds. */
 	now(): number;
 }
@@ -138,7 +141,6 @@ function ownedRoot(dataDir: string, label: string): SkillRoot {
 
 // Finds skill folders in a repository or an archive by file names only (E20).
 
-const SKILL_FILES = ['SKILL.md', 'skill.md'];
 /** Folders of dependencies, caches and version control. */
 const SKIPPED = new Set(['.git', 'node_modules', '__MACOSX', '__pycache__']);
 /** Conventional places of skills, in order of preference. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { InstallConfirm, SkillOrigin } from '../../shared/install.ts';
 import { openSkillModes } from '../trust/skill-modes.ts';
 import { createRegistry } from '../skills/registry/registry.ts';
-import type { SkillRoot } from '../skills/types.ts';
+import { siblingsOf } from '../skills/needs/siblings.ts';
+import type { Skill, SkillRoot } from '../skills/types.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { createInstaller } from './installer.ts';
 import { ownedRoots } from './install-context.ts';
@@ -42,8 +43,11 @@ export async function openRig(settings: RigSettings = {}) {
 	const unused = () => Promise.reject(new Error('no source was to be asked'));
 	const sources = { fetch: unused, revisionOf: unused, ...settings.sources };
 	const { now = Date.now, uptime = () => performance.now() } = settings;
-	const needsOf = async () => ({ binaries: [], packages: [], hosts: [], variables: [] });
-	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, needsOf, now, uptime });
+	const needsOf = async () => ({ binaries: [], packages: [], hosts: [], variables: [], skills: [] });
+	const siblings = (skill: Skill, beside: readonly string[]) =>
+		siblingsOf(skill, { skills: registry.snapshot().skills, off: [], beside });
+	const needs = { needsOf, siblingsOf: siblings };
+	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, ...needs, now, uptime });
 
 	const close = async () => {
 		await installer.close();

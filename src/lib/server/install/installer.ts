@@ -37,7 +37,10 @@ import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf 
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
 /** The registry already has the shared root of installed skills, and `ownedRoots`. */
-export interface InstallerOptions extends Pick<InstallContext, 'store' | 'registry' | 'log' | 'needsOf'> {
+export interface InstallerOptions extends Pick<
+	InstallContext,
+	'store' | 'registry' | 'log' | 'needsOf' | 'siblingsOf'
+> {
 	dataDir: string;
 	modes: StoredSkillModes;
 	sources: SourceFetcher;
@@ -58,10 +61,11 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		registry,
 		modes,
 		log,
-		needsOf
+		needsOf,
+		siblingsOf
 	} = options;
-	const context: InstallContext = { store, registry, modes, log, needsOf, places: installPlaces(dataDir), now };
-	const { places } = context;
+	const places = installPlaces(dataDir);
+	const context: InstallContext = { store, registry, modes, log, needsOf, siblingsOf, places, now };
 	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
 	const knownRoots = new Set<string>();
 

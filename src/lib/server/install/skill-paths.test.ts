@@ -22,7 +22,7 @@ describe('skillFoldersIn', () => {
 		],
 		['a folder of a Mac beside it', ['__MACOSX/a/SKILL.md', 'top/skills/a/SKILL.md'], ['top/skills/a']],
 		['a skill in skills itself', ['skills/SKILL.md'], ['skills']],
-		['both spellings once', ['a/SKILL.md', 'a/skill.md'], ['a']],
+		['all spellings once', ['a/SKILL.md', 'a/skill.md', 'b/Skill.md'], ['a', 'b']],
 		['what others wrote left out', ['node_modules/x/SKILL.md', 'a/SKILL.md', '.git/SKILL.md'], ['a']],
 		['the outer of two', ['a/SKILL.md', 'a/examples/b/SKILL.md', 'ab/SKILL.md'], ['a', 'ab']]
 	])('E20: finds %s', (_, paths, folders) => {

@@ -54,6 +54,11 @@ export async function stageInstall(
 			skills.push(shown);
 			notes.push(...(await warningsFor(context, owner, shown)));
 		}
+		const beside = skills.filter(({ status }) => status === 'ready').map(({ name }) => name);
+		for (const { path, needs } of skills) {
+			const skill = inspections.get(path)?.skill;
+			if (needs && skill) needs.skills = context.siblingsOf(skill, beside);
+		}
 		if (skills.length === 0) {
 			throw new AppError('invalid_input', 'No skill found. A skill is a folder with a SKILL.md.');
 		}

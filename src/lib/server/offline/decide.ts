@@ -21,6 +21,7 @@ const NEAR = 0.35;
 const ALIKE = 0.65;
 /** A pinned skill that fits at all is meant before one that fits better by up to so much. */
 const PINNED = 5;
+const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -178,6 +179,9 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 		form === 'code' ? (value.split(/\W/, 1)[0] ?? '') : /^(date|time|url|email)$/.test(form) ? form : []
 	);
 	const asked = framing(message).map(({ text }) => text);
+	// A name of several words is nothing else; one after “not” may be the one that isn't meant.
+	const named = skills.filter(({ name }) => name.includes('-') && asked.includes(name));
+	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	for (const query of [
 		[...asked, ...extensions, ...forms],
 		[message.text, ...extensions]

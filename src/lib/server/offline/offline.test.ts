@@ -452,6 +452,9 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(both.texts[0]).toContain('Which skill should I use?');
 		expect(both.calls).toEqual([['lamp.py', 'on', 'Kitchen']]);
 		expect(both.loaded).toEqual(['lamps-a', 'lamps-b']);
+		const named = await talk({ skills }, 'use lamps-b to switch on a lamp in the Kitchen');
+		expect(named.calls).toEqual([['lamp.py', 'on', 'Kitchen']]);
+		expect(named.loaded).toEqual(['lamps-b']);
 	});
 
 	test('among many skills the one that fits is loaded', async () => {

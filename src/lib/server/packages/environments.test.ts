@@ -10,6 +10,7 @@ import {
 	type NpmPackage,
 	openPackageIndex,
 	type PackageIndex,
+	tarOf,
 	type Wheel,
 	wheel,
 	wheelFolder
@@ -99,11 +100,11 @@ test('D46: a folder of wheels is an index: versions, hashes, sizes and source ar
 	});
 	expect(lock.requested).toEqual([{ ecosystem: 'python', requirement: 'tiny-lib<2' }]);
 	expect(await there()).toEqual([]);
-	expect(await environments.open(lock.digest)).toBeNull();
+	expect(await environments.open(lock)).toBeNull();
 
 	await environments.install(lock);
 	expect(await there()).toEqual([lock.digest]);
-	const packages = await environments.open(lock.digest);
+	const packages = await environments.open(lock);
 	expect(await importing(packages?.python ?? '', 'import tiny_lib, helper; print(tiny_lib.VERSION, helper.NAME)')).toBe(
 		'1.2.0 helper'
 	);
@@ -124,6 +125,21 @@ test('D46: the same lock is the same environment on another machine with another
 	expect(two.packages.every(({ from }) => from === index.host)).toBe(true);
 	await other.install(one);
 	expect(await there()).toEqual([one.digest]);
+});
+
+test('D46: packages made for another Python or system are not used', async () => {
+	await wheelFolder(join(dir, 'wheels'), TWO);
+	const options = { pipIndexUrl: pathToFileURL(join(dir, 'wheels')).href };
+	const lock = await open(options).lookUp(wanted('python', 'helper'));
+	await open(options).install(lock);
+	const elsewhere = open({ ...options, target: async () => ({ version: '3.5', libc: 'musl', machine: 'aarch64' }) });
+	expect(await elsewhere.stateOf(lock)).toBe('other-python');
+	expect(await elsewhere.open(lock)).toBeNull();
+	const other = await elsewhere.lookUp(wanted('python', 'helper'));
+	expect(other.digest).not.toBe(lock.digest);
+	await elsewhere.install(other);
+	expect(await elsewhere.stateOf(other)).toBe('ready');
+	expect(await open(options).stateOf(lock)).toBe('ready');
 });
 
 const NPM: NpmPackage[] = [
@@ -153,29 +169,50 @@ test('D46: npm packages are found by import and by require, and their install sc
 	]);
 	expect(lock.packages.every(({ bytes, hash }) => (bytes ?? 0) > 0 && hash.startsWith('sha512-'))).toBe(true);
 	await environments.install(lock);
-	const { register, folder: at } = (await environments.open(lock.digest)) ?? {};
+	const { register, folder: at } = (await environments.open(lock)) ?? {};
 	expect(await requiring(register ?? '', 'a.cjs', "console.log(require('left').sum)")).toBe('left1.1.0');
 	expect(await requiring(register ?? '', 'a.mjs', "import { name } from 'modern'; console.log(name)")).toBe('modern');
 	expect(await readdir(at ?? '')).not.toContain('pushed');
 	expect(JSON.stringify(lock.javascript)).not.toContain(host);
 });
 
-test('D46: a package that would have to be built is not installed, since that would run its code', async () => {
-	const index = await serve([]);
-	index.intercept = (request, response) => {
-		if (!request.url?.startsWith('/simple/')) return false;
-		response
-			.writeHead(200, { 'content-type': 'text/html' })
-			.end('<a href="/files/built-1.0.0.tar.gz">built-1.0.0.tar.gz</a>');
-		return true;
-	};
-	const failure = await open({ pipIndexUrl: index.pipIndexUrl })
+test('D46: a package that would have to be built is not installed, since that would run its code, unless that is allowed', async () => {
+	const backend = `
+import zipfile
+def build_wheel(folder, *more):
+    open(${JSON.stringify(join(dir, 'built'))}, 'w').close()
+    name = 'built-1.0.0-py3-none-any.whl'
+    with zipfile.ZipFile(folder + '/' + name, 'w') as wheel:
+        wheel.writestr('built.py', 'NAME = "built"')
+        wheel.writestr('built-1.0.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: built\\nVersion: 1.0.0\\n')
+        wheel.writestr('built-1.0.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+        wheel.writestr('built-1.0.0.dist-info/RECORD', '')
+    return name
+`;
+	const project = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n';
+	await mkdir(join(dir, 'sources'));
+	await writeFile(
+		join(dir, 'sources/built-1.0.0.tar.gz'),
+		tarOf('built-1.0.0', {
+			'backend.py': backend,
+			'pyproject.toml': project,
+			'PKG-INFO': 'Metadata-Version: 2.1\nName: built\nVersion: 1.0.0\n'
+		})
+	);
+	const pipIndexUrl = pathToFileURL(join(dir, 'sources')).href;
+	const failure = await open({ pipIndexUrl })
 		.lookUp(wanted('python', 'built'))
 		.catch((error: unknown) => error);
 	expect(failure).toMatchObject({ type: 'NotFound', missing: 'built' });
 	expect((failure as Error).message).toContain('has no ready-made package built');
-	expect(index.asked.some((path) => path.startsWith('/files'))).toBe(false);
+	expect(await readdir(dir)).not.toContain('built');
 	expect(await there()).toEqual([]);
+
+	const environments = open({ pipIndexUrl, mayBuild: true });
+	const lock = await environments.lookUp(wanted('python', 'built'));
+	await environments.install(lock);
+	const packages = await environments.open(lock);
+	expect(await importing(packages?.python ?? '', 'import built; print(built.NAME)')).toBe('built');
 });
 
 test('D46: a name that no registry has is told by its name', async () => {

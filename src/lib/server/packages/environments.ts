@@ -21,6 +21,8 @@ export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'ta
 	npmRegistry: string | null;
 	/** Hosts besides the indexes’ that packages may come from. */
 	hosts: readonly string[];
+	/** See `PipOptions`. Default: false. */
+	mayBuild?: boolean;
 	/** The environment that pip’s and npm’s settings are taken from. */
 	environment: Readonly<Record<string, string | undefined>>;
 	/** Silence after which an installer is given up, in milliseconds. */
@@ -37,8 +39,10 @@ export interface Environments {
 	lookUp(wanted: readonly Package[], how?: How): Promise<PackageLock>;
 	/** Does nothing if it’s installed. Two at once for one lock share the work; stopping one doesn’t stop the other. @throws PackagesError */
 	install(lock: PackageLock, how?: How): Promise<void>;
-	/** What a run needs of it; null if it isn’t installed. */
-	open(digest: string): Promise<SkillPackages | null>;
+	/** What a run needs of it; null unless it is ready. */
+	open(lock: Pick<PackageLock, 'digest' | 'python'>): Promise<SkillPackages | null>;
+	/** See `skillPackages` in `shared/packages.ts`. */
+	stateOf(lock: Pick<PackageLock, 'digest' | 'python'>): Promise<'ready' | 'gone' | 'other-python'>;
 	/** Removes those that nobody needs, and returns how many. */
 	removeUnused(kept: ReadonlySet<string>): Promise<number>;
 }
@@ -54,8 +58,8 @@ const QUIET_MS = 60_000;
 const PART = /^[0-9a-f]{64}\.(\d+)\.[0-9a-f-]+\.part$/;
 
 export function createEnvironments(options: EnvironmentsOptions): Environments {
-	const { folder, maxBytes, environment, hosts, quietMs = QUIET_MS } = options;
-	const common = { ...options, env: environmentFor(environment), hosts, quietMs };
+	const { folder, maxBytes, environment, hosts, mayBuild = false, quietMs = QUIET_MS } = options;
+	const common = { ...options, env: environmentFor(environment), hosts, mayBuild, quietMs };
 	const pip = createPip({ ...common, indexUrl: options.pipIndexUrl });
 	const npm = createNpm({ ...common, registry: options.npmRegistry, ownNpm: environment.npm_execpath });
 	const installing = new Map<string, Installing>();
@@ -113,6 +117,13 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			});
 		});
 
+	const stateOf: Environments['stateOf'] = async ({ digest, python }) => {
+		if (!/^[0-9a-f]{64}$/.test(digest) || !(await exists(join(folder, digest)))) return 'gone';
+		if (!python) return 'ready';
+		const here = await pip.python();
+		return here?.version === python.version && here.system === python.system ? 'ready' : 'other-python';
+	};
+
 	return {
 		async lookUp(wanted, { signal = new AbortController().signal, onProgress = () => undefined } = {}) {
 			const ask = (ecosystem: Package['ecosystem'], installer: Pick<typeof pip, 'lookUp'>) => {
@@ -162,9 +173,10 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 				if (signal?.aborted && job.waiting === 0) await done.catch(() => undefined);
 			}
 		},
-		async open(digest) {
-			const path = join(folder, digest);
-			if (!/^[0-9a-f]{64}$/.test(digest) || !(await exists(path))) return null;
+		stateOf,
+		async open(lock) {
+			const path = join(folder, lock.digest);
+			if ((await stateOf(lock)) !== 'ready') return null;
 			const names = new Set(await readdir(path));
 			const python = names.has('python') ? join(path, 'python') : null;
 			const node = names.has('node_modules') ? join(path, 'node_modules') : null;

@@ -104,7 +104,7 @@ test('D46: what a skill needs is looked up and shown, and only what was shown is
 	await packages.settled(demo);
 	const { installed, proposed: after } = await packages.stateOf(demo);
 	expect(after).toBeNull();
-	expect(installed).toMatchObject({ digest: proposed?.digest, isReady: true });
+	expect(installed).toMatchObject({ digest: proposed?.digest, state: 'ready' });
 	expect(changes).toBe(1);
 	const isInstalled = await packages.installed(demo);
 	expect([isInstalled('python', 'third'), isInstalled('javascript', 'third')]).toEqual([true, false]);
@@ -136,12 +136,12 @@ test('D46: packages of a skill that is gone are removed; when it comes back, one
 	expect(await packages.cleanUp()).toBe(1);
 	ids = ['local/demo'];
 	const { installed } = await packages.stateOf(demo);
-	expect(installed?.isReady).toBe(false);
+	expect(installed?.state).toBe('gone');
 	expect(await packages.packagesOf(demo)).toBeNull();
 	// A newer version changes nothing.
 	await packages.install(demo, installed?.digest ?? '');
 	await packages.settled(demo);
-	expect((await packages.stateOf(demo)).installed).toMatchObject({ isReady: true, digest: installed?.digest });
+	expect((await packages.stateOf(demo)).installed).toMatchObject({ state: 'ready', digest: installed?.digest });
 });
 
 test('D46: a package that a script asked for when it failed stays when more are installed', async () => {

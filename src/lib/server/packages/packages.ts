@@ -153,9 +153,13 @@ export function createPackages({
 			const id = skillIdOf(skill);
 			const record = await store.get(id);
 			const { work = null, problem = null, proposal = null } = entries.get(id) ?? {};
-			const isReady = record !== null && (await environments.open(record.lock.digest)) !== null;
+			const installed = record && {
+				...shown(record.lock),
+				state: await environments.stateOf(record.lock),
+				installedAt: record.installedAt
+			};
 			return {
-				installed: record && { ...shown(record.lock), isReady, installedAt: record.installedAt },
+				installed,
 				proposed: proposal && { ...shown(proposal.lock), notFound: proposal.notFound },
 				work,
 				problem
@@ -206,11 +210,11 @@ export function createPackages({
 		settled: async (skill) => entries.get(skillIdOf(skill))?.done,
 		async packagesOf(skill) {
 			const record = await store.get(skillIdOf(skill as Skill));
-			return record && environments.open(record.lock.digest);
+			return record && environments.open(record.lock);
 		},
 		async installed(skill) {
 			const record = await store.get(skillIdOf(skill));
-			const isReady = record !== null && (await environments.open(record.lock.digest)) !== null;
+			const isReady = record !== null && (await environments.stateOf(record.lock)) === 'ready';
 			const names = new Set(isReady ? record.lock.packages.map(keyOf) : []);
 			return (ecosystem, name) => names.has(keyOf({ ecosystem, name }));
 		},

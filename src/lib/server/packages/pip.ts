@@ -1,4 +1,4 @@
-/** Python packages, by pip: wheels only, so no code of a package runs while it is installed (D46). */
+/** Python packages, by pip: wheels only, so no code of a package runs while it is installed, unless that is allowed (D46). */
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,8 @@ export interface PipOptions {
 	indexUrl: string | null;
 	/** More hosts that it may reach. */
 	hosts: readonly string[];
+	/** Packages without a wheel for this computer may be built, which runs their code outside any sandbox. */
+	mayBuild: boolean;
 	/** The server’s Python; null without one. */
 	findPython(): Promise<{ file: string; args: string[] } | null>;
 	/** null: this computer. */
@@ -29,10 +31,11 @@ const DEFAULT_HOSTS = ['pypi.org', 'files.pythonhosted.org'];
 const ALWAYS = ['--no-input', '--no-color', '--disable-pip-version-check', '--progress-bar=off', '--retries=1', '-vv'];
 /** What would lead elsewhere, if an index is set here. */
 const OTHER_INDEX = /^PIP_(INDEX_URL|EXTRA_INDEX_URL|FIND_LINKS|NO_INDEX|CONSTRAINT|REQUIREMENT|CONFIG_FILE)$/i;
+const DESCRIBE = 'import sys, platform; print("%d.%d" % sys.version_info[:2], sys.platform, platform.machine())';
 const SIZE_MS = 5000;
 const SIZES_AT_ONCE = 8;
 
-export function createPip({ indexUrl, hosts, findPython, target, env, quietMs }: PipOptions) {
+export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, quietMs }: PipOptions) {
 	const own = Object.entries(env).filter(([name]) => indexUrl === null || !OTHER_INDEX.test(name));
 	const isFolder = indexUrl?.startsWith('file:') === true;
 	const index = indexUrl === null ? 'the package index' : isFolder ? 'the folder of packages' : hostOf(indexUrl);
@@ -64,10 +67,32 @@ export function createPip({ indexUrl, hosts, findPython, target, env, quietMs }:
 
 	const optionsFor = async (): Promise<string[]> => {
 		const from = isFolder ? ['--no-index', '--find-links', fileURLToPath(indexUrl)] : ['--index-url', indexUrl ?? ''];
-		return [...ALWAYS, '--only-binary=:all:', ...(indexUrl === null ? [] : from), ...platformOf(await target())];
+		const elsewhere = await target();
+		const kinds = mayBuild && !elsewhere ? [] : ['--only-binary=:all:'];
+		return [...ALWAYS, ...kinds, ...(indexUrl === null ? [] : from), ...platformOf(elsewhere)];
+	};
+
+	let known: Promise<PackageLock['python']> | undefined;
+	const ask = async (): Promise<PackageLock['python']> => {
+		const elsewhere = await target();
+		if (elsewhere) return { version: elsewhere.version, system: `${elsewhere.libc} ${elsewhere.machine}` };
+		const python = await findPython();
+		if (!python) return null;
+		const work = { signal: new AbortController().signal, onProgress: () => undefined, measure: async () => 0 };
+		const command = [python.file, ...python.args, '-c', DESCRIBE];
+		const { output } = await runProgram(command, { ...base, cwd: '/', work });
+		const [version = '', ...system] = output.trim().split(/\s+/);
+		return { version, system: system.join(' ') };
 	};
 
 	return {
+		/** What packages are made for here; null without Python. Doesn’t change while the server runs. */
+		async python(): Promise<PackageLock['python']> {
+			known ??= ask();
+			known.catch(() => (known = undefined));
+			return known;
+		},
+
 		/** Finds exact versions, with hashes and sizes. `folder` is empty. @throws PackagesError */
 		async lookUp(wanted: readonly Package[], folder: string, work: Work): Promise<Found> {
 			const program = await open(folder, work);

@@ -15,6 +15,7 @@ const DEFAULTS = {
 	isEnabled: true,
 	provider: 'skillssh',
 	skillsmpApiKey: null,
+	catalogRequests: true,
 	autoMaxSkills: 5,
 	autoMinScore: 3,
 	model: { id: 'openrouter/auto', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null, isOffline: true },

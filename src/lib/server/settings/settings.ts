@@ -26,6 +26,7 @@ export interface SettingsParts {
 	defaults: {
 		isEnabled: boolean;
 		provider: Settings['skillsProvider'];
+		catalogRequests: boolean;
 		skillsmpApiKey: string | null;
 		autoMaxSkills: number;
 		autoMinScore: number;
@@ -63,6 +64,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		canEnableSkills: defaults.isEnabled,
 		skillsProvider: chosen.skillsProvider ?? defaults.provider,
 		hasSkillsmpApiKey: (storedKey ?? defaults.skillsmpApiKey) !== null,
+		catalogRequests: chosen.catalogRequests ?? defaults.catalogRequests,
 		autoMaxSkills: chosen.autoMaxSkills ?? defaults.autoMaxSkills,
 		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore,
 		instructions: chosen.instructions ?? '',
@@ -78,6 +80,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		},
 		defaults: {
 			skillsProvider: defaults.provider,
+			catalogRequests: defaults.catalogRequests,
 			autoMaxSkills: defaults.autoMaxSkills,
 			autoMinScore: defaults.autoMinScore,
 			model: defaults.model.id,

@@ -18,7 +18,7 @@ const BUILTINS = [
 	{ name: 'file_read', description: 'Reads a file.', parameters: { type: 'object' }, unavailable: () => null },
 	{ name: 'browser', description: 'Opens a page.', parameters: {}, unavailable: () => 'No browser is installed.' }
 ];
-const NEEDS = { binaries: [], packages: [], hosts: [], variables: [] };
+const NEEDS = { binaries: [], packages: [], hosts: [], variables: [], skills: [] };
 
 let folder: string;
 let store: Store;

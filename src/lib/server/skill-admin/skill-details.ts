@@ -62,7 +62,7 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 }
 
 const NOTHING_NEEDED = {
-	needs: { binaries: [], packages: [], hosts: [], variables: [] },
+	needs: { binaries: [], packages: [], hosts: [], variables: [], skills: [] },
 	network: { declared: [], granted: [] },
 	allowedTools: null
 };

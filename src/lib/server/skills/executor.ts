@@ -3,9 +3,10 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, extname, join, relative } from 'node:path';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
-import { buildEnvironment, limitsOf, MAX_TIMEOUT_MS, type ScriptInput } from './run/environment.ts';
+import { buildEnvironment, limitsOf, MAX_TIMEOUT_MS, type ScriptInput, timeoutOf } from './run/environment.ts';
 import type { AllowedFiles, ExecutionHost, ExecutionContext } from './run/execution-host.ts';
 import { execute, type Invocation } from './run/execution.ts';
+import { type Announced, carryOut } from './run/execution-record.ts';
 import { HARNESS_ARGUMENTS, type NativeHandlers, type NodeCall, PYTHON_HARNESS, runNative } from './run/handlers.ts';
 import { createInterpreters, type Program } from './run/interpreters.ts';
 import { createOutputStore, type OutputStore } from './run/execution-result.ts';
@@ -177,6 +178,23 @@ export function createExecutor(options: ExecutorOptions): Executor {
 		};
 	};
 
+	/** A run that its program's absence ends before it begins is a run all the same, with a step that says so. */
+	const recorded = async (
+		call: Pick<Announced, 'skill' | 'script' | 'args' | 'digest'> & Partial<Announced>,
+		context: ExecutionContext,
+		work: () => Promise<SkillExecutionResult>
+	): Promise<SkillExecutionResult> => {
+		try {
+			return await work();
+		} catch (error) {
+			if (!(error instanceof SkillError && error.missing)) throw error;
+			const { skill } = call;
+			const bounds = { ...limitsOf(skill, limits), timeoutMs: timeoutOf(skill, context.timeoutMs, timeoutMs) };
+			const announced = { ...call, sandbox: sandbox.name, limits: bounds, secrets: [] };
+			return carryOut(announced, context, parts, () => Promise.reject(error));
+		}
+	};
+
 	return {
 		readOutput: (id, range) => outputs.read(id, range),
 		setTimeout(wanted) {
@@ -224,20 +242,22 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			withCopy(skill, context, async (copy) => {
 				const prepared = await prepare(skill, copy, requested, context);
 				const { shared, hostPath, scriptPath: path, runtimeWith, packages, ofNode, started } = prepared;
-				const program = await interpreters.resolve(hostPath, { hasPackages: packages !== null });
-				const isWarm = JAVASCRIPT.test(path) && input === undefined;
-				const warm = (env: Record<string, string>) =>
-					JSON.stringify({ path, argv, env, cwd: shared.cwd, ...ofNode } satisfies NodeCall);
-				const call = {
-					...shared,
-					env: { ...variables, ...shared.env },
-					args: argv,
-					...started(program.file, [...program.args, path, ...argv]),
-					runtime: runtimeWith(program),
-					input,
-					warm: isWarm ? warm : undefined
-				};
-				return execute(call, context, parts);
+				return recorded({ ...shared, args: argv }, context, async () => {
+					const program = await interpreters.resolve(hostPath, { hasPackages: packages !== null });
+					const isWarm = JAVASCRIPT.test(path) && input === undefined;
+					const warm = (env: Record<string, string>) =>
+						JSON.stringify({ path, argv, env, cwd: shared.cwd, ...ofNode } satisfies NodeCall);
+					const call = {
+						...shared,
+						env: { ...variables, ...shared.env },
+						args: argv,
+						...started(program.file, [...program.args, path, ...argv]),
+						runtime: runtimeWith(program),
+						input,
+						warm: isWarm ? warm : undefined
+					};
+					return execute(call, context, parts);
+				});
 			}),
 		async runTool(skill, tool, args, context) {
 			if (tool.handler && !tool.script) {
@@ -252,22 +272,24 @@ export function createExecutor(options: ExecutorOptions): Executor {
 					const call = { ...shared, runtime: runtimeWith(program), ...more, ...started(program.file, more.argv) };
 					return execute({ ...call, tool: tool.name, args: [], toolInput: args }, context, parts);
 				};
-				if (JAVASCRIPT.test(path)) {
-					const ask = (env: Record<string, string>) =>
-						JSON.stringify({ path, args: input, env, cwd: shared.cwd, ...ofNode } satisfies NodeCall);
-					const node = await interpreters.resolve(hostPath);
-					return run(node, { argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask });
-				}
-				if (extname(path) === '.py') {
-					const python = await interpreters.python();
-					const argv = [...python.args, '-c', PYTHON_HARNESS];
-					return run(python, { argv, answer: 'harness', input: JSON.stringify({ path, args: input }) });
-				}
-				// D22: JSON on stdin and as the first argument; the output is the answer.
-				const program = await interpreters.resolve(hostPath);
-				const json = JSON.stringify(input);
-				const argv = [...program.args, path, ...(Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES ? [json] : [])];
-				return run(program, { argv, answer: 'program', input: json });
+				return recorded({ ...shared, tool: tool.name, args: [], toolInput: args }, context, async () => {
+					if (JAVASCRIPT.test(path)) {
+						const ask = (env: Record<string, string>) =>
+							JSON.stringify({ path, args: input, env, cwd: shared.cwd, ...ofNode } satisfies NodeCall);
+						const node = await interpreters.resolve(hostPath);
+						return run(node, { argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask });
+					}
+					if (extname(path) === '.py') {
+						const python = await interpreters.python();
+						const argv = [...python.args, '-c', PYTHON_HARNESS];
+						return run(python, { argv, answer: 'harness', input: JSON.stringify({ path, args: input }) });
+					}
+					// D22: JSON on stdin and as the first argument; the output is the answer.
+					const program = await interpreters.resolve(hostPath);
+					const json = JSON.stringify(input);
+					const argv = [...program.args, path, ...(Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES ? [json] : [])];
+					return run(program, { argv, answer: 'program', input: json });
+				});
 			});
 		}
 	};

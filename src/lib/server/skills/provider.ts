@@ -101,9 +101,11 @@ export interface SkillsProvider {
 	readonly sandbox: string;
 	/** Queue of the scripts, for hosts that start other programs too. */
 	readonly turns: Turns;
-	/** Tools of one conversation, over a fixed view of the library. */
+	/** Tools of one conversation, over a fixed view of the library, or over what the function returns at each call. */
 	createSession(
-		options: Omit<SessionOptions, 'executor' | 'snapshot' | 'isReserved'> & { snapshot: SkillSnapshot }
+		options: Omit<SessionOptions, 'executor' | 'snapshot' | 'isReserved'> & {
+			snapshot: SkillSnapshot | (() => SkillSnapshot);
+		}
 	): SkillSession;
 	/** Skills that match a query, best first. Builds the index once per snapshot. */
 	rank(snapshot: SkillSnapshot, query: string): Promise<Skill[]>;
@@ -235,7 +237,13 @@ export async function createSkillsProvider(
 		sandbox: sandbox.name,
 		turns,
 		createSession: ({ snapshot, ...more }) =>
-			createSkillSession({ dialect, ...more, isReserved, snapshot: () => snapshot, executor }),
+			createSkillSession({
+				dialect,
+				...more,
+				isReserved,
+				snapshot: typeof snapshot === 'function' ? snapshot : () => snapshot,
+				executor
+			}),
 		rank: async (snapshot, query) => (await indexFor(snapshot)).rank(query, MAX_RANKED).map(({ skill }) => skill),
 		explain: async (snapshot, query, wanted) => (await indexFor(snapshot)).explain(query, wanted),
 		workshop,

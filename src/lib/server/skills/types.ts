@@ -182,7 +182,15 @@ export interface ToolDefinition {
 
 /** Progress of a tool call, in order. */
 export type SkillEvent =
-	| { type: 'loaded'; skill: string; description: string; path: string; tokens: number }
+	| {
+			type: 'loaded';
+			skill: string;
+			description: string;
+			path: string;
+			tokens: number;
+			/** Skills that it names and that can't be loaded; absent if there are none. */
+			lacks?: { name: string; state: 'off' | 'missing' }[];
+	  }
 	| {
 			type: 'started';
 			/** Id in the execution record. */
@@ -212,11 +220,14 @@ export class SkillError extends Error {
 	override readonly name = 'SkillError';
 	readonly type: SkillErrorType;
 	readonly hint: string | undefined;
+	/** What isn't there, if that's known before anything runs. */
+	readonly missing: Missing | undefined;
 
-	constructor(type: SkillErrorType, message: string, hint?: string) {
+	constructor(type: SkillErrorType, message: string, hint?: string, missing?: Missing) {
 		super(message);
 		this.type = type;
 		this.hint = hint;
+		this.missing = missing;
 	}
 }
 

@@ -51,7 +51,11 @@ async function program(name: string, mode = 0o755): Promise<string> {
 
 const pathWith = (bin: string): string => [bin, process.env.PATH ?? ''].join(delimiter);
 const grantedHosts = async () => ['granted.example', '*.wide.io'];
-const none: Lookup = { binaries: async () => new Set(), pythonModules: async () => new Set() };
+const none: Lookup = {
+	binaries: async () => new Set(),
+	pythonModules: async () => new Set(),
+	foreignPython: async () => null
+};
 
 test('F3: programs are looked for on the PATH: a folder, a file that cannot be run or a path is none', async () => {
 	const bin = await program('my-tool');
@@ -105,10 +109,12 @@ test('F3: needs are declared or found, there or not; no value is in them', async
 		vault,
 		offered: { B_KEY: 'value-of-b', D_KEY: 'x', PATH: '/' },
 		lookup,
-		grantedHosts
+		grantedHosts,
+		siblingsOf: () => [{ name: 'pdf-tools', isDeclared: true, from: ['metadata.requires'], state: 'missing' }]
 	});
 	const needs = await preflight.needsOf(skill);
 	expect(needs).toEqual({
+		skills: [{ name: 'pdf-tools', isDeclared: true, from: ['metadata.requires'], state: 'missing' }],
 		binaries: [
 			{ name: 'my-tool', isDeclared: true, from: ['metadata.requires'], isFound: true },
 			{ name: 'missing-tool', isDeclared: true, from: ['metadata.requires'], isFound: false },
@@ -160,7 +166,8 @@ test('F3: what was found is not asked for again at once, and is after a while', 
 			return new Set(asked.length > 1 ? names : []);
 		}
 	};
-	const preflight = createPreflight({ vault, offered: {}, lookup, grantedHosts, now: () => time });
+	const siblingsOf = () => [];
+	const preflight = createPreflight({ vault, offered: {}, lookup, grantedHosts, siblingsOf, now: () => time });
 	const isFound = async () => (await preflight.needsOf(skill)).binaries[0]?.isFound;
 	expect([await isFound(), await isFound()]).toEqual([false, false]);
 	expect(asked).toHaveLength(1);

@@ -162,6 +162,8 @@ export interface PreflightOptions {
 	grantedHosts(skillId: string): Promise<string[]>;
 	/** Tells whether a package is installed for the skill; default: none is. */
 	installed?(skill: Skill): Promise<(ecosystem: 'python' | 'javascript', name: string) => boolean>;
+	/** Other skills that it names. */
+	siblingsOf(skill: Skill): SkillNeeds['skills'];
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
@@ -176,6 +178,7 @@ export function createPreflight({
 	lookup,
 	grantedHosts,
 	installed = async () => () => false,
+	siblingsOf,
 	now = () => performance.now()
 }: PreflightOptions): Preflight {
 	const binaries = remember((names) => lookup.binaries(names), now);
@@ -228,6 +231,7 @@ export function createPreflight({
 			const unused = more.map(({ name }) => ({ name, isDeclared: false, isOptional: false, from: [] }));
 			const variables = [...found.variables, ...unused];
 			return {
+				skills: siblingsOf(skill),
 				binaries: found.binaries.map((need) => ({ ...need, isFound: programs.has(need.name) })),
 				packages: await Promise.all(packages),
 				hosts: [...hosts, ...others.map((name) => ({ name, isDeclared: false, from: [], isGranted: true }))],

@@ -21,6 +21,8 @@ export interface SkillToolboxOptions {
 	builtins?: BuiltinTools;
 	/** Denied calls are among the executions, too. */
 	recorder?: ExecutionRecorder | undefined;
+	/** Called after a tool has changed the library. */
+	onLibraryChange?: () => void;
 }
 
 /** Tools of one conversation that don't belong to a skill: built in, or from MCP servers. */
@@ -57,6 +59,8 @@ export interface BuiltinResult {
 	parts?: readonly object[];
 	/** That it has made, or shown. */
 	files?: ProducedFile[];
+	/** Skills were added, which this turn can use, too. */
+	changesLibrary?: boolean;
 }
 
 /** A caller's tool takes precedence over one of ours with the same name (B13). */
@@ -87,7 +91,8 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			return question;
 		},
 		async denied({ callId, name, approval }, args, message) {
-			if (!recorder || !approval) return;
+			// A skill that wasn't installed has no executions.
+			if (!recorder || !approval || approval.install) return;
 			const { skill, script, args: argv, digest } = approval;
 			const plan = builtinOf(name) ? null : session.plan(name, args);
 			const id = randomUUID();
@@ -106,7 +111,8 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			const allowed = approved.get(keyOf(name, args));
 			const result: BuiltinResult = await (builtinOf(name)?.call(name, args, context) ??
 				session.call(name, args, allowed === undefined ? context : { ...context, allowed }));
-			const { ok, output, parts, files } = result;
+			const { ok, output, parts, files, changesLibrary } = result;
+			if (changesLibrary) options.onLibraryChange?.();
 			if (files) emit({ type: 'CUSTOM', name: 'tool.files', value: { toolCallId, files } });
 			return { output, parts, isError: !ok };
 		}

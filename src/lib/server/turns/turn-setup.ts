@@ -35,6 +35,10 @@ export interface TurnSetupParts {
 		only?: readonly string[] | undefined;
 		/** Those that can ask must ask. */
 		asks?: boolean;
+		apiKeyId?: string | undefined;
+		/** The request names the skills that it allows. */
+		isLimited?: boolean;
+		signal: AbortSignal;
 	}) => BuiltinTools;
 	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
 	maxSuggested?: () => number;
@@ -69,7 +73,7 @@ export interface TurnSkills {
 }
 
 export interface TurnOffer {
-	/** Used for the whole turn. */
+	/** Used for the whole turn, until a tool of the turn adds a skill. */
 	snapshot: SkillSnapshot;
 	builtins: BuiltinTools | undefined;
 	told: TurnSkills;
@@ -91,7 +95,13 @@ export async function offerTurn(
 	const { skills, modes, contextTokens: cap } = parts;
 	const { question: asked, described, states, model, signal, policy, approval, apiKeyId } = turn;
 	const snapshot = skills.registry.snapshot();
-	const builtins = parts.builtins?.({ only: policy?.builtins, asks: approval === 'ask' });
+	const builtins = parts.builtins?.({
+		only: policy?.builtins,
+		asks: approval === 'ask',
+		apiKeyId,
+		isLimited: policy?.allowed !== undefined,
+		signal
+	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
 	const usable = viewOf(snapshot, visibility).library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
@@ -207,8 +217,9 @@ export function equipTurn(
 	}
 ): Toolbox {
 	const { tools, loaded, seen, cwd, caller, policy, approval, apiKeyId } = turn;
+	let library = snapshot;
 	const session = skills.createSession({
-		snapshot,
+		snapshot: () => library,
 		loaded: [...told.loaded.map(({ name }) => name), ...loaded],
 		seen: [...told.loaded.map(({ digest }) => digest), ...seen],
 		dialect: 'full',
@@ -225,6 +236,7 @@ export function equipTurn(
 		approvals: approval === 'ask' ? approvals.asking() : approvals,
 		callerTools: tools,
 		builtins,
-		recorder
+		recorder,
+		onLibraryChange: () => (library = skills.registry.snapshot())
 	});
 }

@@ -35,6 +35,12 @@ const NEEDS: Needs = {
 			problem: 'D_KEY was stored with another key.'
 		},
 		{ name: 'E_KEY', isDeclared: true, isOptional: true, from: [], isSet: false, setBy: null }
+	],
+	skills: [
+		{ name: 'pdf-tools', isDeclared: true, from: ['metadata.requires'], state: 'missing' },
+		{ name: 'charts', isDeclared: false, from: ['SKILL.md'], state: 'off' },
+		{ name: 'tables', isDeclared: true, from: ['metadata.requires', 'SKILL.md'], state: 'on' },
+		{ name: 'notes', isDeclared: true, from: ['metadata.requires'], state: 'beside' }
 	]
 };
 
@@ -117,4 +123,18 @@ test('A18: before it is installed, the same needs are read and nothing can be se
 		.toHaveTextContent('api.example.org in scripts/a.sh');
 	expect(within.getByRole('button').elements()).toEqual([]);
 	expect(within.getByTestId('save-secrets').elements()).toEqual([]);
+});
+
+test('F3: other skills that it names say what became of them; a missing one leads to the catalogs', async () => {
+	const skills = page.getByRole('region', { name: 'Skills' });
+	const text = (name: string) => skills.getByTestId('need').filter({ hasText: name }).element().textContent;
+	expect(text('pdf-tools')).toMatch(/not installed.*in metadata.requires/s);
+	expect(text('charts')).toMatch(/off.*in SKILL.md/s);
+	expect(text('tables')).toMatch(/in the library.*in metadata.requires, SKILL.md/s);
+	expect(text('notes')).toMatch(/in this download/);
+	await expect
+		.element(skills.getByRole('link', { name: 'Find pdf-tools in catalogs' }))
+		.toHaveAttribute('href', '/skills/install?find=pdf-tools#catalogs');
+	await expect.element(skills.getByRole('link', { name: 'tables' })).toHaveAttribute('href', '/skills/tables');
+	expect(skills.getByRole('link', { name: 'notes' }).elements()).toEqual([]);
 });

@@ -53,7 +53,7 @@ test('D46: why it failed is said with what to do, and it can be tried again', as
 
 test('D46: packages that are gone from the disk are installed again as they were', async () => {
 	const client = samplePackages();
-	const installed = { digest: 'd9', packages: [], isReady: false, installedAt: '2026-11-27T10:00:00Z' };
+	const installed = { digest: 'd9', packages: [], state: 'gone' as const, installedAt: '2026-11-27T10:00:00Z' };
 	client.getPackages.mockResolvedValueOnce({ installed, proposed: null, work: null, problem: null });
 	await open(client, false);
 	await page.getByRole('button', { name: /again$/ }).click();

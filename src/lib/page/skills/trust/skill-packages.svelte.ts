@@ -65,7 +65,7 @@ export class SkillPackages {
 		if (this.#closed.signal.aborted) return;
 		const before = this.state;
 		this.state = now;
-		const [had, has] = [before?.installed, now.installed].map((each) => (each?.isReady ? each.digest : null));
+		const [had, has] = [before?.installed, now.installed].map((each) => (each?.state === 'ready' ? each.digest : null));
 		if (before !== null && had !== has) this.#options.onchange?.(has !== null);
 	}
 }

@@ -1,6 +1,7 @@
 /** Skills of GitHub repositories: every skill folder of a commit, with all its files (E9). */
 import type { InstallSource } from '../../../shared/install.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { SKILL_FILES } from '../../skills/read/folder-walk.ts';
 import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
 import {
 	checkRef,
@@ -130,7 +131,7 @@ export function createGithub(options: {
 			const readSkillFile = async (folder: string): Promise<string> => {
 				const own = (file: string) =>
 					checkout.entries.find(({ path }) => path === (folder ? `${folder}/${file}` : file));
-				const entry = own('SKILL.md') ?? own('skill.md');
+				const entry = SKILL_FILES.flatMap((file) => own(file) ?? [])[0];
 				return entry ? (await files.read(checkout, entry, MAX_SKILL_FILE_BYTES, signal)).toString() : '';
 			};
 			const { folder, notes } = await findNamed(name, checkout.repository, pathsOf(checkout), readSkillFile);

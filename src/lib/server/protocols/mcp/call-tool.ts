@@ -14,7 +14,7 @@ import { LOAD_SKILL } from '../../skills/call/tools.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { TooManyCalls } from '../../skills/turns.ts';
-import { SkillError, type SkillEvent, type SkillExecutionResult } from '../../skills/types.ts';
+import { type Missing, SkillError, type SkillEvent, type SkillExecutionResult } from '../../skills/types.ts';
 import { covers } from '../../skills/needs/hosts.ts';
 import { skillIdOf } from '../../skills/run/execution-host.ts';
 import { askFor, askToMend, ConsentNeeded, requireConsent, takeLack, type Consent, type Lack } from './consent.ts';
@@ -64,7 +64,10 @@ export async function callTool(
 			if (missing.kind === 'host' && (await isGranted())) return;
 			const page = `/skills/${toSkillId(skillId).split('/').map(encodeURIComponent).join('/')}`;
 			const failure = { error, message, hint, missing };
-			askToMend(asked.consent, context.questions, { skillId, page, failure }, subject);
+			const { canAsk, origin } = asked.consent;
+			const isOffered = missing.kind === 'package' && canAsk && origin === null;
+			const packages = isOffered ? await lookUpPackages(context, skillId, missing) : null;
+			askToMend(asked.consent, context.questions, { skillId, page, failure, packages }, subject);
 		};
 		const call = { ...asked, mend };
 		const own = ownToolOf(name);
@@ -88,11 +91,35 @@ export async function callTool(
 	}
 }
 
-/** Whether the call may run again. Only a ticked box allows the host; a page that was opened has changed what it has. */
-async function isMended({ network, revisions }: McpContext, { answer }: Consent, lack: Lack): Promise<boolean> {
+/** What a missing package and the skill’s other packages come to; null if that can’t be told. */
+async function lookUpPackages(
+	context: McpContext,
+	skillId: string,
+	{ ecosystem, name }: Extract<Missing, { kind: 'package' }>
+): Promise<Lack['packages']> {
+	const skill = requireSkill(context, null, toSkillId(skillId));
+	// Somebody may be installing them on the page.
+	await context.packages.lookUp(skill, [{ ecosystem, name }]).catch(() => undefined);
+	await context.packages.settled(skill);
+	return (await context.packages.stateOf(skill)).proposed;
+}
+
+/**
+ * Whether the call may run again. Only a ticked box allows the host or installs the packages; a page that was opened has
+ * changed what it has.
+ */
+async function isMended(context: McpContext, { answer }: Consent, lack: Lack): Promise<boolean> {
 	if (!lack.isForm) return answer?.isAllowed === true;
 	if (answer?.isTicked !== true) return false;
+	const { network, revisions, packages } = context;
 	const { skillId, failure } = lack;
+	if (lack.packages) {
+		const skill = requireSkill(context, null, toSkillId(skillId));
+		await packages.install(skill, lack.packages.digest);
+		await packages.settled(skill);
+		const { installed } = await packages.stateOf(skill);
+		return installed?.digest === lack.packages.digest && installed.state === 'ready';
+	}
 	const domains = await network.granted(skillId);
 	await network.grant(skillId, [...new Set([...domains, failure.missing.name])], new Date().toISOString());
 	revisions.note();

@@ -9,6 +9,7 @@ import {
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
+import type { PackageLock } from '../../../shared/packages.ts';
 import { type Missing, SkillError } from '../../skills/types.ts';
 import { isObject } from '../../../shared/json.ts';
 
@@ -23,8 +24,10 @@ export interface Consent {
 
 /** What a script lacked, and what the call answers unless that is mended. */
 export interface Lack {
-	/** Whether a ticked box allows the host. */
+	/** Whether a ticked box allows the host, or installs the packages. */
 	isForm: boolean;
+	/** What has to be installed, as it was looked up. */
+	packages?: Pick<PackageLock, 'digest' | 'packages'> | null;
 	skillId: string;
 	/** As addresses have it. */
 	page: string;
@@ -56,6 +59,8 @@ export class ConsentNeeded extends Error {
 
 const KEY = 'consent';
 const MAX_OPEN = 1000;
+/** Packages named in the client's dialog. */
+const MAX_PACKAGES = 30;
 /** Characters of arguments shown in the client's dialog. */
 const MAX_ARGUMENTS = 2000;
 
@@ -130,33 +135,42 @@ function keyOf(subject: readonly unknown[]): string {
 
 /**
  * Has the user mend what a script lacked: on the skill's page if the client opens pages, which no client can answer by
- * itself; otherwise a host can be allowed in a form. Some clients accept each form as it is, so its box has to be
- * ticked. Values of variables are never asked for. @throws ConsentNeeded
+ * itself; otherwise a host can be allowed or packages installed in a form. Some clients accept each form as it is, so its
+ * box has to be ticked. Values of variables are never asked for. @throws ConsentNeeded
  */
 export function askToMend(
 	{ origin, canAsk }: Consent,
 	questions: Questions,
-	{ skillId, page, failure }: Omit<Lack, 'isForm'>,
+	{ skillId, page, failure, packages = null }: Omit<Lack, 'isForm'>,
 	subject: readonly unknown[]
 ): void {
 	const { kind, name } = failure.missing;
 	const ask = (isForm: boolean, request: InputRequest) =>
-		new ConsentNeeded(questions.open(keyOf(subject), { isForm, skillId, page, failure }), request);
+		new ConsentNeeded(questions.open(keyOf(subject), { isForm, skillId, page, failure, packages }), request);
 	if (origin !== null && kind !== 'command') {
 		const message = markHidden(`${failure.message} You can change that on the page of its skill. Then it runs again.`);
 		throw ask(false, inputRequired.elicitUrl({ message, url: new URL(page, origin).href }));
 	}
-	if (!canAsk || kind !== 'host') return;
-	const title = markHidden(`Allow ${name}`);
+	if (!canAsk || (kind !== 'host' && !packages)) return;
+	const title = packages ? `Install ${packages.packages.length} packages` : markHidden(`Allow ${name}`);
+	const what = packages
+		? `If you allow it, this is installed for this skill’s scripts: ${listOf(packages.packages)}.`
+		: `If you allow it, this skill’s scripts can send data there until you remove it on the skill’s page, ${page}.`;
 	throw ask(
 		true,
 		inputRequired.elicit({
-			message: markHidden(
-				`${failure.message} If you allow it, this skill’s scripts can send data there until you remove it on the skill’s page, ${page}. Then it runs again.`
-			),
+			message: markHidden(`${failure.message} ${what} Then it runs again.`),
 			requestedSchema: { type: 'object', properties: { allow: { type: 'boolean', title, default: false } } }
 		})
 	);
+}
+
+function listOf(packages: PackageLock['packages']): string {
+	const named = packages.slice(0, MAX_PACKAGES).map(({ name, version, from }) => {
+		return `${name} ${version} from ${from === 'file:' ? 'a folder on the server' : from}`;
+	});
+	const more = packages.length - named.length;
+	return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** The lack that this request's answer is about, if it was asked for this call; null otherwise. */

@@ -11,6 +11,7 @@ import type { ToolDefinition } from '../../skills/types.ts';
 import type { Log } from '../../log.ts';
 import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
 import type { SkillDetailParts } from '../../skill-admin/skill-details.ts';
+import type { Packages } from '../../packages/packages.ts';
 import type { ApprovalPolicy } from '../../trust/approval-policy.ts';
 import type { SkillLister } from '../../skill-admin/skill-list.ts';
 import type { StoredSkillModes } from '../../trust/skill-modes.ts';
@@ -212,6 +213,7 @@ export interface McpParts {
 	modes: StoredSkillModes;
 	approvals: ApprovalPolicy;
 	network: Pick<SkillDetailParts['network'], 'granted' | 'grant'>;
+	packages: Pick<Packages, 'lookUp' | 'install' | 'settled' | 'stateOf'>;
 	adHoc: AdHocParts;
 	lister: Pick<SkillLister, 'list'>;
 	store: Pick<Store, 'skillExecutions'>;

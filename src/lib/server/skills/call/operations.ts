@@ -16,8 +16,8 @@ export type SkillOperation =
 export type OperationResult =
 	| { kind: 'list'; skills: readonly Skill[] }
 	| { kind: 'search'; query: string; found: readonly FoundSkill[] }
-	/** `isKnown`: the conversation already has these instructions. */
-	| { kind: 'load'; skill: Skill; offset: number; isKnown: boolean }
+	/** `isKnown`: the conversation already has these instructions. `lack`: a sentence about skills that it names and can't have. */
+	| { kind: 'load'; skill: Skill; offset: number; isKnown: boolean; lack: string | null }
 	| { kind: 'files'; skill: Skill }
 	| { kind: 'read'; skill: Skill; path: string; page: FilePage }
 	| { kind: 'run' | 'tool'; skill: Skill; result: SkillExecutionResult };

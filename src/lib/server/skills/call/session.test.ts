@@ -116,6 +116,44 @@ describe('load_skill', () => {
 		}
 		expect(outputs).toEqual([false, false, false, false, true, true, true, true]);
 	});
+	test('F3: skills that it names and that can’t be loaded are said in one sentence, in each dialect, and as an event', async () => {
+		const requires = { 'metadata.requires': ['other', 'not-here', 'switched-off'] };
+		const skills = [skill('demo', [], { extra: requires }), skill('other'), skill('switched-off')];
+		const snapshot = { skills, shadowed: [], broken: [], revision: 'r1' };
+		const executor = createExecutor({
+			sandbox: createProcessSandbox(),
+			timeoutMs: 30_000,
+			maxOutputBytes: 20_480,
+			env: {}
+		});
+		const modeOf = ({ name }: Skill) => (name === 'switched-off' ? ('off' as const) : ('auto' as const));
+		const session = createSkillSession({ snapshot: () => snapshot, executor, modeOf });
+		const said = '[This skill names skills that can’t be loaded now: not-here (not installed), switched-off (off).]';
+		for (const [tool, args] of [
+			['load_skill', { skill: 'demo' }],
+			['skill_load', { name: 'demo' }],
+			['skills_tool', { method: 'load', skill_name: 'demo' }]
+		] as const) {
+			const { output } = await call(session, tool, args);
+			expect(output.endsWith(`\n\n${said}`), tool).toBe(true);
+		}
+		const [event] = events.filter(({ type }) => type === 'loaded');
+		expect(event).toMatchObject({
+			lacks: [
+				{ name: 'not-here', state: 'missing' },
+				{ name: 'switched-off', state: 'off' }
+			]
+		});
+		expect((await call(session, 'load_skill', { skill: 'other' })).output).not.toContain('can’t be loaded');
+	});
+
+	test('F3: skills that need each other load as any', async () => {
+		const extra = (name: string) => ({ 'metadata.requires': [name] });
+		const session = open([skill('a-b', [], { extra: extra('b-a') }), skill('b-a', [], { extra: extra('a-b') })]);
+		for (const name of ['a-b', 'b-a'])
+			expect((await call(session, 'load_skill', { skill: name })).output).toMatch(/<\/skill_content>$/);
+	});
+
 	test('C1: an unknown skill is SkillNotFound with those there are', async () => {
 		const outcome = await call(open([skill('one'), skill('two')]), 'load_skill', { skill: 'three' });
 		expect(outcome).toMatchObject({ ok: false, result: { success: false, error: 'SkillNotFound', exitCode: -1 } });

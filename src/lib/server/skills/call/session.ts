@@ -254,6 +254,7 @@ function textOutcome(output: string): ToolOutcome {
 
 function toOutcome(result: OperationResult, reader: Dialect): ToolOutcome {
 	const output = withoutHidden(reader.render(result));
+	if (result.kind === 'load' && result.lack !== null) return textOutcome(`${output}\n\n${result.lack}`);
 	if (result.kind !== 'run' && result.kind !== 'tool') return { ok: true, output, result: output };
 	return { ok: result.result.success, output, result: result.result };
 }

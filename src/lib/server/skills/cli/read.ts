@@ -8,6 +8,7 @@ import { lineDiff } from '../doctor/words.ts';
 import { scoreSkill } from '../find/scores.ts';
 import { createSkillIndex } from '../find/skill-index.ts';
 import { estimateTokens } from '../prompt.ts';
+import { SKILL_FILES } from '../read/folder-walk.ts';
 import { scanRoots } from '../read/scanner.ts';
 import type { BrokenSkill, Skill, SkillIssue } from '../types.ts';
 
@@ -22,7 +23,7 @@ export async function readSkills(dir: string): Promise<(Skill | BrokenSkill)[]> 
 	const folder = resolve(dir);
 	const entry = await stat(folder).catch(() => null);
 	if (!entry?.isDirectory()) throw new UsageError(`Folder not found: “${dir}”.`);
-	const isSkill = ['SKILL.md', 'skill.md'].some((name) => existsSync(join(folder, name)));
+	const isSkill = SKILL_FILES.some((name) => existsSync(join(folder, name)));
 	if (!isSkill) return scanRoots([folder], { withHidden: true });
 	return (await scanRoots([dirname(folder)], { withHidden: true })).filter((skill) => skill.dir === folder);
 }

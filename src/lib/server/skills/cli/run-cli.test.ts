@@ -50,8 +50,16 @@ test('E21: a folder without an error is valid, be it of skills or one skill\u201
 	});
 });
 
+const DEEP = 'a/b/c/d/e/f/g/h/deep';
+
 test('E21: validate finds all skills of a collection, hidden folders and plugins too, and says which it read', async () => {
-	for (const name of ['skills/.curated/pdf', 'skills/.system/make', 'plugins/mail/skills/send', '.claude/skills/own']) {
+	for (const name of [
+		'skills/.curated/pdf',
+		'skills/.system/make',
+		'plugins/mail/skills/send',
+		'.claude/skills/own',
+		DEEP
+	]) {
 		await put(name, good(name.split('/').at(-1) ?? ''));
 	}
 	await mkdir(join(dir, '.agents'));
@@ -66,10 +74,11 @@ test('E21: validate finds all skills of a collection, hidden folders and plugins
 		exitCode: 0,
 		stdout: [
 			'Read 1 skill in .agents/skills: own',
+			'Read 1 skill in a/b/c/d/e/f/g/h: deep',
 			'Read 1 skill in plugins/mail/skills: send',
 			'Read 1 skill in skills/.curated: pdf',
 			'Read 1 skill in skills/.system: make',
-			'4 skills, 0 errors, 0 warnings\n'
+			'5 skills, 0 errors, 0 warnings\n'
 		].join('\n')
 	});
 	await list([

@@ -154,6 +154,10 @@ describe('F1: fixes', () => {
 		expect(await applyFixes(dir, { digest, fixes: ['file-name'] })).toMatchObject({ issues: [], status: 'ready' });
 		expect(await read()).toBe(GOOD);
 		await rm(join(dir, 'SKILL.md'));
+		await put(GOOD, 'Skill.md');
+		await applyFixes(dir, { digest: (await diagnose(dir)).digest, fixes: ['file-name'] });
+		expect(await read()).toBe(GOOD);
+		await rm(join(dir, 'SKILL.md'));
 		await put('# Demo\n\nMakes tea.\n', 'skill.md');
 		await applyFixes(dir, { digest: (await diagnose(dir)).digest });
 		expect(await read()).toContain('description: Makes tea.');

@@ -91,7 +91,7 @@ interface SkillFile {
 
 async function examine(dir: string): Promise<{ diagnosis: Diagnosis; file: SkillFile | null }> {
 	const entries = readEntries(dir);
-	const entry = skillFileOf(entries, { filenames: ['SKILL.md', 'skill.md'] });
+	const entry = skillFileOf(entries);
 	if (!entry) return { diagnosis: withoutFile(dir), file: null };
 	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
 	const skill = await loadSkill({ path: dir, root: { path: dirname(dir), source: '' }, file: entry, entries }, reader);
@@ -108,7 +108,7 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 		return { ...issue, fixId: after === null ? null : fixIdOf(issue), after };
 	});
 	if (file && file.name !== 'SKILL.md' && !issues.some(isFileName)) {
-		const issue: SkillIssue = { field: '_', severity: 'warning', message: 'is named skill.md', line: 1 };
+		const issue: SkillIssue = { field: '_', severity: 'warning', message: `${NAMED}${file.name}`, line: 1 };
 		issues.push({ ...issue, fix: 'rename it to SKILL.md', fixId: RENAME, after: file.text });
 	}
 	const isFixable = file !== null && issues.some(({ fixId }) => fixId !== null);
@@ -122,8 +122,10 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 	};
 }
 
+const NAMED = 'is named ';
+
 function isFileName({ field, message }: SkillIssue): boolean {
-	return field === '_' && message === 'is named skill.md';
+	return field === '_' && message.startsWith(NAMED);
 }
 
 function withoutFile(dir: string): Diagnosis {

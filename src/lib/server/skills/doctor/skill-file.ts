@@ -17,7 +17,7 @@ import { join } from 'node:path';
 /** A file and its new text. */
 interface Replacement {
 	dir: string;
-	/** `SKILL.md` or `skill.md`. */
+	/** `SKILL.md`, or as else it may be written. */
 	name: string;
 	before: Buffer;
 	after: string;

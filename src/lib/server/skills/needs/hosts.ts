@@ -87,7 +87,7 @@ export function covers(domain: string, host: string): boolean {
 const NOT_REACHED = new RegExp(
 	`(^|\\.)(${[
 		'example\\.(com|net|org)|localhost|local|internal|test|invalid|example|onion|lan',
-		'w3\\.org|openxmlformats\\.org|purl\\.org|xmlsoap\\.org|oasis-open\\.org|json-schema\\.org|schemastore\\.org',
+		'w3\\.org|openxmlformats\\.org|purl\\.(?:oclc\\.)?org|xmlsoap\\.org|oasis-open\\.org|json-schema\\.org|schemastore\\.org',
 		'schema\\.org|spdx\\.org|opensource\\.org|creativecommons\\.org|gnu\\.org|readthedocs\\.(io|org)|stackoverflow\\.com'
 	].join(
 		'|'
@@ -102,7 +102,12 @@ const CLIENT_HOSTS = new Map(
 		'slack-sdk=slack.com @slack/web-api=slack.com notion-client=api.notion.com @notionhq/client=api.notion.com ' +
 		'discord-py=discord.com discord.js=discord.com python-telegram-bot=api.telegram.org stripe=api.stripe.com ' +
 		'pygithub=api.github.com octokit=api.github.com @octokit/rest=api.github.com replicate=api.replicate.com ' +
-		'huggingface-hub=huggingface.co youtube-transcript-api=www.youtube.com wikipedia=en.wikipedia.org'
+		'huggingface-hub=huggingface.co google-generativeai=generativelanguage.googleapis.com ' +
+		'@google/generative-ai=generativelanguage.googleapis.com groq=api.groq.com groq-sdk=api.groq.com ' +
+		'mistralai=api.mistral.ai @mistralai/mistralai=api.mistral.ai cohere=api.cohere.com elevenlabs=api.elevenlabs.io ' +
+		'tavily-python=api.tavily.com @tavily/core=api.tavily.com exa-py=api.exa.ai firecrawl-py=api.firecrawl.dev ' +
+		'@mendable/firecrawl-js=api.firecrawl.dev resend=api.resend.com sendgrid=api.sendgrid.com ' +
+		'@sendgrid/mail=api.sendgrid.com twilio=api.twilio.com arxiv=export.arxiv.org yt-dlp=www.youtube.com youtube-transcript-api=www.youtube.com wikipedia=en.wikipedia.org'
 	)
 		.split(' ')
 		.map((pair) => pair.split('=') as [string, string])

@@ -231,7 +231,22 @@ test('A18: a hostile text of 128 KB is read in time that does not grow with its 
 		'[',
 		'{"dependencies":',
 		'# dependencies = [\n',
-		'environ.get("A"'
+		'environ.get("A"',
+		'cat <<A\n',
+		'<<A <',
+		'`\\`',
+		'= /[',
+		'/a',
+		'"\\',
+		'for a in b ',
+		'args = ["',
+		'except ImportError:\n\t',
+		'from google import (',
+		'import {',
+		';import ',
+		'!process.env.A?.b',
+		'python -m ',
+		'`npm i `'
 	];
 	for (const piece of hostile) {
 		const text = piece.repeat(Math.floor((128 * 1024) / piece.length));
@@ -366,4 +381,148 @@ process.env.F_KEY === '1'`;
 		'os.environ.get("G_KEY", ""); os.getenv("H_KEY"); os.getenv("I_KEY") or "x"; os.getenv("A_KEY", "x"); os.environ["B_KEY"]';
 	const { optional } = await needs({ 'a.mjs': javascript, 'b.py': python });
 	expect(optional).toEqual(['A_KEY', 'D_KEY', 'F_KEY', 'G_KEY', 'I_KEY']);
+});
+
+describe('A18: skills as people have them', () => {
+	test('what is imported for types, for Windows, or in place of another module is not needed', async () => {
+		const text = `
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from numpy.typing import ArrayLike
+try:
+    import tomllib
+except ModuleNotFoundError:
+    import tomli as tomllib
+try:
+    from urllib.request import urlopen
+except ImportError:
+    from urllib2 import urlopen
+if platform.system() == "Windows":
+    import win32com.client
+try:
+    import fitz
+except:
+    fitz = None
+import urlparse, rich`;
+		expect((await needs({ 'a.py': text })).packages).toEqual(['pymupdf', 'rich']);
+	});
+
+	test('of modules that many packages share, the package is told by the part', async () => {
+		const text = `from google.cloud import storage, bigquery as bq
+from google.cloud import secretmanager_v1
+from google import genai
+from azure.identity import DefaultAzureCredential
+from azure.storage.blob import (
+    BlobServiceClient,
+)
+import azure.functions, azure
+from azure.storage import queue`;
+		expect((await needs({ 'a.py': text })).packages).toEqual([
+			...['azure-functions', 'azure-identity', 'azure-storage-blob', 'azure-storage-queue', 'google-cloud-bigquery'],
+			...['google-cloud-secretmanager', 'google-cloud-storage', 'google-genai']
+		]);
+	});
+
+	test('code in a text, for another file or for help, needs nothing; code that is run does', async () => {
+		const javascript = `
+const page = \`
+import React from 'react';
+const x = require('templated'); // https://templated.io
+\`;
+const glob = 'src/*'; const quote = /["'\`]/g; const hint = "import a from 'quoted'";
+execSync(\`ffmpeg -i \${file}\`); import { z } from 'zod';`;
+		const shell = `cat <<'HELP'
+  git clone https://help.io/x
+HELP
+python3 - <<PY
+import pandas
+PY
+cat > page.js <<-EOF
+	require('written')
+	EOF
+bash <<'RUN'
+jq . x
+RUN
+node <<E
+require('sharp')
+E
+grep x <<< "$y"; yq .`;
+		const found = await needs({ 'a.mjs': javascript, 'b.sh': shell });
+		expect(found.packages).toEqual(['pandas', 'sharp', 'zod']);
+		expect(found.binaries).toEqual(['bash', 'ffmpeg', 'jq', 'node', 'python3', 'yq']);
+		expect(found.hosts).toEqual([]);
+	});
+
+	test('folders of the skill, and what stands for them, are no packages of JavaScript', async () => {
+		const text = `import a from 'src/a'; import b from '~/b'; import { $ } from 'bun';
+import c from 'lib/c';import{d}from"d"`;
+		expect((await needs({ 'src/a.ts': text })).packages).toEqual(['d', 'lib']);
+	});
+
+	test('tests need what nobody runs', async () => {
+		const python = 'import pytest';
+		const files = {
+			'tests/a.py': python,
+			'test_b.py': python,
+			'src/c.test.ts': 'import "vitest"',
+			'evals/d.py': python
+		};
+		expect(await needs(files)).toEqual({ binaries: [], packages: [], hosts: [], variables: [], optional: [] });
+	});
+
+	test('a script in another language needs what its first line names, and nothing of a shell', async () => {
+		const files = {
+			ruby: '#!/usr/bin/env ruby\nsystem "jq"\ngit = 1 # https://comment.io\nget "https://api.ruby.io/x"',
+			perl: '#!/usr/bin/perl -w\n',
+			deno: '#!/usr/bin/env -S A=1 deno run\nimport "pkg"'
+		};
+		const found = await needs(files);
+		expect(found.binaries).toEqual(['deno', 'perl', 'ruby']);
+		expect([...found.packages, ...found.hosts]).toEqual(['pkg', 'api.ruby.io']);
+	});
+
+	test('programs of a list, of a command put together first, and those a package drives', async () => {
+		const shell =
+			'for tool in ffmpeg "my-tool"; do\n  command -v "$tool" || exit 1\ndone\nfor f in zip; do echo $f; done\nif type magick >/dev/null 2>&1; then :; fi';
+		const python = 'import pytesseract\ncmd = [\n    "pdftoppm", "-r"]\nbase_command=["unheard-of"]';
+		const javascript =
+			"await execa('pandoc', []); await promisify(execFile)('qpdf'); import ffmpeg from 'fluent-ffmpeg'";
+		const found = await needs({ 'a.sh': shell, 'b.py': python, 'c.mjs': javascript });
+		expect(found.binaries.join(' ')).toBe('bash ffmpeg magick my-tool pandoc pdftoppm python3 qpdf tesseract');
+	});
+
+	test('the instructions tell packages to install in a sentence, and modules to run', async () => {
+		const body =
+			'- **markitdown**: `pip install "markitdown[pptx]"`\n- `npm install -g pptxgenjs`\n\n```bash\npython -m ocrlib x\npython3 -m http.server\npython -m pip --version\n```\n';
+		expect((await needs({}, { body })).packages).toEqual(['markitdown', 'ocrlib', 'pptxgenjs']);
+	});
+
+	test('pyproject.toml of Poetry', async () => {
+		const text = `[tool.poetry.dependencies]
+python = "^3.10"
+typer = "^0.9"
+httpx = { version = "^1.2.3", extras = ["http2"] }
+rich = { version = "*", optional = true }
+a = "*"
+b = "2.1"
+c = { git = "https://evil.example/c" }
+d = ">=1,<2"
+e = "~2.1"`;
+		const skill = { metadata: {}, extra: {}, body: '', files: ['pyproject.toml'], scripts: [] };
+		const { packages } = await findNeeds(skill, async () => text);
+		expect(packages.map(({ requirement }) => requirement)).toEqual([
+			...['typer>=0.9,<0.10', 'httpx>=1.2.3,<2', 'a', 'b==2.1', 'd>=1,<2', 'e']
+		]);
+	});
+
+	test('a variable that is only checked is required; one that a choice depends on is not', async () => {
+		const javascript = `if (!process.env.A_KEY || !process.env.B_KEY) throw new Error();
+Number(process.env.C_KEY) || 3000; process.env.D_KEY ? 1 : 2; process.env.E_KEY?.split(',') ?? []; process.env.F_KEY?.trim()`;
+		const python = 'if not os.environ.get("G_KEY") or not os.getenv("H_KEY"): exit(1)';
+		const { variables, optional } = await needs({ 'a.mjs': javascript, 'b.py': python });
+		expect(variables).toHaveLength(8);
+		expect(optional).toEqual(['C_KEY', 'D_KEY', 'E_KEY']);
+	});
 });

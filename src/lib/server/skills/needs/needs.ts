@@ -11,6 +11,7 @@ import {
 	packageOf,
 	packagesDeclaredIn,
 	packagesInstalledIn,
+	programOf,
 	pythonPackage
 } from './packages.ts';
 import {
@@ -67,6 +68,11 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 	const hosts = createList();
 	const variables = createList<{ isOptional: boolean }>();
 	const own = ownModules(skill.files);
+	const folders = new Set(skill.files.filter((file) => file.includes('/')).map((file) => file.split('/')[0] ?? ''));
+	const isOwn = (ecosystem: Ecosystem, module: string) =>
+		ecosystem === 'python'
+			? own.has(module.split('.')[0] ?? '')
+			: module.includes('/') && folders.has(module.split('/')[0] ?? '');
 	/** Keys of declared packages by module: several packages may bring one, such as `cv2`. */
 	const bringers = new Map<string, string>();
 	const { domains } = declaredDomains(skill);
@@ -86,25 +92,35 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 			if (!variable.isDeclared) variable.isOptional &&= isOptional;
 		}
 	};
-	const readShell = (from: string, text: string) => {
-		const code = text.replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1');
-		for (const name of binariesInShell(code)) binaries.add(name, from);
-		for (const each of packagesInstalledIn(code)) packages.add(keyOf(each), from, false, each);
-		addHosts(from, hostsInCode(code));
-		addVariables(from, variablesInShell(text));
-	};
 	const readCode = (from: string, ecosystem: Ecosystem, text: string) => {
 		const code = withoutComments(ecosystem, text);
 		for (const name of binariesInCode(code)) binaries.add(name, from);
 		for (const module of modulesImported(ecosystem, code)) {
 			const top = module.split('.')[0] ?? '';
-			const found = ecosystem === 'python' && own.has(top) ? null : packageOf(ecosystem, module);
+			const found = isOwn(ecosystem, module) ? null : packageOf(ecosystem, module);
 			if (!found) continue;
+			const program = programOf(found.name);
+			if (program) binaries.add(program, from);
 			packages.add(bringers.get(keyOf({ ecosystem, name: top })) ?? keyOf(found), from, false, found);
 			addHosts(from, hostsOfClient(found.name));
 		}
 		addHosts(from, hostsInCode(code));
 		addVariables(from, variablesInCode(text));
+	};
+	const addInstalled = (from: string, code: string) => {
+		for (const each of packagesInstalledIn(code)) packages.add(keyOf(each), from, false, each);
+	};
+	const readShell = (from: string, text: string) => {
+		const { shell, python, javascript } = withoutHeredocs(text);
+		const code = withoutHashes(shell);
+		for (const name of binariesInShell(code)) binaries.add(name, from);
+		addInstalled(from, code);
+		// As if it imported the module.
+		const modules = Array.from(code.matchAll(MODULE_RUN), ([, module = '']) => `import ${module}`);
+		readCode(from, 'python', [python, ...modules].join('\n'));
+		readCode(from, 'javascript', javascript);
+		addHosts(from, hostsInCode(code));
+		addVariables(from, variablesInShell(text));
 	};
 
 	for (const key of ['bins', 'binaries', 'commands']) {
@@ -123,8 +139,8 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 	for (const path of manifests) {
 		declarePackages(path, packagesDeclaredIn(path, (await readText(path, MAX_BYTES)) ?? ''));
 	}
-	const scripts: { path: string; text: string; language: 'shell' | Ecosystem }[] = [];
-	for (const path of skill.scripts.slice(0, MAX_FILES - manifests.length)) {
+	const scripts: { path: string; text: string; language: Language }[] = [];
+	for (const path of skill.scripts.filter((path) => !isTest(path)).slice(0, MAX_FILES - manifests.length)) {
 		const text = await readText(path, MAX_BYTES);
 		if (text === null) continue;
 		const language = languageOf(path, text);
@@ -138,12 +154,22 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 			readShell(path, text);
 			continue;
 		}
+		if (language === 'other') {
+			const program = programInFirstLine(text);
+			if (program) binaries.add(program, path);
+			addHosts(path, hostsInCode(withoutHashes(text)));
+			continue;
+		}
 		if (language === 'python') binaries.add('python3', path);
+		const program = programInFirstLine(text);
+		if (program && /^(deno|bun|tsx)$/.test(program)) binaries.add(program, path);
 		readCode(path, language, text);
 	}
 	const body = skill.body.slice(0, MAX_BYTES);
 	const examples = codeBlocks(body);
 	readShell(INSTRUCTIONS, examples.shell);
+	// `pip install "markitdown[pptx]"`, in a sentence or a list.
+	addInstalled(INSTRUCTIONS, Array.from(body.matchAll(/`([^`\n]{1,500})`/g), ([, code = '']) => code).join('\n'));
 	readCode(INSTRUCTIONS, 'python', examples.python);
 	readCode(INSTRUCTIONS, 'javascript', examples.javascript);
 	const named = variablesInText(body).map((name) => ({ name, isOptional: false }));
@@ -204,22 +230,84 @@ function isManifest(path: string): boolean {
 	);
 }
 
+/** What only those who work on the skill run. */
+function isTest(path: string): boolean {
+	return (
+		/(^|\/)(tests?|__tests__|evals)\//.test(path) ||
+		/(^|\/)(conftest\.py|test_[^/]*\.py|[^/]*(_test\.py|\.(test|spec)\.([cm]?js|ts)))$/.test(path)
+	);
+}
+
 function namesUnder(skill: NeedySkill, key: string): string[] {
 	return requirements(skill, key)
 		.flatMap(entriesIn)
 		.map(({ name }) => name);
 }
 
-function languageOf(path: string, text: string): 'shell' | Ecosystem {
-	if (path.endsWith('.py') || /^#![^\n]{0,200}python/.test(text)) return 'python';
-	return /\.([cm]?js|ts)$/.test(path) || /^#![^\n]{0,200}\b(node|deno|bun)\b/.test(text) ? 'javascript' : 'shell';
+type Language = 'shell' | 'other' | Ecosystem;
+
+/** By the extension, else by the program in the first line. */
+function languageOf(path: string, text: string): Language {
+	if (path.endsWith('.py')) return 'python';
+	if (/\.([cm]?js|ts)$/.test(path)) return 'javascript';
+	if (/\.(ba)?sh$/.test(path)) return 'shell';
+	const program = programInFirstLine(text) ?? '';
+	if (/^(python|uv)/.test(program)) return 'python';
+	if (/^(node|deno|bun|tsx)$/.test(program)) return 'javascript';
+	return /^(ba|da|z|k)?sh$/.test(program) ? 'shell' : 'other';
+}
+
+function programInFirstLine(text: string): string | null {
+	const [, path = '', rest = ''] = /^#![ \t]{0,20}(\S{1,200})([^\n]{0,200})/.exec(text) ?? [];
+	const name = path.split('/').at(-1) ?? '';
+	const program = name === 'env' ? rest.split(/\s+/).find((word) => /^\w/.test(word) && !word.includes('=')) : name;
+	return program ? program : null;
+}
+
+function withoutHashes(text: string): string {
+	return text.replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1');
 }
 
 /** Also without docstrings, which may have lines like `import the data`. What isn't closed ends the text: linear. */
 function withoutComments(ecosystem: Ecosystem, text: string): string {
-	return ecosystem === 'python'
-		? text.replaceAll(/("""|''')[\s\S]*?(?:\1|$)/g, '""').replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1')
-		: text.replaceAll(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replaceAll(/(^|[\s;,{}()])\/\/[^\n]*/gm, '$1');
+	if (ecosystem === 'python') return withoutHashes(text.replaceAll(/("""|''')[\s\S]*?(?:\1|$)/g, '""'));
+	return text.replaceAll(JAVASCRIPT_PARTS, (part: string, before: string | undefined) => {
+		if (part.startsWith('/*')) return ' ';
+		if (before !== undefined) return before;
+		// The text of another file, or of a message, which may have lines that are code.
+		return part.length > 1 && part.startsWith('`') && part.endsWith('`') && part.includes('\n') ? '``' : part;
+	});
+}
+
+/** Comments, texts and regular expressions: what looks like one inside another isn't. */
+const JAVASCRIPT_PARTS =
+	/\/\*[\s\S]*?(?:\*\/|$)|(^|[\s;,{}()])\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\[\s\S])*(?:`|$)|(?<=[=(,:[!&|?{};][ \t]{0,4}|\breturn[ \t])\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.){0,100}\]){1,200}\//g;
+
+const MODULE_RUN = /\bpython3?[ \t]{1,8}-m[ \t]{1,8}([A-Za-z_][\w.]{0,100})/g;
+
+/**
+ * A shell text without what it hands to programs as text: code for Python or Node is given apart, what a shell runs
+ * stays, and the rest, such as help and files to write, is left out.
+ */
+function withoutHeredocs(text: string): Record<'shell' | Ecosystem, string> {
+	const code: Record<'shell' | Ecosystem, string[]> = { shell: [], python: [], javascript: [] };
+	let end: string | null = null;
+	let into: keyof typeof code | null = null;
+	for (const line of text.split('\n')) {
+		if (end !== null) {
+			if (line.trim() === end) end = null;
+			else if (into !== null) code[into].push(line);
+			continue;
+		}
+		code.shell.push(line);
+		const [, command = '', mark] = /^(.{0,300}?)(?<!<)<<-?[ \t]?["']?([A-Za-z_]\w{0,40})["']?/.exec(line) ?? [];
+		if (mark === undefined) continue;
+		end = mark;
+		if (/\bpython3?\b/.test(command)) into = 'python';
+		else if (/\bnode\b/.test(command)) into = 'javascript';
+		else into = /\b(?:bash|sh)\b/.test(command) ? 'shell' : null;
+	}
+	return { shell: code.shell.join('\n'), python: code.python.join('\n'), javascript: code.javascript.join('\n') };
 }
 
 /** Code of a Markdown text by language. */
@@ -253,10 +341,10 @@ const KNOWN = new Set(
 	(
 		'7z aws az adb ansible cargo cmake convert curl deno docker dot exiftool fd ffmpeg ffprobe fzf gcc gcloud gh git ' +
 		'go gpg gradle gs heroku helm identify inkscape java jo jq julia kubectl latexmk libreoffice lua magick make ' +
-		'mediainfo mmdc mongosh mvn mysql nmap npm npx openssl pandoc pdfimages pdfinfo pdflatex pdftk pdftoppm pdftotext ' +
+		'mediainfo mmdc mongosh mvn mysql nmap npm npx openssl pandoc pdfimages pdfinfo pdflatex pdftk pdftoppm pdftotext pdfunite pdfseparate pdftocairo pdfunite pdfseparate pdftocairo ' +
 		'perl php pip pip3 plantuml pnpm podman poetry psql qpdf rclone redis-cli rg rsync ruby rustc Rscript scp ' +
 		'shellcheck soffice sops sox sqlite3 ssh stripe svn tar terraform tesseract tree unzip uv uvx wget whois ' +
-		'wkhtmltopdf wrangler xelatex xmllint xsltproc yarn yq yt-dlp zip bun chromium age exa lame node python3 typst'
+		'mutool ocrmypdf gifsicle cwebp rsvg-convert unrar osascript wkhtmltopdf wrangler xelatex xmllint xsltproc yarn yq yt-dlp zip bun chromium age exa lame node python3 typst'
 	).split(' ')
 );
 /** Also ordinary words. */
@@ -268,22 +356,36 @@ const COMMAND = new RegExp(
 	`(?:^|[|&;(\`{!])[ \\t]*(?:(?:then|do|else|sudo|xargs|exec|time|if|while|until|env|!)[ \\t]+){0,3}${WORD}(?![\\w=/])`,
 	'gm'
 );
-const ASKED = new RegExp(`\\b(?:command[ \\t]+-v|which|hash|type[ \\t]+-[Pp])[ \\t]+["']?${WORD}`, 'g');
+const ASKED = new RegExp(
+	`\\b(?:command[ \\t]+-v|which|hash|type[ \\t]+-[Pp])[ \\t]+["']?${WORD}|(?:^|[;&|(!]|\\bif)[ \\t]{0,8}type[ \\t]{1,8}${WORD}(?=[ \\t]{0,4}(?:&>|\\d?>))`,
+	'gm'
+);
+/** `for tool in jq ffmpeg; do command -v "$tool"` */
+const LOOP = /\bfor[ \t]{1,8}(\w{1,40})[ \t]{1,8}in[ \t]{1,8}([^;\n$]{1,300})/g;
+const LOOPED = /\b(?:command[ \t]{1,8}-v|which|hash|type)[ \t]{1,8}(?:-[Pp][ \t]{1,8})?"?\$\{?(\w{1,40})/g;
 /** First argument of a call that starts a process. */
 const STARTED = new RegExp(
-	`\\b(?:spawn|execFile|exec|fork)(?:Sync)?\\(\\s{0,40}["'\`]${WORD}(?=["'\` ])|\\b(?:run|Popen|call|check_call|check_output|create_subprocess_exec|system|popen)\\(\\s{0,40}\\[?\\s{0,40}["']${WORD}(?=["' ])`,
+	`\\b(?:spawn|execFile|exec|fork|execa)(?:Sync|Async|P|Promise)?\\)?\\(\\s{0,40}["'\`]${WORD}(?=["'\` ])|\\b(?:run|Popen|call|check_call|check_output|create_subprocess_exec|system|popen)\\(\\s{0,40}\\[?\\s{0,40}["']${WORD}(?=["' ])`,
 	'g'
 );
 const LOOKED_UP = new RegExp(`\\bwhich(?:Sync)?\\(\\s{0,40}["'\`]${WORD}["'\`]`, 'g');
 
+/** A command line that is put together first. */
+const PREPARED = new RegExp(`(?:cmd|command|args)\\s{0,8}=\\s{0,8}\\[\\s{0,40}["']${WORD}["']`, 'gi');
+
 /** Shell: known programs in command position, and anything looked up with `command -v`. */
 function binariesInShell(code: string): string[] {
-	return [...wordsOf(code, COMMAND).filter((name) => KNOWN.has(name)), ...wordsOf(code, ASKED)];
+	const asked = new Set(Array.from(code.matchAll(LOOPED), ([, name = '']) => name));
+	const listed = Array.from(code.matchAll(LOOP)).flatMap(([, variable = '', words = '']) =>
+		asked.has(variable) ? words.split(/[\s"']+/).filter((word) => NAME.test(word)) : []
+	);
+	return [...wordsOf(code, COMMAND).filter((name) => KNOWN.has(name)), ...wordsOf(code, ASKED), ...listed];
 }
 
 /** JavaScript and Python: known programs they start, and anything they look up on the PATH. */
 function binariesInCode(text: string): string[] {
-	return [...wordsOf(text, STARTED).filter((name) => KNOWN.has(name)), ...wordsOf(text, LOOKED_UP)];
+	const started = [...wordsOf(text, STARTED), ...wordsOf(text, PREPARED)];
+	return [...started.filter((name) => KNOWN.has(name)), ...wordsOf(text, LOOKED_UP)];
 }
 
 /** Prose that names programs: `Requires git, docker and jq`. */

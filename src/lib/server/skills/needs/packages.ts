@@ -54,8 +54,10 @@ export function packagesDeclaredIn(path: string, text: string): Package[] {
 		case 'requirements.txt':
 			return text.split(/\r?\n/, MAX_LINES).flatMap((line) => pythonPackage(line) ?? []);
 		case 'pyproject.toml': {
-			const { project } = readToml(text);
-			return pythonPackages(isObject(project) ? project.dependencies : undefined);
+			const { project, tool } = readToml(text);
+			if (isObject(project)) return pythonPackages(project.dependencies);
+			const poetry = isObject(tool) && isObject(tool.poetry) ? tool.poetry.dependencies : undefined;
+			return isObject(poetry) ? Object.entries(poetry).slice(0, MAX_LINES).flatMap(poetryPackage) : [];
 		}
 		case 'package.json': {
 			const json = parseJson(text);
@@ -67,6 +69,19 @@ export function packagesDeclaredIn(path: string, text: string): Package[] {
 		default:
 			return [];
 	}
+}
+
+/** `typer = "^0.9"` or `{ version = "^0.9" }`; no address, no path, and not Python itself. */
+function poetryPackage([name, facts]: [string, unknown]): Package[] {
+	const { version, optional } = isObject(facts) ? facts : { version: facts, optional: false };
+	if (name.toLowerCase() === 'python' || typeof version !== 'string' || optional === true) return [];
+	const caret = /^\^(\d+)(?:\.(\d+))?[\d.]*$/.exec(version);
+	const [, major = '', minor = ''] = caret ?? [];
+	const below = Number(major) > 0 || minor === '' ? Number(major) + 1 : `0.${Number(minor) + 1}`;
+	const exact = /^[\d.]+$/.test(version) ? `==${version}` : version.replace(/^(?:\*|~(?!=)).*/, '');
+	const range = caret ? `>=${version.slice(1)},<${below}` : exact;
+	const found = pythonPackage(`${name}${range}`) ?? pythonPackage(name);
+	return found ? [found] : [];
 }
 
 /** Packages in a script's inline `dependencies` (PEP 723). */
@@ -143,12 +158,35 @@ const MODULE_OF = (
 	'python-pptx=pptx python-telegram-bot=telegram pyusb=usb pywin32=win32com pywin32=pythoncom pyyaml=yaml ' +
 	'pyzmq=zmq ruamel-yaml=ruamel scikit-image=skimage scikit-learn=sklearn setuptools=pkg_resources ' +
 	'snowflake-connector-python=snowflake speechrecognition=speech_recognition tabula-py=tabula umap-learn=umap ' +
-	'websocket-client=websocket youtube-dl=youtube_dl'
+	'websocket-client=websocket youtube-dl=youtube_dl tavily-python=tavily firecrawl-py=firecrawl'
 )
 	.split(' ')
 	.map((pair) => pair.split('=') as [string, string]);
-/** Part of a program (LibreOffice, Blender) or of Python in a browser, so no index has them. */
-const NO_PACKAGE = new Set(['uno', 'unohelper', 'officehelper', 'bpy', 'js', 'pyodide', 'micropip', 'google', 'apt']);
+/** Part of a program (LibreOffice, Blender), of Python in a browser, or of Python 2, so no index has them. */
+const NO_PACKAGE = new Set(
+	(
+		'uno unohelper officehelper bpy js pyodide micropip google azure apt pip ' +
+		'urllib2 urlparse httplib cookielib ConfigParser Queue StringIO cStringIO cPickle HTMLParser Tkinter commands'
+	).split(' ')
+);
+/** Many packages share these modules: `from google.cloud import storage` needs google-cloud-storage. */
+const SHARED = /^(?:google(?:\.cloud)?|azure(?:\.(?:ai|mgmt|storage|keyvault|data|search|communication))?)$/;
+
+/** Packages that only drive a program. */
+const PROGRAM_OF = new Map(
+	(
+		'pytesseract=tesseract pdf2image=pdftoppm pypandoc=pandoc pydub=ffmpeg ffmpeg-python=ffmpeg moviepy=ffmpeg ' +
+		'openai-whisper=ffmpeg graphviz=dot tabula-py=java pdfkit=wkhtmltopdf imgkit=wkhtmltopdf ocrmypdf=tesseract ' +
+		'fluent-ffmpeg=ffmpeg node-tesseract-ocr=tesseract'
+	)
+		.split(' ')
+		.map((pair) => pair.split('=') as [string, string])
+);
+
+/** The program that a package drives, if that’s known. */
+export function programOf(packageName: string): string | null {
+	return PROGRAM_OF.get(packageName) ?? null;
+}
 
 /** Import name of a Python package. */
 export function moduleOf(name: string): string {
@@ -158,7 +196,8 @@ export function moduleOf(name: string): string {
 /** The package that brings a module: `docx.shared` → python-docx, `lodash/fp` → lodash; null for Node's, Python's own, and paths. */
 export function packageOf(ecosystem: Ecosystem, module: string): Package | null {
 	if (ecosystem === 'javascript') {
-		if (isBuiltin(module)) return null;
+		// `~/` and `@/` stand for a project's own folder, `bun` for what runs the script.
+		if (isBuiltin(module) || /^(?:~|bun)(?:\/|$)/.test(module)) return null;
 		const parts = module.split('/', 2);
 		return javascriptPackage((module.startsWith('@') ? parts.join('/') : (parts[0] ?? '')).replace(/(?<=.)@.*/, ''));
 	}
@@ -166,8 +205,11 @@ export function packageOf(ecosystem: Ecosystem, module: string): Package | null 
 	if (STANDARD.has(first) || first.startsWith('_')) return null;
 	const named = MODULE_OF.find(([, each]) => each === first || each === `${first}.${second}`)?.[0];
 	if (named === undefined && NO_PACKAGE.has(first)) {
-		const third = module.split('.')[2];
-		return module.startsWith('google.cloud.') && third ? pythonPackage(`google-cloud-${third}`) : null;
+		const [, , third = ''] = module.split('.', 3);
+		if (module.startsWith('google.cloud.') && third) return pythonPackage(`google-cloud-${third.split('_v')[0]}`);
+		if (first !== 'azure' || second === '') return null;
+		const isShared = SHARED.test(`azure.${second}`);
+		return isShared && third === '' ? null : pythonPackage(`azure-${second}${isShared ? `-${third}` : ''}`);
 	}
 	return pythonPackage(named ?? first);
 }
@@ -176,8 +218,9 @@ export function packageOf(ecosystem: Ecosystem, module: string): Package | null 
 export function modulesImported(ecosystem: Ecosystem, code: string): string[] {
 	if (ecosystem === 'python') return pythonImports(code);
 	const patterns = [
-		/(?<![\w.$])(?:import|export)\s(?!type\s)[^"'`;()]{0,500}?\bfrom\s{0,20}["']([^"'\s]{1,214})["']/g,
-		/(?<![\w.$])import\s{0,20}["']([^"'\s]{1,214})["']/g,
+		// At the start of a statement, because texts quote imports, too.
+		/(?:^|[;}])[ \t]*(?:import|export)(?=[\s{*])(?!\s+type\s)[^"'`;()]{0,500}?\bfrom\s{0,20}["']([^"'\s]{1,214})["']/gm,
+		/(?:^|[;}])[ \t]*import\s{0,20}["']([^"'\s]{1,214})["']/gm,
 		/(?<![\w.$])(?:import|require)\(\s{0,40}["'`]([^"'`\s]{1,214})["'`]\s{0,40}[,)]/g
 	];
 	return patterns.flatMap((pattern) => Array.from(code.matchAll(pattern), (match) => match[1] ?? ''));
@@ -185,14 +228,35 @@ export function modulesImported(ecosystem: Ecosystem, code: string): string[] {
 
 function pythonImports(code: string): string[] {
 	const names: string[] = [];
-	for (const [, from, list = ''] of code.matchAll(
-		/^[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([^\n]{1,500}))/gm
+	for (const [, from, inBrackets, onLine = '', list = ''] of withoutAlternatives(code).matchAll(
+		/^[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b[ \t]*(?:\(([^)]{0,500})|([^\n]{0,500}))|import[ \t]+([^\n]{1,500}))/gm
 	)) {
-		if (from) names.push(from);
-		for (const part of list.replace(/[#;].*$/, '').split(',')) {
-			const name = /^[ \t]*([A-Za-z_][\w.]*)(?:[ \t]+as[ \t]+\w+)?[ \t\r]*$/.exec(part)?.[1];
-			if (name) names.push(name);
-		}
+		const parts = namesIn(from === undefined ? list : (inBrackets ?? onLine));
+		if (from === undefined) names.push(...parts);
+		else names.push(...(SHARED.test(from) ? parts.map((part) => `${from}.${part}`) : [from]));
 	}
 	return names;
+}
+
+function namesIn(list: string): string[] {
+	return list
+		.replaceAll(/[#;][^\n]*/g, '')
+		.split(',')
+		.flatMap((part) => /^\s*([A-Za-z_][\w.]*)(?:\s+as\s+\w+)?\s*$/.exec(part)?.[1] ?? []);
+}
+
+/** For types only, for Windows only, or only if what was tried first isn't there. */
+const ALTERNATIVE =
+	/^[ \t]*(?:if[ \t]+(?:typing\.|t\.)?TYPE_CHECKING\b|(?:el)?if\b[^\n]{0,200}==[ \t]*["'](?:win32|Windows|nt)["']|except\b[^\n]{0,200}\b(?:ImportError|ModuleNotFoundError)\b|except[ \t]*:)/;
+
+function withoutAlternatives(code: string): string {
+	let outer: number | null = null;
+	const kept = code.split('\n').filter((line) => {
+		const depth = line.length - line.trimStart().length;
+		if (outer !== null && line.trim() !== '' && depth <= outer) outer = null;
+		if (outer !== null) return false;
+		if (ALTERNATIVE.test(line)) outer = depth;
+		return true;
+	});
+	return kept.join('\n');
 }

@@ -97,18 +97,20 @@ const SECRET = /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$/;
 
 /** JavaScript and Python. Optional: read with a default, or only compared. */
 export function variablesInCode(text: string): DeclaredVariable[] {
-	const fallback = '(?<fallback>\\s{0,40}(?:\\?\\?|\\|\\||[!=]==?|or\\b))?';
+	// Also of a part (`process.env.A?.split(',') ?? []`) or a number (`Number(process.env.A) || 1`).
+	const fallback = '(?<fallback>(?:\\?\\.[^\\n;]{0,80}?|\\))?\\s{0,40}(?:\\?\\?|\\|\\||[!=]==?|\\?(?![.:])|or\\b))?';
 	const patterns = [
 		`\\bprocess\\.env\\.(?<name>[A-Za-z_]\\w*)(?!\\w)(?![ \\t]*=[^=])${fallback}`,
 		`\\bprocess\\.env\\[["'\`](?<name>[A-Za-z_]\\w*)["'\`]\\](?![ \\t]*=[^=])${fallback}`,
 		`\\bDeno\\.env\\.get\\(["'\`](?<name>[A-Za-z_]\\w*)["'\`]\\)${fallback}`,
 		`\\benviron\\[["'](?<name>[A-Za-z_]\\w*)["']\\](?![ \\t]*=[^=])`,
-		`\\b(?:environ\\.get|getenv)\\(\\s{0,40}["'](?<name>[A-Za-z_]\\w*)["']\\s{0,40}(?<second>,)?\\)?${fallback}`
+		`\\b(?:os\\.)?(?:environ\\.get|getenv)\\(\\s{0,40}["'](?<name>[A-Za-z_]\\w*)["']\\s{0,40}(?<second>,)?\\)?${fallback}`
 	];
 	const found = patterns.flatMap((pattern) =>
-		Array.from(text.matchAll(new RegExp(pattern, 'g')), ({ groups = {} }) => ({
+		Array.from(text.matchAll(new RegExp(`(?<not>!|\\bnot[ \\t]{1,8})?${pattern}`, 'g')), ({ groups = {} }) => ({
 			name: groups.name ?? '',
-			isOptional: (groups.fallback ?? groups.second) !== undefined
+			// `if (!process.env.A || !process.env.B)` is no default.
+			isOptional: (groups.fallback ?? groups.second) !== undefined && groups.not === undefined
 		}))
 	);
 	for (const [, inside = ''] of text.matchAll(/\{([^{}]{0,500})\}\s{0,8}=\s{0,8}process\.env(?![.\w[])/g)) {

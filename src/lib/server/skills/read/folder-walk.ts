@@ -88,11 +88,11 @@ export function readEntries(folder: string): Dirent[] {
 	return readdirSync(folder, { withFileTypes: true }).sort((a, b) => compareNames(a.name, b.name));
 }
 
-export function skillFileOf(
-	entries: readonly Dirent[],
-	{ filenames }: Pick<WalkRules, 'filenames'>
-): Dirent | undefined {
-	return filenames.flatMap((filename) => entries.find(({ name }) => name === filename) ?? [])[0];
+/** Names of a skill's file: the standard's, and those that other clients read, too. The first one counts. */
+export const SKILL_FILES: readonly string[] = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD'];
+
+export function skillFileOf(entries: readonly Dirent[], names = SKILL_FILES): Dirent | undefined {
+	return names.flatMap((filename) => entries.find(({ name }) => name === filename) ?? [])[0];
 }
 
 export function subfoldersOf(folder: string, entries: readonly Dirent[], { isSkipped }: WalkRules): Subfolders {

@@ -76,11 +76,20 @@ describe('what is found', () => {
 			}
 		]);
 	});
-	test('A2: skill.md is read with a warning, and SKILL.md before it', async () => {
-		put({ 'low/skill.md': text('low'), 'two/SKILL.md': text('two'), 'two/skill.md': text('two', 'Other') });
+	test('A2: skill.md, Skill.md and SKILL.MD are read with a warning, and SKILL.md before them', async () => {
+		put({
+			'cap/Skill.md': text('cap'),
+			'loud/SKILL.MD': text('loud'),
+			'low/skill.md': text('low'),
+			'two/SKILL.md': text('two'),
+			'two/skill.md': text('two', 'Other')
+		});
 		const { ready } = await scan();
 		expect(ready).toMatchObject([
-			{ name: 'low', issues: [{ severity: 'warning', fix: 'rename it to SKILL.md' }] },
+			...['cap', 'loud', 'low'].map((name) => ({
+				name,
+				issues: [{ severity: 'warning', fix: 'rename it to SKILL.md' }]
+			})),
 			{ name: 'two', body: 'Body', issues: [] }
 		]);
 	});

@@ -15,6 +15,7 @@ import {
 	type Folder,
 	labelRoots,
 	readEntries,
+	SKILL_FILES,
 	skillFileOf,
 	type Subfolders,
 	subfoldersOf,
@@ -27,7 +28,7 @@ import { brokenFolder, loadSkill } from './skill-loader.ts';
 import type { IsReserved } from './tool-names.ts';
 
 const RULES: WalkRules = {
-	filenames: ['SKILL.md', 'skill.md'],
+	filenames: SKILL_FILES,
 	maxDepth: 6,
 	isSkipped: (name) => /^[._]/.test(name) || name === 'node_modules'
 };
@@ -68,9 +69,8 @@ interface Known {
 export function createScanner(
 	given: readonly (string | SkillRoot)[],
 	isReserved?: IsReserved,
-	isSkipped: (name: string) => boolean = RULES.isSkipped
+	rules: WalkRules = RULES
 ): Scanner {
-	const rules: WalkRules = { ...RULES, isSkipped };
 	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
 	return {
@@ -89,13 +89,15 @@ export function createScanner(
 /** Dependencies, and what Git and macOS keep. */
 const NO_SKILLS = /^(_.*|\.git|node_modules|\.venv)$/;
 
-/** Scans once. `withHidden` also finds what collections have in `.curated`, `.system` or `.claude/skills`. */
+/** A collection, as somebody keeps it in a repository: also `.curated`, `.system`, `.claude/skills`, and plugins in plugins. */
+const COLLECTION: WalkRules = { ...RULES, maxDepth: 16, isSkipped: (name) => NO_SKILLS.test(name) };
+
+/** Scans once. `withHidden` finds all that a collection has. */
 export function scanRoots(
 	roots: readonly (string | SkillRoot)[],
 	{ withHidden = false } = {}
 ): Promise<(Skill | BrokenSkill)[]> {
-	const isSkipped = withHidden ? (name: string) => NO_SKILLS.test(name) : undefined;
-	return createScanner(roots, undefined, isSkipped).scan();
+	return createScanner(roots, undefined, withHidden ? COLLECTION : RULES).scan();
 }
 
 interface Memory {
@@ -127,7 +129,7 @@ async function scanAll(
 		const open = async (folder: Folder, isRoot: boolean): Promise<Skill | BrokenSkill | Subfolders> => {
 			const reading = createReading(pass, pace);
 			const entries = await reading.readFolder(folder.path);
-			const file = isRoot ? undefined : skillFileOf(entries, rules);
+			const file = isRoot ? undefined : skillFileOf(entries, rules.filenames);
 			if (!file) return reading.keep(subfoldersOf(folder.path, entries, rules), folder.path, memory);
 			const isOutside = !isInside(real ?? root.path, folder.real);
 			const skill = await loadSkill({ path: folder.path, root, file, entries, isOutside, isReserved }, reading);
@@ -246,7 +248,7 @@ export async function scanSkillDirs(
 		await walkRoot(resolve(root), seen, rules, {
 			async open({ path }) {
 				const entries = readEntries(path);
-				const file = skillFileOf(entries, rules);
+				const file = skillFileOf(entries, rules.filenames);
 				if (file) return { path: join(path, file.name), isLink: file.isSymbolicLink() };
 				return subfoldersOf(path, entries, rules);
 			},

@@ -67,7 +67,7 @@ export async function loadSkill(
 		const { spec, warnings } = parseSkill(read.text, path, { mode: 'lenient' });
 		const issues = [...read.issues, ...warnings];
 		if (file.name !== 'SKILL.md') {
-			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
+			issues.push({ field: '_', severity: 'warning', message: `is named ${file.name}`, fix: 'rename it to SKILL.md' });
 		}
 		if (isOutside) issues.push(OUTSIDE);
 		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));

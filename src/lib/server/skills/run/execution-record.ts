@@ -13,7 +13,7 @@ import { MAX_SHOWN, type OutputStore } from './execution-result.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
 
 /** An execution to announce and record. */
-interface Announced extends Pick<ExecutionStart, 'sandbox' | 'limits'> {
+export interface Announced extends Pick<ExecutionStart, 'sandbox' | 'limits'> {
 	skill: Skill;
 	/** Relative to the skill's folder, or the name of a native handler. */
 	script: string;
@@ -130,6 +130,7 @@ export function failureOf(error: unknown, durationMs = 0) {
 		error: known?.type ?? 'ExecutionFailed',
 		message: error instanceof Error ? error.message : String(error),
 		hint: known?.hint,
+		missing: known?.missing,
 		durationMs: Math.round(durationMs),
 		truncated: false,
 		files: []

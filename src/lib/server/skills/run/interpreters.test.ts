@@ -60,15 +60,16 @@ test('D6: the Python of a virtual environment is used as such, with its packages
 test('D6: a python3 that cannot start, as an empty shim, makes way for the next on PATH', async () => {
 	await put('bin/python3', '#!/bin/sh\necho "no version is set" >&2\nexit 127\n', 0o755);
 	expect((await open().python()).file).toBe(realPython());
-	await expect(open(bin).python()).rejects.toMatchObject({ type: 'MissingDependency' });
+	await expect(open(bin).python()).rejects.toMatchObject({ type: 'MissingCommand' });
 });
-test('D13: a missing interpreter is MissingDependency, until it is installed', async () => {
+test('D13: a missing interpreter is MissingCommand, until it is installed', async () => {
 	const interpreters = open(bin);
 	for (const name of ['a.sh', 'a.py']) {
 		await expect(interpreters.resolve(await put(name, ''))).rejects.toMatchObject({
-			type: 'MissingDependency',
+			type: 'MissingCommand',
 			message: expect.stringContaining('isn’t installed') as string,
-			hint: expect.stringContaining('Install') as string
+			hint: expect.stringContaining('can install it') as string,
+			missing: { kind: 'command', name: name === 'a.sh' ? 'bash' : 'python3' }
 		});
 	}
 	await symlink(execFileSync('which', ['bash'], { encoding: 'utf8' }).trim(), join(bin, 'bash'));
@@ -91,7 +92,7 @@ test('D6: a script that names its packages (PEP 723) runs with uv where there is
 test('D6: a folder of PATH that is relative is not looked in: it would be one of the workspace', async () => {
 	await put('bin/bash', '#!/bin/sh\n', 0o755);
 	const path = await put('a.sh', '');
-	await expect(open(relative(process.cwd(), bin)).resolve(path)).rejects.toMatchObject({ type: 'MissingDependency' });
+	await expect(open(relative(process.cwd(), bin)).resolve(path)).rejects.toMatchObject({ type: 'MissingCommand' });
 });
 
 test.each([
@@ -118,11 +119,12 @@ test.each([
 		hint: expect.stringContaining('.py') as string
 	});
 });
-test.each(['#!/no/such/program', '#!/usr/bin/env no-such-program'])('D13: %s is MissingDependency', async (line) => {
+test.each(['#!/no/such/program', '#!/usr/bin/env no-such-program'])('D13: %s is MissingCommand', async (line) => {
 	const path = await put('tool', `${line}\n`, 0o755);
 	await expect(open().resolve(path)).rejects.toMatchObject({
-		type: 'MissingDependency',
-		message: expect.stringMatching(/no.such.program/) as string
+		type: 'MissingCommand',
+		message: expect.stringMatching(/no.such.program/) as string,
+		missing: { kind: 'command', name: line.endsWith('no-such-program') ? 'no-such-program' : 'program' }
 	});
 });
 

@@ -1,6 +1,6 @@
 /** Finds the program for a script, once: by extension, inline dependencies or shebang (D5, D6). */
 import { stat } from 'node:fs/promises';
-import { dirname, extname, isAbsolute, posix, win32 } from 'node:path';
+import { basename, dirname, extname, isAbsolute, posix, win32 } from 'node:path';
 import type { Sandbox, SandboxPrograms } from '../../sandbox/sandbox.ts';
 import { isExecutable, readHead } from '../read/files.ts';
 import { SkillError } from '../types.ts';
@@ -16,10 +16,10 @@ export interface Program {
 export interface Interpreters {
 	/**
 	 * Program and arguments to put before a script; `hasPackages`: they are installed, so nothing else fetches them.
-	 * @throws SkillError UnsupportedScriptType | MissingDependency
+	 * @throws SkillError UnsupportedScriptType | MissingCommand | MissingDependency
 	 */
 	resolve(scriptPath: string, options?: { hasPackages?: boolean }): Promise<Program>;
-	/** @throws SkillError MissingDependency */
+	/** @throws SkillError MissingCommand */
 	python(): Promise<Program>;
 	node(): Program;
 	/** Folders to put before a PATH so that scripts find the interpreters, and what a sandbox must show for them. */
@@ -225,10 +225,16 @@ async function findPython(host: Pick<Sandbox, 'run'>, path: string): Promise<Pro
 	return null;
 }
 
-function missing(name: string): SkillError {
-	return new SkillError(
-		'MissingDependency',
-		`“${name}” isn’t installed on this computer.`,
-		`Install ${name} and try again.`
-	);
+/** `program`: a name, or a path in a script's first line. */
+function missing(program: string): SkillError {
+	const lack = { kind: 'command', name: basename(program) } as const;
+	return new SkillError('MissingCommand', ...lackOf(program), lack);
+}
+
+/** Message and hint for a program that isn't there. */
+export function lackOf(program: string): [message: string, hint: string] {
+	return [
+		`The script needs the program ${program}, which isn’t installed.`,
+		'Whoever runs the server can install it. Say so, or do it without the program.'
+	];
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProcessSandbox } from '../../sandbox/process.ts';
-import type { SandboxResult } from '../../sandbox/sandbox.ts';
 import { createExecutor } from '../executor.ts';
 import { skillOf } from '../skill-of.suite.ts';
 import type { SkillEvent, SkillExecutionResult } from '../types.ts';
@@ -47,6 +46,8 @@ async function run(files: Record<string, string>, isTool = false, env: Record<st
 		: executor.runScript(skill, script, readScriptArguments([]), context);
 }
 
+const SHELL_OF_PYTHON = 'import subprocess\nsubprocess.run("no-such-tool x", shell=True, check=True)';
+
 const facts = ({ error, missing }: SkillExecutionResult) => [error, missing && Object.values(missing).join(' ')];
 
 describe('D13: a script that fails for what it lacks says what that is', () => {
@@ -83,7 +84,59 @@ describe('D13: a script that fails for what it lacks says what that is', () => {
 			'a.sh',
 			'command -v no-such-tool || { echo "no-such-tool is not installed" >&2; exit 1; }',
 			['MissingCommand', 'command no-such-tool']
-		]
+		],
+		[
+			'a caught import, printed as a result',
+			'a.py',
+			'import sys\ntry:\n    import no_such\nexcept ImportError:\n    print("Error: no_such not installed. Run: pip install no-such")\n    sys.exit(1)',
+			['MissingPackage', 'package python no-such no_such']
+		],
+		[
+			'a caught import, by its error',
+			'a.py',
+			'import sys\ntry:\n    import docx_no_such\nexcept ImportError as e:\n    sys.exit(f"Missing dependency: {e}")',
+			['MissingPackage', 'package python docx-no-such docx_no_such']
+		],
+		[
+			'a caught import',
+			'a.mjs',
+			'try { await import("@no/such/part") } catch { console.error("Please run: npm install @no/such"); process.exit(1) }',
+			['MissingPackage', 'package javascript @no/such @no/such']
+		],
+		[
+			'pandas',
+			'a.py',
+			'raise ImportError("Missing optional dependency \'no_such\'.  Use pip or conda to install no_such.")',
+			['MissingPackage', 'package python no-such no_such']
+		],
+		['a shell of Python', 'a.py', SHELL_OF_PYTHON, ['MissingCommand', 'command no-such-tool']],
+		[
+			'a shell of Node',
+			'a.mjs',
+			'import c from "node:child_process"; c.execSync("no-such-tool --x")',
+			['MissingCommand', 'command no-such-tool']
+		],
+		['bash, with an end of its own', 'a.sh', 'no-such-tool || exit 1', ['MissingCommand', 'command no-such-tool']],
+		[
+			'a caught subprocess',
+			'a.py',
+			'import subprocess, sys\ntry:\n    subprocess.run(["exiftool"])\nexcept FileNotFoundError as e:\n    sys.exit(f"Error: {e}")',
+			['MissingCommand', 'command exiftool']
+		],
+		[
+			'which, printed as a result',
+			'a.py',
+			'import shutil, sys\nif not shutil.which("no-such-tool"):\n    print("no-such-tool is required")\n    sys.exit(1)',
+			['MissingCommand', 'command no-such-tool']
+		],
+		[
+			'its own words, printed as a result',
+			'a.sh',
+			'if [ -z "${NO_SUCH_TOKEN:-}" ]; then echo "Error: NO_SUCH_TOKEN environment variable not set"; exit 1; fi',
+			['MissingVariable', 'variable NO_SUCH_TOKEN']
+		],
+		['a first line', 'tool', '#!/usr/bin/env no-such-program\n', ['MissingCommand', 'command no-such-program']],
+		['a first line', 'tool', '#!/no/such/program\n', ['MissingCommand', 'command program']]
 	])('%s, %s', async (_what, path, text, expected) => {
 		const result = await run({ [path]: text });
 		expect(facts(result)).toEqual(expected);
@@ -99,6 +152,18 @@ describe('D13: a script that fails for what it lacks says what that is', () => {
 		expect(facts(await run({ 'a.mjs': 'import "no-such"; export default () => 1' }, true))).toEqual([
 			...['MissingPackage', 'package javascript no-such no-such']
 		]);
+	});
+
+	test('a program that one of its packages brings is told by the package, which can be installed', async () => {
+		const files = { 'requirements.txt': 'no-such-server>=2', 'a.sh': 'no-such-server main:app' };
+		expect(facts(await run(files))).toEqual(['MissingPackage', 'package python no-such-server no_such_server']);
+	});
+
+	test('a tool whose program isn’t there is a failed run, too', async () => {
+		const result = await run({ tool: '#!/usr/bin/env no-such-program\n' }, true);
+		expect(facts(result)).toEqual(['MissingCommand', 'command no-such-program']);
+		expect(events.map(({ type }) => type)).toEqual(['started', 'finished']);
+		expect(ends).toMatchObject([{ status: 'error', errorType: 'MissingCommand', missing: result.missing }]);
 	});
 
 	test('a module is told by the package to install', async () => {
@@ -122,6 +187,12 @@ describe('D13: what is no lack of the machine stays the script’s failure', () 
 		['a path as a program', { 'a.sh': './no-such' }],
 		['a KeyError of its own', { 'a.py': '{}["NO_SUCH_TOKEN"]' }],
 		['a program that fails', { 'a.sh': 'echo "x: not found" >&2; exit 3' }],
+		['a program that is there', { 'a.sh': 'git --version; echo "error: git repository not found"; exit 1' }],
+		[
+			'a package that is only named',
+			{ 'a.py': 'def f():\n    import rich\nimport sys; sys.exit("rich text is required")' }
+		],
+		['a result about something else', { 'a.py': 'import sys; print("No module named \'no_such\'"); sys.exit(1)' }],
 		['what was printed long before', { 'a.sh': 'echo "jq: command not found" >&2; seq 1 9000 >&2; exit 127' }]
 	])('%s', async (_what, files) => {
 		expect(facts(await run(files as unknown as Record<string, string>))).toEqual(['ExecutionFailed', undefined]);
@@ -150,10 +221,14 @@ describe('D13: what is no lack of the machine stays the script’s failure', () 
 describe('D13: a host', () => {
 	const find = (part: Partial<FailedRun>, stderr: string, files: Record<string, string> = {}) =>
 		write(files).then((skill) =>
-			findMissing({ skill, env: {}, isCutOff: true, isBounded: true, refused: [], ...part }, {
-				exitCode: 1,
-				stderr
-			} as SandboxResult)
+			findMissing(
+				{ skill, env: {}, isCutOff: true, isBounded: true, refused: [], ...part },
+				{
+					exitCode: 1,
+					stdout: '',
+					stderr
+				}
+			)
 		);
 	async function write(files: Record<string, string>) {
 		await mkdir(join(folder, 'demo'), { recursive: true });
@@ -177,7 +252,8 @@ describe('D13: a host', () => {
 		['Node', 'TypeError: fetch failed\n  [cause]: Error: getaddrinfo EAI_AGAIN api.a.io'],
 		['curl', 'curl: (6) Could not resolve host: api.a.io'],
 		['requests', "HTTPSConnectionPool(host='api.a.io', port=443): Max retries exceeded (Name or service not known)"],
-		['wget', 'wget: unable to resolve host address ‘api.a.io’']
+		['wget', 'wget: unable to resolve host address ‘api.a.io’'],
+		['a script’s own words', 'api.a.io can’t be reached (ENOTFOUND). Allow this host on the skill’s page.']
 	])('that %s can’t find is told where a script has no network, and only there', async (_what, stderr) => {
 		expect(await find({}, stderr)).toMatchObject({ missing: { kind: 'host', name: 'api.a.io' } });
 		expect(await find({ isCutOff: false }, stderr)).toBeNull();
@@ -187,7 +263,11 @@ describe('D13: a host', () => {
 		const stderr = 'urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>';
 		const one = { 'a.py': 'urlopen("https://api.a.io/")' };
 		expect(await find({}, stderr, one)).toMatchObject({ missing: { kind: 'host', name: 'api.a.io' } });
-		expect(await find({}, stderr, { ...one, 'b.py': 'urlopen("https://api.b.io/")' })).toBeNull();
+		const two = { ...one, 'b.py': 'urlopen("https://api.b.io/")' };
+		expect(await find({}, stderr, two)).toBeNull();
+		expect(await find({}, `GET https://api.b.io/x?y=api.c.io\n${stderr}`, two)).toMatchObject({
+			missing: { kind: 'host', name: 'api.b.io' }
+		});
 	});
 });
 
@@ -198,10 +278,14 @@ describe('D13: a browser that can’t reserve memory', () => {
 		'/usr/bin/chromium --headless\n  - [pid=1588] <process did exit: exitCode=null, signal=SIGTRAP>'
 	];
 	const find = (stderr: string, metadata: Record<string, string> = {}, isBounded = true) =>
-		findMissing({ skill: skillOf('demo', { metadata }), env: {}, isCutOff: true, isBounded, refused: [] }, {
-			exitCode: 1,
-			stderr
-		} as SandboxResult);
+		findMissing(
+			{ skill: skillOf('demo', { metadata }), env: {}, isCutOff: true, isBounded, refused: [] },
+			{
+				exitCode: 1,
+				stdout: '',
+				stderr
+			}
+		);
 
 	test.each(TRAPS)('is told to ask for addresses: %s', async (stderr) => {
 		expect(await find(stderr)).toEqual({ hint: expect.stringContaining('virtual-memory: 1tb') as string });

@@ -1,10 +1,11 @@
 /** Tells what a failed script lacked, by the end of its output: a package, a program, a variable or a host (D13). */
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
-import { parseDomain } from '../needs/hosts.ts';
+import { covers, parseDomain } from '../needs/hosts.ts';
 import { findNeeds, type FoundNeeds, readerOf } from '../needs/needs.ts';
-import { packageOf } from '../needs/packages.ts';
+import { moduleOf, packageOf } from '../needs/packages.ts';
 import { isReservedVariable } from '../needs/variables.ts';
 import type { Missing, Skill, SkillErrorType } from '../types.ts';
+import { lackOf, programsOnPath } from './interpreters.ts';
 
 export interface FailedRun {
 	skill: Skill;
@@ -40,17 +41,19 @@ const MODULE = '([@\\w][\\w.@/-]{0,200})';
  */
 export async function findMissing(
 	run: FailedRun,
-	{ exitCode, stderr }: SandboxResult
+	{ exitCode, stdout, stderr }: Pick<SandboxResult, 'exitCode' | 'stdout' | 'stderr'>
 ): Promise<Explained | Pick<Explained, 'hint'> | null> {
 	const { skill } = run;
 	const text = `${stderr.slice(-MAX_TEXT)}\n${(run.message ?? '').slice(0, MAX_TEXT)}`.replaceAll('\r', '');
 	let known: FoundNeeds | undefined;
 	// A file that can't be read hides a hint, not the failure.
 	const needs = async () => (known ??= await findNeeds(skill, readerOf(skill)).catch(() => NOTHING));
+	// Many scripts print their errors as results. There, only what the skill's own files name is believed.
+	const said = [...endOf(stdout.slice(-MAX_TEXT).replaceAll('\r', '')), ...endOf(text)];
 	const missing =
 		missingPackage(text, skill) ??
-		missingCommand(text, exitCode) ??
-		(saysMissing(text) ? namedNeed(text, await needs(), run.env) : null) ??
+		(await missingCommand(text, exitCode, needs)) ??
+		(said.some(saysMissing) ? await namedNeed(said, await needs(), run.env) : null) ??
 		refusedHost(run.refused) ??
 		(run.isCutOff && isUnresolved(text) ? hostOf(text, await needs()) : null);
 	if (missing) return { ...sentencesOf(missing, skill.name), missing };
@@ -68,9 +71,12 @@ function lacksAddresses(text: string): boolean {
 }
 
 function missingPackage(text: string, { files }: Skill): Missing | null {
-	const python = last(text, `(?:ModuleNotFoundError|ImportError|python[\\d.]*): No module named '?${MODULE}'?`);
-	// A dotted name means that the package is there, and its part isn't; `google` is shared by many.
-	if (python && (!python.includes('.') || python.startsWith('google.'))) {
+	const python =
+		last(text, `(?:ModuleNotFoundError|ImportError|python[\\d.]*): No module named '?${MODULE}'?`) ??
+		last(text, `Missing optional dependency '${MODULE}'`) ??
+		last(text, 'tree builder with the features you requested: (lxml|html5lib)\\b');
+	// A dotted name means that the package is there, and its part isn't; these are shared by many.
+	if (python && (!python.includes('.') || /^(google|azure)\./.test(python))) {
 		const isOwn = files.some((file) => file.split('/').some((part) => part === python || part === `${python}.py`));
 		const found = isOwn ? null : packageOf('python', python);
 		if (found) return { kind: 'package', ecosystem: 'python', name: found.name, module: python };
@@ -80,35 +86,81 @@ function missingPackage(text: string, { files }: Skill): Missing | null {
 	return found && node ? { kind: 'package', ecosystem: 'javascript', name: found.name, module: node } : null;
 }
 
-function missingCommand(text: string, exitCode: number | null): Missing | null {
+/** A program that one of the skill's packages brings, such as uvicorn, is that package. */
+async function missingCommand(
+	text: string,
+	exitCode: number | null,
+	needs: () => Promise<FoundNeeds>
+): Promise<Missing | null> {
+	// Also of a shell that the script started.
+	const isUnknown = exitCode === 127 || /\b(?:exit |exit code |returned )?status:? 127\b|\bexit code 127\b/.test(text);
 	const name =
-		(exitCode === 127 &&
+		(isUnknown &&
 			(last(text, `(?:^|: |\\n)${PROGRAM}: (?:command )?not found`) ??
 				last(text, `env: [‘'"]?${PROGRAM}[’'"]?: No such file`))) ||
+		// What bash says last, whatever the script ended with.
+		last(endOf(text).at(-1) ?? '', `: line \\d+: ${PROGRAM}: command not found$`) ||
 		last(text, `\\bspawn(?:Sync)? ${PROGRAM} ENOENT`) ||
 		// Python says the same of a file that isn't there.
 		(/\bin (?:_execute_child|create_subprocess_exec)\b/.test(text) &&
 			last(text, `FileNotFoundError: \\[Errno 2\\] No such file or directory: '${PROGRAM}'`));
-	return name ? { kind: 'command', name } : null;
+	if (!name) return null;
+	const bringer = (await needs()).packages.find((each) => each.name === name);
+	return bringer ? ofNeed(bringer) : { kind: 'command', name };
 }
 
-/** A variable or program that the skill needs, where the end of the output says that it isn't there. */
-function namedNeed(text: string, needs: FoundNeeds, env: FailedRun['env']): Missing | null {
-	const lines = endOf(text).filter(saysMissing).reverse();
-	for (const line of lines) {
+/** A variable, package or program that the skill needs, where the end of the output says that it isn't there. */
+async function namedNeed(said: readonly string[], needs: FoundNeeds, env: FailedRun['env']): Promise<Missing | null> {
+	for (const line of said.filter(saysMissing).reverse()) {
 		const words = new Set(line.match(/[A-Za-z0-9_][\w.+-]{0,127}/g)?.map((word) => word.replace(/[.-]+$/, '')));
 		const variable = needs.variables.find(({ name }) => words.has(name) && !env[name] && !isReservedVariable(name));
 		if (variable) return { kind: 'variable', name: variable.name };
-		const program = needs.binaries.find(({ name }) => words.has(name) && !/^(node|python3?|bash|sh)$/.test(name));
-		if (program && /not found|n[o’']t installed|please install/i.test(line))
-			return { kind: 'command', name: program.name };
+		const named = lacksPackage(line) ? needs.packages.find((each) => isNamed(each, words, line)) : undefined;
+		if (named) return ofNeed(named);
+		if (!lacksProgram(line)) continue;
+		for (const { name } of needs.binaries) {
+			if (!words.has(name) || /^(node|python3?|bash|sh)$/.test(name)) continue;
+			if (!(await isOnPath(name, env.PATH))) return { kind: 'command', name };
+		}
 	}
 	return null;
 }
 
-function saysMissing(text: string): boolean {
-	return /\bKeyError: '|\bnot (?:found|set|installed|defined|provided)\b|n[’']t (?:set|installed|defined)\b|\bunset\b|\bmissing\b|\brequired?s?\b|\bplease (?:set|install)\b|\bunbound variable\b|\bmust (?:be )?set\b|\bset it\b|: parameter null/i.test(
-		endOf(text).join('\n')
+function ofNeed({ ecosystem, name }: FoundNeeds['packages'][number]): Missing {
+	return { kind: 'package', ecosystem, name, module: ecosystem === 'python' ? moduleOf(name) : name };
+}
+
+/** By its own name, or by the module that a script imports. Of the packages that share a module, none can be told. */
+function isNamed({ name }: FoundNeeds['packages'][number], words: ReadonlySet<string>, line: string): boolean {
+	return words.has(name) || words.has(moduleOf(name)) || (name.startsWith('@') && line.includes(name));
+}
+
+function lacksPackage(line: string): boolean {
+	return /\bnot installed\b|n[’']t installed\b|\b(?:please|must|to) install\b|\binstall (?:it |them )?with\b|\b(?:pip3?|npm|uv|yarn|pnpm)\b.{0,20} (?:install|add|i) |\bNo module named\b|\bmissing (?:optional )?dependenc|\bCannot find (?:module|package)\b/i.test(
+		line
+	);
+}
+
+function lacksProgram(line: string): boolean {
+	return /\bnot found\b|n[o’']t installed\b|\bplease install\b|\bnot available\b|\b(?:not|n[’']t) (?:in|on) (?:your |the )?PATH\b|\b(?:cannot|can[’']t|could not|couldn[’']t) find\b|\bis required\b|No such file or directory: '/i.test(
+		line
+	);
+}
+
+async function isOnPath(name: string, path: string | undefined): Promise<boolean> {
+	// A container's is its image's.
+	if (path === undefined) return false;
+	for await (const _program of programsOnPath(name, path)) return true;
+	return false;
+}
+
+function saysMissing(line: string): boolean {
+	return (
+		lacksPackage(line) ||
+		lacksProgram(line) ||
+		/\bKeyError: '|\bnot (?:set|defined|provided)\b|n[’']t (?:set|defined)\b|\bunset\b|\bmissing\b|\brequired?s?\b|\bplease (?:set|provide|export)\b|\bunbound variable\b|\bmust (?:be )?set\b|\bset it\b|: parameter null/i.test(
+			line
+		)
 	);
 }
 
@@ -127,11 +179,21 @@ function isUnresolved(text: string): boolean {
 	);
 }
 
-/** The host in the error; else the only one that the skill's files name. */
+/** The host in the error; else the last one that the skill's files name, too; else the only one that they name. */
 function hostOf(text: string, { hosts }: FoundNeeds): Missing | null {
-	const named = last(text, `(?:ENOTFOUND|EAI_AGAIN|resolve(?: host(?: address)?)?:?|host=) ?[‘'"]?([\\w.-]{3,253})`);
+	const named =
+		last(text, `(?:ENOTFOUND|EAI_AGAIN|resolve(?: host(?: address)?)?:?|host=) ?[‘'"]?([\\w.-]{3,253})`) ??
+		last(
+			text,
+			`(?<![\\w.@-])([\\w-]{1,63}(?:\\.[\\w-]{1,63}){1,8}) (?:can[’']t|cannot|could not|couldn[’']t) be (?:reached|resolved)`
+		);
 	const { domain } = parseDomain(named?.replace(/\.$/, '') ?? '');
-	const name = domain ?? (hosts.length === 1 ? hosts[0]?.name : undefined);
+	const words =
+		endOf(text)
+			.join('\n')
+			.match(/(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g) ?? [];
+	const known = words.findLast((word) => hosts.some(({ name }) => covers(name, word)));
+	const name = domain ?? known ?? (hosts.length === 1 ? hosts[0]?.name : undefined);
 	return name === undefined ? null : { kind: 'host', name };
 }
 
@@ -146,12 +208,10 @@ function sentencesOf(missing: Missing, skill: string): Omit<Explained, 'missing'
 				hint: `A person can install it ${onPage}. Say so, or do it without the package.`
 			};
 		}
-		case 'command':
-			return {
-				error: 'MissingCommand',
-				message: `The script needs the program ${missing.name}, which isn’t installed.`,
-				hint: 'Whoever runs the server can install it. Say so, or do it without the program.'
-			};
+		case 'command': {
+			const [message, hint] = lackOf(missing.name);
+			return { error: 'MissingCommand', message, hint };
+		}
 		case 'host':
 			return {
 				error: 'HostNotAllowed',
