@@ -18,7 +18,7 @@ export interface Check {
 	args: string[];
 }
 
-const CHECKS: Check[] = [
+export const CHECKS: readonly Check[] = [
 	{ name: 'types', tool: 'svelte-check', args: ['--tsconfig', './tsconfig.json', '--fail-on-warnings'] },
 	{ name: 'lint', tool: 'eslint', args: ['.', '--max-warnings=0', '--cache', `--cache-location=${cache}/eslint/`] },
 	{ name: 'architecture', tool: 'vitest', args: ['run', 'tests/architecture.test.ts', '--project=node'] },
