@@ -21,6 +21,8 @@ export interface RigSettings {
 	/** Roots beside that of installed skills; they come first. */
 	roots?: SkillRoot[];
 	sources?: Partial<SourceFetcher>;
+	/** What every skill would like to reach. */
+	hosts?: string[];
 	now?: () => number;
 	uptime?: () => number;
 }
@@ -43,7 +45,8 @@ export async function openRig(settings: RigSettings = {}) {
 	const unused = () => Promise.reject(new Error('no source was to be asked'));
 	const sources = { fetch: unused, revisionOf: unused, ...settings.sources };
 	const { now = Date.now, uptime = () => performance.now() } = settings;
-	const needsOf = async () => ({ binaries: [], packages: [], hosts: [], variables: [], skills: [] });
+	const hosts = (settings.hosts ?? []).map((name) => ({ name, isDeclared: false, from: [], isGranted: false }));
+	const needsOf = async () => ({ binaries: [], packages: [], hosts, variables: [], skills: [] });
 	const siblings = (skill: Skill, beside: readonly string[]) =>
 		siblingsOf(skill, { skills: registry.snapshot().skills, off: [], beside });
 	const needs = { needsOf, siblingsOf: siblings };

@@ -52,7 +52,7 @@ beforeEach(async () => {
 	skillsmp = await startSkillsmp({ skills: [{ ...listed, name: 'tables', githubUrl }] });
 	const played = { ...playedConfig({ github, skillssh, skillsmp }), skillsmpKey: () => skillsmp.key };
 	const catalogs = createSources(played);
-	rig = await openRig({ sources: catalogs });
+	rig = await openRig({ sources: catalogs, hosts: ['api.openai.com'] });
 	settings = { skillsEnabled: true, catalogRequests: true, hasSkillsmpApiKey: true };
 	requests = createSkillRequests({
 		...{ catalogs, installer: rig.installer, registry: rig.registry, modeOf: rig.modes.modeOf },
@@ -136,6 +136,19 @@ describe('F4: asking for a skill', () => {
 		});
 		expect(JSON.parse((await call()).output)).toMatchObject({ ok: false, error: 'ApprovalRequired' });
 		expect(rig.identities()).toEqual([]);
+	});
+
+	test('a skill that names many of one kind hides none of another, and what is left out is counted', async () => {
+		const names = Array.from({ length: 60 }, (_, at) => `needed-${at}`).join(' ');
+		files['skills/charts/SKILL.md'] = skillText('charts', 'Run scripts/go.sh.').replace(
+			/^description:/m,
+			`metadata:\n  requires: "${names}"\ndescription:`
+		);
+		await find('charts');
+		const { needs = [] } = (await ask()).question?.install ?? {};
+		expect(needs.filter(({ kind }) => kind === 'skill')).toHaveLength(9);
+		expect(needs).toContainEqual({ kind: 'skill', name: '52 more' });
+		expect(needs).toContainEqual({ kind: 'host', name: 'api.openai.com' });
 	});
 
 	test('installs what was looked at once somebody says so, on and untrusted; a second answer installs nothing more', async () => {

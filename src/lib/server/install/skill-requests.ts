@@ -75,8 +75,6 @@ const TOOLS: readonly ToolDefinition[] = [
 	)
 ];
 
-type SkillRequests = ReturnType<typeof createSkillRequests>;
-
 export function createSkillRequests(options: SkillRequestOptions) {
 	const { catalogs, installer, registry, modeOf, settings } = options;
 	const { searchTimeoutMs = 15_000, fetchTimeoutMs = 60_000 } = options;
@@ -284,6 +282,8 @@ function factsOf({ name, description, author, popularity }: CatalogSkill) {
 }
 
 const MAX_SHOWN = 20;
+/** Of each kind, so that many of one hide none of another. */
+const MAX_OF_A_KIND = 8;
 
 type Review = Omit<NonNullable<ApprovalRequest['install']>, 'stagedId' | 'from' | 'why'>;
 
@@ -300,19 +300,28 @@ function reviewOf({ version, description, origin, files, scripts, tools, finding
 			.sort((a, b) => order[a.severity] - order[b.severity])
 			.slice(0, MAX_SHOWN)
 			.map(({ severity, message, file, line }) => ({ severity, message, file, line })),
-		needs: needs ? needsIn(needs).slice(0, MAX_SHOWN) : []
+		needs: needs ? needsIn(needs) : []
 	};
 }
 
 function needsIn({ skills, packages, binaries, variables, hosts }: SkillNeeds): Review['needs'] {
 	const declared = variables.filter(({ isOptional }) => !isOptional);
 	return [
-		...skills.map(({ name, state }) => ({ kind: 'skill', name, isMet: state === 'on' })),
-		...packages.map(({ name, isFound }) => ({ kind: 'package', name, isMet: isFound })),
-		...binaries.map(({ name, isFound }) => ({ kind: 'program', name, isMet: isFound })),
-		...declared.map(({ name, isSet }) => ({ kind: 'variable', name, isMet: isSet })),
-		...hosts.map(({ name, isGranted }) => ({ kind: 'host', name, isMet: isGranted }))
-	]
-		.filter(({ isMet }) => !isMet)
-		.map(({ kind, name }) => ({ kind, name }));
+		...shownOf('skill', skills, ({ state }) => state === 'on'),
+		...shownOf('package', packages, ({ isFound }) => isFound),
+		...shownOf('program', binaries, ({ isFound }) => isFound),
+		...shownOf('variable', declared, ({ isSet }) => isSet),
+		...shownOf('host', hosts, ({ isGranted }) => isGranted)
+	];
+}
+
+function shownOf<Each extends { name: string }>(
+	kind: string,
+	needs: readonly Each[],
+	isMet: (need: Each) => boolean
+): Review['needs'] {
+	const names = needs.filter((need) => !isMet(need)).map(({ name }) => name);
+	const more = names.length - MAX_OF_A_KIND;
+	const shown = more > 0 ? [...names.slice(0, MAX_OF_A_KIND), `${more} more`] : names;
+	return shown.map((name) => ({ kind, name }));
 }
