@@ -427,14 +427,14 @@ test('D46: what a killed server left is removed, even if this one has its number
 	expect(await there()).toEqual([partOf(process.ppid)]);
 });
 
-test('D46: what this server is making stays, whichever part of it cleans up', async () => {
+test('D46: what this server is making stays when it cleans up', async () => {
 	const index = await serve(TWO);
 	const first = open(index);
 	const lock = await first.lookUp(wanted('python', 'tiny-lib'));
 	const work = Promise.withResolvers<void>();
 	const installed = first.install(lock, { onProgress: () => work.resolve() });
 	await work.promise;
-	await open(index).removeUnused(new Set());
+	await first.removeUnused(new Set());
 	await installed;
 	expect(await there()).toEqual([lock.digest]);
 });

@@ -55,8 +55,6 @@ interface Installing {
 }
 
 const QUIET_MS = 60_000;
-/** What this process is making. A killed server may have had its number: in a container, it always has. */
-const making = new Set<string>();
 const BLOCK_BYTES = 4096;
 const COUNTED_AT_ONCE = 256;
 const PART = /^[0-9a-f]{64}\.(\d+)\.[0-9a-f-]+\.part$/;
@@ -66,6 +64,8 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 	const common = { ...options, env: environmentFor(environment), hosts, mayBuild, quietMs };
 	const pip = createPip({ ...common, indexUrl: options.pipIndexUrl });
 	const npm = createNpm({ ...common, registry: options.npmRegistry, ownNpm: environment.npm_execpath });
+	/** Parts. A killed server may have had this process’s number: in a container, it always has. */
+	const making = new Set<string>();
 	const installing = new Map<string, Installing>();
 	let swept: Promise<void> | undefined;
 	/** Removes what killed servers left; another server may be installing at the same time. */

@@ -69,7 +69,8 @@ export function createNpm({ registry, hosts, target, env, ownNpm, quietMs }: Npm
 		/** Finds exact versions, with hashes and sizes. `folder` is empty. @throws PackagesError */
 		async lookUp(wanted: readonly Package[], folder: string, work: Work): Promise<Found> {
 			work.onProgress({ text: 'Looking up JavaScript packages' });
-			const dependencies: Record<string, string> = {};
+			// Without a prototype, since there is a package “constructor”.
+			const dependencies = Object.create(null) as Record<string, string>;
 			for (const { name, requirement } of wanted) dependencies[name] ??= requirement.slice(name.length + 1) || '*';
 			await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
 			// npm’s settings may leave addresses out of its lock; here they tell the source.

@@ -26,6 +26,7 @@ const LANDED: Record<string, string> = {
 	'011-summaries-and-speed.ts': 'd2ee350d609066f0e7011bdc63242a80730412083e140364a3cb916c1dfc282f',
 	'012-comparisons.ts': 'c789da758cb0f3ff8f944ce7d8a29e9670b903d401d66c164ce303a9da5888c7',
 	'013-missing.ts': 'b3f79b856b8229976333035c5a3f546aefa5b4e5172cfe5a6e7ddcccb8a71723',
+	'014-skill-packages.ts': '2e89fc9c07b16a611b99c958477e0e6d33e68a79118bd65e1496dc65fe414088',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };

@@ -1,5 +1,5 @@
 /** Walks the folders below a root to find skills, level by level, never in circles (A24). */
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { valid } from 'semver';
 import { SkillLoadError, type SkillRoot } from '../types.ts';
@@ -17,6 +17,14 @@ export interface WalkRules {
 	/** Levels searched below the root. */
 	maxDepth: number;
 	isSkipped: (name: string) => boolean;
+}
+
+/** As `readdir` gives them; the package’s types name none of Node’s. */
+export interface Entry {
+	name: string;
+	isFile(): boolean;
+	isDirectory(): boolean;
+	isSymbolicLink(): boolean;
 }
 
 export interface Folder {
@@ -84,18 +92,18 @@ export async function walkRoot<Found extends object>(
 }
 
 /** Entries of a folder, sorted by name. */
-export function readEntries(folder: string): Dirent[] {
+export function readEntries(folder: string): Entry[] {
 	return readdirSync(folder, { withFileTypes: true }).sort((a, b) => compareNames(a.name, b.name));
 }
 
 /** Names of a skill's file: the standard's, and those that other clients read, too. The first one counts. */
 export const SKILL_FILES: readonly string[] = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD'];
 
-export function skillFileOf(entries: readonly Dirent[], names = SKILL_FILES): Dirent | undefined {
+export function skillFileOf(entries: readonly Entry[], names = SKILL_FILES): Entry | undefined {
 	return names.flatMap((filename) => entries.find(({ name }) => name === filename) ?? [])[0];
 }
 
-export function subfoldersOf(folder: string, entries: readonly Dirent[], { isSkipped }: WalkRules): Subfolders {
+export function subfoldersOf(folder: string, entries: readonly Entry[], { isSkipped }: WalkRules): Subfolders {
 	const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
 	const below = folders.filter(({ name }) => !isSkipped(name));
 	return {

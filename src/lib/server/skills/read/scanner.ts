@@ -1,5 +1,4 @@
 /** Scans roots for skills, ready or broken; unchanged ones aren't read again (A24, A27, A32). */
-import type { Dirent } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseSkill } from '../parser.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../types.ts';
 import { compareNames, isInside } from './files.ts';
 import {
+	type Entry,
 	type Folder,
 	labelRoots,
 	readEntries,
@@ -167,7 +167,7 @@ function createReading(pass: ScanPass, pace: () => Promise<void> | undefined) {
 		if (isMarked) isMarked = addMark(marks, path);
 	};
 	return {
-		async readFolder(folder: string): Promise<Dirent[]> {
+		async readFolder(folder: string): Promise<Entry[]> {
 			await pace();
 			pass.follow(folder);
 			try {

@@ -1,6 +1,5 @@
 /** Loads a skill from its folder, ready or broken; opens regular files only (A1, A2, A10, D16). */
 import { hash } from 'node:crypto';
-import type { Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { coerce, valid } from 'semver';
 import { asArray } from '../../../shared/json.ts';
@@ -16,7 +15,7 @@ import {
 } from '../types.ts';
 import { lengthOf, shown } from './fields.ts';
 import { listTree, resolveScript, scriptsOf } from './files.ts';
-import { readFolderName } from './folder-walk.ts';
+import { type Entry, readFolderName } from './folder-walk.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { apart, lean, leanRecord } from './lean.ts';
 import { parseManifest, TOOLS_FILE } from './manifest.ts';
@@ -28,8 +27,8 @@ export interface SkillFolder {
 	path: string;
 	root: SkillRoot;
 	/** The entry of the SKILL.md. */
-	file: Dirent;
-	entries: Dirent[];
+	file: Entry;
+	entries: Entry[];
 	/** Reached through a link that leaves the root. */
 	isOutside?: boolean;
 	/** Tool names it can't use; none by default. */
@@ -39,7 +38,7 @@ export interface SkillFolder {
 /** Access to a skill's files and folders, recorded to decide when to read them again. */
 export interface SkillReader {
 	/** Entries of a folder inside the skill. */
-	readFolder(folder: string): Promise<Dirent[]>;
+	readFolder(folder: string): Promise<Entry[]>;
 	/** Called just before a file is read. */
 	beforeFile(path: string, isLink: boolean): void;
 }
