@@ -21,6 +21,6 @@ export const POST = endpoint({
 	description: 'What its files are now is kept, too, so you can go forth again.',
 	params: OF_EDIT,
 	answer: skillReturned.describe('The skill.'),
-	errors: ['conflict', 'too_large'],
+	errors: ['invalid_input', 'conflict', 'too_large'],
 	handler: async ({ app, params }) => ({ skill: await returnToEdit(app, params.id, params.edit) })
 });
