@@ -271,6 +271,8 @@ test('side by side: two models answer at once, by keyboard; one fails and is ask
 	await page.getByTestId('retry-model').filter({ hasText: 'test/model' }).click();
 	await page.getByTestId('compare-done').click();
 	await expect(page.getByRole('region', { name: 'model' })).toContainText('test/model says yes.');
+	// While one is written, it would wait for the choice.
+	await expect(page.getByTestId('composer-note')).toHaveText(/^Your message follows /);
 	await ask(page, 'Thanks.');
 	await expect(questions(page)).toHaveCount(3);
 	await expect(page.getByTestId('compared')).toHaveCount(0);
