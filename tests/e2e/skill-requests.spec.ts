@@ -75,8 +75,9 @@ test('F4: “Not now” is read by the model, which goes on; nothing was install
 	await page.goto('/');
 	model.push(search('maps'), request('maps'));
 	await ask(page, 'Draw a map.');
-	await page.getByTestId('approval').getByRole('button', { name: 'Not now' }).click();
+	await expect(page.getByTestId('requested-skill')).toBeVisible();
 	model.push(text('Then in words.'));
+	await page.getByTestId('approval').getByRole('button', { name: 'Not now' }).click();
 	await expect(answers(page)).toContainText('Then in words.');
 	await page.getByTestId('step-fold').click();
 	await expect(page.getByTestId('approval-decision')).toHaveText('Not now');
