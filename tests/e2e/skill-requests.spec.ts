@@ -76,12 +76,14 @@ test('F4: “Not now” is read by the model, which goes on; nothing was install
 	model.push(search('maps'), request('maps'));
 	await ask(page, 'Draw a map.');
 	await expect(page.getByTestId('requested-skill')).toBeVisible();
-	model.push(text('Then in words.'));
+	// One “no” is enough: asked again, it answers for the person.
+	model.push(request('maps'), text('Then in words.'));
 	await page.getByTestId('approval').getByRole('button', { name: 'Not now' }).click();
 	await expect(answers(page)).toContainText('Then in words.');
+	expect(lastRequest(model.requests)).toContain('already said no');
 	await page.getByTestId('step-fold').click();
 	await expect(page.getByTestId('approval-decision')).toHaveText('Not now');
-	await expect(page.getByTestId('step-toggle').last()).toContainText('Not installed');
+	await expect(page.getByTestId('step-toggle').nth(1)).toContainText('Not installed');
 	expect(lastRequest(model.requests)).toContain('ApprovalDenied');
 	await page.goto('/skills');
 	await expect(page.locator('[data-testid=skill-row][data-name=maps]')).toHaveCount(0);

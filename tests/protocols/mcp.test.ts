@@ -12,7 +12,10 @@ let rig: McpRig;
 
 beforeAll(async () => {
 	rig = await openMcpRig();
-	await rig.put('demo/SKILL.md', '---\nname: demo\ndescription: Says things.\n---\nSay it with scripts/say.sh.');
+	await rig.put(
+		'demo/SKILL.md',
+		'---\nname: demo\ndescription: Says things.\n---\nSay it with scripts/say.sh. Load the `not-here` skill first.'
+	);
 	await rig.put('demo/scripts/say.sh', 'echo "said: $*"\n');
 	await rig.put('demo/scripts/steps.sh', 'for step in 1 2 3; do echo "step $step"; sleep 0.2; done\n');
 	await rig.put('demo/scripts/wait.sh', 'echo "waits $1"; exec sleep "$1"\n');
@@ -156,7 +159,10 @@ describe.each([
 		expect(message?.role).toBe('user');
 		const { text } = message?.content as { text: string };
 		expect(text).toContain('<skill_content name="demo"');
+		expect(text).toContain('[This skill names skills that can’t be loaded now: not-here (not installed).]');
 		expect(text.endsWith('Say hello.')).toBe(true);
+		const loaded = await client.callTool({ name: 'load_skill', arguments: { skill: 'demo' } });
+		expect(textOf(loaded)).toContain('not-here (not installed)');
 	});
 
 	test('E15: skills/list and skills/get tell each skill with the digests of its files', async () => {

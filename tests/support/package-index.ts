@@ -17,6 +17,8 @@ export interface Wheel {
 	code?: string;
 	/** Lines of METADATA: `other>=1`, `far @ https://example.org/far.whl`. */
 	requires?: string[];
+	/** What METADATA says at its end. */
+	about?: string;
 	/** Programs: name to `module:function`. */
 	programs?: Record<string, string>;
 	/** Bytes of a file that comes along. */
@@ -34,6 +36,7 @@ export function wheel({
 	module: own,
 	code = '',
 	requires = [],
+	about = '',
 	programs = {},
 	padding,
 	empty = 0,
@@ -51,7 +54,7 @@ export function wheel({
 		`Version: ${version}`,
 		...requires.map((each) => `Requires-Dist: ${each}`),
 		'',
-		''
+		about
 	].join('\n');
 	const entries = Object.entries(programs).map(([program, place]) => `${program} = ${place}\n`);
 	const files: Record<string, string | Buffer> = {

@@ -87,6 +87,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 				object({ severity: z.enum(['danger', 'warning', 'info']), message: text, file: text, line: count }),
 				100
 			),
+			/** Serious ones that aren’t among them. */
+			moreRisks: count.optional(),
 			/** That aren’t met: of which kind, such as `package`. */
 			needs: list(object({ kind: text, name: text }), 100)
 		}).optional(),

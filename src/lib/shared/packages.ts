@@ -22,9 +22,13 @@ export const packageLock = z.object({
 	digest: z.string(),
 	/** `3.12`, and the system of its wheels; null without Python packages. */
 	python: z.object({ version: z.string(), system: z.string() }).nullable(),
-	/** npm’s lock without addresses. */
+	/** npm’s lock without addresses, and the system of its files if it isn’t the server’s own. */
 	javascript: z
-		.object({ dependencies: z.record(z.string(), z.string()), packages: z.record(z.string(), z.unknown()) })
+		.object({
+			dependencies: z.record(z.string(), z.string()),
+			packages: z.record(z.string(), z.unknown()),
+			system: z.string().optional()
+		})
 		.nullable(),
 	/** By name. */
 	packages: z.array(lockedPackage),

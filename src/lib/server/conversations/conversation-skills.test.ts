@@ -114,6 +114,13 @@ describe('F7: a pinned skill', () => {
 		expect(prompt(1)).toMatch(/no room .*load_skill .*: long$/m);
 	});
 
+	test('F3: comes with the names of the skills that it needs and that can’t be loaded', async () => {
+		const body = '---\nname: csv\ndescription: Reads tables.\nmetadata:\n  requires: pdf charts\n---\nMind the commas.';
+		await start([text('One.')], { skills: { ...SKILLS, 'csv/SKILL.md': body } });
+		await rig.run('one', { pins: ['csv'] });
+		expect(prompt(1)).toContain('[This skill names skills that can’t be loaded now: charts (not installed).]');
+	});
+
 	test('stands once with the model, whatever was loaded of it before, and that is back when it is unpinned', async () => {
 		await start([load('pdf'), text('One.'), text('Two.'), text('Three.')]);
 		await rig.run('one');

@@ -33,6 +33,8 @@ export interface SkillRequestOffer {
 	only?: readonly string[] | undefined;
 	/** The request names the skills it allows, so a new one couldn't be used. */
 	isLimited?: boolean;
+	/** Ids that the user didn’t want while this was answered. */
+	refused?: readonly string[] | undefined;
 	signal: AbortSignal;
 }
 
@@ -133,7 +135,13 @@ export function createSkillRequests(options: SkillRequestOptions) {
 		return installer.stage(source, { signal: either });
 	}
 
-	function tools({ apiKeyId, only, isLimited = false, signal }: SkillRequestOffer): SkillRequestTools {
+	function tools({
+		apiKeyId,
+		only,
+		isLimited = false,
+		refused: unwanted = [],
+		signal
+	}: SkillRequestOffer): SkillRequestTools {
 		/** What to install, by call; or why nothing is asked. */
 		const answered = new Map<string, { stagedId: string; path: string; digest: string }>();
 		const refused = new Map<string, RequestResult>();
@@ -150,6 +158,9 @@ export function createSkillRequests(options: SkillRequestOptions) {
 			const why = plainLine(textOf(args.why)).slice(0, MAX_DESCRIPTION);
 			if (!source || (!earlier && !listed.has(id))) {
 				return failed('InvalidArgs', `“id” must be one that ${SEARCH} found.`, `Call ${SEARCH} first.`);
+			}
+			if (!earlier && unwanted.includes(id)) {
+				return failed('ApprovalDenied', 'The user has already said no to this skill.', 'Go on without it.');
 			}
 			const present = presentAs(nameIn(source));
 			if (present) return present;
@@ -290,6 +301,7 @@ type Review = Omit<NonNullable<ApprovalRequest['install']>, 'stagedId' | 'from' 
 /** What a person needs to decide; the whole review is a link away. */
 function reviewOf({ version, description, origin, files, scripts, tools, findings, needs }: StagedSkill): Review {
 	const order = { danger: 0, warning: 1, info: 2 };
+	const risks = findings.filter(({ severity }) => severity === 'danger').length;
 	return {
 		version: version ?? '',
 		description,
@@ -300,6 +312,7 @@ function reviewOf({ version, description, origin, files, scripts, tools, finding
 			.sort((a, b) => order[a.severity] - order[b.severity])
 			.slice(0, MAX_SHOWN)
 			.map(({ severity, message, file, line }) => ({ severity, message, file, line })),
+		...(risks > MAX_SHOWN && { moreRisks: risks - MAX_SHOWN }),
 		needs: needs ? needsIn(needs) : []
 	};
 }

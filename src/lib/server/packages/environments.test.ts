@@ -158,6 +158,16 @@ const NPM: NpmPackage[] = [
 	}
 ];
 
+test('D46: JavaScript packages made for another system are not used', async () => {
+	const options = await serve([], NPM);
+	const lock = await open(options).lookUp(wanted('javascript', 'right'));
+	await open(options).install(lock);
+	const elsewhere = open({ ...options, target: async () => ({ version: '3.5', libc: 'musl', machine: 'aarch64' }) });
+	expect(await elsewhere.stateOf(lock)).toBe('other-python');
+	expect((await elsewhere.lookUp(wanted('javascript', 'right'))).digest).not.toBe(lock.digest);
+	expect(await open(options).stateOf(lock)).toBe('ready');
+});
+
 test('D46: npm packages are found by import and by require, and their install scripts do not run', async () => {
 	const { npmRegistry, host } = await serve([], NPM);
 	const environments = open({ npmRegistry });
@@ -252,6 +262,13 @@ test('D46: a package whose metadata leads to source, a folder or a repository ru
 		expect((failure as Error).message).toBe(`${index.host} has a package that would run code to be installed.`);
 	}
 	expect(await readdir(dir)).not.toContain('ran');
+	expect(await there()).toEqual([]);
+});
+
+test('D46: metadata that doesn’t fit in memory ends the look-up with a reason', async () => {
+	const about = 'x'.repeat(100 * 1024 ** 2);
+	const environments = open({ ...(await serve([{ name: 'vast', about }])), maxMemoryBytes: 200 * 1024 ** 2 });
+	expect(await problemOf(environments.lookUp(wanted('python', 'vast')))).toBe('TooLarge');
 	expect(await there()).toEqual([]);
 });
 

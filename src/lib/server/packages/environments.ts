@@ -27,6 +27,8 @@ export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'ta
 	environment: Readonly<Record<string, string | undefined>>;
 	/** Silence after which an installer is given up, in milliseconds. */
 	quietMs?: number;
+	/** See `PipOptions`. */
+	maxMemoryBytes?: number;
 }
 
 export interface How {
@@ -40,9 +42,9 @@ export interface Environments {
 	/** Does nothing if it’s installed. Two at once for one lock share the work; stopping one doesn’t stop the other. @throws PackagesError */
 	install(lock: PackageLock, how?: How): Promise<void>;
 	/** What a run needs of it; null unless it is ready. */
-	open(lock: Pick<PackageLock, 'digest' | 'python'>): Promise<SkillPackages | null>;
+	open(lock: Pick<PackageLock, 'digest' | 'python' | 'javascript'>): Promise<SkillPackages | null>;
 	/** See `skillPackages` in `shared/packages.ts`. */
-	stateOf(lock: Pick<PackageLock, 'digest' | 'python'>): Promise<'ready' | 'gone' | 'other-python'>;
+	stateOf(lock: Pick<PackageLock, 'digest' | 'python' | 'javascript'>): Promise<'ready' | 'gone' | 'other-python'>;
 	/** Removes those that nobody needs, and returns how many. */
 	removeUnused(kept: ReadonlySet<string>): Promise<number>;
 }
@@ -55,13 +57,23 @@ interface Installing {
 }
 
 const QUIET_MS = 60_000;
+/** pip holds large packages in memory while it fetches them. */
+const MEMORY_BYTES = 2 * 1024 ** 3;
 const BLOCK_BYTES = 4096;
 const COUNTED_AT_ONCE = 256;
 const PART = /^[0-9a-f]{64}\.(\d+)\.[0-9a-f-]+\.part$/;
 
 export function createEnvironments(options: EnvironmentsOptions): Environments {
-	const { folder, maxBytes, environment, hosts, mayBuild = false, quietMs = QUIET_MS } = options;
-	const common = { ...options, env: environmentFor(environment), hosts, mayBuild, quietMs };
+	const {
+		folder,
+		maxBytes,
+		environment,
+		hosts,
+		mayBuild = false,
+		quietMs = QUIET_MS,
+		maxMemoryBytes = MEMORY_BYTES
+	} = options;
+	const common = { ...options, env: environmentFor(environment), hosts, mayBuild, quietMs, maxMemoryBytes };
 	const pip = createPip({ ...common, indexUrl: options.pipIndexUrl });
 	const npm = createNpm({ ...common, registry: options.npmRegistry, ownNpm: environment.npm_execpath });
 	/** Parts. A killed server may have had this process’s number: in a container, it always has. */
@@ -135,8 +147,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			});
 		});
 
-	const stateOf: Environments['stateOf'] = async ({ digest, python }) => {
+	const stateOf: Environments['stateOf'] = async ({ digest, python, javascript }) => {
 		if (!/^[0-9a-f]{64}$/.test(digest) || !(await exists(join(folder, digest)))) return 'gone';
+		if (javascript && javascript.system !== (await npm.system())) return 'other-python';
 		if (!python) return 'ready';
 		const here = await pip.python();
 		return here?.version === python.version && here.system === python.system ? 'ready' : 'other-python';

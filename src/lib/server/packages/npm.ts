@@ -65,7 +65,15 @@ export function createNpm({ registry, hosts, target, env, ownNpm, quietMs }: Npm
 		return program;
 	};
 
+	const system = async (): Promise<string | undefined> => {
+		const elsewhere = await target();
+		return elsewhere ? `${elsewhere.libc} ${elsewhere.machine}` : undefined;
+	};
+
 	return {
+		/** What packages are made for, if it isn’t this computer. */
+		system,
+
 		/** Finds exact versions, with hashes and sizes. `folder` is empty. @throws PackagesError */
 		async lookUp(wanted: readonly Package[], folder: string, work: Work): Promise<Found> {
 			work.onProgress({ text: 'Looking up JavaScript packages' });
@@ -96,7 +104,7 @@ export function createNpm({ registry, hosts, target, env, ownNpm, quietMs }: Npm
 			}
 			const sizes = await sizesOf(urls, allowed);
 			return {
-				javascript: { dependencies, packages: lock.packages },
+				javascript: { dependencies, packages: lock.packages, system: await system() },
 				packages: packages.map((each, at) => ({ ...each, bytes: sizes[at] ?? null }))
 			};
 		},

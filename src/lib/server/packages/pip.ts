@@ -31,6 +31,8 @@ export interface PipOptions {
 	target(): Promise<ForeignPython | null>;
 	env: Readonly<Record<string, string>>;
 	quietMs: number;
+	/** Of pip, unless it may build. */
+	maxMemoryBytes: number;
 }
 
 export type Found = Partial<Pick<PackageLock, 'python' | 'javascript'>> & Pick<PackageLock, 'packages'>;
@@ -41,11 +43,17 @@ const ALWAYS = ['--no-input', '--no-color', '--disable-pip-version-check', '--pr
 /** What would lead elsewhere, if an index is set here. */
 const OTHER_INDEX = /^PIP_(INDEX_URL|EXTRA_INDEX_URL|FIND_LINKS|NO_INDEX|CONSTRAINT|REQUIREMENT|CONFIG_FILE)$/i;
 /**
- * pip with no other program. “Only wheels” isn’t enough: metadata may lead to an archive, a folder or a repository,
+ * pip with no other program, and with bounded memory: a little packed metadata can hold gigabytes. “Only wheels” isn’t enough: metadata may lead to an archive, a folder or a repository,
  * which pip would build even so. What it asks the system (musl’s loader, the version of macOS, a keyring) isn’t a package’s.
  */
-const ALONE = `
+const aloneWith = (maxMemoryBytes: number) => `
 import os, runpy, sys
+try:
+    import resource
+    most = ${maxMemoryBytes}
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+except (ImportError, ValueError, OSError):
+    pass
 def guard(event, args):
     if event == 'subprocess.Popen':
         name = os.path.basename(os.fsdecode(args[0] or ''))
@@ -56,11 +64,12 @@ def guard(event, args):
 sys.addaudithook(guard)
 runpy.run_module('pip', run_name='__main__', alter_sys=True)
 `;
+const HAS_PIP = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pip") is None)';
 const DESCRIBE = 'import sys, platform; print("%d.%d" % sys.version_info[:2], sys.platform, platform.machine())';
 const SIZE_MS = 5000;
 const SIZES_AT_ONCE = 8;
 
-export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, quietMs }: PipOptions) {
+export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, quietMs, maxMemoryBytes }: PipOptions) {
 	const own = Object.entries(env).filter(([name]) => indexUrl === null || !OTHER_INDEX.test(name));
 	const isFolder = indexUrl?.startsWith('file:') === true;
 	const index = indexUrl === null ? 'the package index' : isFolder ? 'the folder of packages' : hostOf(indexUrl);
@@ -80,12 +89,12 @@ export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, 
 		const ask = (command: string[]) =>
 			runProgram(command, { ...base, cwd: folder, work: { ...work, onProgress: () => undefined } });
 		let interpreter = [python.file, ...python.args];
-		if ((await ask([...interpreter, '-m', 'pip', '--version'])).exitCode !== 0) {
+		if ((await ask([...interpreter, '-c', HAS_PIP])).exitCode !== 0) {
 			const made = await ask([...interpreter, '-m', 'venv', join(folder, 'venv')]);
 			if (made.exitCode !== 0) throw noInstaller('pip', 'python3-pip');
 			interpreter = [join(folder, 'venv/bin/python')];
 		}
-		const command = [...interpreter, ...((await builds()) ? ['-m', 'pip'] : ['-c', ALONE])];
+		const command = [...interpreter, ...((await builds()) ? ['-m', 'pip'] : ['-c', aloneWith(maxMemoryBytes)])];
 		if (hasProxy(base.env)) return { ...base, command, hosts: null };
 		if (indexUrl !== null) return { ...base, command, hosts: isFolder ? hosts : [hostOf(indexUrl), ...hosts] };
 		const { output } = await ask([...command, 'config', 'list']);

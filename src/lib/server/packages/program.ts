@@ -125,6 +125,12 @@ function errorOf({ name, index }: Pick<Program, 'name' | 'index'>, output: strin
 			`${capitalized(index)} has a package that would run code to be installed.`,
 			'Nothing was installed. It leads to source instead of a ready-made package; ask its author for one.'
 		);
+	if (/\bMemoryError\b/.test(output))
+		return new PackagesError(
+			'TooLarge',
+			`${capitalized(index)} describes a package in more text than fits in memory.`,
+			'Nothing was installed. The package may be broken or hostile; look at where it comes from.'
+		);
 	if (/No space left on device|ENOSPC|Disk quota exceeded/.test(output))
 		return new PackagesError(
 			'DiskFull',

@@ -1,11 +1,14 @@
 /** The system prompt, including always-loaded skills: pinned in the conversation, or on for all (F7, B6). Pure. */
 import { estimateTokens, renderLoadedSkill } from '../skills/prompt.ts';
+import { lackOf, unloadable } from '../skills/needs/siblings.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';
 import type { Skill } from '../skills/types.ts';
 
 export interface AlwaysSkill {
 	skill: Skill;
 	why: 'pinned' | 'on';
+	/** Says which skills it names that can’t be loaded; null if there are none. */
+	lack: string | null;
 	/** Estimated tokens of its instructions. */
 	tokens: number;
 }
@@ -23,12 +26,15 @@ export interface AlwaysSection {
  */
 export function alwaysSkills(
 	usable: readonly Skill[],
-	{ pinned, modeOf }: { pinned: readonly string[]; modeOf: (skill: Skill) => SkillMode }
+	{ pinned, off, modeOf }: { pinned: readonly string[]; off: readonly Skill[]; modeOf: (skill: Skill) => SkillMode }
 ): AlwaysSkill[] {
 	const byName = pinned.length > 0 ? new Map(usable.map((skill) => [skill.name, skill])) : null;
 	const first = pinned.flatMap((name) => byName?.get(name) ?? []);
 	const others = usable.filter((skill) => modeOf(skill) === 'on' && !first.includes(skill));
-	const of = (why: AlwaysSkill['why']) => (skill: Skill) => ({ skill, why, tokens: tokensOf(skill) });
+	const of = (why: AlwaysSkill['why']) => (skill: Skill) => {
+		const lack = lackOf(unloadable(skill, { skills: usable, off }));
+		return { skill, why, lack, tokens: tokensOf(skill) };
+	};
 	return [...first.map(of('pinned')), ...others.map(of('on'))];
 }
 
@@ -50,7 +56,9 @@ export function renderAlways(skills: readonly AlwaysSkill[], budgetTokens: numbe
 	const named = skills.filter((each) => !inFull.includes(each)).map(({ skill }) => skill.name);
 	const parts = [
 		HEAD,
-		...(inFull.length > 0 ? [LOADED, ...inFull.map(({ skill }) => renderLoadedSkill(skill))] : []),
+		...(inFull.length > 0
+			? [LOADED, ...inFull.map(({ skill, lack }) => [renderLoadedSkill(skill), lack].filter(Boolean).join('\n\n'))]
+			: []),
 		...(named.length > 0 ? [`${TOO_LONG} ${named.join(', ')}`] : [])
 	];
 	return { text: parts.join('\n\n'), inFull };

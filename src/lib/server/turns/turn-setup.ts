@@ -38,6 +38,8 @@ export interface TurnSetupParts {
 		apiKeyId?: string | undefined;
 		/** The request names the skills that it allows. */
 		isLimited?: boolean;
+		/** See `offerTurn`. */
+		refused?: readonly string[] | undefined;
 		signal: AbortSignal;
 	}) => BuiltinTools;
 	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
@@ -88,24 +90,28 @@ export async function offerTurn(
 		described: ReadonlyMap<string, string>;
 		/** Pinned and unloaded skills of the conversation. */
 		states: readonly ConversationSkillState[];
+		/** Ids of catalog skills that aren’t asked for again. */
+		refused?: readonly string[];
 		model: Model;
 		signal: AbortSignal;
 	}
 ): Promise<TurnOffer> {
 	const { skills, modes, contextTokens: cap } = parts;
-	const { question: asked, described, states, model, signal, policy, approval, apiKeyId } = turn;
+	const { question: asked, described, states, refused, model, signal, policy, approval, apiKeyId } = turn;
 	const snapshot = skills.registry.snapshot();
 	const builtins = parts.builtins?.({
 		only: policy?.builtins,
 		asks: approval === 'ask',
 		apiKeyId,
 		isLimited: policy?.allowed !== undefined,
+		refused,
 		signal
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
-	const usable = viewOf(snapshot, visibility).library.skills;
+	const { library, off } = viewOf(snapshot, visibility);
+	const usable = library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
-	const always = alwaysSkills(usable, { pinned, modeOf: modes.modeOf });
+	const always = alwaysSkills(usable, { pinned, off, modeOf: modes.modeOf });
 	const section = renderAlways(always, await roomFor(always, { model, cap, signal }));
 	const isUsable = new Set(usable);
 	const ranked = (await skills.rank(snapshot, asked)).filter((skill) => isUsable.has(skill));

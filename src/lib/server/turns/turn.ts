@@ -1,6 +1,6 @@
 /** Runs one turn of a conversation: prepares prompt, skills, tools and history, then runs the agent (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
-import { handedCalls, type Message, messageText } from '../../shared/message.ts';
+import { type Approval, handedCalls, type Message, messageText } from '../../shared/message.ts';
 import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
 import { GO_ON, heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
@@ -70,6 +70,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
 	const covered = newestSummary(stored, await store.compactions.list(conversationId)).index + 1;
 	const known = knownFrom(stored.slice(covered).flatMap(({ items }) => items ?? []));
+	const held = request.kind === 'resume' ? heldCalls(answer, await approvals.decisions(conversationId, answer)) : [];
 	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy, approval: turn.approval };
 	const offer = await offerTurn(parts, {
 		...skillsOf,
@@ -77,6 +78,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		described: known.skills,
 		model,
 		signal,
+		refused: refusedIn([...answer.parts.filter((part) => part.type === 'tool'), ...held]),
 		states: await store.conversationSkills.list(conversationId)
 	});
 	const { told } = offer;
@@ -136,7 +138,6 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		if (unsaid.length > 0) turn.record(unsaid);
 		input.push(GO_ON);
 	}
-	const held = request.kind === 'resume' ? heldCalls(answer, await approvals.decisions(conversationId, answer)) : [];
 	yield* runAgent({
 		model,
 		effort,
@@ -155,4 +156,11 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		isAskedToYield: turn.isAskedToYield,
 		record: turn.record
 	});
+}
+
+/** Ids of the skills that a person didn’t want to install while this was answered. */
+function refusedIn(calls: readonly { approval?: Approval | null | undefined }[]): string[] {
+	return calls.flatMap(({ approval }) =>
+		approval?.install && approval.decision?.choice === 'deny' ? approval.args.slice(0, 1) : []
+	);
 }

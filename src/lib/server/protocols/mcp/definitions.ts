@@ -7,7 +7,7 @@ import { LOAD_SKILL, READ_SKILL_FILE, USE_SKILL } from '../../skills/call/tools.
 import { BUILT_IN_TOOLS } from '../../skills/read/tool-names.ts';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
-import type { ToolDefinition } from '../../skills/types.ts';
+import type { Skill, ToolDefinition } from '../../skills/types.ts';
 import type { Log } from '../../log.ts';
 import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
 import type { SkillDetailParts } from '../../skill-admin/skill-details.ts';
@@ -156,6 +156,8 @@ function inputOf(schema: z.ZodType): Tool['inputSchema'] {
 /** The library as one caller sees it (A41, B6, D17). */
 export interface CallerView {
 	library: SkillSnapshot;
+	/** Skills that are turned off. */
+	off: readonly Skill[];
 	/** Every enabled skill counts as loaded, so its tools can be called. */
 	session: SkillSession;
 }
@@ -165,9 +167,9 @@ export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, c
 	const snapshot = skills.registry.snapshot();
 	const { modeOf, pinOf } = modes;
 	const visibility = { owner: ownerOf(caller.apiKeyId ?? undefined), modeOf, pinOf };
-	const { library } = viewOf(snapshot, visibility);
+	const { library, off } = viewOf(snapshot, visibility);
 	const loaded = library.skills.filter(({ tools }) => tools.length > 0).map(({ name }) => name);
-	return { library, session: skills.createSession({ snapshot, dialect: 'full', loaded, ...visibility }) };
+	return { library, off, session: skills.createSession({ snapshot, dialect: 'full', loaded, ...visibility }) };
 }
 
 export function hasScope({ scopes }: Asker, scope: ApiScope): boolean {

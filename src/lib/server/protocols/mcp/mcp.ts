@@ -37,6 +37,7 @@ import { isObject } from '../../../shared/json.ts';
 import { type Skill as SkillEntry, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 import { z } from 'zod';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
+import { lackOf, unloadable } from '../../skills/needs/siblings.ts';
 import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
 import type { Skill } from '../../skills/types.ts';
 import type { Asker } from '../../turns/toolbox.ts';
@@ -354,11 +355,12 @@ function listPrompts({ library }: CallerView, cursor: string | undefined): ListP
 }
 
 /** The instructions as `load_skill` returns them; runs nothing. @throws ProtocolError if the skill isn't found */
-function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
+function getPrompt({ library, off }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
 	const skill = findNamed(library, name);
 	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
 	const task = args.arguments?.trim() ?? '';
-	const text = `${renderLoadedSkill(skill)}${task === '' ? '' : `\n\n${task}`}`;
+	const lack = lackOf(unloadable(skill, { skills: library.skills, off }));
+	const text = [renderLoadedSkill(skill), lack, task].filter(Boolean).join('\n\n');
 	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
 }
 

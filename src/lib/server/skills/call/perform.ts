@@ -1,7 +1,7 @@
 /** Performs operations, the one way to skills in every dialect (C1–C6, C13, D1–D4, D18, D24). */
 import type { Executor } from '../executor.ts';
 import { searchSkills } from '../find/scores.ts';
-import { lackOf, siblingsOf } from '../needs/siblings.ts';
+import { lackOf, unloadable } from '../needs/siblings.ts';
 import { estimateTokens, renderLoadedSkill } from '../prompt.ts';
 import { readSkillFile } from '../read/files.ts';
 import { checkArguments } from '../read/manifest.ts';
@@ -148,12 +148,7 @@ function load(skill: Skill, context: PerformContext, offset = 0): OperationResul
 	context.executor.warm(skill, context);
 	const { name, description, path } = skill;
 	const tokens = estimateTokens(renderLoadedSkill(skill, offset));
-	const lacks = siblingsOf(skill, { skills: context.library.skills, off: context.off })
-		.filter(({ state }) => state !== 'on')
-		.map(({ name: sibling, state }) => ({
-			name: sibling,
-			state: state === 'off' ? ('off' as const) : ('missing' as const)
-		}));
+	const lacks = unloadable(skill, { skills: context.library.skills, off: context.off });
 	context.onEvent?.({ type: 'loaded', skill: name, description, path, tokens, ...(lacks.length > 0 && { lacks }) });
 	return { kind: 'load', skill, offset, isKnown, lack: lackOf(lacks) };
 }

@@ -107,7 +107,7 @@ const CLIENT_HOSTS = new Map(
 		'mistralai=api.mistral.ai @mistralai/mistralai=api.mistral.ai cohere=api.cohere.com elevenlabs=api.elevenlabs.io ' +
 		'tavily-python=api.tavily.com @tavily/core=api.tavily.com exa-py=api.exa.ai firecrawl-py=api.firecrawl.dev ' +
 		'@mendable/firecrawl-js=api.firecrawl.dev resend=api.resend.com sendgrid=api.sendgrid.com ' +
-		'@sendgrid/mail=api.sendgrid.com twilio=api.twilio.com arxiv=export.arxiv.org yt-dlp=www.youtube.com youtube-transcript-api=www.youtube.com wikipedia=en.wikipedia.org'
+		'@sendgrid/mail=api.sendgrid.com boto3=*.amazonaws.com @aws-sdk/client-s3=*.amazonaws.com twilio=api.twilio.com arxiv=export.arxiv.org yt-dlp=www.youtube.com youtube-transcript-api=www.youtube.com wikipedia=en.wikipedia.org'
 	)
 		.split(' ')
 		.map((pair) => pair.split('=') as [string, string])

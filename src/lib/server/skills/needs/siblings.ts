@@ -38,6 +38,16 @@ export function siblingsOf(skill: NamingSkill, { skills, off, beside = [] }: Sur
 	}));
 }
 
+/** Those that a model can’t load, because they are off or not there. */
+export function unloadable(
+	skill: NamingSkill,
+	surroundings: Surroundings
+): { name: string; state: 'off' | 'missing' }[] {
+	return siblingsOf(skill, surroundings).flatMap(({ name, state }) =>
+		state === 'on' ? [] : [{ name, state: state === 'off' ? state : 'missing' }]
+	);
+}
+
 /** The sentence for a model that loads the skill; null if nothing is missing. */
 export function lackOf(siblings: readonly Pick<Sibling, 'name' | 'state'>[]): string | null {
 	if (siblings.length === 0) return null;

@@ -47,7 +47,9 @@ test('D14: of the host only what is on the list: no secret, nothing that changes
 		PYTHONPATH: '/skills/demo',
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',
-		PYTHONIOENCODING: 'utf-8'
+		PYTHONIOENCODING: 'utf-8',
+		npm_config_fetch_retry_mintimeout: '500',
+		npm_config_fetch_retry_maxtimeout: '2000'
 	});
 });
 test.each<[string, Record<string, string>]>([

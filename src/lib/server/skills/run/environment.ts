@@ -136,7 +136,10 @@ export function buildEnvironment({
 		// Show output as it is written, and don't change the skill's folder by running it.
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',
-		PYTHONIOENCODING: 'utf-8'
+		PYTHONIOENCODING: 'utf-8',
+		// Where there's no network, npx would otherwise wait until the run's limit.
+		npm_config_fetch_retry_mintimeout: '500',
+		npm_config_fetch_retry_maxtimeout: '2000'
 	};
 }
 

@@ -226,7 +226,15 @@ describe('the environment', () => {
 			...['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'HOME'],
 			...['SKILL_DIR', 'CLAUDE_SKILL_DIR', 'PYTHONPATH', 'PYTHONUNBUFFERED', 'PYTHONDONTWRITEBYTECODE'],
 			// bash sets these itself.
-			...['PYTHONIOENCODING', 'PWD', 'OLDPWD', 'SHLVL', '_']
+			...[
+				'PYTHONIOENCODING',
+				'npm_config_fetch_retry_mintimeout',
+				'npm_config_fetch_retry_maxtimeout',
+				'PWD',
+				'OLDPWD',
+				'SHLVL',
+				'_'
+			]
 		];
 		for (const env of await seen()) {
 			expect(Object.keys(env).filter((name) => !allowed.includes(name))).toEqual([]);
