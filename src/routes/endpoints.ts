@@ -61,6 +61,11 @@ export interface Endpoints {
 	'/api/skills/[...id]/secrets': typeof import('./api/skills/[...id]/secrets/+server.ts');
 	'/api/skills/[...id]/update': typeof import('./api/skills/[...id]/update/+server.ts');
 	'/api/skills/[...id]/versions': typeof import('./api/skills/[...id]/versions/+server.ts');
+	'/api/skills/drafts': typeof import('./api/skills/drafts/+server.ts');
+	'/api/skills/drafts/[draft]': typeof import('./api/skills/drafts/[draft]/+server.ts');
+	'/api/skills/drafts/[draft]/review': typeof import('./api/skills/drafts/[draft]/review/+server.ts');
+	'/api/skills/drafts/[draft]/save': typeof import('./api/skills/drafts/[draft]/save/+server.ts');
+	'/api/skills/drafts/[draft]/stop': typeof import('./api/skills/drafts/[draft]/stop/+server.ts');
 	'/api/skills/events': typeof import('./api/skills/events/+server.ts');
 	'/api/skills/executions': typeof import('./api/skills/executions/+server.ts');
 	'/api/skills/executions/[id]': typeof import('./api/skills/executions/[id]/+server.ts');

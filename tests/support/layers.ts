@@ -110,6 +110,20 @@ const LAYERS: Layer[] = [
 			'lib/server/skill-admin/skill-details.ts'
 		]
 	},
+	{
+		path: 'lib/server/drafts/',
+		imports: [
+			SHARED,
+			LOG,
+			WORKSPACES,
+			'lib/server/agent/model.ts',
+			SKILLS,
+			STORE,
+			TRUST,
+			'lib/server/install/',
+			'lib/server/skill-admin/'
+		]
+	},
 	{ path: 'lib/server/mcp-servers/', imports: [SHARED, REDACT, SKILLS, STORE, TRUST] },
 	{
 		path: 'lib/server/protocols/',

@@ -196,6 +196,17 @@ export function createClient() {
 		/** Stops what is going on; else removes what is installed. */
 		removePackages: (id: string) => call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id) }),
 		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
+		/** Newest first. */
+		listDrafts: async () => (await call('GET', '/api/skills/drafts', {})).data,
+		startDraft: (body: BodyOf<'/api/skills/drafts', 'POST'>) => call('POST', '/api/skills/drafts', { body }),
+		getDraft: (draft: string) => call('GET', '/api/skills/drafts/[draft]', { params: { draft } }),
+		changeDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]', 'PUT'>) =>
+			call('PUT', '/api/skills/drafts/[draft]', { params: { draft }, body }),
+		reviewDraft: (draft: string) => call('GET', '/api/skills/drafts/[draft]/review', { params: { draft } }),
+		saveDraft: (draft: string, revision: number) =>
+			call('POST', '/api/skills/drafts/[draft]/save', { params: { draft }, body: { revision } }),
+		stopDraft: (draft: string) => call('POST', '/api/skills/drafts/[draft]/stop', { params: { draft } }),
+		deleteDraft: (draft: string) => call('DELETE', '/api/skills/drafts/[draft]', { params: { draft } }),
 		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),
 		readFile: (id: string, path: string) =>
 			call('GET', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),

@@ -1,6 +1,7 @@
 /** Constructs and connects all parts of the app; those for skills are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { BUILT_IN_MODEL } from '../shared/names.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
@@ -8,6 +9,7 @@ import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
@@ -44,6 +46,8 @@ export interface App extends SkillParts {
 	adHoc: AdHocParts;
 	cases: Cases;
 	evals: Evals;
+	/** Skills that people are making. */
+	drafts: Drafts;
 	workspaces: Workspaces;
 	runner: Runner;
 	outbox: Outbox;
@@ -184,6 +188,26 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		isEnabled,
 		folder: join(config.dataDir, 'evals')
 	});
+	const drafts = await createDrafts({
+		store,
+		workspaces,
+		installer: parts.installer,
+		editor: { ...parts, config },
+		async modelOf(conversationId) {
+			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
+			const model = models.modelFor({ id: choice?.model, routing: choice?.routing });
+			return model.id === BUILT_IN_MODEL ? null : model;
+		},
+		async secrets() {
+			const known = new Map(Object.entries(config.skillsEnv));
+			if (config.apiKey) known.set('OPENROUTER_API_KEY', config.apiKey);
+			for (const skill of skills.registry.snapshot().skills) {
+				for (const [name, value] of Object.entries(await parts.vault.secretsOf(skill))) known.set(name, value);
+			}
+			return known;
+		},
+		log
+	});
 	const apiKeys = createApiKeys(store.apiKeys);
 	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const localSocket = await listenLocal(mcp, config.dataDir);
@@ -197,6 +221,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		adHoc,
 		cases: createCases({ store, modes, adHoc }),
 		evals,
+		drafts,
 		workspaces,
 		runner,
 		outbox,
@@ -211,7 +236,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		localSocket,
 		async close() {
 			await Promise.all([localSocket?.close(), mcp.close()]);
-			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close()]);
+			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();
 			await mcpServers.close();

@@ -14,6 +14,7 @@ import { errorResponseFor, logUnexpected, readJson, readQuery } from './http.ts'
 export const TAGS = [
 	'Skills',
 	'Runs',
+	'Drafts',
 	'Cases and evals',
 	'Install',
 	'Versions',

@@ -61,7 +61,7 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(
-	`. .. cases check diagnostics edit edits evals events executions export file install marketplace new outdated packages reload
+	`. .. cases check diagnostics drafts edit edits evals events executions export file install marketplace new outdated packages reload
 	rollback run score scores secrets skillssh staged trash update updates versions`.split(/\s+/)
 );
 

@@ -237,6 +237,15 @@ interface EvalRunsTable {
 }
 
 /** Packages that were installed for a skill. */
+interface SkillDraftsTable {
+	id: string;
+	/** As in its content: two changes at once must not both count. */
+	revision: number;
+	/** JSON of a StoredDraft. */
+	content: string;
+	updated_at: string;
+}
+
 interface SkillPackagesTable {
 	skill_id: string;
 	/** JSON of a PackageLock. */
@@ -370,6 +379,7 @@ export interface Database {
 	settings: SettingsTable;
 	trusted_versions: TrustedVersionsTable;
 	network_grants: NetworkGrantsTable;
+	skill_drafts: SkillDraftsTable;
 	skill_packages: SkillPackagesTable;
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;
