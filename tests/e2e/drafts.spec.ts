@@ -1,6 +1,7 @@
 /** From a chat to a skill: the workbench, in Demo mode and with a model. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from './app.ts';
 import { answers, ask } from './played-model.ts';
@@ -23,7 +24,9 @@ const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of SKILL.
 test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back', async ({ page, app }) => {
 	await draftOfChart(page, app.url);
 	await expect(textOf(page)).toHaveValue(/Load the skill `data-analysis` and run `scripts\/analyze_csv\.mjs/);
-	await expect(page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]')).toBeVisible();
+	await expect(
+		page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]')
+	).toBeVisible();
 	await test.info().attach('workbench', { body: await page.screenshot(), contentType: 'image/png' });
 
 	const made = await textOf(page).inputValue();
@@ -71,10 +74,13 @@ test('F8: of two tabs none overwrites the other', async ({ page, app, context })
 
 test.describe('on a phone', () => {
 	test.use({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
-	test('F8: the workbench fits', async ({ page, app }) => {
+	test('F8: the workbench fits, is accessible, and previews', async ({ page, app }) => {
 		await draftOfChart(page, app.url);
 		await test.info().attach('workbench', { body: await page.screenshot(), contentType: 'image/png' });
+		await page.getByTestId('preview-draft').click();
+		await expect(page.getByRole('heading', { name: 'Draw bar chart revenue' })).toBeVisible();
 		await page.getByTestId('verdict').scrollIntoViewIfNeeded();
+		expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 		const width = await page.evaluate(() => document.documentElement.scrollWidth);
 		expect(width).toBeLessThanOrEqual(390);
 	});

@@ -120,6 +120,7 @@ const LAYERS: Layer[] = [
 			SKILLS,
 			STORE,
 			TRUST,
+			TURNS,
 			'lib/server/install/',
 			'lib/server/skill-admin/'
 		]

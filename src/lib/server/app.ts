@@ -9,6 +9,7 @@ import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
@@ -132,10 +133,31 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		modeOf: modes.modeOf,
 		settings: settings.current
 	});
+	const drafts = await createDrafts({
+		store,
+		workspaces,
+		installer: parts.installer,
+		editor: { ...parts, config },
+		async modelOf(conversationId) {
+			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
+			const model = models.modelFor({ id: choice?.model, routing: choice?.routing });
+			return model.id === BUILT_IN_MODEL ? null : model;
+		},
+		async secrets() {
+			const known = new Map(Object.entries(config.skillsEnv));
+			if (config.apiKey) known.set('OPENROUTER_API_KEY', config.apiKey);
+			for (const skill of skills.registry.snapshot().skills) {
+				for (const [name, value] of Object.entries(await parts.vault.secretsOf(skill))) known.set(name, value);
+			}
+			return known;
+		},
+		log
+	});
 	const runner = new Runner({
 		...turns,
 		// Only in a conversation, where a person can answer.
-		builtins: (offer: BuiltinOffer) => joinTools([turns.builtins(offer), requests.tools(offer)]),
+		builtins: (offer: BuiltinOffer) =>
+			joinTools([turns.builtins(offer), requests.tools(offer), createDraftTool(drafts, offer)]),
 		changes,
 		chats: () => settings.current()
 	});
@@ -187,26 +209,6 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		}),
 		isEnabled,
 		folder: join(config.dataDir, 'evals')
-	});
-	const drafts = await createDrafts({
-		store,
-		workspaces,
-		installer: parts.installer,
-		editor: { ...parts, config },
-		async modelOf(conversationId) {
-			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
-			const model = models.modelFor({ id: choice?.model, routing: choice?.routing });
-			return model.id === BUILT_IN_MODEL ? null : model;
-		},
-		async secrets() {
-			const known = new Map(Object.entries(config.skillsEnv));
-			if (config.apiKey) known.set('OPENROUTER_API_KEY', config.apiKey);
-			for (const skill of skills.registry.snapshot().skills) {
-				for (const [name, value] of Object.entries(await parts.vault.secretsOf(skill))) known.set(name, value);
-			}
-			return known;
-		},
-		log
 	});
 	const apiKeys = createApiKeys(store.apiKeys);
 	const mcp = createMcp({ ...parts, store, adHoc, log });

@@ -34,9 +34,13 @@ export function builtinNameOf(name: string): string | null {
 /** With them, the agent looks for skills in the catalogs and asks for one. */
 export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as const;
 
-/** Whether the name is reserved for built-in skills, MCP tools and requests for skills. */
+/** Makes a draft of a skill from the chat. */
+export const DRAFT_TOOL = 'draft_skill';
+
+/** Whether the name is reserved for built-in skills, MCP tools and tools that bring skills. */
 export function isServerTool(name: string): boolean {
-	return name.startsWith('mcp__') || builtinNameOf(name) !== null || SKILL_REQUEST_TOOLS.some((own) => own === name);
+	const isOwn = name === DRAFT_TOOL || SKILL_REQUEST_TOOLS.some((own) => own === name);
+	return isOwn || name.startsWith('mcp__') || builtinNameOf(name) !== null;
 }
 
 /** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
@@ -62,7 +66,7 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(
 	`. .. cases check diagnostics drafts edit edits evals events executions export file install marketplace new outdated packages reload
-	rollback run score scores secrets skillssh staged trash update updates versions`.split(/\s+/)
+	review rollback run save score scores secrets skillssh staged stop trash update updates versions`.split(/\s+/)
 );
 
 /** A skill’s id for URLs: puts `~` before reserved parts. Idempotent. */

@@ -49,14 +49,14 @@ export function conversationMenu(
 			icon: isArchived ? ArchiveRestore : Archive,
 			run: () => void actions.toggleArchive(conversation)
 		},
-		...(canCopy ? [{ ...copy, isApart: true, run: () => void actions.copyMarkdown(id) }] : []),
 		{
 			id: 'conversation-save-skill',
 			label: 'Save as skill',
 			icon: Sparkles,
-			isApart: !canCopy,
+			isApart: true,
 			run: () => void actions.saveAsSkill(id)
 		},
+		...(canCopy ? [{ ...copy, run: () => void actions.copyMarkdown(id) }] : []),
 		{
 			id: 'conversation-export-markdown',
 			label: 'Export as Markdown',

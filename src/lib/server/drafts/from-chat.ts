@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { basename } from 'node:path/posix';
 import { type Message, messageText, type ToolPart } from '../../shared/message.ts';
 import { asText, isObject, parseJson } from '../../shared/json.ts';
+import { DRAFT_TOOL } from '../../shared/names.ts';
 import { plainLine } from '../../shared/characters.ts';
 import { meaningfulWords } from '../skills/find/words.ts';
 import { skillFiles } from '../skills/make/templates.ts';
@@ -38,7 +39,8 @@ const MAX_EVALS = 5;
 const MAX_QUOTE = 600;
 const MAX_PROMPT = 2000;
 /** Tools that only look: a skill says what to do. */
-const LOOKS = new Set(['load_skill', 'read_skill_file', 'search_skills', 'list_skills', 'file_read', 'draft_skill']);
+const LOOKS = new Set(['load_skill', 'read_skill_file', 'search_skills', 'list_skills', 'file_read', DRAFT_TOOL]);
+const OPEN: ReadonlySet<string> = new Set(['preparing', 'waiting', 'running']);
 const CODE = /\.(py|sh|bash|[cm]?js|ts|rb)$/;
 
 /** `hider` sees every text before it becomes a part of the skill. */
@@ -48,7 +50,7 @@ export function draftFromChat({ title, messages, attached, taken }: ChatFacts, h
 	const worked = turns.flatMap(({ steps }) => steps);
 	const failed = messages
 		.flatMap(({ parts }) => parts)
-		.filter((part) => part.type === 'tool' && !hasWorked(part)).length;
+		.filter((part) => part.type === 'tool' && !OPEN.has(part.status) && !hasWorked(part)).length;
 	if (failed > 0)
 		notes.push(`${failed === 1 ? 'One call that failed was' : `${failed} calls that failed were`} left out.`);
 	const steps = unique(worked).filter(({ name }) => !LOOKS.has(name));

@@ -8,6 +8,12 @@ type WorkbenchClient = Pick<
 	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft'
 >;
 
+interface Pending {
+	path: string;
+	/** null removes the file. */
+	text: string | null;
+}
+
 /** Delay after the last key. */
 const SAVE_MS = 600;
 /** Between two looks at what a model is writing. */
@@ -23,20 +29,21 @@ export class Workbench {
 	draft = $state.raw<SkillDraft | null>(null);
 	path = $state('SKILL.md');
 	review = $state.raw<DraftReview | null>(null);
-	/** Typed, and not yet on the server; null removes the file. */
-	pending = $state.raw<ReadonlyMap<string, string | null>>(new Map());
+	/** Typed, and not yet on the server: one for each file. */
+	pending = $state.raw<readonly Pending[]>([]);
 	/** Another tab was faster. */
 	isConflict = $state(false);
 	error = $state.raw<ApiError | null>(null);
 	isBusy = $state(false);
 	readonly isWriting = $derived(this.draft?.state === 'writing');
 	readonly files = $derived.by(() => {
-		const files = (this.draft?.files ?? []).filter(({ path }) => this.pending.get(path) !== null);
-		const known = new Set(files.map(({ path }) => path));
-		const added = [...this.pending].flatMap(([path, text]) =>
-			known.has(path) || text === null ? [] : [{ path, text, bytes: text.length }]
+		const typed = (path: string) => this.pending.find((each) => each.path === path);
+		const saved = (this.draft?.files ?? []).map((file) => ({ ...file, ...typed(file.path) }));
+		const added = this.pending.filter(({ path }) => !saved.some((file) => file.path === path));
+		// A removed file has no text, like one that isn't text.
+		return [...saved, ...added.map((each) => ({ ...each, bytes: each.text?.length ?? 0 }))].filter(
+			({ path }) => typed(path)?.text !== null
 		);
-		return [...files.map((file) => ({ ...file, text: this.pending.get(file.path) ?? file.text })), ...added];
 	});
 	readonly file = $derived(this.files.find(({ path }) => path === this.path) ?? null);
 
@@ -49,7 +56,7 @@ export class Workbench {
 	async load(): Promise<void> {
 		await this.#work(async () => {
 			this.#show(await this.#client.getDraft(this.id));
-			this.pending = new Map();
+			this.pending = [];
 			this.isConflict = false;
 		});
 		if (!this.file) this.path = this.files[0]?.path ?? 'SKILL.md';
@@ -83,7 +90,7 @@ export class Workbench {
 	}
 
 	#put(path: string, text: string | null): void {
-		this.pending = new Map([...this.pending, [path, text]]);
+		this.pending = [...this.pending.filter((each) => each.path !== path), { path, text }];
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.flush(), SAVE_MS);
 	}
@@ -93,11 +100,10 @@ export class Workbench {
 		clearTimeout(this.#timer);
 		await this.#work(async () => {
 			const { pending, draft } = this;
-			if (pending.size === 0 || !draft || this.isConflict) return;
-			const files = Array.from(pending, ([path, text]) => ({ path, text }));
-			this.#show(await this.#client.changeDraft(this.id, { revision: draft.revision, files }));
+			if (pending.length === 0 || !draft || this.isConflict) return;
+			this.#show(await this.#client.changeDraft(this.id, { revision: draft.revision, files: [...pending] }));
 			// What was typed meanwhile stays.
-			this.pending = new Map([...this.pending].filter(([path, text]) => pending.get(path) !== text));
+			this.pending = this.pending.filter((each) => !pending.includes(each));
 		});
 		await this.check();
 	}
@@ -140,7 +146,7 @@ export class Workbench {
 	/** False if it couldn't be discarded, with `error`. */
 	async discard(): Promise<boolean> {
 		clearTimeout(this.#timer);
-		this.pending = new Map();
+		this.pending = [];
 		let isGone = false;
 		await this.#work(async () => {
 			await this.#client.deleteDraft(this.id);
@@ -173,7 +179,7 @@ export class Workbench {
 				this.error = null;
 			} catch (error) {
 				const failure = asApiError(error);
-				if (failure.code === 'conflict' && this.pending.size > 0) this.isConflict = true;
+				if (failure.code === 'conflict' && this.pending.length > 0) this.isConflict = true;
 				else this.error = failure;
 			} finally {
 				this.isBusy = false;
