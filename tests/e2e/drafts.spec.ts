@@ -85,3 +85,13 @@ test.describe('on a phone', () => {
 		expect(width).toBeLessThanOrEqual(390);
 	});
 });
+
+test('F8, F9: in Demo mode, a message asks for the draft, too', async ({ page, app }) => {
+	await page.goto(app.url);
+	await ask(page, 'How many words are in “one two three”?');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await ask(page, 'Save this chat as a skill');
+	await page.getByTestId('draft-link').click();
+	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
+	await expect(textOf(page)).toHaveValue(/count-words/);
+});

@@ -151,7 +151,7 @@ test('F8: asked to, the agent makes a draft of the chat, which the answer links;
 	model.push(text('Hello!'));
 	await ask(page, 'Greet me');
 	await expect(answers(page)).toContainText('Hello!');
-	model.push(call('draft_skill', {}), either, either);
+	model.push(call('save_as_skill', {}), either, either);
 	await ask(page, 'Make a skill of what we just did');
 	await expect(answers(page).last()).toContainText('Your draft is ready.');
 	await page.getByTestId('draft-link').click();

@@ -35,7 +35,7 @@ export function builtinNameOf(name: string): string | null {
 export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as const;
 
 /** Makes a draft of a skill from the chat. */
-export const DRAFT_TOOL = 'draft_skill';
+export const DRAFT_TOOL = 'save_as_skill';
 
 /** Whether the name is reserved for built-in skills, MCP tools and tools that bring skills. */
 export function isServerTool(name: string): boolean {

@@ -18,7 +18,7 @@ const labels: Record<string, Tensed> = {
 	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
 	search_skill_catalogs: said('Searching catalogs for {}', 'Searched catalogs for {}', 'Search catalogs for {}'),
 	request_skill: said('Getting skill {}', 'Installed skill {}', 'Install skill {}'),
-	draft_skill: said('Making a draft of a skill', 'Made a draft of a skill', 'Make a draft of a skill'),
+	save_as_skill: said('Making a draft of a skill', 'Made a draft of a skill', 'Make a draft of a skill'),
 	list_skills: said('Listing skills', 'Listed skills', 'List skills'),
 	file_read: said('Reading {}', 'Read {}', 'Read {}'),
 	look_at_file: said('Looking at {}', 'Looked at {}', 'Look at {}'),

@@ -7,8 +7,8 @@ import type { Drafts } from './drafts.ts';
 
 const TOOL = toolOf(
 	DRAFT_TOOL,
-	'Make a draft of a skill from what happened in this chat, when the user asks for it. The user reads, changes and saves it; nothing is installed.',
-	{ wish: { type: 'string', description: 'What the skill should do, if the user said so' } },
+	'Turn this chat into a draft of a skill. Only when the user asks for it. They read, change and save the draft themselves.',
+	{},
 	[]
 );
 
@@ -25,10 +25,9 @@ export function createDraftTool(drafts: Pick<Drafts, 'start'>, { apiKeyId, only 
 		has: (name) => isOffered && name === DRAFT_TOOL,
 		lane: () => null,
 		approval: () => null,
-		async call(_name, { wish }, { caller }) {
+		async call(_name, _args, { caller }) {
 			try {
-				const asked = typeof wish === 'string' && wish !== '' ? { wish: wish.slice(0, 10_000) } : {};
-				const draft = await drafts.start({ conversationId: caller.conversationId ?? '', ...asked });
+				const draft = await drafts.start({ conversationId: caller.conversationId ?? '' });
 				const next = 'Tell the user that the draft is ready, and that nothing is installed until they save it there.';
 				return { ok: true, output: JSON.stringify({ ok: true, draft: draft.id, name: draft.name, next }) };
 			} catch (error) {
