@@ -162,7 +162,7 @@ function nameFrom(title: string): string {
 	return name.replace(/^-+|-+$/g, '') || 'new-skill';
 }
 
-export function freeName(name: string, taken: ReadonlySet<string>): string {
+function freeName(name: string, taken: ReadonlySet<string>): string {
 	for (let at = 1; ; at += 1) {
 		const free = at === 1 ? name : `${name.slice(0, 60)}-${at}`;
 		if (!taken.has(free)) return free;

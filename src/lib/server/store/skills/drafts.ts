@@ -50,5 +50,3 @@ export function createSkillDrafts(db: Kysely<Database>) {
 		remove: (id: string): Promise<boolean> => hasEffect(db.deleteFrom('skill_drafts').where('id', '=', id))
 	};
 }
-
-export type SkillDraftsStore = ReturnType<typeof createSkillDrafts>;
