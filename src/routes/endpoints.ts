@@ -63,6 +63,7 @@ export interface Endpoints {
 	'/api/skills/[...id]/versions': typeof import('./api/skills/[...id]/versions/+server.ts');
 	'/api/skills/drafts': typeof import('./api/skills/drafts/+server.ts');
 	'/api/skills/drafts/[draft]': typeof import('./api/skills/drafts/[draft]/+server.ts');
+	'/api/skills/drafts/[draft]/improve': typeof import('./api/skills/drafts/[draft]/improve/+server.ts');
 	'/api/skills/drafts/[draft]/review': typeof import('./api/skills/drafts/[draft]/review/+server.ts');
 	'/api/skills/drafts/[draft]/save': typeof import('./api/skills/drafts/[draft]/save/+server.ts');
 	'/api/skills/drafts/[draft]/stop': typeof import('./api/skills/drafts/[draft]/stop/+server.ts');

@@ -7,6 +7,7 @@ import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import * as draft from '../../src/routes/api/skills/drafts/[draft]/+server.ts';
 import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+server.ts';
+import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
 import * as save from '../../src/routes/api/skills/drafts/[draft]/save/+server.ts';
 import * as stop from '../../src/routes/api/skills/drafts/[draft]/stop/+server.ts';
 import * as drafts from '../../src/routes/api/skills/drafts/+server.ts';
@@ -42,7 +43,12 @@ async function start(): Promise<void> {
 	app = await createApp(loadConfig({ ...env, OPENROUTER_MODEL: 'test/model' }));
 	const at = '/api/skills/drafts';
 	const routes = { [at]: drafts, [`${at}/[draft]`]: draft, [`${at}/[draft]/review`]: review };
-	server = await serveRoutes(app, { ...routes, [`${at}/[draft]/save`]: save, [`${at}/[draft]/stop`]: stop });
+	server = await serveRoutes(app, {
+		...routes,
+		[`${at}/[draft]/improve`]: improve,
+		[`${at}/[draft]/save`]: save,
+		[`${at}/[draft]/stop`]: stop
+	});
 }
 
 async function close(): Promise<void> {
@@ -81,7 +87,7 @@ async function ask<Answer = SkillDraft>(method: string, path = '', body?: unknow
 	return { status: response.status, answer: answer as Answer, error: (answer as ErrorBody | null)?.error };
 }
 const begin = async (wanted: object = { conversationId: 'c1' }) => (await ask('POST', '', wanted)).answer;
-const ended = async ({ id }: SkillDraft) => {
+const waited = async ({ id }: SkillDraft) => {
 	await app.drafts.settled(id);
 	return (await ask('GET', `/${id}`)).answer;
 };
@@ -193,6 +199,9 @@ describe('F8: without a model', () => {
 		expect(await ask('POST', '', { conversationId: 'gone' })).toMatchObject({ status: 404 });
 		expect(await ask('POST', '', { conversationId: 'c1', messageId: 'gone' })).toMatchObject({ status: 404 });
 		expect(await ask('POST', '', {})).toMatchObject({ status: 400 });
+		const { id } = await begin();
+		const improved = await ask('POST', `/${id}/improve`, { revision: 1 });
+		expect(improved).toMatchObject({ status: 409, error: { hint: 'Connect a model in the settings.' } });
 	});
 });
 
@@ -201,7 +210,7 @@ describe('F8: with a model', () => {
 		await open([written()]);
 		const first = await begin();
 		expect(first).toMatchObject({ state: 'writing', name: 'lines-file' });
-		const made = await ended(first);
+		const made = await waited(first);
 		expect(made).toMatchObject({ state: 'ready', name: 'line-counter', model: 'test/model', problem: null });
 		expect(textOf(made, 'SKILL.md')).toContain('Run `scripts/count.sh FILE`');
 		expect(textOf(made, 'scripts/count.sh')).toContain('${API_TOKEN}');
@@ -221,7 +230,7 @@ describe('F8: with a model', () => {
 		['has no description', written({ description: '' }), /description must have/]
 	])('a reply that %s leaves the rules’ draft, and says why', async (_case, reply, problem) => {
 		await open([reply]);
-		const made = await ended(await begin());
+		const made = await waited(await begin());
 		expect(made).toMatchObject({ state: 'ready', name: 'lines-file', model: null });
 		expect(made.problem).toMatch(problem);
 		expect(await readdir(join(root, 'skills'))).toEqual([]);
@@ -235,7 +244,7 @@ describe('F8: with a model', () => {
 			},
 			written()
 		]);
-		expect(await ended(await begin())).toMatchObject({ name: 'line-counter', problem: null });
+		expect(await waited(await begin())).toMatchObject({ name: 'line-counter', problem: null });
 	});
 
 	test('it can be stopped; what somebody changes meanwhile counts', async () => {
@@ -249,7 +258,7 @@ describe('F8: with a model', () => {
 		await model?.received(2);
 		const files = [{ path: 'mine.md', text: 'mine' }];
 		await ask('PUT', `/${two.id}`, { revision: two.revision, files });
-		expect(textOf(await ended(two), 'mine.md')).toBe('mine');
+		expect(textOf(await waited(two), 'mine.md')).toBe('mine');
 		hold.open();
 	});
 
@@ -267,5 +276,59 @@ describe('F8: with a model', () => {
 		const { answer } = await ask('GET', `/${id}`);
 		expect(answer).toMatchObject({ state: 'ready', name: 'lines-file' });
 		expect(answer.problem).toMatch(/^The server stopped while the model was writing/);
+	});
+
+	test('improves a skill by a wish and its failed runs, and leaves its name, front matter and evals', async () => {
+		await open([written({ name: 'other-name', description: 'Counts better.', evals: [WRITTEN.evals[0]] })]);
+		const front = 'name: demo\ndescription: >\n  Is old.\n  Very.\nlicense: MIT\nmetadata:\n  version: "2"';
+		await mkdir(join(root, 'skills/demo/evals'), { recursive: true });
+		await writeFile(join(root, 'skills/demo/SKILL.md'), `---\n${front}\n---\n# Demo\n\nHi`);
+		await writeFile(join(root, 'skills/demo/evals/evals.json'), '[{"prompt":"old"}]');
+		await app.skills.registry.reload();
+		const caller = { conversationId: 'c1', runId: 'r', toolCallId: 't' };
+		const ran = {
+			id: 'e1',
+			skillId: 'skills/demo',
+			skill: 'demo',
+			version: '2',
+			script: 'x.sh',
+			argv: ['a'],
+			digest: ''
+		};
+		await app.store.skillExecutions.start(
+			{ ...ran, sandbox: '', limits: {}, caller } as never,
+			'2026-11-01T00:00:00.000Z'
+		);
+		const ended = { status: 'error', errorType: 'ExecutionFailed', message: 'It broke', exitCode: 1, durationMs: 1 };
+		const output = { stdoutBytes: 1, stderrBytes: 1, output: 'no such column', files: [], refused: [] };
+		await app.store.skillExecutions.finish('e1', { ...ended, ...output } as never, '2026-11-01T00:00:01.000Z');
+
+		const { id } = await begin({ skill: 'demo' });
+		const { answer } = await ask('POST', `/${id}/improve`, { revision: 1, wish: `Be exact with ${TOKEN}` });
+		expect(answer.state).toBe('writing');
+		const made = await waited(answer);
+		expect(textOf(made, 'SKILL.md')).toBe(
+			'---\nname: demo\ndescription: Counts better.\nlicense: MIT\nmetadata:\n  version: "2"\n---\n\n1. Run `scripts/count.sh FILE`.\n2. Answer with the number.\n'
+		);
+		expect(textOf(made, 'evals/evals.json')).toBe('[{"prompt":"old"}]');
+		const sent = JSON.stringify(model?.requests[0]?.body);
+		expect(sent).toContain('no such column');
+		expect(sent).toContain('Be exact');
+		expect(sent).not.toContain(TOKEN);
+		const { answer: checked } = await ask<DraftReview>('GET', `/${id}/review`);
+		expect(checked.changes?.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/count.sh']);
+		expect(await readFile(join(root, 'skills/demo/SKILL.md'), 'utf8')).toContain('Is old');
+	});
+
+	test('a model that fails leaves the skill’s draft as it was', async () => {
+		await open([text('No.')]);
+		await mkdir(join(root, 'skills/demo'));
+		await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is old.\n---\nHi');
+		await app.skills.registry.reload();
+		const first = await begin({ skill: 'demo' });
+		const { answer } = await ask('POST', `/${first.id}/improve`, { revision: 1 });
+		const made = await waited(answer);
+		expect(made.problem).toMatch(/Nothing was changed\.$/);
+		expect(made.files).toEqual(first.files);
 	});
 });

@@ -205,6 +205,8 @@ export function createClient() {
 		reviewDraft: (draft: string) => call('GET', '/api/skills/drafts/[draft]/review', { params: { draft } }),
 		saveDraft: (draft: string, revision: number) =>
 			call('POST', '/api/skills/drafts/[draft]/save', { params: { draft }, body: { revision } }),
+		improveDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]/improve', 'POST'>) =>
+			call('POST', '/api/skills/drafts/[draft]/improve', { params: { draft }, body }),
 		stopDraft: (draft: string) => call('POST', '/api/skills/drafts/[draft]/stop', { params: { draft } }),
 		deleteDraft: (draft: string) => call('DELETE', '/api/skills/drafts/[draft]', { params: { draft } }),
 		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),

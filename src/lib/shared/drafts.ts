@@ -83,4 +83,12 @@ export const draftReview = stagedSkill.extend({
 });
 export type DraftReview = z.infer<typeof draftReview>;
 
+/** `POST /api/skills/drafts/:draft/improve` */
+export const draftWish = z.strictObject({
+	revision: z.number().int(),
+	/** What should be better, in a person’s words. */
+	wish: z.string().max(10_000).optional()
+});
+export type DraftWish = z.infer<typeof draftWish>;
+
 export const draftSave = z.strictObject({ revision: z.number().int() });

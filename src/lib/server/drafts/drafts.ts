@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { DraftChange, DraftList, DraftReview, DraftStart, SkillDraft } from '../../shared/drafts.ts';
+import type { DraftChange, DraftList, DraftReview, DraftStart, DraftWish, SkillDraft } from '../../shared/drafts.ts';
 import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
 import { checkEntryName } from '../install/staging-folder.ts';
@@ -17,18 +17,8 @@ import type { Store } from '../store/store.ts';
 import { readFolder } from '../trust/folder.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
-import { type ModelTask, textsOf, transcriptOf, WRITE_SKILL, writeByModel } from './by-model.ts';
-import {
-	bytesOf,
-	fetchOf,
-	fileShown,
-	filesForDiff,
-	filesOf,
-	forDiff,
-	metadataOf,
-	nameOf,
-	requireRoom
-} from './draft-files.ts';
+import { type ModelTask, textsOf, transcriptOf, IMPROVE_SKILL, WRITE_SKILL, writeByModel } from './by-model.ts';
+import { bytesOf, fetchOf, fileShown, filesForDiff, filesOf, forDiff, nameOf, requireRoom } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider } from './personal.ts';
 
@@ -53,7 +43,9 @@ export interface Drafts {
 	get(id: string): Promise<SkillDraft>;
 	/** @throws AppError `not_found`; `conflict` if it was changed elsewhere; `invalid_input` for a file’s name; `too_large` */
 	change(id: string, change: DraftChange): Promise<SkillDraft>;
-	/** Stops the model; what the rules made stays. @throws AppError `not_found` */
+	/** Lets a model change it, by a person’s wish and by what failed. @throws AppError `not_found`; `conflict` without a model */
+	improve(id: string, wanted: DraftWish): Promise<SkillDraft>;
+	/** Stops the model; what was there stays. @throws AppError `not_found` */
 	stop(id: string): Promise<SkillDraft>;
 	/** What the library and the security check say of it. @throws AppError `not_found` */
 	review(id: string, signal: AbortSignal): Promise<DraftReview>;
@@ -77,6 +69,7 @@ const MAX_MESSAGES = 400;
 const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_BYTES = 1024 * 1024;
 const MAX_EARLIER = 20;
+const MAX_FAILURES = 10;
 const WRITE_MS = 5 * 60_000;
 
 /** Also ends what a killed server left: the rules' draft is there. */
@@ -103,7 +96,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		const progress = job
 			? job.characters > 0
 				? `The model has written ${job.characters} characters.`
-				: 'The model reads the chat.'
+				: 'The model is reading.'
 			: null;
 		return { ...rest, progress, canUndo: earlier.length > 0, files: files.map(fileShown) };
 	};
@@ -121,11 +114,16 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			const signal = AbortSignal.any([job.stop.signal, time]);
 			const made = await writeByModel(model, task, { hider, signal, onProgress });
 			const before = await requireDraft(id);
-			changed = { ...withFiles(before, made.files), model: model.id, replaced: [...hider.hidden] };
+			const replaced = [
+				...before.replaced.filter(({ name }) => hider.hidden.every((each) => each.name !== name)),
+				...hider.hidden
+			];
+			changed = { ...withFiles(before, made), model: model.id, replaced };
 		} catch (error) {
 			const reason = error instanceof Error ? error.message : String(error);
 			const problem = time.aborted ? 'The model took longer than 5 minutes.' : job.stop.signal.aborted ? null : reason;
-			changed = { problem: problem && `${problem} What you see was made by rules.` };
+			const left = task.isImprovement ? 'Nothing was changed.' : 'What you see was made by rules.';
+			changed = { problem: problem && `${problem} ${left}` };
 		}
 		writing.delete(id);
 		// Its draft stays “writing”, so that the next start says why it ended.
@@ -136,6 +134,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		await put(before, { ...changed, state: 'ready' }).catch((error: unknown) => {
 			log.error({ draft: id, error: String(error) }, 'couldn’t save a draft');
 		});
+	};
+	const beginWriting = (id: string, model: Model, what: { task: ModelTask; hider: Hider }) => {
+		const job: Writing = { stop: new AbortController(), characters: 0, done: Promise.resolve() };
+		writing.set(id, job);
+		job.done = write(id, model, what, job);
 	};
 	const begin = async (
 		made: Pick<StoredDraft, 'files' | 'notes' | 'from' | 'base'>,
@@ -157,11 +160,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			updatedAt: now()
 		};
 		await skillDrafts.add(draft);
-		if (model && task) {
-			const job: Writing = { stop: new AbortController(), characters: 0, done: Promise.resolve() };
-			writing.set(draft.id, job);
-			job.done = write(draft.id, model, { task, hider }, job);
-		}
+		if (model && task) beginWriting(draft.id, model, { task, hider });
 		return shown(draft);
 	};
 
@@ -193,12 +192,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			draft: textsOf(made.files),
 			chat: transcriptOf(messages, hider)
 		});
-		const metadata = metadataOf(made.files);
 		return begin(
 			{ files: made.files, notes, from: { conversationId, title: conversation.title }, base: null },
 			{
 				model: await parts.modelOf(conversationId),
-				task: { instructions: WRITE_SKILL, material, files: made.files, metadata },
+				task: { instructions: WRITE_SKILL, material, files: made.files, isImprovement: false },
 				hider
 			}
 		);
@@ -224,6 +222,29 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			{ files, notes: [], from: null, base: skillIdOf(skill) },
 			{ model: null, task: null, hider: createHider(new Map()) }
 		);
+	};
+
+	/** What a model should know of a skill’s use: runs that failed, and what its evals missed. */
+	const failuresOf = async (skillId: string) => {
+		const { data } = await store.skillExecutions.list(
+			{ skill: skillId, status: 'error' },
+			{ page: 1, limit: MAX_FAILURES }
+		);
+		const [run] = await store.evalRuns.list(skillId, 1);
+		const missed = (run?.results ?? []).flatMap(({ prompt, withSkill }) =>
+			withSkill.flatMap(({ text, expectations }) =>
+				expectations
+					.filter(({ isMet }) => isMet === false)
+					.map(({ text: expected, reason }) => ({ prompt, expected, reason, answer: text.slice(0, 500) }))
+			)
+		);
+		return {
+			failedRuns: data.map(({ script, tool, argv, input, errorMessage, output }) => ({
+				...{ script, tool, argv, input, errorMessage },
+				output: output?.slice(-1000)
+			})),
+			unmet: missed.slice(0, MAX_FAILURES)
+		};
 	};
 
 	const staged = async <Result>(
@@ -308,6 +329,31 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				else made.set(path, { path, content: text, encoding: 'utf8' });
 			}
 			return shown(await put(before, { ...again, ...withFiles(before, [...made.values()]) }));
+		},
+		async improve(id, { revision, wish }) {
+			const before = await requireDraft(id);
+			if (before.revision !== revision || before.state === 'writing') throw changedElsewhere();
+			const model = await parts.modelOf(before.from?.conversationId ?? null);
+			if (!model) {
+				throw new AppError('conflict', 'Demo mode can’t improve a skill: there is no model.', {
+					hint: 'Connect a model in the settings.'
+				});
+			}
+			const hider = createHider(await parts.secrets());
+			const material = JSON.stringify({
+				...(wish !== undefined && { wish }),
+				files: textsOf(before.files),
+				...(before.base !== null && (await failuresOf(before.base)))
+			});
+			const task = {
+				instructions: IMPROVE_SKILL,
+				material: hider.hide(material),
+				files: before.files,
+				isImprovement: true
+			};
+			const draft = await put(before, { state: 'writing', problem: null });
+			beginWriting(id, model, { task, hider });
+			return shown(draft);
 		},
 		async stop(id) {
 			const job = writing.get(id);

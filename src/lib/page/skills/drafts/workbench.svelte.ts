@@ -5,7 +5,7 @@ import type { Client } from '../../server.ts';
 
 type WorkbenchClient = Pick<
 	Client,
-	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft'
+	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft' | 'improveDraft'
 >;
 
 interface Pending {
@@ -124,6 +124,16 @@ export class Workbench {
 				this.#show(await this.#client.changeDraft(this.id, { revision: this.draft.revision, undo: true }));
 		});
 		await this.check();
+	}
+
+	/** Lets the model change it, by what a person wishes and by what failed. */
+	async improve(wish: string): Promise<void> {
+		await this.flush();
+		await this.#work(async () => {
+			if (!this.draft || this.isConflict) return;
+			const { revision } = this.draft;
+			this.#show(await this.#client.improveDraft(this.id, { revision, ...(wish.trim() !== '' && { wish }) }));
+		});
 	}
 
 	async stop(): Promise<void> {

@@ -5,7 +5,8 @@ export const POST = endpoint({
 	id: 'saveSkillDraft',
 	tag: 'Drafts',
 	summary: 'Place a draft in the library',
-	description: 'A new skill goes into the first skill folder that can be written. A draft of a skill changes that skill.',
+	description:
+		'A new skill goes into the first skill folder that can be written. A draft of a skill changes that skill.',
 	params: { draft: 'The draft’s id.' },
 	body: draftSave,
 	answer: skillDraft.describe('The saved draft; `savedAs` is its skill.'),
