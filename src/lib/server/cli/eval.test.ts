@@ -127,8 +127,11 @@ describe('F16: npx openrouter-skills eval: with and without, side by side', () =
 		server.assertDone();
 		expect(exitCode).toBe(1);
 		const report = JSON.parse(stdout) as Record<string, unknown>;
-		expect(report).toMatchObject({ skill: 'demo', version: '1.2.3', model: 'test/model', isOffline: false, rounds: 2 });
-		expect(report).toMatchObject({ passRate: { withSkill: 0, withoutSkill: 0 }, results: [{ id: 'say' }] });
+		expect(report).toMatchObject({ skill: 'demo', version: '1.2.3', isOffline: false, rounds: 2, state: 'done' });
+		expect(report).toMatchObject({
+			sides: [{ model: 'test/model', figures: { passRate: { value: 0 } } }, { kind: 'without' }],
+			results: [{ id: 'say' }]
+		});
 	});
 
 	test('an answer that did not come is exit code 1, with the reason', async () => {

@@ -11,7 +11,8 @@ import {
 	createSkillSettings,
 	createTrustedSkills
 } from './skills/choices.ts';
-import { createEvalRuns, createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
+import { createEvalRuns } from './skills/eval-runs.ts';
+import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
