@@ -363,32 +363,58 @@ describe('F16: trigger evals, among all skills', () => {
 });
 
 describe('F16: the evals of a skill that isn’t in the library', () => {
-	const draft = async (): Promise<Skill> => {
-		await put('drafts/demo/SKILL.md', skillMd('demo', 'A draft.', '3.0.0'));
-		await put('drafts/demo/evals/evals.json', JSON.stringify([{ prompt: 'Say it.', assertions: ['contains: yes'] }]));
-		const provider = await createSkillsProvider([join(folder, 'drafts')]);
-		const [skill] = provider.registry.snapshot().skills;
-		await provider.close();
-		if (!skill) throw new Error('there is no draft');
-		return skill;
+	const draft = async (): Promise<string> => {
+		await put('drafts/x1/SKILL.md', skillMd('demo', 'A draft.', '3.0.0'));
+		await put('drafts/x1/evals/evals.json', JSON.stringify([{ prompt: 'Say it.', assertions: ['contains: yes'] }]));
+		return join(folder, 'drafts/x1');
 	};
 
-	test('run, with its figures by side, and leave no run', async () => {
-		serve(2, ({ isWith, all }) => text(isWith && all.includes('A draft.') ? 'yes' : 'no'));
+	test('run, against the one that it changes, with its figures by side, and leave no run', async () => {
+		serve(3, ({ isWith, all }) => text(isWith && all.includes('A draft.') ? 'yes' : 'no'));
 		const seen: string[] = [];
+		const [against] = skills.registry.snapshot().skills;
 		const { sides, results, isOverLimit } = await evals.tryOut(
 			await draft(),
 			{},
-			{ signal: new AbortController().signal, onAnswer: ({ done, total }) => void seen.push(`${done} of ${total}`) }
+			{
+				...{ signal: new AbortController().signal, against: against as Skill },
+				onAnswer: ({ done, total }) => void seen.push(`${done} of ${total}`)
+			}
 		);
 		server.assertDone();
 		expect(sides.map(({ kind, version, figures }) => [kind, version, figures.passRate?.value])).toEqual([
 			['with', '3.0.0', 1],
+			['version', '2.0.0', 0],
 			['without', null, 0]
 		]);
-		expect(results[0]).toMatchObject({ id: '1', answers: [{ text: 'yes' }, { text: 'no' }] });
-		expect([seen, isOverLimit]).toEqual([['1 of 2', '2 of 2'], false]);
+		expect(results[0]).toMatchObject({ id: '1', answers: [{ text: 'yes' }, { text: 'no' }, { text: 'no' }] });
+		expect([seen, isOverLimit]).toEqual([['1 of 3', '2 of 3', '3 of 3'], false]);
 		expect((await evals.list('demo')).runs).toEqual([]);
+	});
+
+	test('take its place in the library, to see whether it would be loaded', async () => {
+		const path = await draft();
+		await put('drafts/x1/evals/trigger-evals.json', JSON.stringify([{ query: 'Draft?', should_trigger: true }]));
+		serve(1, ({ all }) => {
+			expect([all.includes('A draft.'), all.includes('word of the day')]).toEqual([true, false]);
+			return call('load_skill', { skill: 'demo' });
+		});
+		const { sides } = await evals.tryOut(path, { kind: 'triggers' }, { signal: new AbortController().signal });
+		expect(sides).toMatchObject([{ kind: 'library', figures: { trigger: { precision: 1, recall: 1 } } }]);
+	});
+
+	test('that is broken or has none say so; its scripts don’t run, because nobody trusts them', async () => {
+		const { signal } = new AbortController();
+		await put('drafts/x2/SKILL.md', 'No front matter');
+		const broken = evals.tryOut(join(folder, 'drafts/x2'), {}, { signal });
+		await expect(broken).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('is broken') });
+		const path = await draft();
+		await put('drafts/x1/scripts/say.sh', 'echo yes\n');
+		serve(2, ({ isWith }) => (isWith ? call('use_skill', { skill: 'demo', script: 'scripts/say.sh' }) : text('no')));
+		const { results } = await evals.tryOut(path, {}, { signal });
+		expect(results[0]?.answers[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('trust') });
+		await rm(join(path, 'evals'), { recursive: true });
+		await expect(evals.tryOut(path, {}, { signal })).rejects.toMatchObject({ code: 'conflict' });
 	});
 
 	test('stop with their caller', async () => {

@@ -13,6 +13,7 @@ import { hintFor } from '../turns/toolbox.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
+import { loadFolder } from '../skills/read/skill-loader.ts';
 import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import type { AnswerParts, AskedSide, EvalModel } from './answer.ts';
@@ -47,10 +48,11 @@ export interface Evals {
 	/** Ends a run that is still running, and waits for its end. @throws AppError `not_found` */
 	cancel(id: string, runId: string): Promise<EvalRun>;
 	/**
-	 * Runs the evals of any skill, such as a draft in a temporary folder, and stores nothing. Uses stored answers.
-	 * @throws AppError `conflict` without evals, the signal's reason
+	 * Runs the evals in any skill's folder, such as an unsaved draft's, and stores nothing. Uses stored answers. `draft`: an
+	 * absolute path, or a skill that was read.
+	 * @throws AppError `conflict` for a broken skill or one without evals; the signal's reason
 	 */
-	tryOut(skill: Skill, options: Partial<EvalStart>, trial: EvalTrial): Promise<EvalTrialResult>;
+	tryOut(draft: Skill | string, options: Partial<EvalStart>, trial: EvalTrial): Promise<EvalTrialResult>;
 	/** Ends all runs. */
 	close(): Promise<void>;
 }
@@ -59,6 +61,8 @@ export interface EvalTrial {
 	signal: AbortSignal;
 	/** Who may run its scripts; by default the same as in runs, so those of an untrusted folder don't. */
 	approvals?: AnswerParts['approvals'];
+	/** A skill to compare with, such as the one that the draft changes. */
+	against?: Skill;
 	onAnswer?: (progress: EvalProgress & { total: number }) => void;
 }
 
@@ -291,10 +295,12 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			});
 		},
 
-		async tryOut(skill, { kind = 'answers', ids, models, rounds = 1, maxCostUsd = null, ...options }, trial) {
+		async tryOut(draft, { kind = 'answers', ids, models, rounds = 1, maxCostUsd = null, ...options }, trial) {
+			const skill = typeof draft === 'string' ? await draftIn(draft) : draft;
 			const cases = choose(await casesOf(skill, kind), ids);
 			const library = kind === 'triggers' ? skills.registry.snapshot() : null;
-			const version = options.version === undefined ? null : versionOf(parts, skill, options.version);
+			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
+			const version = trial.against ?? named;
 			const sides = await sidesOf(skill, { ...options, agents: agentsOf(models), version, library });
 			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${randomUUID()}` };
 			const { signal, approvals: own = { request }, onAnswer } = trial;
@@ -349,6 +355,14 @@ async function casesOf(skill: Skill, kind: EvalRun['kind']): Promise<EvalCase[]>
 	throw new AppError('conflict', `No eval says whether “${skill.name}” should be loaded.`, {
 		hint: 'Add evals/trigger-evals.json to the skill’s folder: a list of prompts with should_trigger.'
 	});
+}
+
+async function draftIn(dir: string): Promise<Skill> {
+	const skill = await loadFolder(dir, 'draft');
+	if (skill?.status === 'ready') return skill;
+	const reason = skill?.issues[0];
+	const why = reason ? `${reason.field} ${reason.message}` : 'there’s no SKILL.md';
+	throw new AppError('conflict', `This skill is broken: ${why}.`, { hint: 'Fix it and try again.' });
 }
 
 /** Another version of the same skill. @throws AppError `not_found` */
