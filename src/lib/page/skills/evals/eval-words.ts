@@ -1,5 +1,6 @@
 /** Words of evals: sides, states and the verdict. Pure. */
 import { cleanText } from '../../text/clean-text.ts';
+import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import type { EvalRun, EvalSide } from '../../../shared/try-out.ts';
 
 type Run = Pick<EvalRun, 'sides' | 'state' | 'kind'>;
@@ -14,6 +15,12 @@ export function sideLabel({ kind, version, model }: EvalSide, { sides }: Pick<Ru
 	};
 	const hasSeveral = sides.some((side) => side.model !== model);
 	return cleanText(hasSeveral ? `${words[kind]}, ${model}` : words[kind]);
+}
+
+/** Names of the models of a run. */
+export function modelsOf({ sides }: Pick<Run, 'sides'>): string {
+	const models = new Set(sides.map(({ model }) => (model === BUILT_IN_MODEL ? 'Demo mode' : model)));
+	return cleanText([...models].join(', '));
 }
 
 export function percent(rate: number | null | undefined): string {
