@@ -1,5 +1,5 @@
 /** Sides, models, reuse, going on, limits and trigger evals: what `evals.test.ts` has no room for. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ import type { AgentLimits } from '../agent/loop.ts';
 import { createLog } from '../log.ts';
 import { createResponsesModel } from '../models/responses/responses.ts';
 import { createOfflineModel } from '../offline/offline.ts';
+import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import type { Skill } from '../skills/types.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -150,13 +151,6 @@ describe('F16: sides', () => {
 		await expect(start(options)).rejects.toMatchObject({ code });
 		expect((await evals.list('demo')).runs).toEqual([]);
 	});
-
-	test.each([{ models: [] }, { models: ['a', 'b', 'c', 'd', 'e', 'f'] }, { models: ['a b'] }, { maxCostUsd: 0 }])(
-		'%j is no request',
-		(options) => {
-			expect(evalStart.safeParse(options).success).toBe(false);
-		}
-	);
 
 	test('the default model judges all, whoever answered', async () => {
 		await putEvals([{ id: 1, prompt: 'Say it.', expectations: ['It is kind.'] }]);
@@ -427,4 +421,25 @@ describe('F16: the evals of a skill that isn’t in the library', () => {
 		controller.abort(new Error('enough'));
 		await refused;
 	});
+});
+
+test('F16: an eval that fills the disk is stopped at the workspace’s limit; its answer says so, and nothing is left', async () => {
+	await put('local/demo/scripts/fill.sh', 'i=0; while :; do head -c 1000000 /dev/zero > "f$i"; i=$((i+1)); done\n');
+	await putEvals([{ id: 1, prompt: 'Fill.', expectations: [{ exitCode: 0 }] }]);
+	const limited = await createSkillsProvider([join(folder, 'local')], {
+		...{ sandbox: plainProcesses(), limits: { ...DEFAULT_LIMITS, workspaceBytes: 4_000_000 } }
+	});
+	await evals.close();
+	evals = await createEvals({ ...parts, skills: limited });
+	serve(2, ({ all }) =>
+		all.includes('function_call_output')
+			? text('It failed.')
+			: call('use_skill', { skill: 'demo', script: 'scripts/fill.sh' })
+	);
+	const run = await finished({ without: false });
+	server.assertDone();
+	expect(run).toMatchObject({ state: 'done', sides: [{ figures: { met: 0, judged: 1 } }] });
+	expect(run.results[0]?.answers[0]?.expectations[0]?.reason).toMatch(/It ended with exit code -?\d+/);
+	expect(await readdir(join(folder, 'answers'))).toEqual([]);
+	await limited.close();
 });

@@ -129,12 +129,12 @@ describe('F16: what cannot be evaluated is refused, and leaves no run', () => {
 		if (id !== 'ghost') expect((await evals.list(id)).runs).toEqual([]);
 	});
 
-	test.each([{ rounds: 0 }, { rounds: 11 }, { rounds: 1.5 }, { ids: [{}] }, { model: 'x' }])(
-		'%j is no request',
-		(body) => {
-			expect(evalStart.safeParse(body).success).toBe(false);
-		}
-	);
+	test.each([
+		...[{ rounds: 0 }, { rounds: 11 }, { rounds: 1.5 }, { ids: [{}] }, { model: 'x' }, { kind: 'other' }],
+		...[{ models: [] }, { models: ['a', 'b', 'c', 'd', 'e', 'f'] }, { models: ['a b'] }, { maxCostUsd: 0 }]
+	])('%j is no request', (body) => {
+		expect(evalStart.safeParse(body).success).toBe(false);
+	});
 
 	test('E11, B6: while skills are switched off, and a skill that is off', async () => {
 		isEnabled = false;

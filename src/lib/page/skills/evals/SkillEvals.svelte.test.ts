@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
+import { createFakeAccount, modelOf } from '../../../../../tests/support/fake-account.ts';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { ApiError } from '../../request.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import { figuresOf } from '../../../shared/eval-figures.ts';
 import type { EvalAnswer, EvalRun, EvalSide, SkillEvals as Evals } from '../../../shared/try-out.ts';
+import { Account } from '../../models/account.svelte.ts';
 import SkillEvals from './SkillEvals.svelte';
 
 const cases: Evals['cases'] = [
@@ -149,6 +151,30 @@ describe('F16: the evals of a skill', () => {
 		await screen.getByTestId('start-evals').click();
 		const wanted = { kind: 'triggers', rounds: 1, isFresh: true, maxCostUsd: 0.5 };
 		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', wanted);
+	});
+
+	test('are answered by up to five models, chosen as everywhere', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases, triggers: [], problem: null, runs: [] });
+		const accountClient = createFakeAccount();
+		const data = [modelOf('a/one', { name: 'One' }), modelOf('b/two', { name: 'Two' })];
+		accountClient.listModels.mockResolvedValue({ data, baseUrl: 'https://openrouter.ai/api/v1', problem: null });
+		const account = new Account(accountClient, () => undefined);
+		const props = { client, skillId: 'installed/demo', skill: sampleDetail(), account };
+		const screen = await render(SkillEvals, props);
+		await expect.element(screen.getByTestId('eval-models')).toMatchTextContent('Default model');
+		await screen.getByTestId('eval-models').click();
+		await screen.getByTestId('model-option').filter({ hasText: 'One' }).click();
+		await screen.getByTestId('model-option').filter({ hasText: 'Two' }).click();
+		await expect.element(screen.getByText('Choose 1 to 5 models below.')).toBeVisible();
+		await screen.getByTestId('compare-done').click();
+		await expect.element(screen.getByTestId('eval-models')).toMatchTextContent('One, Two');
+		await expect.element(screen.getByText(/Sends up to 4 prompts/)).toBeVisible();
+		await screen.getByTestId('start-evals').click();
+		const models = expect.objectContaining({ models: ['a/one', 'b/two'] });
+		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', models);
+		await screen.rerender({ ...props, isDemo: true });
+		await expect.element(screen.getByTestId('eval-models')).not.toBeInTheDocument();
 	});
 
 	test('show answers with the skill and without it side by side, and how many expectations were met', async () => {
