@@ -26,6 +26,8 @@ const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
 const VERSIONS = 'lib/server/workspace-versions.ts';
 const ZIP = 'lib/server/zip.ts';
+/** Pure. */
+const CSV = 'lib/server/csv.ts';
 /** Pure: the table of hidden characters. */
 const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface only. */
@@ -84,7 +86,7 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/skill-admin/',
-		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, SKILLS, STORE, TRUST, TURNS]
+		imports: [SHARED, LOG, CSV, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, SKILLS, STORE, TRUST, TURNS]
 	},
 	{
 		path: 'lib/server/builtins/',
@@ -100,6 +102,8 @@ const LAYERS: Layer[] = [
 		imports: [
 			SHARED,
 			LOG,
+			CSV,
+			ZIP,
 			SAFE_PATH,
 			FOREIGN_FOLDERS,
 			AGENT,
@@ -168,6 +172,7 @@ const LAYERS: Layer[] = [
 	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: ZIP, imports: [] },
+	{ path: CSV, imports: [] },
 	{ path: VERSIONS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },

@@ -252,8 +252,11 @@ export function createClient() {
 		removeCase: (id: string, caseId: string) =>
 			call('DELETE', '/api/skills/[...id]/cases/[case]', { params: { ...ofSkill(id), case: caseId } }),
 		getEvals: (id: string) => call('GET', '/api/skills/[...id]/evals', { params: ofSkill(id) }),
-		startEvals: (id: string, rounds: number) =>
-			call('POST', '/api/skills/[...id]/evals', { params: ofSkill(id), body: { rounds } }),
+		startEvals: (id: string, body: BodyOf<'/api/skills/[...id]/evals', 'POST'>) =>
+			call('POST', '/api/skills/[...id]/evals', { params: ofSkill(id), body }),
+		/** `maxCostUsd`: for the whole run, if it changes. */
+		goOnEvals: (id: string, run: string, maxCostUsd?: number | null) =>
+			call('POST', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run }, body: { maxCostUsd } }),
 		getEvalRun: (id: string, run: string) =>
 			call('GET', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
 		cancelEvals: (id: string, run: string) =>

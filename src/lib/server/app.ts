@@ -201,8 +201,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		modes,
 		approvals,
 		log,
-		agent: () => ({
-			model: models.modelFor({}),
+		agent: (id) => ({
+			model: models.modelFor({ id }),
 			effort: models.effort(),
 			isOffline: models.current().offline,
 			limits: limits()

@@ -230,13 +230,17 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			{ skill: skillId, status: 'error' },
 			{ page: 1, limit: MAX_FAILURES }
 		);
-		const [run] = await store.evalRuns.list(skillId, 1);
-		const missed = (run?.results ?? []).flatMap(({ prompt, withSkill }) =>
-			withSkill.flatMap(({ text, expectations }) =>
-				expectations
-					.filter(({ isMet }) => isMet === false)
-					.map(({ text: expected, reason }) => ({ prompt, expected, reason, answer: text.slice(0, 500) }))
-			)
+		const [newest] = await store.evalRuns.list(skillId, 1);
+		const run = newest ? await store.evalRuns.get(newest.id) : null;
+		const tested = run?.sides[0]?.id;
+		const missed = (run?.results ?? []).flatMap(({ prompt, answers }) =>
+			answers
+				.filter(({ side }) => side === tested)
+				.flatMap(({ text, expectations }) =>
+					expectations
+						.filter(({ isMet }) => isMet === false)
+						.map(({ text: expected, reason }) => ({ prompt, expected, reason, answer: text.slice(0, 500) }))
+				)
 		);
 		return {
 			failedRuns: data.map(({ script, tool, argv, input, errorMessage, output }) => ({

@@ -231,9 +231,22 @@ interface EvalRunsTable {
 	id: string;
 	skill_id: string;
 	state: string;
-	/** JSON of an EvalRun. */
+	/** JSON of an EvalRun; its results have no answers. */
 	body: string;
 	started_at: string;
+}
+
+/** Answers of runs of evals. */
+interface EvalAnswersTable {
+	run_id: string;
+	case_id: string;
+	side: string;
+	round: number;
+	/** Digest of what was asked, of what; null never to reuse the answer. */
+	key: string | null;
+	/** JSON of an EvalAnswer. */
+	body: string;
+	created_at: string;
 }
 
 /** Packages that were installed for a skill. */
@@ -376,6 +389,7 @@ export interface Database {
 	skill_usage: SkillUsageTable;
 	skill_cases: SkillCasesTable;
 	eval_runs: EvalRunsTable;
+	eval_answers: EvalAnswersTable;
 	settings: SettingsTable;
 	trusted_versions: TrustedVersionsTable;
 	network_grants: NetworkGrantsTable;

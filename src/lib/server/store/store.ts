@@ -11,8 +11,9 @@ import {
 	createSkillSettings,
 	createTrustedSkills
 } from './skills/choices.ts';
-import { createEvalRuns, createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createSkillDrafts } from './skills/drafts.ts';
+import { createEvalRuns } from './skills/eval-runs.ts';
+import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';

@@ -81,9 +81,14 @@ export interface TurnOffer {
 	told: TurnSkills;
 }
 
+/** What choosing skills takes. */
+export type OfferParts = Omit<TurnSetupParts, 'skills' | 'approvals' | 'recorder'> & {
+	skills: Pick<SkillsProvider, 'rank' | 'explain'> & { registry: Pick<SkillsProvider['registry'], 'snapshot'> };
+};
+
 /** Chooses the skills for a question and describes them for the model. */
 export async function offerTurn(
-	parts: TurnSetupParts,
+	parts: OfferParts,
 	turn: TurnOwner & {
 		question: string;
 		/** Descriptions of skills that earlier notes contain, by name. */
