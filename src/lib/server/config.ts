@@ -87,6 +87,7 @@ const schema = z.object({
 	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
+	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
 	SKILLS_AUTO_MAX: count(5, 0, 50),
 	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000),
 	AGENT_MAX_STEPS: count(10, 1, 100),
@@ -162,6 +163,8 @@ export interface ExecutionConfig {
 	network: boolean | null;
 	/** Absolute paths of modules whose exported functions are native handlers (D37). */
 	handlerModules: string[];
+	/** The agent may define tools for a chat, and asks each time (D25). */
+	definesTools: boolean;
 	/** Defaults of the OmniRoute scorer (B8). */
 	autoMaxSkills: number;
 	autoMinScore: number;
@@ -302,6 +305,7 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
 		network: values.SKILLS_SANDBOX_NETWORK_ENABLED ?? null,
 		handlerModules: listed(values.SKILLS_HANDLERS, paths),
+		definesTools: values.SKILLS_DEFINE_TOOLS === 'ask',
 		autoMaxSkills: values.SKILLS_AUTO_MAX,
 		autoMinScore: values.SKILLS_AUTO_MIN_SCORE,
 		limits: {

@@ -36,7 +36,8 @@ export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as
 
 /** Whether the name is reserved for built-in skills, MCP tools and requests for skills. */
 export function isServerTool(name: string): boolean {
-	return name.startsWith('mcp__') || builtinNameOf(name) !== null || SKILL_REQUEST_TOOLS.some((own) => own === name);
+	const others: readonly string[] = [...SKILL_REQUEST_TOOLS, 'look_at_file'];
+	return name.startsWith('mcp__') || builtinNameOf(name) !== null || others.includes(name);
 }
 
 /** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
