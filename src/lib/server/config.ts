@@ -87,6 +87,7 @@ const schema = z.object({
 	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
+	SKILLS_PUBLISHED: text,
 	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
 	SKILLS_AUTO_MAX: count(5, 0, 50),
 	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000),
@@ -125,6 +126,8 @@ export interface Config {
 	/** For idempotent tools. */
 	skillsMaxRetries: number;
 	skillsMaxOutputBytes: number;
+	/** Site folder that `publish` wrote, served at `/.well-known/agent-skills/`; null: nothing. */
+	publishedDir: string | null;
 	/** Variables for skills that declare them. */
 	skillsEnv: Record<string, string>;
 	approvalMode: 'ask' | 'auto';
@@ -244,6 +247,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxRetries: values.SKILLS_MAX_RETRIES,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
+		publishedDir: values.SKILLS_PUBLISHED === undefined ? null : resolve(values.SKILLS_PUBLISHED),
 		skillsEnv: pickVariables(values.SKILLS_ENV, environment),
 		approvalMode: values.SKILLS_APPROVAL,
 		limits: {

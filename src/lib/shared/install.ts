@@ -263,10 +263,12 @@ export type InstallOutcome = z.infer<typeof installOutcome>;
 /** A tool that the agent has defined in a chat (D25). */
 export const definedTool = z.object({
 	name: z.string(),
-	/** Name of the skill that it would be kept as. */
+	/** Name of the skill that it is, or would be kept as. */
 	skill: z.string(),
 	/** SHA-256 of its files. */
-	digest: z.string()
+	digest: z.string(),
+	/** It is that skill, for every chat. */
+	isKept: z.boolean()
 });
 export type DefinedTool = z.infer<typeof definedTool>;
 

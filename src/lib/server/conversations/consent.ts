@@ -65,10 +65,11 @@ export async function decide(
 	if (part.approval.define && isLasting) {
 		throw new AppError('invalid_input', 'A new tool can only be allowed once.');
 	}
-	const isForPeople = part.approval.install ?? part.approval.define;
-	if (isForPeople && decision.choice !== 'deny' && (by.apiKeyId !== null || resumed?.isProgram)) {
-		const what = part.approval.install ? 'install skills' : 'define tools';
-		throw new AppError('forbidden', `Programs can’t ${what}.`, { hint: 'Answer in the app.' });
+	if (part.approval.install && decision.choice !== 'deny' && by.apiKeyId !== null) {
+		throw new AppError('forbidden', 'API keys can’t install skills.', { hint: 'Answer in the app.' });
+	}
+	if (part.approval.define && decision.choice !== 'deny' && (by.apiKeyId !== null || resumed?.isProgram)) {
+		throw new AppError('forbidden', 'Programs can’t define tools.', { hint: 'Answer in the app.' });
 	}
 	const now = new Date().toISOString();
 	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);

@@ -89,7 +89,9 @@ describe('D25: defining a tool', () => {
 		const [skill] = tools.skills();
 		expect(skill).toMatchObject({ name: 'shout-text', tools: [{ name: 'shout_text' }] });
 		expect(await trust.judge(skill!)).toMatchObject({ state: 'trusted', digest: question?.digest });
-		expect(await defined.list('one')).toEqual([{ name: 'shout_text', skill: 'shout-text', digest: question?.digest }]);
+		expect(await defined.list('one')).toEqual([
+			{ name: 'shout_text', skill: 'shout-text', digest: question?.digest, isKept: false }
+		]);
 		// Whoever changes its files is asked again.
 		await writeFile(join(skill!.dir, 'scripts/shout_text.js'), 'export default () => 1;');
 		expect(await trust.judge(skill!)).toMatchObject({ state: 'changed' });
@@ -225,7 +227,7 @@ describe('F8: keeping a tool as a skill', () => {
 		]);
 		expect(await trust.judge(skill)).toMatchObject({ state: 'trusted', digest: question?.digest });
 		expect(await rig.store.trustedSkills.digests()).toEqual(new Map([['installed/shout-text', [question?.digest]]]));
-		expect(await defined.list('one')).toEqual([]);
+		expect(await defined.list('two')).toMatchObject([{ skill: 'shout-text', digest: question?.digest, isKept: true }]);
 		expect(await defined.keep('one', wanted)).toEqual({ skill: 'shout-text' });
 		await expect(defined.keep('two', { ...wanted, name: 'other' })).rejects.toMatchObject({ code: 'not_found' });
 	});

@@ -73,7 +73,7 @@ interface DefinedResult {
 
 export interface DefinedTools {
 	tools(offer: DefinedToolsOffer): Promise<DefinedToolsOfTurn>;
-	/** Those that live in the conversation. */
+	/** Those that live in the conversation, then those that are skills. */
 	list(conversationId: string): Promise<DefinedTool[]>;
 	/**
 	 * Makes a tool a skill of the library, trusted as it was approved and pinned in the conversation. Again is the same.
@@ -102,19 +102,21 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 	const find = async (conversationId: string, name: string): Promise<Skill | undefined> =>
 		(await read(conversationId)).find((skill) => toolNameOf(skill) === name);
 
-	/** The skill that `define_tool` made of this tool, and nobody has replaced by one from elsewhere. */
-	const findKept = async (isIt: (skill: Skill) => boolean): Promise<Skill | undefined> => {
+	/** Skills that `define_tool` made, and nobody has replaced by ones from elsewhere. */
+	const listKept = async (isIt: (skill: Skill) => boolean = () => true): Promise<Skill[]> => {
 		const { skills, shadowed } = registry.snapshot();
-		for (const skill of [...skills, ...shadowed].filter(isIt)) {
-			if (skill.metadata.generator !== DEFINE_TOOL) continue;
+		const made: Skill[] = [];
+		for (const skill of [...skills, ...shadowed]) {
+			if (skill.metadata.generator !== DEFINE_TOOL || !isIt(skill)) continue;
 			const rows = await store.skillInstalls.list(skillIdOf(skill));
 			const isOurs = rows.some(({ state, dir, origin }) => {
 				return state === 'active' && dir === skill.dir && origin.provider === 'inline';
 			});
-			if (isOurs) return skill;
+			if (isOurs) made.push(skill);
 		}
-		return undefined;
+		return made;
 	};
+	const findKept = async (isIt: (skill: Skill) => boolean): Promise<Skill | undefined> => (await listKept(isIt))[0];
 
 	/** Refuses names of others. @throws SkillError InvalidArgs */
 	const checkFree = async (plan: Pick<Plan, 'tool' | 'skill'>, own: readonly Skill[]): Promise<void> => {
@@ -280,13 +282,16 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 	return {
 		tools,
 		async list(conversationId) {
-			const skills = isEnabled() ? await read(conversationId) : [];
-			return Promise.all(
-				skills.map(async (skill) => {
-					const { digest } = await readFolder(skill.dir);
-					return { name: toolNameOf(skill), skill: skill.name, digest: digest ?? '' };
-				})
-			);
+			if (!isEnabled()) return [];
+			const described = async (skill: Skill, isKept: boolean): Promise<DefinedTool> => {
+				const { digest } = await readFolder(skill.dir);
+				return { name: toolNameOf(skill), skill: skill.name, digest: digest ?? '', isKept };
+			};
+			const [own, kept] = await Promise.all([read(conversationId), listKept()]);
+			return Promise.all([
+				...own.map((skill) => described(skill, false)),
+				...kept.map((skill) => described(skill, true))
+			]);
 		},
 		keep: (conversationId, { name, digest }) =>
 			inTurn(async () => {

@@ -33,6 +33,8 @@ export interface CliCommand {
 	usage: string;
 	/** Names of its text options. */
 	options: readonly string[];
+	/** Names of its options without a value. */
+	flags?: readonly string[];
 	run(
 		dir: string,
 		values: Readonly<Record<string, unknown>>
@@ -61,6 +63,7 @@ export async function runCli(
 ): Promise<CliResult> {
 	const usage = usageOf(extra);
 	const more = Object.values(extra).flatMap(({ options }) => options);
+	const flags = Object.values(extra).flatMap((command) => command.flags ?? []);
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...argv],
@@ -70,6 +73,7 @@ export async function runCli(
 				help: { type: 'boolean', short: 'h', default: false },
 				description: { type: 'string' },
 				...Object.fromEntries(more.map((name) => [name, { type: 'string' as const }])),
+				...Object.fromEntries(flags.map((name) => [name, { type: 'boolean' as const }])),
 				fix: { type: 'boolean', default: false }
 			}
 		});

@@ -5,7 +5,7 @@ export const GET = endpoint({
 	id: 'listDefinedTools',
 	tag: 'Conversations',
 	summary: 'List the tools that the agent defined',
-	description: 'Those that live in the conversation; one that was kept as a skill is no longer among them.',
+	description: 'Those that live in the conversation, and those that were kept as skills.',
 	params: OF_CONVERSATION,
 	answer: definedTools.describe('The tools.'),
 	handler: async ({ app, params }) => ({ data: await app.defined.list(params.id) })
