@@ -139,6 +139,24 @@ test('D25: programs that use the server don’t have them', async ({ app, model,
 	expect(await tools.text()).not.toContain('define_tool');
 });
 
+test.describe('where each script asks', () => {
+	test.use({ appEnv: { SKILLS_DEFINE_TOOLS: 'ask', SKILLS_APPROVAL: 'ask' } });
+	test('D25, C16: so does the tool, with its script on the card', async ({ page, model }) => {
+		await page.goto('/');
+		model.push(define('shout_on'), call('shout_on', { text: 'hey' }));
+		await ask(page, 'Shout.');
+		const card = page.getByTestId('approval');
+		await card.getByTestId('approve-once').click();
+		await expect(card).toContainText('Allow this script to run?');
+		await card.getByText('Show script').click();
+		await expect(card.getByTestId('script-text')).toContainText('return args.text.toUpperCase();');
+		model.push(text('Done.'));
+		await card.getByTestId('approve-once').click();
+		await expect(answers(page)).toContainText('Done.');
+		expect(lastRequest(model.requests)).toContain('HEY');
+	});
+});
+
 test.describe('as it is installed', () => {
 	test.use({ appEnv: {} });
 	test('D25: the model has no such tools', async ({ page, model }) => {

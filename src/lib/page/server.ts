@@ -103,6 +103,8 @@ export function createClient() {
 		/** Tools that the agent defined in the chat. */
 		listDefinedTools: async (id: string) =>
 			(await call('GET', '/api/conversations/[id]/tools', { params: { id } })).data,
+		getDefinedTool: (id: string, tool: string) =>
+			call('GET', '/api/conversations/[id]/tools/[tool]', { params: { id, tool } }),
 		/** As a skill, with the files of this digest. */
 		keepDefinedTool: (id: string, tool: string, digest: string) =>
 			call('POST', '/api/conversations/[id]/tools/[tool]', { params: { id, tool }, body: { digest } }),

@@ -280,6 +280,11 @@ export const keepTool = z.strictObject({
 	digest: z.string().min(1).max(64)
 });
 
+export const definedToolCode = z.object({
+	/** The whole script. */
+	code: z.string()
+});
+
 export const keptTool = z.object({
 	/** Name of the skill that it is now. */
 	skill: z.string()

@@ -111,7 +111,7 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 			changes: list(object({ path: text, diff: text }), 10),
 			...checked
 		}).optional(),
-		/** `source/name` for a link to its page, if `trust` or `missing` is set. */
+		/** `source/name` for a link to its page, if `trust` or `missing` is set, or to a chat’s own tool. */
 		skillId: text.optional(),
 		/** Absent before the decision. */
 		decision: object(decision.shape).optional()

@@ -121,6 +121,14 @@ export function isServerCall(type: unknown): boolean {
 export const WEB_TOOLS = ['search', 'fetch', 'date'] as const;
 export type WebTool = (typeof WEB_TOOLS)[number];
 
+/** The source of a chat’s own tools begins so, which no folder’s label can. */
+export const CHAT_SOURCE = 'chat.';
+
+/** Whether a skill (`source/name`) is a tool that was defined in a chat. */
+export function isOfChat(skillId: string): boolean {
+	return skillId.startsWith(CHAT_SOURCE);
+}
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 

@@ -92,6 +92,8 @@ describe('D25: defining a tool', () => {
 		expect(await defined.list('one')).toEqual([
 			{ name: 'shout_text', skill: 'shout-text', digest: question?.digest, isKept: false }
 		]);
+		expect(await defined.codeOf('one', 'shout_text')).toBe(question?.define?.code);
+		await expect(defined.codeOf('two', 'shout_text')).rejects.toMatchObject({ code: 'not_found' });
 		// Whoever changes its files is asked again.
 		await writeFile(join(skill!.dir, 'scripts/shout_text.js'), 'export default () => 1;');
 		expect(await trust.judge(skill!)).toMatchObject({ state: 'changed' });

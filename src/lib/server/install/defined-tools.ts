@@ -7,6 +7,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import { createLine } from '../../shared/in-turn.ts';
 import type { DefinedTool } from '../../shared/install.ts';
+import { CHAT_SOURCE } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
 import { copyFolder, removeFolder } from '../foreign-folders.ts';
 import { problemOnWindows } from '../safe-path.ts';
@@ -75,6 +76,8 @@ export interface DefinedTools {
 	tools(offer: DefinedToolsOffer): Promise<DefinedToolsOfTurn>;
 	/** Those that live in the conversation, then those that are skills. */
 	list(conversationId: string): Promise<DefinedTool[]>;
+	/** The script of one that lives there. @throws AppError `not_found` */
+	codeOf(conversationId: string, name: string): Promise<string>;
 	/**
 	 * Makes a tool a skill of the library, trusted as it was approved and pinned in the conversation. Again is the same.
 	 * @throws AppError `not_found`, `conflict` if its files are others than `digest` says, or its name is taken
@@ -293,16 +296,19 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 				...kept.map((skill) => described(skill, true))
 			]);
 		},
+		async codeOf(conversationId, name) {
+			const skill = isEnabled() ? await find(conversationId, name) : undefined;
+			const { files } = skill ? await readFolder(skill.dir) : { files: [] };
+			const text = files.find(({ path }) => path === scriptOf(name))?.text ?? null;
+			if (text === null) throw gone();
+			return text;
+		},
 		keep: (conversationId, { name, digest }) =>
 			inTurn(async () => {
 				const skill = isEnabled() ? await find(conversationId, name) : undefined;
 				const kept = skill ? undefined : await findKept((each) => toolNameOf(each) === name);
 				const folder = (skill ?? kept)?.dir;
-				if (folder === undefined) {
-					throw new AppError('not_found', 'This chat no longer has this tool.', {
-						hint: 'It was removed, or never defined.'
-					});
-				}
+				if (folder === undefined) throw gone();
 				const content = await readFolder(folder);
 				if (content.digest !== digest) {
 					throw new AppError('conflict', 'This tool has changed since.', { hint: 'Keep it from its newest step.' });
@@ -337,7 +343,13 @@ const VERSION = '1.0.0';
 
 /** Of this conversation alone, so that trust in its tools is, too. */
 function sourceOf(conversationId: string): string {
-	return `chat.${hash('sha256', conversationId).slice(0, 24)}`;
+	return `${CHAT_SOURCE}${hash('sha256', conversationId).slice(0, 24)}`;
+}
+
+const scriptOf = (tool: string): string => `scripts/${tool}.js`;
+
+function gone(): AppError {
+	return new AppError('not_found', 'This chat no longer has this tool.', { hint: 'It was removed, or never defined.' });
 }
 
 function toolNameOf({ tools }: Skill): string {
@@ -378,7 +390,7 @@ async function reviewOf(plan: Plan, before: Skill | undefined): Promise<NonNulla
 		tool: plan.tool,
 		description: entry?.description ?? '',
 		parameters: JSON.stringify(entry?.parameters ?? {}, null, 2),
-		code: plan.files[`scripts/${plan.tool}.js`] ?? '',
+		code: plan.files[scriptOf(plan.tool)] ?? '',
 		isKept: plan.persistent,
 		replaces: before !== undefined,
 		changes: changes.map(({ path, diff }) => ({ path, diff: diff ?? '' })),

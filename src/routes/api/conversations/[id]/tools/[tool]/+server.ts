@@ -1,5 +1,15 @@
-import { keepTool, keptTool } from '$lib/shared/install.ts';
+import { definedToolCode, keepTool, keptTool } from '$lib/shared/install.ts';
 import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
+
+export const GET = endpoint({
+	id: 'getDefinedTool',
+	tag: 'Conversations',
+	summary: 'Read the script of a tool that the agent defined',
+	params: { ...OF_CONVERSATION, tool: 'Name of the tool.' },
+	answer: definedToolCode.describe('The script.'),
+	errors: ['not_found'],
+	handler: async ({ app, params }) => ({ code: await app.defined.codeOf(params.id, params.tool) })
+});
 
 export const POST = endpoint({
 	id: 'keepDefinedTool',
