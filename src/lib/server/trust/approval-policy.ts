@@ -69,7 +69,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				reach: isHandler(skill, script) ? { hosts: null, readsServer: true } : await reachOf(skill),
 				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
 				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {}),
-				...(isOfChat(skill.source) ? { skillId: skillIdOf(skill) } : {})
+				...(isOfChat(skillIdOf(skill)) ? { skillId: skillIdOf(skill) } : {})
 			};
 			return { question, digest };
 		},
