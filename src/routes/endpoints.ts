@@ -25,6 +25,8 @@ export interface Endpoints {
 	'/api/conversations/[id]/queue/[message]/send': typeof import('./api/conversations/[id]/queue/[message]/send/+server.ts');
 	'/api/conversations/[id]/skills': typeof import('./api/conversations/[id]/skills/+server.ts');
 	'/api/conversations/[id]/skills/[...name]': typeof import('./api/conversations/[id]/skills/[...name]/+server.ts');
+	'/api/conversations/[id]/tools': typeof import('./api/conversations/[id]/tools/+server.ts');
+	'/api/conversations/[id]/tools/[tool]': typeof import('./api/conversations/[id]/tools/[tool]/+server.ts');
 	'/api/conversations/import': typeof import('./api/conversations/import/+server.ts');
 	'/api/conversations/trash': typeof import('./api/conversations/trash/+server.ts');
 	'/api/conversations/trash/[id]': typeof import('./api/conversations/trash/[id]/+server.ts');

@@ -154,6 +154,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/install-packages.ts', imports: ['lib/server/', SHARED] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
+	{ path: 'lib/server/cli/publish.ts', imports: [SKILLS, 'lib/server/install/publish.ts'] },
 	{
 		path: 'lib/server/cli/',
 		imports: [

@@ -100,6 +100,14 @@ export function createClient() {
 		/** Allows or denies a pending call; returns the run that continues with it. */
 		decide: (id: string, interrupt: string, body: BodyOf<'/api/conversations/[id]/approvals/[interrupt]', 'POST'>) =>
 			call('POST', '/api/conversations/[id]/approvals/[interrupt]', { params: { id, interrupt }, body }),
+		/** Tools that the agent defined in the chat. */
+		listDefinedTools: async (id: string) =>
+			(await call('GET', '/api/conversations/[id]/tools', { params: { id } })).data,
+		getDefinedTool: (id: string, tool: string) =>
+			call('GET', '/api/conversations/[id]/tools/[tool]', { params: { id, tool } }),
+		/** As a skill, with the files of this digest. */
+		keepDefinedTool: (id: string, tool: string, digest: string) =>
+			call('POST', '/api/conversations/[id]/tools/[tool]', { params: { id, tool }, body: { digest } }),
 		/** `query` names a model to tell what it's given of a file. */
 		listFiles: async (id: string, query?: { model: string; path: string }) =>
 			(await call('GET', '/api/conversations/[id]/files', { params: { id }, query })).data,

@@ -12,11 +12,12 @@ import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
-import { openSkills, type SkillParts } from './open-skills.ts';
+import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
@@ -31,7 +32,7 @@ import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
-import { createWorkspaces, type Workspaces } from './workspaces.ts';
+import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
@@ -50,6 +51,8 @@ export interface App extends SkillParts {
 	/** Skills that people are making. */
 	drafts: Drafts;
 	workspaces: Workspaces;
+	/** Tools that the agent defined in a conversation. */
+	defined: DefinedTools;
 	runner: Runner;
 	outbox: Outbox;
 	conversationTrash: ConversationTrash;
@@ -88,10 +91,19 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
-	const workspaces = createWorkspaces(config.dataDir, rooms, {
-		versionBytes: config.execution.limits.workspaceBytes,
-		log
+	const defined = createDefinedTools({
+		...parts,
+		store,
+		registry: skills.registry,
+		folderOf: (id) => join(config.dataDir, 'chat-tools', workspaceName(id)),
+		isReserved: isServersTool,
+		isEnabled: () => config.execution.definesTools && isEnabled(),
+		now: () => new Date().toISOString()
 	});
+	const workspaces = withDefinedTools(
+		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log }),
+		defined
+	);
 	const models = createModels({ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();
@@ -156,8 +168,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const runner = new Runner({
 		...turns,
 		// Only in a conversation, where a person can answer.
-		builtins: (offer: BuiltinOffer) =>
-			joinTools([turns.builtins(offer), requests.tools(offer), createDraftTool(drafts, offer)]),
+		builtins: async (offer: BuiltinOffer) =>
+			joinTools([
+				turns.builtins(offer),
+				requests.tools(offer),
+				createDraftTool(drafts, offer),
+				await defined.tools(offer)
+			]),
 		changes,
 		chats: () => settings.current()
 	});
@@ -225,6 +242,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		evals,
 		drafts,
 		workspaces,
+		defined,
 		runner,
 		outbox,
 		conversationTrash,
@@ -250,3 +268,23 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 }
 
 type BuiltinOffer = Parameters<NonNullable<TurnSetupParts['builtins']>>[0];
+
+/** They are copied and deleted with the conversation’s files. */
+function withDefinedTools(files: Workspaces, defined: DefinedTools): Workspaces {
+	return {
+		...files,
+		async removeAll(id) {
+			await defined.removeAll(id);
+			await files.removeAll(id);
+		},
+		async copyAll(id, toId) {
+			await files.copyAll(id, toId);
+			try {
+				await defined.copyAll(id, toId);
+			} catch (error) {
+				await this.removeAll(toId);
+				throw error;
+			}
+		}
+	};
+}

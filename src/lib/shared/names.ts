@@ -39,8 +39,8 @@ export const DRAFT_TOOL = 'save_as_skill';
 
 /** Whether the name is reserved for built-in skills, MCP tools and tools that bring skills. */
 export function isServerTool(name: string): boolean {
-	const isOwn = name === DRAFT_TOOL || SKILL_REQUEST_TOOLS.some((own) => own === name);
-	return isOwn || name.startsWith('mcp__') || builtinNameOf(name) !== null;
+	const others: readonly string[] = [...SKILL_REQUEST_TOOLS, DRAFT_TOOL, 'look_at_file'];
+	return name.startsWith('mcp__') || builtinNameOf(name) !== null || others.includes(name);
 }
 
 /** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
@@ -123,6 +123,14 @@ export function isServerCall(type: unknown): boolean {
 /** What OpenRouter can do for the model: its server tools `web_search`, `web_fetch` and `datetime`. */
 export const WEB_TOOLS = ['search', 'fetch', 'date'] as const;
 export type WebTool = (typeof WEB_TOOLS)[number];
+
+/** The source of a chat’s own tools begins so, which no folder’s label can. */
+export const CHAT_SOURCE = 'chat.';
+
+/** Whether a skill (`source/name`) is a tool that was defined in a chat. */
+export function isOfChat(skillId: string): boolean {
+	return skillId.startsWith(CHAT_SOURCE);
+}
 
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';

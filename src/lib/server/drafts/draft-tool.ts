@@ -15,11 +15,16 @@ const TOOL = toolOf(
 /** For whom it is offered: only the server's owner may add skills. */
 export interface DraftToolOffer {
 	apiKeyId?: string | undefined;
+	/** Another agent asks, not a person. */
+	isProgram?: boolean | undefined;
 	only?: readonly string[] | undefined;
 }
 
-export function createDraftTool(drafts: Pick<Drafts, 'start'>, { apiKeyId, only }: DraftToolOffer): BuiltinTools {
-	const isOffered = apiKeyId === undefined && (only?.includes(DRAFT_TOOL) ?? true);
+export function createDraftTool(
+	drafts: Pick<Drafts, 'start'>,
+	{ apiKeyId, isProgram = false, only }: DraftToolOffer
+): BuiltinTools {
+	const isOffered = apiKeyId === undefined && !isProgram && (only?.includes(DRAFT_TOOL) ?? true);
 	return {
 		tools: () => (isOffered ? [TOOL] : []),
 		has: (name) => isOffered && name === DRAFT_TOOL,

@@ -40,8 +40,10 @@ export interface TurnSetupParts {
 		isLimited?: boolean;
 		/** See `offerTurn`. */
 		refused?: readonly string[] | undefined;
+		conversationId?: string | undefined;
+		isProgram?: boolean | undefined;
 		signal: AbortSignal;
-	}) => BuiltinTools;
+	}) => BuiltinTools | Promise<BuiltinTools>;
 	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
 	maxSuggested?: () => number;
 	/** Records denied calls. */
@@ -97,6 +99,10 @@ export async function offerTurn(
 		states: readonly ConversationSkillState[];
 		/** Ids of catalog skills that aren’t asked for again. */
 		refused?: readonly string[];
+		/** None without a conversation. */
+		conversationId?: string;
+		/** See `RunRequest`. */
+		isProgram?: boolean | undefined;
 		model: Model;
 		signal: AbortSignal;
 	}
@@ -104,12 +110,14 @@ export async function offerTurn(
 	const { skills, modes, contextTokens: cap } = parts;
 	const { question: asked, described, states, refused, model, signal, policy, approval, apiKeyId } = turn;
 	const snapshot = skills.registry.snapshot();
-	const builtins = parts.builtins?.({
+	const builtins = await parts.builtins?.({
 		only: policy?.builtins,
 		asks: approval === 'ask',
 		apiKeyId,
 		isLimited: policy?.allowed !== undefined,
 		refused,
+		conversationId: turn.conversationId,
+		isProgram: turn.isProgram,
 		signal
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
@@ -238,7 +246,8 @@ export function equipTurn(
 		pinOf: modes.pinOf,
 		allowed: policy?.allowed,
 		owner: ownerOf(apiKeyId),
-		reserved: new Set(tools.map(({ name }) => name))
+		reserved: new Set(tools.map(({ name }) => name)),
+		own: builtins?.skills
 	});
 	return createSkillToolbox({
 		session,
