@@ -1,4 +1,6 @@
 /** The agent defines a tool: it's shown and allowed, used in the same answer, there after a reload, kept as a skill, removed. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
@@ -141,7 +143,7 @@ test('D25: programs that use the server don’t have them', async ({ app, model,
 
 test.describe('where each script asks', () => {
 	test.use({ appEnv: { SKILLS_DEFINE_TOOLS: 'ask', SKILLS_APPROVAL: 'ask' } });
-	test('D25, C16: so does the tool, with its script on the card', async ({ page, model }) => {
+	test('D25, C16: so does the tool, with its script on the card', async ({ page, app, model, request }) => {
 		await page.goto('/');
 		model.push(define('shout_on'), call('shout_on', { text: 'hey' }));
 		await ask(page, 'Shout.');
@@ -154,6 +156,21 @@ test.describe('where each script asks', () => {
 		await card.getByTestId('approve-once').click();
 		await expect(answers(page)).toContainText('Done.');
 		expect(lastRequest(model.requests)).toContain('HEY');
+
+		// A copy of the chat has it, too; a chat that is deleted for good takes its own along.
+		const id = page.url().split('/c/')[1] ?? '';
+		const chats = `${app.url}/api/conversations`;
+		const messageId = await page.locator('[data-message]').last().getAttribute('data-message');
+		const fork = await request.post(`${chats}/${id}/fork`, { data: { messageId } });
+		expect(fork.status()).toBe(201);
+		const { id: copy } = (await fork.json()) as { id: string };
+		const folder = join(app.dataDir, 'chat-tools');
+		expect((await readdir(folder)).sort()).toEqual([id, copy].sort());
+		await request.delete(`${chats}/${id}`);
+		await request.delete(`${chats}/trash/${id}`);
+		expect(await readdir(folder)).toEqual([copy]);
+		const kept = await request.get(`${chats}/${copy}/tools`);
+		expect(await kept.json()).toMatchObject({ data: [{ name: 'shout_on', isKept: false }] });
 	});
 });
 
