@@ -70,6 +70,7 @@ export interface Endpoints {
 	'/api/skills/drafts/[draft]/review': typeof import('./api/skills/drafts/[draft]/review/+server.ts');
 	'/api/skills/drafts/[draft]/save': typeof import('./api/skills/drafts/[draft]/save/+server.ts');
 	'/api/skills/drafts/[draft]/stop': typeof import('./api/skills/drafts/[draft]/stop/+server.ts');
+	'/api/skills/drafts/[draft]/trial': typeof import('./api/skills/drafts/[draft]/trial/+server.ts');
 	'/api/skills/events': typeof import('./api/skills/events/+server.ts');
 	'/api/skills/executions': typeof import('./api/skills/executions/+server.ts');
 	'/api/skills/executions/[id]': typeof import('./api/skills/executions/[id]/+server.ts');

@@ -10,8 +10,10 @@ import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+serv
 import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
 import * as save from '../../src/routes/api/skills/drafts/[draft]/save/+server.ts';
 import * as stop from '../../src/routes/api/skills/drafts/[draft]/stop/+server.ts';
+import * as trial from '../../src/routes/api/skills/drafts/[draft]/trial/+server.ts';
 import * as drafts from '../../src/routes/api/skills/drafts/+server.ts';
 import type { DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
+import type { EvalRun } from '../../src/lib/shared/try-out.ts';
 import type { ErrorBody } from '../../src/lib/shared/errors.ts';
 import { emptyAnswer, type Message } from '../../src/lib/shared/message.ts';
 import { gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
@@ -47,7 +49,8 @@ async function start(): Promise<void> {
 		...routes,
 		[`${at}/[draft]/improve`]: improve,
 		[`${at}/[draft]/save`]: save,
-		[`${at}/[draft]/stop`]: stop
+		[`${at}/[draft]/stop`]: stop,
+		[`${at}/[draft]/trial`]: trial
 	});
 }
 
@@ -202,6 +205,53 @@ describe('F8: without a model', () => {
 		const { id } = await begin();
 		const improved = await ask('POST', `/${id}/improve`, { revision: 1 });
 		expect(improved).toMatchObject({ status: 409, error: { hint: 'Connect a model in the settings.' } });
+	});
+});
+
+describe('F16: a draft is tried', () => {
+	const SKILL =
+		'---\nname: shout\ndescription: Shouts a text. Use when somebody wants to shout.\n---\nRun `node scripts/shout.mjs TEXT`.';
+	const ended = async (id: string) => {
+		for (;;) {
+			const { answer } = await ask<EvalRun>('GET', `/${id}/trial`);
+			if (answer.state !== 'running') return answer;
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+	};
+	async function draftOf(script: string): Promise<string> {
+		await open();
+		const { id } = await begin();
+		const files = [
+			{ path: 'SKILL.md', text: SKILL },
+			{ path: 'scripts/shout.mjs', text: script },
+			{ path: 'evals/evals.json', text: JSON.stringify([{ prompt: 'shout "hey"', expectations: ['contains: HEY'] }]) }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		return id;
+	}
+
+	test('with one message, or by its evals with and without it; it stays as it is, and nothing is in the library', async () => {
+		const id = await draftOf('console.log(process.argv[2].toUpperCase());');
+		expect((await ask('GET', `/${id}/trial`)).status).toBe(404);
+		expect((await ask('POST', `/${id}/trial`, { revision: 1 })).status).toBe(409);
+		expect((await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'shout "ho"' })).status).toBe(202);
+		const one = await ended(id);
+		expect(one).toMatchObject({ state: 'done', results: [{ answers: [{ status: 'success', loaded: ['shout'] }] }] });
+		expect(one.results[0]?.answers[0]?.text).toContain('HO');
+		await ask('POST', `/${id}/trial`, { revision: 2 });
+		const all = await ended(id);
+		expect(all.sides.map(({ kind }) => kind)).toEqual(['with', 'without']);
+		expect(all.sides[0]?.figures.passRate?.value).toBe(1);
+		expect(await readdir(join(root, 'skills'))).toEqual([]);
+		expect(await readdir(join(root, 'data/evals'))).toEqual([]);
+	});
+
+	test('can be stopped while its script runs, and only one trial goes on', async () => {
+		const id = await draftOf('setTimeout(() => {}, 1e9);');
+		await ask('POST', `/${id}/trial`, { revision: 2 });
+		expect((await ask('POST', `/${id}/trial`, { revision: 2 })).status).toBe(409);
+		expect((await ask<EvalRun>('DELETE', `/${id}/trial`)).answer.state).toBe('cancelled');
+		expect((await ask('DELETE', `/${id}`)).status).toBe(204);
 	});
 });
 

@@ -40,6 +40,14 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await page.reload();
 	await expect(page.getByRole('heading', { name: 'Draft of monthly-chart' })).toBeVisible();
 
+	await page.getByTestId('draft-evals').click();
+	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+	await page.getByRole('button', { name: 'Try it' }).click();
+	const tried = page.getByTestId('trial-answer');
+	await expect(tried).toHaveAttribute('data-state', 'done');
+	// With the skill that it requires.
+	await expect(tried).toContainText('loaded data-analysis');
+
 	await page.getByTestId('save-draft').click();
 	await expect(page.getByTestId('skill-page')).toContainText('monthly-chart');
 	const placed = join(app.skillsDir, 'monthly-chart');

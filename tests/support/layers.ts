@@ -119,6 +119,8 @@ const LAYERS: Layer[] = [
 		imports: [
 			SHARED,
 			LOG,
+			FOREIGN_FOLDERS,
+			'lib/server/evals/evals.ts',
 			WORKSPACES,
 			'lib/server/agent/model.ts',
 			SKILLS,

@@ -215,6 +215,10 @@ export function createClient() {
 			call('POST', '/api/skills/drafts/[draft]/save', { params: { draft }, body: { revision } }),
 		improveDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]/improve', 'POST'>) =>
 			call('POST', '/api/skills/drafts/[draft]/improve', { params: { draft }, body }),
+		tryDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]/trial', 'POST'>) =>
+			call('POST', '/api/skills/drafts/[draft]/trial', { params: { draft }, body }),
+		getTrial: (draft: string) => call('GET', '/api/skills/drafts/[draft]/trial', { params: { draft } }),
+		stopTrial: (draft: string) => call('DELETE', '/api/skills/drafts/[draft]/trial', { params: { draft } }),
 		stopDraft: (draft: string) => call('POST', '/api/skills/drafts/[draft]/stop', { params: { draft } }),
 		deleteDraft: (draft: string) => call('DELETE', '/api/skills/drafts/[draft]', { params: { draft } }),
 		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),

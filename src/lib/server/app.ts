@@ -145,10 +145,28 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		modeOf: modes.modeOf,
 		settings: settings.current
 	});
+	const evals = await createEvals({
+		store,
+		skills,
+		modes,
+		approvals,
+		log,
+		agent: (id) => ({
+			model: models.modelFor({ id }),
+			effort: models.effort(),
+			isOffline: models.current().offline,
+			limits: limits()
+		}),
+		isEnabled,
+		folder: join(config.dataDir, 'evals')
+	});
 	const drafts = await createDrafts({
 		store,
 		workspaces,
 		installer: parts.installer,
+		evals,
+		approvals,
+		folder: join(config.dataDir, 'evals'),
 		editor: { ...parts, config },
 		async modelOf(conversationId) {
 			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
@@ -212,21 +230,6 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				? workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
 				: workspaces.path(conversationId)
 	};
-	const evals = await createEvals({
-		store,
-		skills,
-		modes,
-		approvals,
-		log,
-		agent: (id) => ({
-			model: models.modelFor({ id }),
-			effort: models.effort(),
-			isOffline: models.current().offline,
-			limits: limits()
-		}),
-		isEnabled,
-		folder: join(config.dataDir, 'evals')
-	});
 	const apiKeys = createApiKeys(store.apiKeys);
 	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const localSocket = await listenLocal(mcp, config.dataDir);

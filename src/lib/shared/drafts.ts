@@ -91,4 +91,11 @@ export const draftWish = z.strictObject({
 });
 export type DraftWish = z.infer<typeof draftWish>;
 
+/** `POST /api/skills/drafts/:draft/trial`: one prompt, or all evals beside the skill that the draft changes. */
+export const draftTrial = z.strictObject({
+	revision: z.number().int(),
+	prompt: z.string().min(1).max(100_000).optional()
+});
+export type DraftTrial = z.infer<typeof draftTrial>;
+
 export const draftSave = z.strictObject({ revision: z.number().int() });

@@ -7,6 +7,7 @@ import type { Model } from '../agent/model.ts';
 import { skillFiles } from '../skills/make/templates.ts';
 import { lineOf } from '../skills/read/fields.ts';
 import { SkillError } from '../skills/types.ts';
+import type { Store } from '../store/store.ts';
 import type { StoredFile } from '../store/skills/drafts.ts';
 import { metadataOf } from './draft-files.ts';
 import type { Hider } from './personal.ts';
@@ -199,4 +200,33 @@ export function transcriptOf(messages: readonly Message[], hider: Hider): string
 	const whole = hider.hide(lines.join('\n\n'));
 	if (whole.length <= MAX_BEGIN + MAX_END) return whole;
 	return `${whole.slice(0, MAX_BEGIN)}\n[…]\n${whole.slice(-MAX_END)}`.toWellFormed();
+}
+
+const MAX_FAILURES = 10;
+
+/** What a model should know of a skill’s use: runs that failed, and what its evals missed. */
+export async function failuresOf(store: Pick<Store, 'skillExecutions' | 'evalRuns'>, skillId: string) {
+	const { data } = await store.skillExecutions.list(
+		{ skill: skillId, status: 'error' },
+		{ page: 1, limit: MAX_FAILURES }
+	);
+	const [newest] = await store.evalRuns.list(skillId, 1);
+	const run = newest ? await store.evalRuns.get(newest.id) : null;
+	const tested = run?.sides[0]?.id;
+	const missed = (run?.results ?? []).flatMap(({ prompt, answers }) =>
+		answers
+			.filter(({ side }) => side === tested)
+			.flatMap(({ text, expectations }) =>
+				expectations
+					.filter(({ isMet }) => isMet === false)
+					.map(({ text: expected, reason }) => ({ prompt, expected, reason, answer: text.slice(0, 500) }))
+			)
+	);
+	return {
+		failedRuns: data.map(({ script, tool, argv, input, errorMessage, output }) => ({
+			...{ script, tool, argv, input, errorMessage },
+			output: output?.slice(-1000)
+		})),
+		unmet: missed.slice(0, MAX_FAILURES)
+	};
 }

@@ -15,8 +15,10 @@ import type { TrustedFile } from '../store/skills/choices.ts';
 import type { StoredFile } from '../store/skills/drafts.ts';
 import { readFolder } from '../trust/folder.ts';
 import { keptFiles } from '../trust/trust.ts';
+import type { Workspaces } from '../workspaces.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_EXAMPLE_BYTES = 1024 * 1024;
 
 export function bytesOf({ content, encoding }: StoredFile): Buffer {
 	return Buffer.from(content, encoding);
@@ -45,7 +47,7 @@ export function nameOf(files: readonly StoredFile[]): string {
 	return typeof front.name === 'string' ? front.name.slice(0, 200) : '';
 }
 
-function frontOf(files: readonly StoredFile[]): Record<string, unknown> {
+export function frontOf(files: readonly StoredFile[]): Record<string, unknown> {
 	const front = readFrontMatter(files.find(({ path }) => path === 'SKILL.md')?.content ?? '');
 	return 'field' in front ? {} : front.data;
 }
@@ -83,4 +85,15 @@ export async function filesForDiff(skill: Skill): Promise<TrustedFile[]> {
 export function forDiff(file: StoredFile): TrustedFile {
 	const text = file.encoding === 'utf8' ? file.content : null;
 	return { path: file.path, sha256: hash('sha256', bytesOf(file)), text };
+}
+
+/** null for one that is gone or too large. */
+export async function readWhole(workspaces: Workspaces, conversationId: string, path: string): Promise<Buffer | null> {
+	const opened = await workspaces.read(conversationId, path).catch(() => null);
+	if (!opened) return null;
+	try {
+		return opened.bytes > MAX_EXAMPLE_BYTES ? null : await opened.file.readFile();
+	} finally {
+		await opened.file.close();
+	}
 }

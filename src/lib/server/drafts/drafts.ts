@@ -2,7 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { DraftChange, DraftList, DraftReview, DraftStart, DraftWish, SkillDraft } from '../../shared/drafts.ts';
+import type {
+	DraftChange,
+	DraftList,
+	DraftReview,
+	DraftStart,
+	DraftTrial,
+	DraftWish,
+	SkillDraft
+} from '../../shared/drafts.ts';
+import type { EvalRun } from '../../shared/try-out.ts';
 import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
 import { checkEntryName } from '../install/staging-folder.ts';
@@ -17,12 +26,31 @@ import type { Store } from '../store/store.ts';
 import { readFolder } from '../trust/folder.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
-import { type ModelTask, textsOf, transcriptOf, IMPROVE_SKILL, WRITE_SKILL, writeByModel } from './by-model.ts';
-import { bytesOf, fetchOf, fileShown, filesForDiff, filesOf, forDiff, nameOf, requireRoom } from './draft-files.ts';
+import {
+	failuresOf,
+	type ModelTask,
+	textsOf,
+	transcriptOf,
+	IMPROVE_SKILL,
+	WRITE_SKILL,
+	writeByModel
+} from './by-model.ts';
+import {
+	bytesOf,
+	fetchOf,
+	fileShown,
+	filesForDiff,
+	filesOf,
+	forDiff,
+	nameOf,
+	readWhole,
+	requireRoom
+} from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider } from './personal.ts';
+import { createTrials, type TrialParts } from './trials.ts';
 
-export interface DraftParts {
+export interface DraftParts extends TrialParts {
 	store: Store;
 	workspaces: Workspaces;
 	installer: Pick<Installer, 'stage' | 'discard' | 'install'>;
@@ -51,6 +79,14 @@ export interface Drafts {
 	review(id: string, signal: AbortSignal): Promise<DraftReview>;
 	/** Places it in the library. @throws AppError `conflict` if it was changed elsewhere, or its name is taken; `invalid_input` if it's broken */
 	save(id: string, revision: number): Promise<SkillDraft>;
+	/**
+	 * Tries it: answers a prompt with it, or runs its evals beside the skill that it changes. Runs its scripts, in the sandbox.
+	 * @throws AppError `not_found`; `conflict` if it was changed elsewhere, or is being tried
+	 */
+	try(id: string, wanted: DraftTrial): Promise<EvalRun>;
+	/** The last trial since the server started; null without. */
+	trial(id: string): EvalRun | null;
+	stopTrial(id: string): Promise<EvalRun | null>;
 	/** @throws AppError `not_found` */
 	remove(id: string): Promise<void>;
 	/** Resolves when nothing is being written to the draft. */
@@ -67,9 +103,7 @@ interface Writing {
 /** Of a chat: more is only skimmed by people, too. */
 const MAX_MESSAGES = 400;
 const MAX_EXAMPLES = 5;
-const MAX_EXAMPLE_BYTES = 1024 * 1024;
 const MAX_EARLIER = 20;
-const MAX_FAILURES = 10;
 const WRITE_MS = 5 * 60_000;
 
 /** Also ends what a killed server left: the rules' draft is there. */
@@ -77,6 +111,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const { store, workspaces, installer, editor, log } = parts;
 	const { skillDrafts } = store;
 	const writing = new Map<string, Writing>();
+	const trials = createTrials(parts);
 	let isClosing = false;
 
 	const requireDraft = async (id: string): Promise<StoredDraft> => {
@@ -224,33 +259,6 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		);
 	};
 
-	/** What a model should know of a skill’s use: runs that failed, and what its evals missed. */
-	const failuresOf = async (skillId: string) => {
-		const { data } = await store.skillExecutions.list(
-			{ skill: skillId, status: 'error' },
-			{ page: 1, limit: MAX_FAILURES }
-		);
-		const [newest] = await store.evalRuns.list(skillId, 1);
-		const run = newest ? await store.evalRuns.get(newest.id) : null;
-		const tested = run?.sides[0]?.id;
-		const missed = (run?.results ?? []).flatMap(({ prompt, answers }) =>
-			answers
-				.filter(({ side }) => side === tested)
-				.flatMap(({ text, expectations }) =>
-					expectations
-						.filter(({ isMet }) => isMet === false)
-						.map(({ text: expected, reason }) => ({ prompt, expected, reason, answer: text.slice(0, 500) }))
-				)
-		);
-		return {
-			failedRuns: data.map(({ script, tool, argv, input, errorMessage, output }) => ({
-				...{ script, tool, argv, input, errorMessage },
-				output: output?.slice(-1000)
-			})),
-			unmet: missed.slice(0, MAX_FAILURES)
-		};
-	};
-
 	const staged = async <Result>(
 		files: readonly StoredFile[],
 		signal: AbortSignal,
@@ -264,7 +272,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		}
 	};
 
-	const baseOf = async (id: string): Promise<Skill | null> => {
+	const baseOf = (id: string): Skill | null => {
 		const { skills, shadowed } = editor.skills.registry.snapshot();
 		return [...skills, ...shadowed].find((skill) => skillIdOf(skill) === id) ?? null;
 	};
@@ -277,7 +285,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 
 	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */
 	const changeBase = async (id: string, files: readonly StoredFile[]): Promise<string> => {
-		const base = await baseOf(id);
+		const base = baseOf(id);
 		if (!base) throw new AppError('conflict', 'The skill that this draft changes is gone.');
 		const installs = await store.skillInstalls.list(id);
 		if (installs.some(({ state }) => state === 'active')) {
@@ -347,7 +355,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			const material = JSON.stringify({
 				...(wish !== undefined && { wish }),
 				files: textsOf(before.files),
-				...(before.base !== null && (await failuresOf(before.base)))
+				...(before.base !== null && (await failuresOf(store, before.base)))
 			});
 			const task = {
 				instructions: IMPROVE_SKILL,
@@ -370,7 +378,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			return staged(draft.files, signal, async ({ skills: [skill] }) => {
 				if (!skill) throw new AppError('invalid_input', 'A skill needs its SKILL.md.');
 				const text = draft.files.find(({ path }) => path === 'SKILL.md')?.content ?? '';
-				const base = draft.base === null ? null : await baseOf(draft.base);
+				const base = draft.base === null ? null : baseOf(draft.base);
 				const changes = base && (await changesOf(await filesForDiff(base), draft.files.map(forDiff)));
 				return { ...skill, ...(base && { changes }), revision: draft.revision, tokens: estimateTokens(text) };
 			});
@@ -394,7 +402,15 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, draft.files);
 			return shown(await put(draft, { state: 'saved', savedAs }));
 		},
+		async try(id, wanted) {
+			const draft = await requireDraft(id);
+			if (draft.revision !== wanted.revision || draft.state === 'writing') throw changedElsewhere();
+			return trials.start(draft, wanted, draft.base === null ? null : baseOf(draft.base));
+		},
+		trial: trials.get,
+		stopTrial: trials.stop,
 		async remove(id) {
+			await trials.stop(id);
 			const job = writing.get(id);
 			if (!(await skillDrafts.remove(id))) await requireDraft(id);
 			job?.stop.abort();
@@ -405,7 +421,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			const jobs = [...writing.values()];
 			isClosing = true;
 			for (const { stop } of jobs) stop.abort();
-			await Promise.all(jobs.map(({ done }) => done));
+			await Promise.all([trials.close(), ...jobs.map(({ done }) => done)]);
 		}
 	};
 }
@@ -418,15 +434,4 @@ function changedElsewhere(): AppError {
 	return new AppError('conflict', 'This draft was changed in another tab.', {
 		hint: 'Load it again to see what it is now.'
 	});
-}
-
-/** null for one that is gone or too large. */
-async function readWhole(workspaces: Workspaces, conversationId: string, path: string): Promise<Buffer | null> {
-	const opened = await workspaces.read(conversationId, path).catch(() => null);
-	if (!opened) return null;
-	try {
-		return opened.bytes > MAX_EXAMPLE_BYTES ? null : await opened.file.readFile();
-	} finally {
-		await opened.file.close();
-	}
 }

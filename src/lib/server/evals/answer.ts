@@ -45,6 +45,8 @@ export interface AskedSide extends Pick<EvalSide, 'id' | 'kind'> {
 	agent: EvalModel;
 	/** The tested skill, another version, or null without one. */
 	skill: Skill | null;
+	/** Skills that it requires (`metadata.requires`), as far as they are there. */
+	siblings: readonly Skill[];
 	/** For `library`: all skills, the tested one among them. */
 	library: SkillSnapshot | null;
 	/** Of what is offered; null if it can't be read. */
@@ -123,7 +125,7 @@ async function* runQuestion(
 	const hidden = (each: Skill) => ({ ...each, files: each.files.filter((path) => !path.startsWith('evals/')) });
 	const own = skillIdOf(skill);
 	const snapshot = side.library ?? {
-		skills: side.skill ? [side.skill] : [],
+		skills: side.skill ? [side.skill, ...side.siblings] : [],
 		...{ shadowed: [], broken: [], revision: '' }
 	};
 	const shown = { ...snapshot, skills: snapshot.skills.map((each) => (each === side.skill ? hidden(each) : each)) };

@@ -11,6 +11,7 @@ import { requireSkill } from '../skill-admin/skill-details.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { hintFor } from '../turns/toolbox.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
+import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
 import { loadFolder } from '../skills/read/skill-loader.ts';
@@ -119,6 +120,13 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	let isClosed = false;
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
+	/** With the skills that it declares it needs, as far as they are on. */
+	const sidesFor = (skill: Skill, options: Parameters<typeof sidesOf>[1]) => {
+		const on = skills.registry.snapshot().skills.filter((each) => modes.modeOf(each) !== 'off');
+		const required = siblingsOf(skill, { skills: on, off: [] }).filter(({ isDeclared }) => isDeclared);
+		const names = new Set(required.map(({ name }) => name));
+		return sidesOf(skill, { ...options, siblings: on.filter(({ name }) => names.has(name)) });
+	};
 	/** Scripts need approval as in a chat, because nobody knows beforehand what the model will run. */
 	const request = async (run: PlannedRun) => {
 		const { question, digest } = await approvals.request(run, null);
@@ -196,7 +204,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		if (version) await requireAllowed(parts, version);
 		const cases = choose(await casesOf(skill, options.kind), options.ids);
 		const library = options.kind === 'triggers' ? skills.registry.snapshot() : null;
-		const sides = await sidesOf(skill, { ...options, agents: agentsOf(options.models), version, library });
+		const sides = await sidesFor(skill, { ...options, agents: agentsOf(options.models), version, library });
 		const runId = randomUUID();
 		const { rounds, maxCostUsd, kind, isFresh } = options;
 		const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${runId}` };
@@ -232,7 +240,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const agents = agentsOf([...new Set(run.sides.map(({ model }) => model))]);
 		const library = run.kind === 'triggers' ? skills.registry.snapshot() : null;
 		const without = run.sides.some(({ kind }) => kind === 'without');
-		const sides = await sidesOf(skill, { agents, version, without, library });
+		const sides = await sidesFor(skill, { agents, version, without, library });
 		const isSame = (side: AskedSide, { kind, digest, agent }: AskedSide | undefined = side) => {
 			const before = run.sides.find(({ id }) => id === side.id);
 			return before?.kind === kind && before.digest === digest && before.model === agent.model.id;
@@ -301,7 +309,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			const library = kind === 'triggers' ? skills.registry.snapshot() : null;
 			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
 			const version = trial.against ?? named;
-			const sides = await sidesOf(skill, { ...options, agents: agentsOf(models), version, library });
+			const sides = await sidesFor(skill, { ...options, agents: agentsOf(models), version, library });
 			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${randomUUID()}` };
 			const { signal, approvals: own = { request }, onAnswer } = trial;
 			const outcome = await runEvals({ ...partsFor(options), approvals: own }, plan, {

@@ -70,7 +70,8 @@ export async function sidesOf(
 		agents,
 		version = null,
 		without = true,
-		library = null
+		library = null,
+		siblings = []
 	}: {
 		agents: readonly EvalModel[];
 		/** Another version of the skill. */
@@ -78,17 +79,22 @@ export async function sidesOf(
 		without?: boolean;
 		/** All skills, to find out whether prompts load this one; then there are no other sides. */
 		library?: SkillSnapshot | null;
+		/** Skills that it requires, offered with it. */
+		siblings?: readonly Skill[];
 	}
 ): Promise<AskedSide[]> {
 	const all = library && libraryWith(library, skill);
+	const withSkill = async (kind: 'with' | 'version', each: Skill) => {
+		const digests = await Promise.all([each, ...siblings].map(digestOf));
+		const digest = siblings.length === 0 ? digests[0] : hash('sha256', JSON.stringify(digests));
+		return { kind, skill: each, siblings, library: null, digest: digest ?? null };
+	};
 	const kinds: Omit<AskedSide, 'id' | 'agent'>[] = all
-		? [{ kind: 'library', skill, library: all, digest: digestOfLibrary(all) }]
+		? [{ kind: 'library', skill, siblings: [], library: all, digest: digestOfLibrary(all) }]
 		: [
-				{ kind: 'with', skill, library: null, digest: await digestOf(skill) },
-				...(version
-					? [{ kind: 'version' as const, skill: version, library: null, digest: await digestOf(version) }]
-					: []),
-				...(without ? [{ kind: 'without' as const, skill: null, library: null, digest: '' }] : [])
+				await withSkill('with', skill),
+				...(version ? [await withSkill('version', version)] : []),
+				...(without ? [{ kind: 'without' as const, skill: null, siblings: [], library: null, digest: '' }] : [])
 			];
 	return kinds
 		.flatMap((kind) => agents.map((agent) => ({ ...kind, agent })))
