@@ -353,6 +353,11 @@ describe('F8: with a model', () => {
 		const output = { stdoutBytes: 1, stderrBytes: 1, output: 'no such column', files: [], refused: [] };
 		await app.store.skillExecutions.finish('e1', { ...ended, ...output } as never, '2026-11-01T00:00:01.000Z');
 
+		const liked = await app.store.messages.get('c1', 'a');
+		const used = { type: 'tool', id: 'l', name: 'load_skill', arguments: '{}', status: 'done' } as const;
+		const loaded = { skill: 'demo', description: '', path: '', tokens: 1 };
+		const words = { type: 'text', id: 'w', text: 'A bad answer' } as const;
+		await app.store.messages.update('c1', { ...liked!, parts: [{ ...used, loaded }, words], isDisliked: true });
 		const { id } = await begin({ skill: 'demo' });
 		const { answer } = await ask('POST', `/${id}/improve`, { revision: 1, wish: `Be exact with ${TOKEN}` });
 		expect(answer.state).toBe('writing');
@@ -364,6 +369,7 @@ describe('F8: with a model', () => {
 		const sent = JSON.stringify(model?.requests[0]?.body);
 		expect(sent).toContain('no such column');
 		expect(sent).toContain('Be exact');
+		expect(sent).toContain('A bad answer');
 		expect(sent).not.toContain(TOKEN);
 		const { answer: checked } = await ask<DraftReview>('GET', `/${id}/review`);
 		expect(checked.changes?.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/count.sh']);

@@ -81,6 +81,8 @@ export function createClient() {
 		/** Removes a message and everything after it. */
 		deleteMessage: (id: string, message: string) =>
 			call('DELETE', '/api/conversations/[id]/messages/[message]', { params: { id, message } }),
+		dislikeMessage: (id: string, message: string, isDisliked: boolean) =>
+			call('PATCH', '/api/conversations/[id]/messages/[message]', { params: { id, message }, body: { isDisliked } }),
 		/** Switches to the message's branch. */
 		showMessage: (id: string, messageId: string) =>
 			call('PATCH', '/api/conversations/[id]', { params: { id }, body: { show: messageId } }),

@@ -256,6 +256,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		context: context.nullable(),
 		/** The current wait before a retry. */
 		retry: object({ attempt: count, delayMs: count, message: text }).nullable(),
+		/** Somebody found this answer not good: it’s read when a skill that it used is improved. */
+		isDisliked: z.boolean().optional(),
 		createdAt: text
 	});
 	return {
