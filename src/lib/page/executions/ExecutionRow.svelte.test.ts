@@ -42,13 +42,20 @@ describe('E13: an execution', () => {
 			'Ran in a sandbox (bubblewrap)',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
-			'Time limit 30 s Memory 512 MB',
-			'made.txt (3 B)'
+			'Time limit 30 s Memory 512 MB'
 		])
 			expect(facts).toContain(fact);
 		const link = row.getByRole('link', { name: 'Open chat' });
 		await expect.element(link).toHaveAttribute('href', '/c/c%201');
 		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
+	});
+
+	test('F5: that ran in a chat shows its files as ones that can be opened', async () => {
+		const screen = await render(ExecutionRow, { execution, isOpen: true });
+		await expect.element(screen.getByTestId('file-card')).toHaveAttribute('data-path', 'made.txt');
+		await expect
+			.element(screen.getByRole('link', { name: 'Download made.txt' }))
+			.toHaveAttribute('href', '/api/conversations/c%201/files/made.txt?v=e1');
 	});
 
 	test('run again in its chat does not lead there, and says that the answer is older only if it succeeded', async () => {
