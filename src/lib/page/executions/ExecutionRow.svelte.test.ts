@@ -59,10 +59,13 @@ describe('E13: an execution', () => {
 	});
 
 	test('run again in its chat does not lead there, and says that the answer is older only if it succeeded', async () => {
-		const screen = await render(ExecutionRow, { execution, isOpen: true, isInChat: true });
+		const onanswer = vi.fn();
+		const screen = await render(ExecutionRow, { execution, isOpen: true, isInChat: true, onanswer });
 		await expect.element(screen.getByRole('link', { name: 'Open run' })).toBeVisible();
 		await expect.element(screen.getByRole('link', { name: 'Open chat' })).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('old-answer')).toBeVisible();
+		await screen.getByTestId('answer-again').click();
+		expect(onanswer).toHaveBeenCalledOnce();
 		await screen.rerender({ execution: { ...execution, status: 'error' } });
 		await expect.element(screen.getByTestId('old-answer')).not.toBeInTheDocument();
 	});
