@@ -138,10 +138,10 @@ export function approvalOf(
 	{ message, details }: { message: string; details?: unknown },
 	what: Pick<Approval, 'skill' | 'script' | 'args' | 'skillId'>
 ): Approval | null {
-	const { error, digest, trust, missing } = (details ?? {}) as Partial<Approval> & { error?: unknown };
+	const { error, digest, trust, missing, reach } = (details ?? {}) as Partial<Approval> & { error?: unknown };
 	const canBeAllowed = error === 'ApprovalRequired' || error === 'MissingSecret' || error === 'NotTrusted';
 	if (!canBeAllowed || typeof digest !== 'string') return null;
-	return { ...what, interruptId: '', reason: message, digest, trust, missing };
+	return { ...what, interruptId: '', reason: message, digest, trust, missing, reach };
 }
 
 export function asApiError(error: unknown): ApiError {

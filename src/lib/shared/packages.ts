@@ -62,7 +62,15 @@ export const skillPackages = z.object({
 		})
 		.nullable(),
 	/** Why the last work failed. */
-	problem: z.object({ type: z.string(), message: z.string(), hint: z.string() }).nullable()
+	problem: z
+		.object({
+			type: z.string(),
+			message: z.string(),
+			hint: z.string(),
+			/** Files of the skill that name what can’t be found. */
+			from: z.array(z.string()).optional()
+		})
+		.nullable()
 });
 export type SkillPackagesState = z.infer<typeof skillPackages>;
 

@@ -42,7 +42,7 @@ test('D13: a variable that is missing is set here, and then it runs again', asyn
 	const { screen, client, onfixed } = await open({ kind: 'variable', name: 'DISCORD_TOKEN' });
 	await screen.getByRole('button', { name: 'Set DISCORD_TOKEN' }).click();
 	await screen.getByLabelText('DISCORD_TOKEN', { exact: true }).fill('hush-hush');
-	await screen.getByTestId('save-secrets').click();
+	await screen.getByRole('button', { name: 'Save and run again' }).click();
 	await vi.waitFor(() => expect(onfixed).toHaveBeenCalledOnce());
 	expect(client.saveSecrets).toHaveBeenCalledWith('installed/demo', { DISCORD_TOKEN: 'hush-hush' });
 	await expect.element(screen.getByTestId('secret-value')).not.toBeInTheDocument();

@@ -59,6 +59,7 @@ export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: Ne
 		return {
 			socket: proxy.socket,
 			refused: () => proxy.refused(),
+			unreached: () => proxy.unreached(),
 			async close() {
 				await proxy.close();
 				await rm(own, { recursive: true, force: true });

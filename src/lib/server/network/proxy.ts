@@ -36,6 +36,8 @@ export interface Proxy {
 	socket: string;
 	/** Refused targets as `host:port`: unique, in order, at most 100. */
 	refused(): string[];
+	/** Allowed hosts that it couldn’t reach, as `host:port`; at most 100. */
+	unreached(): string[];
 	/** Ends all connections and deletes the socket. */
 	close(): Promise<void>;
 }
@@ -49,6 +51,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 	const guard = createAddressGuard(addresses);
 	const sockets = new Set<Duplex>();
 	const refused = new Set<string>();
+	const unreached = new Set<string>();
 
 	/** Closes the socket with the proxy, or when idle. */
 	function own<T extends Socket>(socket: T): T {
@@ -83,6 +86,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 			remember(target);
 			return [403, error.message];
 		}
+		if (unreached.size < MAX_REFUSED) unreached.add(`${target.host}:${target.port}`);
 		if (error instanceof NetworkError) return [502, error.message];
 		return [502, `Couldn’t connect to ${target.host}: ${(error as NodeJS.ErrnoException).code ?? error.message}.`];
 	}
@@ -192,6 +196,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 	return {
 		socket: socketPath ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
 		refused: () => [...refused],
+		unreached: () => [...unreached],
 		async close() {
 			const closed = new Promise((resolve) => server.close(resolve));
 			for (const socket of sockets) socket.destroy();

@@ -304,6 +304,18 @@ test('D46: a name that no registry has is told by its name', async () => {
 	expect(failure).toMatchObject({ type: 'NotFound', missing: 'nowhere-at-all' });
 });
 
+test('D46: packages that don’t go together are named, as npm names them', async () => {
+	const peer = { name: 'old-plugin', more: { peerDependencies: { right: '^2.0.0' } } };
+	const { npmRegistry } = await serve([], [...NPM, { name: 'right', version: '2.0.0' }, peer]);
+	const failure = await open({ npmRegistry })
+		.lookUp(wanted('javascript', 'right@^1.0.0', 'old-plugin'))
+		.catch((error: unknown) => error);
+	expect(failure).toMatchObject({
+		type: 'Failed',
+		message: 'old-plugin@1.0.0 needs right@^2.0.0, but the skill asks for right@1.1.0.'
+	});
+});
+
 test('D46: a file that is not the one that was looked up is refused, and nothing is installed', async () => {
 	const index = await serve(TWO, NPM);
 	const environments = open(index);
@@ -341,8 +353,13 @@ test('D46: an index that is broken or refuses every connection is no index witho
 	expect(await problemOf(environments.lookUp(wanted('python', 'helper')))).toBe('IndexUnreachable');
 	expect(await problemOf(environments.lookUp(wanted('javascript', 'right')))).toBe('IndexUnreachable');
 	await index.close();
-	expect(await problemOf(environments.lookUp(wanted('python', 'helper')))).toBe('IndexUnreachable');
-	expect(await problemOf(environments.lookUp(wanted('javascript', 'right')))).toBe('IndexUnreachable');
+	const hints = [wanted('python', 'helper'), wanted('javascript', 'right')].map((each) =>
+		environments.lookUp(each).catch((error: unknown) => (error as { hint: string }).hint)
+	);
+	expect(await Promise.all(hints)).toEqual([
+		expect.stringMatching(/SKILLS_PIP_INDEX_URL, then restart the server\.$/),
+		expect.stringMatching(/SKILLS_NPM_REGISTRY, then restart the server\.$/)
+	]);
 });
 
 test('D46: installing reaches only the index: a package that leads to another host is refused, and that host hears nothing', async () => {

@@ -36,7 +36,7 @@ const ALWAYS = [
 ];
 
 export function createNpm({ registry, hosts, target, env, ownNpm, quietMs }: NpmOptions) {
-	const index = registry === null ? 'the package registry' : hostOf(registry);
+	const index = registry === null ? 'the JavaScript package registry' : hostOf(registry);
 	// Its own cache of compiled code would stay in the folder.
 	const base = { name: 'npm' as const, env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' }, index, quietMs };
 

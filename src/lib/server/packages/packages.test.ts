@@ -46,7 +46,7 @@ const needsOf = async ({ name }: Pick<Skill, 'name'>) => ({
 	packages: (needed[name] ?? []).map(({ name: wanted, isDeclared = true, isFound = false }) => {
 		const found = packageNamed('python', wanted);
 		if (!found) throw new Error(`not a package: ${wanted}`);
-		return { ...found, isDeclared, isFound, from: [] };
+		return { ...found, isDeclared, isFound, from: ['requirements.txt'] };
 	})
 });
 const environments = () => join(dir, 'environments');
@@ -177,7 +177,7 @@ test('D46: an import that is no package is left out and told; a declared one is 
 	await packages.lookUp(demo, []);
 	await packages.settled(demo);
 	const { problem } = await packages.stateOf(demo);
-	expect(problem).toMatchObject({ type: 'NotFound' });
+	expect(problem).toMatchObject({ type: 'NotFound', from: ['requirements.txt'] });
 	expect(problem?.message).toContain('mystery-module');
 });
 

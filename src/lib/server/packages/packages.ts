@@ -123,7 +123,10 @@ export function createPackages({
 				const isGuess = (each: Package) =>
 					each.name === missing && needs.packages.some((need) => need.name === missing && !need.isDeclared);
 				const rest = wanted.filter((each) => !isGuess(each));
-				if (missing === null || rest.length === wanted.length || rest.length === 0) throw error;
+				if (missing === null || rest.length === wanted.length || rest.length === 0) {
+					const from = needs.packages.find(({ name }) => name === missing)?.from ?? [];
+					throw error instanceof PackagesError ? Object.assign(error, { from }) : error;
+				}
 				notFound.push(missing);
 				if (notFound.length > MAX_NOT_FOUND) throw error;
 				wanted = rest;
@@ -242,7 +245,8 @@ function keyOf({ ecosystem, name }: Pick<Package, 'ecosystem' | 'name'>): string
 }
 
 function problemOf(error: unknown): NonNullable<SkillPackagesState['problem']> {
-	if (error instanceof PackagesError) return { type: error.type, message: error.message, hint: error.hint };
+	if (error instanceof PackagesError)
+		return { type: error.type, message: error.message, hint: error.hint, from: [...error.from] };
 	const reason = error instanceof Error ? error.message : String(error);
 	return {
 		type: 'Failed',

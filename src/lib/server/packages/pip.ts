@@ -72,7 +72,7 @@ const SIZES_AT_ONCE = 8;
 export function createPip({ indexUrl, hosts, mayBuild, findPython, target, env, quietMs, maxMemoryBytes }: PipOptions) {
 	const own = Object.entries(env).filter(([name]) => indexUrl === null || !OTHER_INDEX.test(name));
 	const isFolder = indexUrl?.startsWith('file:') === true;
-	const index = indexUrl === null ? 'the package index' : isFolder ? 'the folder of packages' : hostOf(indexUrl);
+	const index = indexUrl === null ? 'the Python package index' : isFolder ? 'the folder of packages' : hostOf(indexUrl);
 	const base = {
 		name: 'pip' as const,
 		env: { ...Object.fromEntries(own), ...(indexUrl !== null && { PIP_CONFIG_FILE: devNull }) },

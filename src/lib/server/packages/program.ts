@@ -19,6 +19,8 @@ export class PackagesError extends Error {
 	readonly hint: string;
 	/** What the index doesn’t have. */
 	readonly missing: string | null;
+	/** Files of the skill that name it. */
+	from: readonly string[] = [];
 	constructor(type: PackagesErrorType, message: string, hint: string, missing: string | null = null) {
 		super(message);
 		this.type = type;
@@ -151,14 +153,17 @@ function errorOf({ name, index }: Pick<Program, 'name' | 'index'>, output: strin
 			output
 		)
 	)
-		return unreachable(index);
+		return unreachable({ name, index });
 	if (missing !== undefined)
 		return new PackagesError(
 			'NotFound',
-			`${capitalized(index)} has no ready-made package ${missing} in the version that the skill asks for.`,
+			`${capitalized(index)} has no ready-made package ${missing}, or not the version that the skill asks for.`,
 			'Check its name and version in the skill.',
 			missing.toLowerCase()
 		);
+	const conflict = npmConflict(output);
+	if (conflict)
+		return new PackagesError('Failed', conflict, 'Nothing was installed. Ask for versions that go together.');
 	const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
 	const said = lines.find((line) => /^\s*(ERROR:|npm (error|ERR!))/.test(line)) ?? lines.at(-1) ?? '';
 	const reason = said.replace(/^\s*(ERROR:|npm (error|ERR!)( code)?)\s*/, '').slice(0, 300);
@@ -177,9 +182,22 @@ function notAllowed({ index }: Pick<Program, 'index'>, host: string): PackagesEr
 	);
 }
 
-function unreachable(index: string): PackagesError {
-	const hint = 'Check the connection, or name a mirror with SKILLS_PIP_INDEX_URL or SKILLS_NPM_REGISTRY.';
+function unreachable({ name, index }: Pick<Program, 'name' | 'index'>): PackagesError {
+	const setting = name === 'pip' ? 'SKILLS_PIP_INDEX_URL' : 'SKILLS_NPM_REGISTRY';
+	const hint = `Check the connection, or name a mirror with ${setting}, then restart the server.`;
 	return new PackagesError('IndexUnreachable', `${capitalized(index)} can’t be reached.`, hint);
+}
+
+/** What npm says of packages that don’t go together; null if it isn’t that. */
+function npmConflict(output: string): string | null {
+	if (!/^npm (?:error|ERR!) (?:code )?ERESOLVE/m.test(output)) return null;
+	const [, found] = /^npm (?:error|ERR!) Found: (\S{1,200})/m.exec(output) ?? [];
+	const [, wanted, by] =
+		/^npm (?:error|ERR!) (?:peer )?(\S{1,200}) from (\S{1,200})/m.exec(
+			output.split(/Could not resolve dependency:/, 2)[1]?.trimStart() ?? ''
+		) ?? [];
+	if (!found || !wanted || !by) return 'npm found packages that don’t go together.';
+	return `${by} needs ${wanted.replaceAll('"', '')}, but the skill asks for ${found}.`;
 }
 
 function capitalized(text: string): string {
@@ -192,7 +210,7 @@ export interface Ended {
 	output: string;
 }
 
-interface RunOptions extends Pick<Program, 'env' | 'quietMs' | 'index'> {
+interface RunOptions extends Pick<Program, 'name' | 'env' | 'quietMs' | 'index'> {
 	cwd: string;
 	work: Work;
 }
@@ -200,7 +218,7 @@ interface RunOptions extends Pick<Program, 'env' | 'quietMs' | 'index'> {
 /** Runs one program; it and what it started end with it. @throws PackagesError for what isn’t its own exit */
 export async function runProgram(
 	[file = '', ...args]: readonly string[],
-	{ cwd, env, quietMs, index, work }: RunOptions
+	{ name, cwd, env, quietMs, index, work }: RunOptions
 ): Promise<Ended> {
 	const { signal } = work;
 	if (signal.aborted) throw cancelled();
@@ -233,7 +251,7 @@ export async function runProgram(
 		const now = await work.measure();
 		if (now !== bytes) heardAt = performance.now();
 		bytes = now;
-		if (performance.now() - heardAt > quietMs) stop(unreachable(index));
+		if (performance.now() - heardAt > quietMs) stop(unreachable({ name, index }));
 		else timer = setTimeout(() => void watch().catch(stop), POLL_MS);
 	};
 	timer = setTimeout(() => void watch().catch(stop), POLL_MS);

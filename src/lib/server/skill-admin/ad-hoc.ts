@@ -105,14 +105,14 @@ interface AdHocWatch {
  */
 export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch['allow'] {
 	return (question) => {
-		const { reason, digest, trust, missing } = question;
+		const { reason, digest, trust, missing, reach } = question;
 		if (runsUnasked(asker, question)) return;
 		const isOwner = asker.apiKeyId === null;
 		if (approve === digest && (isOwner || (trust === undefined && mayAnswer(asker)))) return;
 		const hint = `To allow it this once, send the request again with "approve": "${digest}".`;
 		throw new AppError('forbidden', reason, {
 			hint: isOwner ? hint : hintFor(question, asker),
-			details: { error: typeOf(question), digest, trust, missing }
+			details: { error: typeOf(question), digest, trust, missing, reach }
 		});
 	};
 }

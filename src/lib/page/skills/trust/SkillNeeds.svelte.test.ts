@@ -67,8 +67,8 @@ test('F3: what is there and what is missing is told apart, in words', async () =
 	const text = (name: string) => page.getByTestId('need').filter({ hasText: name }).element().textContent;
 	expect(text('jq')).toMatch(/not installed/);
 	expect(text('git')).toMatch(/found.*in scripts\/a.sh, SKILL.md/s);
-	expect(text('pyyaml>=6')).toMatch(/found.*in requirements.txt/s);
-	expect(text('left-pad')).toMatch(/not installed.*in scripts\/a.mjs/s);
+	expect(text('pyyaml>=6')).toMatch(/installed.*in requirements.txt/s);
+	expect(text('left-pad')).toMatch(/not installed, guessed from an import.*in scripts\/a.mjs/s);
 	expect(text('B_KEY')).toMatch(/stored for this skill/);
 	expect(text('C_KEY')).toMatch(/set by the operator/);
 	expect(text('D_KEY')).toMatch(/not set.*stored with another key/s);
@@ -128,9 +128,9 @@ test('A18: before it is installed, the same needs are read and nothing can be se
 test('F3: other skills that it names say what became of them; a missing one leads to the catalogs', async () => {
 	const skills = page.getByRole('region', { name: 'Skills' });
 	const text = (name: string) => skills.getByTestId('need').filter({ hasText: name }).element().textContent;
-	expect(text('pdf-tools')).toMatch(/not installed.*in metadata.requires/s);
+	expect(text('pdf-tools')).toMatch(/not installed.*in SKILL.md/s);
 	expect(text('charts')).toMatch(/off.*in SKILL.md/s);
-	expect(text('tables')).toMatch(/in the library.*in metadata.requires, SKILL.md/s);
+	expect(text('tables')).toMatch(/in the library.*in SKILL.md/s);
 	expect(text('notes')).toMatch(/in this download/);
 	await expect
 		.element(skills.getByRole('link', { name: 'Find pdf-tools in catalogs' }))

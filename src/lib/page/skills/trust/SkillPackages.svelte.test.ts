@@ -45,10 +45,18 @@ test('D46: while it goes on, it says what it does and can be stopped', async () 
 
 test('D46: why it failed is said with what to do, and it can be tried again', async () => {
 	const client = samplePackages();
-	const problem = { type: 'IndexUnreachable', message: 'pypi.org can’t be reached.', hint: 'Check the connection.' };
+	const problem = {
+		type: 'IndexUnreachable',
+		message: 'pypi.org can’t be reached.',
+		hint: 'Check the connection.',
+		from: ['requirements.txt']
+	};
 	client.getPackages.mockResolvedValue({ installed: null, proposed: null, work: null, problem });
 	await open(client);
 	await expect.element(page.getByTestId('packages-problem')).toMatchTextContent(/can’t be reached.*Check the conn/s);
+	await expect
+		.element(page.getByRole('link', { name: 'Edit requirements.txt' }))
+		.toHaveAttribute('href', '/skills/edit/installed/demo?file=requirements.txt');
 	await page.getByRole('button', { name: 'Try again' }).click();
 	expect(client.lookUpPackages).toHaveBeenCalledOnce();
 });

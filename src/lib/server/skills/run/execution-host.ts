@@ -40,6 +40,8 @@ export interface NetworkSession {
 	socket: string;
 	/** Connections blocked so far, as `host:port`, in order and without duplicates; at most 100. */
 	refused(): string[];
+	/** Allowed hosts that the server couldn’t reach, as `host:port`. */
+	unreached?(): string[];
 	close(): Promise<void>;
 }
 

@@ -85,7 +85,8 @@ export async function execute(
 			const isCutOff = network === null && sandbox.isolation.network;
 			const message = call.answer ? result.message : undefined;
 			const isBounded = sandbox.name !== 'container';
-			const failed = { skill, env: given.env, isCutOff, isBounded, refused, message };
+			const unreached = network?.unreached?.() ?? [];
+			const failed = { skill, env: given.env, isCutOff, isBounded, refused, unreached, message };
 			const lacking =
 				result.error === 'ExecutionFailed' && run.ended === 'exit' ? await findMissing(failed, run) : null;
 			return { ...result, ...lacking, refused: refused.length > 0 ? refused : undefined, streams: run };

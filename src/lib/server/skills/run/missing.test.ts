@@ -259,6 +259,17 @@ describe('D13: a host', () => {
 		expect(await find({ isCutOff: false }, stderr)).toBeNull();
 	});
 
+	test('that is allowed but can’t be reached is told apart, where the output says so', async () => {
+		const stderr = 'urllib.error.URLError: <urlopen error Tunnel connection failed: 502 Bad Gateway>';
+		const part = { isCutOff: false, unreached: ['api.a.io:443'] };
+		expect(await find(part, stderr)).toMatchObject({
+			error: 'ExecutionFailed',
+			message: 'api.a.io is allowed, but this server couldn’t reach it.'
+		});
+		expect(await find(part, 'ValueError: something else')).toBeNull();
+		expect(await find({ isCutOff: false }, stderr)).toBeNull();
+	});
+
 	test('that the error doesn’t name is the only one in the skill’s files', async () => {
 		const stderr = 'urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>';
 		const one = { 'a.py': 'urlopen("https://api.a.io/")' };

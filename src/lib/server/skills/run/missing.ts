@@ -17,6 +17,8 @@ export interface FailedRun {
 	isBounded: boolean;
 	/** Connections that the proxy refused, as `host:port`. */
 	refused: readonly string[];
+	/** Allowed hosts that the proxy couldn’t reach, as `host:port`. */
+	unreached?: readonly string[];
 	/** The message of a handler that failed; otherwise the output says it all. */
 	message?: string;
 }
@@ -58,6 +60,8 @@ export async function findMissing(
 		(run.isCutOff && isUnresolved(text) ? hostOf(text, await needs()) : null);
 	if (missing) return { ...sentencesOf(missing, skill.name), missing };
 	if (run.isCutOff && isUnresolved(text)) return withoutNetwork(skill.name);
+	const far = run.unreached?.at(-1);
+	if (far !== undefined && /\b502\b|Bad Gateway|\btunnel/i.test(text)) return outOfReach(far.replace(/:(80|443)$/, ''));
 	const isTooLow = run.isBounded && skill.metadata['virtual-memory'] === undefined && lacksAddresses(text);
 	return isTooLow ? { hint: ADDRESSES } : null;
 }
@@ -226,6 +230,14 @@ function sentencesOf(missing: Missing, skill: string): Omit<Explained, 'missing'
 				hint: `A person can set it ${onPage}. Say so, and don’t ask for its value here.`
 			};
 	}
+}
+
+function outOfReach(host: string): Omit<Explained, 'missing'> {
+	return {
+		error: 'ExecutionFailed',
+		message: `${host} is allowed, but this server couldn’t reach it.`,
+		hint: 'Check the address, or the connection of the server.'
+	};
 }
 
 /** Which host it wanted can't be told. */
