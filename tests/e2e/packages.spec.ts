@@ -20,7 +20,7 @@ test.beforeAll(async () => {
 		await writeFile(join(from, 'skills', name, 'SKILL.md'), text);
 		await writeFile(
 			join(from, 'skills', name, 'scripts/make.py'),
-			'import tiny_lib\nprint("made with", tiny_lib.VERSION)\n'
+			'import tiny_lib\nprint("made with", tiny_lib.VERSION)\nopen("made.txt", "w").write(tiny_lib.VERSION)\n'
 		);
 	}
 	await wheelFolder(join(from, 'wheels'), [
@@ -47,6 +47,18 @@ test('D13, D46: a failed step offers the package it lacks; after one consent it 
 	await expect(proposed.getByTestId('package')).toContainText(['helper', 'tiny-lib']);
 	expect((await new AxeBuilder({ page }).include('[data-testid=packages-proposed]').analyze()).violations).toEqual([]);
 	await proposed.getByRole('button', { name: 'Install 2 packages' }).click();
+	await expect(page.getByText('made with 1.2.0').first()).toBeVisible();
+	await expect(page.getByTestId('fixed')).toHaveText('Installed. Ran again: succeeded.');
+	await expect(page.getByRole('button', { name: 'Install tiny-lib' })).toHaveCount(0);
+	await expect(page.getByRole('link', { name: 'Download made.txt' })).toBeVisible();
+	await expect(page.getByTestId('files-button')).toBeVisible();
+	const downloading = page.waitForEvent('download');
+	await page.getByRole('link', { name: 'Download made.txt' }).click();
+	expect((await downloading).suggestedFilename()).toBe('made.txt');
+	await page.reload();
+	await expect(page.getByTestId('fixed')).toHaveText('Installed. Ran again: succeeded.');
+	await page.getByTestId('answer-again').click();
+	await expect(page.getByTestId('fixed')).toHaveCount(0);
 	await expect(page.getByText('made with 1.2.0').first()).toBeVisible();
 
 	await page.goto(`${app.url}/skills/tiny-maker`);

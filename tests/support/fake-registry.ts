@@ -16,6 +16,8 @@ export function createFakeRegistry() {
 		readFile: vi.fn<Client['readFile']>(missing),
 		writeFile: vi.fn<Client['writeFile']>(missing),
 		checkText: vi.fn<Client['checkText']>(missing),
+		getSkill: vi.fn<Client['getSkill']>(missing),
+		saveSecrets: vi.fn<Client['saveSecrets']>(missing),
 		changeSkill: vi.fn<Client['changeSkill']>(missing),
 		...samplePackages(),
 		confirmStaged: vi.fn<Client['confirmStaged']>(missing),

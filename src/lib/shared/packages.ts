@@ -32,12 +32,14 @@ export const packageLock = z.object({
 		.nullable(),
 	/** By name. */
 	packages: z.array(lockedPackage),
+	/** Guessed by an import, and not in the index. */
+	notFound: z.array(z.string()).optional(),
 	/** What was asked for, such as `python-docx>=1.1`. */
 	requested: z.array(z.object({ ecosystem, requirement: z.string() }))
 });
 export type PackageLock = z.infer<typeof packageLock>;
 
-const shownLock = packageLock.pick({ digest: true, packages: true });
+const shownLock = packageLock.pick({ digest: true, packages: true, notFound: true });
 
 /** `GET /api/skills/:id/packages` */
 export const skillPackages = z.object({
@@ -46,15 +48,17 @@ export const skillPackages = z.object({
 	 * than it was made for, so it has to be looked up anew.
 	 */
 	installed: shownLock.extend({ state: z.enum(['ready', 'gone', 'other-python']), installedAt: z.string() }).nullable(),
-	/** Looked up and shown, but not yet allowed. `notFound`: guessed by an import, and not in the index. */
-	proposed: shownLock.extend({ notFound: z.array(z.string()) }).nullable(),
+	/** Looked up and shown, but not yet allowed; null if that is what is installed. */
+	proposed: shownLock.nullable(),
 	/** What is going on. */
 	work: z
 		.object({
 			kind: z.enum(['looking-up', 'installing']),
 			text: z.string(),
 			done: z.number().optional(),
-			of: z.number().optional()
+			of: z.number().optional(),
+			/** Written so far. */
+			bytes: z.number().optional()
 		})
 		.nullable(),
 	/** Why the last work failed. */
@@ -72,3 +76,13 @@ export const packagesWanted = z.strictObject({
 
 /** `PUT /api/skills/:id/packages`: the digest of what was shown. */
 export const packagesAllowed = z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/) });
+
+/** Whether a skill lacks a package that its index may have. */
+export function lacksPackages(
+	needed: readonly { name: string; isDeclared: boolean; isFound: boolean }[],
+	installed: Pick<PackageLock, 'notFound'> | null
+): boolean {
+	return needed.some(
+		({ name, isDeclared, isFound }) => !isFound && (isDeclared || installed?.notFound?.includes(name) !== true)
+	);
+}

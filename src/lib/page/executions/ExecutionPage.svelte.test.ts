@@ -50,6 +50,17 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
 	});
 
+	test('F5: of a rerun in a chat shows its files as ones that can be opened, unless the chat is gone', async () => {
+		const made = { conversationId: 'c1', files: [{ path: 'made.txt', bytes: 3 }] };
+		const { screen, client } = await setup(sampleExecution(made));
+		await expect.element(screen.getByRole('link', { name: 'Download made.txt' })).toBeVisible();
+		await screen.unmount();
+		client.getConversation.mockRejectedValueOnce(new ApiError('not_found', 'Conversation not found.'));
+		const gone = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+		await expect.element(gone.getByTestId('chat-missing')).toBeVisible();
+		await expect.element(gone.getByTestId('file-card')).not.toBeInTheDocument();
+	});
+
 	test('of a script that lacked something offers what fixes it', async () => {
 		const { screen } = await setup(
 			sampleExecution({ status: 'error', errorType: 'HostNotAllowed', missing: { kind: 'host', name: 'a.io' } })

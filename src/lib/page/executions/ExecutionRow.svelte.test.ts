@@ -42,8 +42,7 @@ describe('E13: an execution', () => {
 			'Ran in a sandbox (bubblewrap)',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
-			'Time limit 30 s Memory 512 MB',
-			'made.txt (3 B)'
+			'Time limit 30 s Memory 512 MB'
 		])
 			expect(facts).toContain(fact);
 		const link = row.getByRole('link', { name: 'Open chat' });
@@ -51,11 +50,22 @@ describe('E13: an execution', () => {
 		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
 	});
 
+	test('F5: that ran in a chat shows its files as ones that can be opened', async () => {
+		const screen = await render(ExecutionRow, { execution, isOpen: true });
+		await expect.element(screen.getByTestId('file-card')).toHaveAttribute('data-path', 'made.txt');
+		await expect
+			.element(screen.getByRole('link', { name: 'Download made.txt' }))
+			.toHaveAttribute('href', '/api/conversations/c%201/files/made.txt?v=e1');
+	});
+
 	test('run again in its chat does not lead there, and says that the answer is older only if it succeeded', async () => {
-		const screen = await render(ExecutionRow, { execution, isOpen: true, isInChat: true });
+		const onanswer = vi.fn();
+		const screen = await render(ExecutionRow, { execution, isOpen: true, isInChat: true, onanswer });
 		await expect.element(screen.getByRole('link', { name: 'Open run' })).toBeVisible();
 		await expect.element(screen.getByRole('link', { name: 'Open chat' })).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('old-answer')).toBeVisible();
+		await screen.getByTestId('answer-again').click();
+		expect(onanswer).toHaveBeenCalledOnce();
 		await screen.rerender({ execution: { ...execution, status: 'error' } });
 		await expect.element(screen.getByTestId('old-answer')).not.toBeInTheDocument();
 	});

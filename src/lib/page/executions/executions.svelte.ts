@@ -10,6 +10,7 @@ import {
 	type ToolPart,
 	type ToolStatus
 } from '../../shared/message.ts';
+import type { MissingNeed } from '../../shared/skills.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
 import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
 import type { Client, ExecutionQuery } from '../server.ts';
@@ -102,6 +103,12 @@ export function mainLimits({ limits }: Pick<SkillExecution, 'limits'>): string[]
 	return Object.entries(limits)
 		.filter(([name]) => name === 'timeoutMs' || name === 'memoryBytes')
 		.map(([name, value]) => printLimit(name, value));
+}
+
+/** What it lacked, and what it lacked when it was run again. */
+export function lacksOf(missing: MissingNeed | null | undefined, again: SkillExecution | null): MissingNeed[] {
+	const both = [missing, again?.missing].filter((each) => each !== null && each !== undefined);
+	return both.filter(({ kind, name }, at) => at === 0 || kind !== both[0]?.kind || name !== both[0].name);
 }
 
 /** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools. */

@@ -62,11 +62,17 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(skill.element().querySelector('a')).toBeNull();
 	});
 
-	test('D46: once installed, its packages are offered there, too', async () => {
+	test('D46, F3: once installed, what it still needs is listed there, each with what puts it right', async () => {
 		const skill = sampleStagedSkill({
 			scripts: ['scripts/x.py'],
 			needs: {
-				...{ binaries: [], hosts: [], variables: [], skills: [] },
+				binaries: [],
+				hosts: [{ name: 'api.a.io', isDeclared: true, from: ['metadata.network'], isGranted: false }],
+				variables: [
+					{ name: 'A_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: false, setBy: null },
+					{ name: 'B_KEY', isDeclared: true, isOptional: true, from: ['metadata.env'], isSet: false, setBy: null }
+				],
+				skills: [{ name: 'not-here', isDeclared: true, from: ['metadata.requires'], state: 'missing' }],
 				packages: [
 					{
 						...{ ecosystem: 'python', name: 'lxml', requirement: 'lxml', isDeclared: true },
@@ -76,7 +82,21 @@ describe('E20: what was fetched, before it is installed', () => {
 			}
 		});
 		const { screen, client } = await setup(sampleStaged({ skills: [skill] }));
+		client.getSkill.mockRejectedValue(new ApiError('unavailable', 'Busy.'));
 		await screen.getByTestId('confirm-install').click();
+		const open = screen.getByTestId('open-needs');
+		await expect.element(open).toMatchTextContent(/lxml\s*not installed.*Hosts it wants to reach: api\.a\.io\./s);
+		await expect
+			.element(open.getByRole('link', { name: 'Allow hosts' }))
+			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+		await expect.element(open.getByRole('link', { name: 'Find not-here in catalogs' })).toBeVisible();
+		await expect.element(open.getByLabelText('A_KEY', { exact: true })).toBeVisible();
+		expect(open.element().textContent).not.toContain('B_KEY');
+		const after = sampleDetail();
+		client.getSkill.mockResolvedValue({
+			...after,
+			needs: { ...after.needs, packages: (skill.needs?.packages ?? []).map((each) => ({ ...each, isFound: true })) }
+		});
 		await screen.getByRole('button', { name: 'Install packages…' }).click();
 		await screen.getByTestId('install-packages').click();
 		await expect.element(screen.getByTestId('packages-installed')).toBeVisible();

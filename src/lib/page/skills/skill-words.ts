@@ -1,6 +1,6 @@
 /** Words for trust, findings, sandbox and provider of a skill; its pages, tabs and kind; advice on a new one. Pure. */
 import type { Health } from '../../shared/api.ts';
-import type { SkillFinding, SkillProvider, TrustState } from '../../shared/skills.ts';
+import type { SkillFinding, SkillNeeds, SkillProvider, TrustState } from '../../shared/skills.ts';
 import {
 	toSkillId,
 	MAX_SKILL_DESCRIPTION,
@@ -193,4 +193,20 @@ const ALIASES = new Map<string, SkillTab>([
 export function tabOf(hash: string): SkillTab | null {
 	const name = hash.replace(/^#/, '').replace(/\?.*$/, '');
 	return SKILL_TABS.find((tab) => tab === name) ?? ALIASES.get(name) ?? null;
+}
+
+/** What a skill still needs, as far as it's known; or, of `before`, what is listed there, whether it's there by now or not. */
+export function openNeeds(needs: SkillNeeds, before?: SkillNeeds): SkillNeeds {
+	const pick = <Need extends { name: string }>(
+		list: readonly Need[],
+		isOpen: (need: Need) => boolean,
+		had?: readonly { name: string }[]
+	) => list.filter((need) => (had ? had.some(({ name }) => name === need.name) : isOpen(need)));
+	return {
+		binaries: pick(needs.binaries, ({ isFound, isDeclared }) => isDeclared && !isFound, before?.binaries),
+		packages: pick(needs.packages, ({ isFound }) => !isFound, before?.packages),
+		hosts: pick(needs.hosts, ({ isGranted }) => !isGranted, before?.hosts),
+		variables: pick(needs.variables, ({ isSet, isOptional }) => !isSet && !isOptional, before?.variables),
+		skills: pick(needs.skills, ({ state, isDeclared }) => isDeclared && state !== 'on', before?.skills)
+	};
 }

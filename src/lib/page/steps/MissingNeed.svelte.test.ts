@@ -4,6 +4,7 @@ import '../../../app.css';
 import type { MissingNeed as Missing, SkillNeeds } from '../../shared/skills.ts';
 import { sampleDetail, sampleExecution, samplePackages } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
+import { lacksOf } from '../executions/executions.svelte.ts';
 import MissingNeed from './MissingNeed.svelte';
 
 const NEEDS: SkillNeeds = { binaries: [], packages: [], hosts: [], variables: [], skills: [] };
@@ -45,7 +46,8 @@ test('D13: a variable that is missing is set here, and then it runs again', asyn
 	await vi.waitFor(() => expect(onfixed).toHaveBeenCalledOnce());
 	expect(client.saveSecrets).toHaveBeenCalledWith('installed/demo', { DISCORD_TOKEN: 'hush-hush' });
 	await expect.element(screen.getByTestId('secret-value')).not.toBeInTheDocument();
-	await expect.element(screen.getByRole('button', { name: 'Set DISCORD_TOKEN' })).toHaveFocus();
+	await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Saved.');
+	await expect.element(screen.getByTestId('fixed')).toHaveFocus();
 });
 
 test('D13: what to install for a program is said for those that are well known; for others nothing is guessed', async () => {
@@ -82,5 +84,22 @@ test('D13, D46: a package that is missing is shown with what comes along, instal
 	await vi.waitFor(() => expect(onfixed).toHaveBeenCalledOnce());
 	expect(client.installPackages).toHaveBeenCalledWith('installed/demo', 'd1');
 	await expect.element(screen.getByTestId('skill-packages')).not.toBeInTheDocument();
-	await expect.element(screen.getByRole('button', { name: 'Install python-docx' })).toHaveFocus();
+	await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Installed.');
+	await expect.element(screen.getByTestId('fixed')).toHaveFocus();
+	await expect.element(screen.getByTestId('fix-missing')).not.toBeInTheDocument();
+	await screen.rerender({ again: sampleExecution({ status: 'success' }) });
+	await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Installed. Ran again: succeeded.');
+});
+
+test('D13: what a rerun still lacks is offered again; what only the rerun lacks is another need', async () => {
+	const missing: Missing = { kind: 'host', name: 'a.io' };
+	const { screen } = await open(missing);
+	await screen.rerender({ again: sampleExecution({ status: 'error', missing }) });
+	await expect.element(screen.getByRole('button', { name: 'Allow a.io' })).toBeVisible();
+	const other = sampleExecution({ status: 'error', missing: { kind: 'variable', name: 'A_KEY' } });
+	await screen.rerender({ again: other });
+	await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Allowed. Ran again: failed.');
+	expect(lacksOf(missing, other).map(({ name }) => name)).toEqual(['a.io', 'A_KEY']);
+	expect(lacksOf(missing, sampleExecution({ missing }))).toEqual([missing]);
+	expect(lacksOf(undefined, null)).toEqual([]);
 });

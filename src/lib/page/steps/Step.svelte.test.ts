@@ -456,6 +456,13 @@ describe('D35: connections that were refused', () => {
 		await expect.element(link).toHaveAttribute('href', '/skills/count-words');
 	});
 
+	test('that can’t be told lead to where hosts are allowed', async () => {
+		const cut = { ...finished, exitCode: 1, error: 'HostNotAllowed', message: 'This skill has no network.' };
+		const screen = await render(Step, { part: part({ status: 'failed', execution: cut }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('This skill has no network.');
+		await expect.element(screen.getByTestId('allow-hosts')).toHaveAttribute('href', '/skills/count-words');
+	});
+
 	test('of a built-in skill cannot be allowed', async () => {
 		const browser = { ...finished, skill: 'browser', tool: 'browser', refused };
 		const screen = await render(Step, { part: part({ execution: browser }), conversationId: 'c' });

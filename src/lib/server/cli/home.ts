@@ -12,7 +12,8 @@ export interface HomeFlags {
 /** Of `install-packages`, for `parseArgs`. */
 export const INSTALL_FLAGS = {
 	all: { type: 'boolean', default: false },
-	yes: { type: 'boolean', short: 'y', default: false }
+	yes: { type: 'boolean', short: 'y', default: false },
+	help: { type: 'boolean', short: 'h', default: false }
 } as const;
 
 export interface Machine {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import type { LockedPackage, SkillPackagesState } from '../../shared/packages.ts';
+import { lacksPackages, type LockedPackage, type SkillPackagesState } from '../../shared/packages.ts';
 import { type App, createApp } from '../app.ts';
 import { loadConfig } from '../config.ts';
 import { idOf, isFirst, requireSkill } from '../skill-admin/skill-details.ts';
@@ -22,6 +22,20 @@ export interface InstallPackagesOptions {
 
 const POLL_MS = 200;
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Reads the arguments. An unknown one is said in one sentence, with exit code 2. `command`: how it is called. */
+export async function installPackagesOf(args: string[], command: string): Promise<void> {
+	const usage = `${command} SKILL…, or --all; with --yes, without asking`;
+	try {
+		const { values, positionals } = parseArgs({ args, options: INSTALL_FLAGS, allowPositionals: true });
+		if (values.help) tell(usage);
+		else await runInstallPackages({ ...values, names: positionals, usage });
+	} catch (error) {
+		const [said] = (error as Error).message.split(/\.(?:\s|$)|\n/, 1);
+		process.stderr.write(`${said}. Usage: ${usage}\n`);
+		process.exitCode = 2;
+	}
+}
 
 /** Uses the settings in the environment. Sets the exit code: 1 if anything wasn’t installed. */
 export async function runInstallPackages({ names, all, yes, usage }: InstallPackagesOptions): Promise<void> {
@@ -51,7 +65,7 @@ function fail(message: string): void {
 async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: boolean }): Promise<void> {
 	const { packages } = await app.preflight.needsOf(skill);
 	const { installed } = await app.packages.stateOf(skill);
-	const isMissing = packages.some(({ isFound }) => !isFound);
+	const isMissing = lacksPackages(packages, installed);
 	if (installed?.state === 'ready' && !isMissing)
 		return tell(`${skill.name}: ${count(installed.packages)} installed already.`);
 	if (!isMissing && !installed) {
@@ -66,10 +80,16 @@ async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: 
 		if (problem) return fail(`${skill.name}: ${problem.message} ${problem.hint}`);
 	}
 	const proposed = again ?? (await app.packages.stateOf(skill)).proposed;
-	if (!proposed) return;
+	if (!proposed) {
+		if (installed) tell(`${skill.name}: ${count(installed.packages)} installed already.`);
+		return;
+	}
 	tell(`${skill.name} needs ${count(proposed.packages)}:`);
-	for (const { name, version, from } of proposed.packages)
-		tell(`  ${name} ${version} from ${from === 'file:' ? 'a folder' : from}`);
+	for (const { name, version, from, bytes } of proposed.packages)
+		tell(
+			`  ${name} ${version} from ${from === 'file:' ? 'a folder' : from}${bytes === null ? '' : `, ${sizeOf(bytes)}`}`
+		);
+	if (proposed.notFound) tell(`  Not in the index, so probably no packages: ${proposed.notFound.join(', ')}`);
 	if (!how.yes && !(await isAllowed())) return fail(`${skill.name}: nothing was installed.`);
 	await app.packages.install(skill, proposed.digest);
 	const { problem } = await followed(app, skill);
@@ -96,6 +116,10 @@ function count(packages: readonly Pick<LockedPackage, 'name'>[]): string {
 	return packages.length === 1 ? '1 package' : `${packages.length} packages`;
 }
 
+function sizeOf(bytes: number): string {
+	return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
 async function isAllowed(): Promise<boolean> {
 	const terminal = createInterface({ input: process.stdin, output: process.stdout });
 	const answer = await terminal.question('Install them? [y/N] ');
@@ -105,9 +129,7 @@ async function isAllowed(): Promise<boolean> {
 
 // `npm run install-packages`
 if (import.meta.main) {
-	const { values, positionals } = parseArgs({ options: INSTALL_FLAGS, allowPositionals: true });
 	process.chdir(join(import.meta.dirname, '../../../..'));
 	if (existsSync('.env')) process.loadEnvFile('.env');
-	const usage = 'npm run install-packages -- NAME…, or --all';
-	await runInstallPackages({ ...values, names: positionals, usage });
+	await installPackagesOf(process.argv.slice(2), 'npm run install-packages --');
 }

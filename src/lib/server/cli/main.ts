@@ -97,8 +97,9 @@ async function installPackages(args: string[]): Promise<void> {
 		options: { data, skills, ...INSTALL_FLAGS },
 		allowPositionals: true
 	});
+	const usage = 'openrouter-skills install-packages SKILL…, or --all; with --yes, without asking';
+	if (values.help) return void process.stdout.write(`${usage}\n`);
 	if (!(await isHome(values))) return;
-	const usage = 'openrouter-skills install-packages SKILL…, or --all';
 	await (await import('./install-packages.ts')).runInstallPackages({ ...values, names: positionals, usage });
 }
 

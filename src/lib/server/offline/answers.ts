@@ -200,12 +200,22 @@ function reportFailure(call: FinishedCall): string {
 		line !== null && isBlock && fenced(said),
 		hasExited ? '' : reason,
 		!hasExited && output && renderOutput(output),
-		!hasExited && errors && fenced(lastLines(errors)),
+		!hasExited && errors && fenced((isTrace(errors) ? errorLine(errors) : null) ?? lastLines(errors)),
 		reportFiles(result.files, ''),
-		`**What to do**: ${asText(result.hint) ?? adviceAfter(type, said)}`
+		`**What to do**: ${buttonFor(type, message ?? '') ?? asText(result.hint) ?? adviceAfter(type, said)}`
 	]
 		.filter(Boolean)
 		.join('\n\n');
+}
+
+/** The hint speaks to a model, which has no buttons. */
+function buttonFor(type: string | undefined, message: string): string | null {
+	const label = {
+		MissingPackage: message.replace(/^.* package (\S+), which isn’t installed\.$/s, 'Install $1'),
+		MissingVariable: message.replace(/^.* variable (\S+), which isn’t set\.$/s, 'Set $1'),
+		HostNotAllowed: message.replace(/^.* allowed to reach (\S+)\.$/s, 'Allow $1').replace(/^This .*/s, 'Allow hosts')
+	}[type ?? ''];
+	return label === undefined || label === message ? null : `Press **${label}** in the step above.`;
 }
 
 function adviceAfter(type: string | undefined, said: string): string {

@@ -125,6 +125,22 @@ test('a failed tool and a skill that cannot be loaded give their reason and hint
 	expect(text).toContain('Available skills: x');
 });
 
+test('F9, D13: a script that lacked something names the button that puts it right, and the line that says what', () => {
+	const lacked = (error: string, message: string, stderr = '') =>
+		report(scriptCall({ ok: false, error, message, hint: 'A person can do it. Say so.', stderr }));
+	const stderr =
+		"node:internal/modules:1\n\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'docx'\n" +
+		Array.from({ length: 12 }, (_, at) => `    at moduleResolve (node:internal/modules:${at})\n`).join('');
+	const text = lacked('MissingPackage', 'The script needs the JavaScript package docx, which isn’t installed.', stderr);
+	expect(text).toContain('**What to do**: Press **Install docx** in the step above.');
+	expect(text).toContain("Cannot find package 'docx'");
+	expect(text).not.toMatch(/Say so|moduleResolve/);
+	expect(lacked('MissingVariable', 'The script needs the variable A_KEY, which isn’t set.')).toContain('**Set A_KEY**');
+	expect(lacked('HostNotAllowed', 'The script isn’t allowed to reach a.io.')).toContain('**Allow a.io**');
+	expect(lacked('HostNotAllowed', 'This skill has no network.')).toContain('**Allow hosts**');
+	expect(lacked('MissingCommand', 'The program jq isn’t installed.')).toContain('A person can do it.');
+});
+
 test('several runs are told apart by their names', () => {
 	expect(report(scriptCall({ stdout: 'One.' }), toolCall('Two.'))).toBe(
 		'`scripts/run.py`:\n\nOne.\n\n`count`:\n\nTwo.'

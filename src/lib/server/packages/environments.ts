@@ -131,8 +131,15 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 
 	const build = (lock: PackageLock, signal: AbortSignal, onProgress: (progress: Progress) => void) =>
 		withFolder(lock.digest, async (path) => {
-			const measure = await measureIn(path);
-			const work = { signal, onProgress, measure };
+			const measureAll = await measureIn(path);
+			let last: Progress | undefined;
+			const tell = (progress: Progress) => onProgress((last = progress));
+			const measure = async () => {
+				const bytes = await measureAll();
+				if (last) tell({ ...last, bytes });
+				return bytes;
+			};
+			const work = { signal, onProgress: tell, measure };
 			const python = lock.packages.filter(({ ecosystem }) => ecosystem === 'python');
 			if (python.length > 0) await pip.install(python, path, work);
 			if (lock.javascript) await npm.install(lock.javascript, path, work);

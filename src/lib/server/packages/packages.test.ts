@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { wheelFolder } from '../../../../tests/support/package-index.ts';
+import { lacksPackages } from '../../shared/packages.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import { packageNamed } from '../skills/needs/packages.ts';
 import type { Skill } from '../skills/types.ts';
@@ -41,6 +42,13 @@ afterEach(async () => {
 	await removeFolder(dir);
 });
 
+const needsOf = async ({ name }: Pick<Skill, 'name'>) => ({
+	packages: (needed[name] ?? []).map(({ name: wanted, isDeclared = true, isFound = false }) => {
+		const found = packageNamed('python', wanted);
+		if (!found) throw new Error(`not a package: ${wanted}`);
+		return { ...found, isDeclared, isFound, from: [] };
+	})
+});
 const environments = () => join(dir, 'environments');
 function open(): Packages {
 	return createPackages({
@@ -55,13 +63,7 @@ function open(): Packages {
 			target: async () => null,
 			environment: { PATH: process.env.PATH, HOME: process.env.HOME }
 		}),
-		needsOf: async ({ name }) => ({
-			packages: (needed[name] ?? []).map(({ name: wanted, isDeclared = true, isFound = false }) => {
-				const found = packageNamed('python', wanted);
-				if (!found) throw new Error(`not a package: ${wanted}`);
-				return { ...found, isDeclared, isFound, from: [] };
-			})
-		}),
+		needsOf,
 		skillIds: () => ids,
 		onChange: () => void changes++
 	});
@@ -162,12 +164,38 @@ test('D46: an import that is no package is left out and told; a declared one is 
 		notFound: ['mystery-module'],
 		packages: [{ name: 'first' }]
 	});
+	await install(demo);
+	const { installed } = await packages.stateOf(demo);
+	expect(installed).toMatchObject({ notFound: ['mystery-module'], packages: [{ name: 'first' }] });
+	needed.demo = [
+		{ name: 'first', isFound: true },
+		{ name: 'mystery-module', isDeclared: false }
+	];
+	expect(lacksPackages((await needsOf(demo)).packages, installed)).toBe(false);
 	needed.demo = [{ name: 'first' }, { name: 'mystery-module' }];
+	expect(lacksPackages((await needsOf(demo)).packages, installed)).toBe(true);
 	await packages.lookUp(demo, []);
 	await packages.settled(demo);
 	const { problem } = await packages.stateOf(demo);
 	expect(problem).toMatchObject({ type: 'NotFound' });
 	expect(problem?.message).toContain('mystery-module');
+});
+
+test('D46: what is looked up and is installed as it is asks for nothing', async () => {
+	needed.demo = [{ name: 'first' }];
+	await install(demo);
+	await packages.lookUp(demo, [{ ecosystem: 'python', name: 'first' }]);
+	await packages.settled(demo);
+	expect(await packages.stateOf(demo)).toMatchObject({
+		...{ installed: { state: 'ready' }, proposed: null, work: null, problem: null }
+	});
+	// Unless its files are gone.
+	ids = [];
+	await packages.cleanUp();
+	ids = ['local/demo'];
+	await packages.lookUp(demo, []);
+	await packages.settled(demo);
+	expect((await packages.stateOf(demo)).proposed).not.toBeNull();
 });
 
 test('D46: what is no name of a package, and a skill that needs none, are refused at once', async () => {

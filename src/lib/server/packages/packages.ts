@@ -39,14 +39,12 @@ export interface Packages {
 	close(): Promise<void>;
 }
 
-type Proposal = { lock: PackageLock; notFound: string[] };
-
 /** What goes on for a skill, or how it ended. */
 interface Entry {
 	work: NonNullable<SkillPackagesState['work']> | null;
 	stop: AbortController;
 	done: Promise<void>;
-	proposal: Proposal | null;
+	proposal: PackageLock | null;
 	problem: SkillPackagesState['problem'];
 	/** The environment being installed, which no record names yet. */
 	digest: string | null;
@@ -69,7 +67,7 @@ export function createPackages({
 	const begin = (
 		id: string,
 		kind: NonNullable<Entry['work']>['kind'],
-		work: (how: { signal: AbortSignal; onProgress: (progress: Progress) => void }) => Promise<Proposal | null>,
+		work: (how: { signal: AbortSignal; onProgress: (progress: Progress) => void }) => Promise<PackageLock | null>,
 		digest: string | null = null
 	): void => {
 		const before = entries.get(id);
@@ -119,7 +117,7 @@ export function createPackages({
 		for (;;) {
 			try {
 				const lock = await environments.lookUp(wanted, how);
-				return { lock, notFound };
+				return notFound.length > 0 ? { ...lock, notFound } : lock;
 			} catch (error) {
 				const missing = error instanceof PackagesError && error.type === 'NotFound' ? error.missing : null;
 				const isGuess = (each: Package) =>
@@ -160,7 +158,7 @@ export function createPackages({
 			};
 			return {
 				installed,
-				proposed: proposal && { ...shown(proposal.lock), notFound: proposal.notFound },
+				proposed: proposal && shown(proposal),
 				work,
 				problem
 			};
@@ -175,11 +173,20 @@ export function createPackages({
 			});
 			if ((await wantedBy(skill, also)).length === 0)
 				throw new AppError('invalid_input', 'This skill needs no packages.', { hint: 'Name packages with “also”.' });
-			begin(skillIdOf(skill), 'looking-up', (how) => lookUpAll(skill, also, how));
+			const id = skillIdOf(skill);
+			begin(id, 'looking-up', async (how) => {
+				const lock = await lookUpAll(skill, also, how);
+				const record = await store.get(id);
+				const isThere = record?.lock.digest === lock.digest && (await environments.stateOf(lock)) === 'ready';
+				if (!isThere) return lock;
+				// Nothing to ask for, but it may have been looked up for more.
+				await store.put(id, { lock, installedAt: record.installedAt });
+				return null;
+			});
 		},
 		async install(skill, digest) {
 			const id = skillIdOf(skill);
-			const known = [entries.get(id)?.proposal?.lock, (await store.get(id))?.lock];
+			const known = [entries.get(id)?.proposal, (await store.get(id))?.lock];
 			const lock = known.find((each) => each?.digest === digest);
 			if (!lock)
 				throw new AppError('conflict', 'These packages weren’t looked up for this skill.', {
@@ -226,8 +233,8 @@ export function createPackages({
 	};
 }
 
-function shown({ digest, packages }: PackageLock): Pick<PackageLock, 'digest' | 'packages'> {
-	return { digest, packages };
+function shown({ digest, packages, notFound }: PackageLock): Pick<PackageLock, 'digest' | 'packages' | 'notFound'> {
+	return { digest, packages, notFound };
 }
 
 function keyOf({ ecosystem, name }: Pick<Package, 'ecosystem' | 'name'>): string {

@@ -36,6 +36,8 @@ export interface Progress {
 	text: string;
 	done?: number;
 	of?: number;
+	/** Written so far. */
+	bytes?: number;
 }
 
 export interface Work {

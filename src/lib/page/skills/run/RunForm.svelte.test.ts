@@ -76,6 +76,15 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
 	});
 
+	test('D13: what a script lacked is offered where it failed', async () => {
+		const { screen, runExecution } = await setup();
+		const missing = { kind: 'package', ecosystem: 'python', name: 'python-docx', module: 'docx' } as const;
+		const failed = sampleExecution({ status: 'error', errorType: 'MissingPackage', missing });
+		runExecution.mockResolvedValueOnce({ execution: failed });
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByRole('button', { name: 'Install python-docx' })).toBeVisible();
+	});
+
 	test('it begins as another run did, and what else can be run begins empty', async () => {
 		const script = await setup(skill, undefined, { index: 1, text: 'two words\n7' });
 		await expect.element(script.screen.getByTestId('run-what')).toHaveValue('1');

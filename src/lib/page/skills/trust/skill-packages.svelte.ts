@@ -27,6 +27,8 @@ export class SkillPackages {
 	/** A request that failed; why the work failed is in `state.problem`. */
 	error = $state.raw<ApiError | null>(null);
 	isBusy = $state(false);
+	/** What went on was stopped here. */
+	isStopped = $state(false);
 
 	constructor(options: SkillPackagesOptions) {
 		this.#options = options;
@@ -36,8 +38,14 @@ export class SkillPackages {
 	lookUp = (also: AlsoWanted = []) =>
 		this.#ask(() => this.#options.client.lookUpPackages(this.#options.skillId, { also }));
 	install = (digest: string) => this.#ask(() => this.#options.client.installPackages(this.#options.skillId, digest));
+	stop = () => this.remove().then(() => void (this.isStopped = this.error === null));
 	/** Stops what is going on, takes back what was shown, or removes what is installed. */
 	remove = () => this.#ask(() => this.#options.client.removePackages(this.#options.skillId));
+	/** Of a list that is open, nothing is asked any more. */
+	uninstall = async () => {
+		if (this.state?.proposed) await this.remove();
+		await this.remove();
+	};
 
 	close(): void {
 		this.#closed.abort();
@@ -48,6 +56,7 @@ export class SkillPackages {
 		if (this.isBusy) return;
 		clearTimeout(this.#timer);
 		this.isBusy = true;
+		this.isStopped = false;
 		this.error = null;
 		try {
 			this.#take(await ask());
@@ -66,6 +75,8 @@ export class SkillPackages {
 		const before = this.state;
 		this.state = now;
 		const [had, has] = [before?.installed, now.installed].map((each) => (each?.state === 'ready' ? each.digest : null));
-		if (before !== null && had !== has) this.#options.onchange?.(has !== null);
+		// What was looked up is installed already, so nothing is asked.
+		const isThere = before?.work?.kind === 'looking-up' && !now.work && !now.proposed && !now.problem && has !== null;
+		if (before !== null && (had !== has || isThere)) this.#options.onchange?.(has !== null);
 	}
 }

@@ -86,13 +86,20 @@ export function covers(domain: string, host: string): boolean {
 /** Nobody's, namespaces, schemas, licences and documentation: never a reason for a grant. */
 const NOT_REACHED = new RegExp(
 	`(^|\\.)(${[
-		'example\\.(com|net|org)|localhost|local|internal|test|invalid|example|onion|lan',
+		'localhost|local|internal|test|invalid|example|onion|lan',
 		'w3\\.org|openxmlformats\\.org|purl\\.(?:oclc\\.)?org|xmlsoap\\.org|oasis-open\\.org|json-schema\\.org|schemastore\\.org',
 		'schema\\.org|spdx\\.org|opensource\\.org|creativecommons\\.org|gnu\\.org|readthedocs\\.(io|org)|stackoverflow\\.com'
 	].join(
 		'|'
 	)})$|^(www\\.)?(github|gitlab|apache|mozilla|python|nodejs)\\.(com|org)$|^(schemas?|docs?|developers?|help|support|ns)\\.`
 );
+
+/** Stand for another in help and instructions, but code that connects to one means it. */
+const EXAMPLE = /(^|\.)example\.(com|net|org)$/;
+/** Before an address: a call that connects to it, or a constant with it. */
+const IS_REACHED =
+	/(?:\b(?:urlopen|urlretrieve|[Rr]equest|fetch|get|post|put|patch|delete|head|axios)\(\s{0,40}(?:["'`][A-Z]{3,7}["'`],\s{0,40})?|^[ \t]{0,40}(?:(?:export|const|let|var)[ \t]+){0,2}[\w.]{1,80}(?:: ?\w{1,40})?[ \t]=[ \t])[rbf]{0,2}["'`](?![\s\S])|\b(?:curl|wget)\b[^\n|;&]{0,200}(?![\s\S])/m;
+const BEFORE = 300;
 
 /** Clients that have their host in them. */
 const CLIENT_HOSTS = new Map(
@@ -119,8 +126,8 @@ export function hostsOfClient(packageName: string): string[] {
 	return host === undefined ? [] : [host];
 }
 
-/** Hosts in addresses and connections of code without comments, as they can be granted. */
-export function hostsInCode(code: string): string[] {
+/** Hosts in addresses and connections of code without comments, as they can be granted; in `isScript`, also examples it connects to. */
+export function hostsInCode(code: string, isScript = true): string[] {
 	const patterns = [
 		// An address that is put together (`https://${x}.example.org`) names no host; one in brackets (`Bot/1 (+https://…)`) says who asks.
 		/(?<!\(\+?)\b(?:https?|wss?):\/\/([A-Za-z0-9.-]{3,253}(?::\d{1,5})?)(?![\w.:@${%-])/g,
@@ -129,7 +136,13 @@ export function hostsInCode(code: string): string[] {
 		/\b(?:curl|wget)\b[^\n|;&]{0,200}?[ \t]["']?([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,4}\.[a-z]{2,24})[/?]/g
 	];
 	return patterns
-		.flatMap((pattern) => Array.from(code.matchAll(pattern), (match) => match[1] ?? ''))
-		.flatMap((name) => parseDomain(name.replace(/:(80|443)$/, '')).domain ?? [])
-		.filter((domain) => !NOT_REACHED.test(domain.replace(/:.*/, '')));
+		.flatMap((pattern) => Array.from(code.matchAll(pattern)))
+		.flatMap(({ 1: name = '', index }) => {
+			const { domain } = parseDomain(name.replace(/:(80|443)$/, ''));
+			const host = domain?.replace(/:.*/, '');
+			if (domain === undefined || host === undefined) return [];
+			if (EXAMPLE.test(host))
+				return isScript && IS_REACHED.test(code.slice(Math.max(0, index - BEFORE), index)) ? [domain] : [];
+			return NOT_REACHED.test(host) ? [] : [domain];
+		});
 }

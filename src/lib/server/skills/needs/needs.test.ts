@@ -361,6 +361,18 @@ NS = "http://schemas.openxmlformats.org/a" + "http://www.w3.org/2001/x" + "https
 		]);
 	});
 
+	test('an example host counts where a script connects to it, not in help, comments or instructions', async () => {
+		const python = `import urllib.request
+p.add_argument("--url", default="https://a.example.com", help="such as https://b.example.com")
+# urlopen("https://c.example.com")
+BASE = "https://d.example.com/v1"
+urllib.request.urlopen("https://e.example.com/x")`;
+		const files = { 'a.py': python, 'b.sh': 'curl -s https://f.example.org/x\necho https://g.example.org' };
+		const body = '```bash\ncurl https://h.example.com/x\n```\n```python\nurlopen("https://i.example.com")\n```\n';
+		const { hosts } = await needs(files, { body });
+		expect(hosts).toEqual(['d.example.com', 'e.example.com', 'f.example.org']);
+	});
+
 	test('a host that a declared one covers is not found again, and is said where it was', async () => {
 		const skill = {
 			metadata: { network: '*.open-meteo.com' },

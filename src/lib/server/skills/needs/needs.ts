@@ -104,7 +104,7 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 			packages.add(bringers.get(keyOf({ ecosystem, name: top })) ?? keyOf(found), from, false, found);
 			addHosts(from, hostsOfClient(found.name));
 		}
-		addHosts(from, hostsInCode(code));
+		addHosts(from, hostsInCode(code, from !== INSTRUCTIONS));
 		addVariables(from, variablesInCode(text));
 	};
 	const addInstalled = (from: string, code: string) => {
@@ -119,7 +119,7 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 		const modules = Array.from(code.matchAll(MODULE_RUN), ([, module = '']) => `import ${module}`);
 		readCode(from, 'python', [python, ...modules].join('\n'));
 		readCode(from, 'javascript', javascript);
-		addHosts(from, hostsInCode(code));
+		addHosts(from, hostsInCode(code, from !== INSTRUCTIONS));
 		addVariables(from, variablesInShell(text));
 	};
 

@@ -263,8 +263,15 @@ describe('D13: a host', () => {
 		const stderr = 'urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>';
 		const one = { 'a.py': 'urlopen("https://api.a.io/")' };
 		expect(await find({}, stderr, one)).toMatchObject({ missing: { kind: 'host', name: 'api.a.io' } });
+		const example = { 'a.py': 'URL = "https://api.example.com/v1"\nurlopen(URL)' };
+		expect(await find({}, stderr, example)).toMatchObject({ missing: { kind: 'host', name: 'api.example.com' } });
 		const two = { ...one, 'b.py': 'urlopen("https://api.b.io/")' };
-		expect(await find({}, stderr, two)).toBeNull();
+		expect(await find({}, stderr, two)).toEqual({
+			error: 'HostNotAllowed',
+			message: 'This skill has no network.',
+			hint: expect.stringContaining('on the page of the skill “demo”') as string
+		});
+		expect(await find({ isCutOff: false }, stderr, two)).toBeNull();
 		expect(await find({}, `GET https://api.b.io/x?y=api.c.io\n${stderr}`, two)).toMatchObject({
 			missing: { kind: 'host', name: 'api.b.io' }
 		});

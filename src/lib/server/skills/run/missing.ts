@@ -42,7 +42,7 @@ const MODULE = '([@\\w][\\w.@/-]{0,200})';
 export async function findMissing(
 	run: FailedRun,
 	{ exitCode, stdout, stderr }: Pick<SandboxResult, 'exitCode' | 'stdout' | 'stderr'>
-): Promise<Explained | Pick<Explained, 'hint'> | null> {
+): Promise<Explained | Omit<Explained, 'missing'> | Pick<Explained, 'hint'> | null> {
 	const { skill } = run;
 	const text = `${stderr.slice(-MAX_TEXT)}\n${(run.message ?? '').slice(0, MAX_TEXT)}`.replaceAll('\r', '');
 	let known: FoundNeeds | undefined;
@@ -57,6 +57,7 @@ export async function findMissing(
 		refusedHost(run.refused) ??
 		(run.isCutOff && isUnresolved(text) ? hostOf(text, await needs()) : null);
 	if (missing) return { ...sentencesOf(missing, skill.name), missing };
+	if (run.isCutOff && isUnresolved(text)) return withoutNetwork(skill.name);
 	const isTooLow = run.isBounded && skill.metadata['virtual-memory'] === undefined && lacksAddresses(text);
 	return isTooLow ? { hint: ADDRESSES } : null;
 }
@@ -174,7 +175,7 @@ function refusedHost(refused: readonly string[]): Missing | null {
 }
 
 function isUnresolved(text: string): boolean {
-	return /ENOTFOUND|EAI_AGAIN|ENETUNREACH|fetch failed|name resolution|Name or service not known|getaddrinfo failed|could not resolve|unable to resolve|Failed to resolve|Network is unreachable/i.test(
+	return /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|fetch failed|name resolution|Name or service not known|getaddrinfo failed|could not resolve|unable to resolve|Failed to resolve|Network is unreachable/i.test(
 		text
 	);
 }
@@ -225,6 +226,15 @@ function sentencesOf(missing: Missing, skill: string): Omit<Explained, 'missing'
 				hint: `A person can set it ${onPage}. Say so, and don’t ask for its value here.`
 			};
 	}
+}
+
+/** Which host it wanted can't be told. */
+function withoutNetwork(skill: string): Omit<Explained, 'missing'> {
+	return {
+		error: 'HostNotAllowed',
+		message: 'This skill has no network.',
+		hint: `A person can allow hosts on the page of the skill “${skill}”. Say so, and which host it needs.`
+	};
 }
 
 function endOf(text: string): string[] {
