@@ -1,5 +1,5 @@
 /** Drafts of skills over REST: made of a chat, written by a model or by rules, changed, checked and saved (F8). */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -195,6 +195,40 @@ describe('F8: without a model', () => {
 		expect(await app.edits.list(join(root, 'skills/demo'))).toHaveLength(1);
 	});
 
+	test('saving a draft of a skill leaves what no draft holds: its .git folder and links; the name of another one it can’t take', async () => {
+		await open();
+		const text = (name: string) => `---\nname: ${name}\ndescription: Is a skill.\n---\nHi`;
+		for (const name of ['demo', 'other']) {
+			await mkdir(join(root, 'skills', name), { recursive: true });
+			await writeFile(join(root, 'skills', name, 'SKILL.md'), text(name));
+		}
+		await mkdir(join(root, 'skills/demo/.git'));
+		await writeFile(join(root, 'skills/demo/.git/HEAD'), 'ref');
+		await symlink('SKILL.md', join(root, 'skills/demo/link.md'));
+		await app.skills.registry.reload();
+		const { id } = await begin({ skill: 'demo' });
+		await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'SKILL.md', text: `${text('demo')} there` }] });
+		const { answer } = await ask<DraftReview>('GET', `/${id}/review`);
+		expect(answer.changes?.map(({ path }) => path)).toEqual(['SKILL.md']);
+		expect((await ask('POST', `/${id}/save`, { revision: 2 })).status).toBe(200);
+		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['.git', 'SKILL.md', 'link.md']);
+		expect(await readdir(join(root, 'skills/demo/.git'))).toEqual(['HEAD']);
+		await ask('PUT', `/${id}`, { revision: 3, files: [{ path: 'SKILL.md', text: text('other') }] });
+		expect((await ask('POST', `/${id}/save`, { revision: 4 })).error?.message).toBe('Another skill is named “other”.');
+	});
+
+	test('what can be undone has a bound, as it’s written with each change; the last one always can', async () => {
+		await open();
+		const { id } = await begin();
+		const put = (revision: number, path: string, letter: string) =>
+			ask('PUT', `/${id}`, { revision, files: [{ path, text: letter.repeat(2_000_000) }] });
+		for (const [at, letter] of [...'abcdef'].entries()) await put(at + 1, 'large.md', letter);
+		const stored = JSON.stringify(await app.store.skillDrafts.get(id));
+		expect(stored.length).toBeLessThan(8_000_000);
+		const { answer } = await ask('PUT', `/${id}`, { revision: 7, undo: true });
+		expect(textOf(answer, 'large.md')).toMatch(/^e+$/);
+	});
+
 	test('a chat without an answer, and one that isn’t there, say so', async () => {
 		await open();
 		await app.store.conversations.create({ id: 'new', title: 'x', createdAt: '2026-11-01T00:00:00.000Z' });
@@ -284,6 +318,21 @@ describe('F8: with a model', () => {
 		expect(made).toMatchObject({ state: 'ready', name: 'lines-file', model: null });
 		expect(made.problem).toMatch(problem);
 		expect(await readdir(join(root, 'skills'))).toEqual([]);
+	});
+
+	test('it writes no more than three at a time, whoever asks', async () => {
+		const hold = gate();
+		await open([text('{', hold), text('{', hold), text('{', hold)]);
+		const made = [await begin(), await begin(), await begin()];
+		const refused = await ask('POST', '', { conversationId: 'c1' });
+		expect(refused).toMatchObject({ status: 409, error: { message: 'The model is writing 3 drafts already.' } });
+		for (const { id } of made) await ask('POST', `/${id}/stop`);
+		hold.open();
+	});
+
+	test('a reply of nothing but brackets is given up in time', async () => {
+		await open([text('{'.repeat(390_000))]);
+		expect((await waited(await begin())).problem).toMatch(/^The model’s reply isn’t a skill/);
 	});
 
 	test('a server that knows no structured output is asked without it', async () => {

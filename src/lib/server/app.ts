@@ -174,10 +174,11 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			return model.id === BUILT_IN_MODEL ? null : model;
 		},
 		async secrets() {
-			const known = new Map(Object.entries(config.skillsEnv));
-			if (config.apiKey) known.set('OPENROUTER_API_KEY', config.apiKey);
+			const known = Object.entries(config.skillsEnv);
+			if (config.apiKey) known.push(['OPENROUTER_API_KEY', config.apiKey]);
 			for (const skill of skills.registry.snapshot().skills) {
-				for (const [name, value] of Object.entries(await parts.vault.secretsOf(skill))) known.set(name, value);
+				// Two skills may have variables of one name.
+				known.push(...Object.entries(await parts.vault.secretsOf(skill)));
 			}
 			return known;
 		},

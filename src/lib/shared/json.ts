@@ -37,3 +37,9 @@ export function parseJson(text: string): unknown {
 		return undefined;
 	}
 }
+
+/** From the first `open` to the last `close`, as in prose around JSON; null without. */
+export function between(text: string, open: string, close: string): string | null {
+	const [start, end] = [text.indexOf(open), text.lastIndexOf(close)];
+	return start < 0 || end < start ? null : text.slice(start, end + close.length);
+}

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -186,6 +186,10 @@ describe('F8: publishing skills', () => {
 		expect((await readPublished(site, 'index.json'))?.type).toBe('application/json');
 		expect((await readPublished(site, 'seo/SKILL.md'))?.type).toBe('text/markdown');
 		expect((await readPublished(site, 'pdf.zip'))?.type).toBe('application/zip');
+		await rm(join(site, '.well-known/agent-skills/pdf.zip'));
+		await symlink(join(site, 'elsewhere'), join(site, '.well-known/agent-skills/pdf.zip'));
+		await writeFile(join(site, 'elsewhere'), 'secret');
+		expect(await readPublished(site, 'pdf.zip')).toBeNull();
 		for (const path of ['other.zip', '../../skills/seo/SKILL.md', '', 'pdf', 'seo/../pdf.zip', '/etc/passwd']) {
 			expect(await readPublished(site, path)).toBeNull();
 		}

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { type Message, messageText } from '../../shared/message.ts';
-import { parseJson } from '../../shared/json.ts';
+import { between, parseJson } from '../../shared/json.ts';
 import type { Model } from '../agent/model.ts';
 import { skillFiles } from '../skills/make/templates.ts';
 import { lineOf } from '../skills/read/fields.ts';
@@ -171,13 +171,15 @@ async function ask(
 
 /** Also inside prose or a code block. */
 function objectIn(said: string): unknown {
-	return parseJson(/\{[^]*\}/.exec(said)?.[0] ?? '');
+	return parseJson(between(said, '{', '}') ?? '');
 }
 
 // What a model gets to read.
 
 const MAX_TEXT = 4000;
 const MAX_RESULT = 1000;
+/** Longer ones are only shown in part, and not read as JSON. */
+const MAX_ARGUMENTS = 200_000;
 /** The beginning says what was wanted, the end what came out. */
 const MAX_BEGIN = 20_000;
 const MAX_END = 60_000;
@@ -188,18 +190,31 @@ export function textsOf(files: readonly StoredFile[]): Record<string, string> {
 }
 
 export function transcriptOf(messages: readonly Message[], hider: Hider): string {
+	// Cut afterwards: half a secret isn't recognised.
+	const shown = (text: string, max: number) => hider.hide(text.slice(0, 2 * max)).slice(0, max);
 	const lines = messages.map(({ role, parts }) => {
 		const said = parts.flatMap((part) => {
-			if (part.type === 'text') return [part.text.slice(0, MAX_TEXT)];
+			if (part.type === 'text') return [shown(part.text, MAX_TEXT)];
 			if (part.type !== 'tool') return [];
 			const { name, arguments: args, status, result = '' } = part;
-			return [`[${name} ${args.slice(0, MAX_TEXT)} → ${status}: ${result.slice(0, MAX_RESULT)}]`];
+			const given = parseJson(args.slice(0, MAX_ARGUMENTS));
+			const said = given === undefined ? args : JSON.stringify(hideIn(given, hider));
+			return [`[${name} ${shown(said, MAX_TEXT)} → ${status}: ${shown(result, MAX_RESULT)}]`];
 		});
 		return `${role}: ${said.join('\n')}`;
 	});
-	const whole = hider.hide(lines.join('\n\n'));
+	const whole = lines.join('\n\n');
 	if (whole.length <= MAX_BEGIN + MAX_END) return whole;
 	return `${whole.slice(0, MAX_BEGIN)}\n[…]\n${whole.slice(-MAX_END)}`.toWellFormed();
+}
+
+/** Every text in it: inside JSON, quotes and breaks are written otherwise. Twice, because the first may be told by the last. */
+export function hideIn<Value>(value: Value, hider: Hider): Value {
+	const once = (given: unknown) =>
+		JSON.parse(JSON.stringify(given), (_key, each: unknown) =>
+			typeof each === 'string' ? hider.hide(each) : each
+		) as Value;
+	return once(once(value));
 }
 
 const MAX_FAILURES = 10;

@@ -1,7 +1,7 @@
 /** The files of a draft: how they are shown, checked, compared, and handed to the installer (F8). */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { MAX_DRAFT_FILES, type SkillDraft } from '../../shared/drafts.ts';
 import { AppError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
@@ -13,11 +13,14 @@ import { readFrontMatter } from '../skills/read/front-matter.ts';
 import type { Skill } from '../skills/types.ts';
 import type { TrustedFile } from '../store/skills/choices.ts';
 import type { StoredFile } from '../store/skills/drafts.ts';
-import { readFolder } from '../trust/folder.ts';
+import { type FolderFile, readFolder } from '../trust/folder.ts';
 import { keptFiles } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_EARLIER = 20;
+const MAX_EARLIER_CHARACTERS = 4 * 1024 * 1024;
+const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_BYTES = 1024 * 1024;
 
 export function bytesOf({ content, encoding }: StoredFile): Buffer {
@@ -40,6 +43,19 @@ export function requireRoom(files: readonly StoredFile[]): void {
 			hint: 'Leave large files out; they can be added to the skill’s folder later.'
 		});
 	}
+}
+
+/** As many of what it was before as can be undone; all of it is written with each change. */
+export function latestOf(earlier: readonly StoredFile[][]): StoredFile[][] {
+	let room = MAX_EARLIER_CHARACTERS;
+	const fits = (files: readonly StoredFile[]) => {
+		room -= files.reduce((sum, { content }) => sum + content.length, 0);
+		return room >= 0;
+	};
+	const last = earlier.slice(-MAX_EARLIER);
+	const from = last.findLastIndex((files) => !fits(files)) + 1;
+	// The last change can always be undone.
+	return last.slice(Math.min(from, last.length - 1));
 }
 
 export function nameOf(files: readonly StoredFile[]): string {
@@ -65,21 +81,25 @@ export function fetchOf(files: readonly StoredFile[]): Fetch {
 	return (into, signal) => fetchFolder(each(), into, signal);
 }
 
+/** Whether a file of a skill's folder is in its drafts. */
+export function isHeld({ kind, path }: Pick<FolderFile, 'kind' | 'path'>): boolean {
+	return kind === 'file' && !isLeftOut(path);
+}
+
 /** @throws AppError `too_large` if it can't be read as a whole */
 export async function filesOf(skill: Skill): Promise<StoredFile[]> {
 	const { files, problem } = await readFolder(skill.dir);
 	if (problem !== null) throw new AppError('too_large', problem);
-	const read = files
-		.filter(({ kind, path }) => kind === 'file' && !isLeftOut(path))
-		.map(async ({ path, text, isCut }): Promise<StoredFile> => {
-			if (text !== null && !isCut) return { path, content: text, encoding: 'utf8' };
-			return { path, content: await readFile(join(skill.dir, path), 'base64'), encoding: 'base64' };
-		});
+	const read = files.filter(isHeld).map(async ({ path, text, isCut }): Promise<StoredFile> => {
+		if (text !== null && !isCut) return { path, content: text, encoding: 'utf8' };
+		return { path, content: await readFile(join(skill.dir, path), 'base64'), encoding: 'base64' };
+	});
 	return Promise.all(read);
 }
 
 export async function filesForDiff(skill: Skill): Promise<TrustedFile[]> {
-	return keptFiles(await readFolder(skill.dir));
+	const content = await readFolder(skill.dir);
+	return keptFiles({ ...content, files: content.files.filter(isHeld) });
 }
 
 export function forDiff(file: StoredFile): TrustedFile {
@@ -87,8 +107,21 @@ export function forDiff(file: StoredFile): TrustedFile {
 	return { path: file.path, sha256: hash('sha256', bytesOf(file)), text };
 }
 
+/** What came with the messages, as examples; for the others, sentences. */
+export async function readAttached(workspaces: Workspaces, conversationId: string, paths: readonly string[]) {
+	const attached: { path: string; bytes: Buffer }[] = [];
+	const left: string[] = [];
+	for (const path of paths) {
+		const bytes = attached.length < MAX_EXAMPLES ? await readWhole(workspaces, conversationId, path) : null;
+		const isTwice = attached.some((each) => posix.basename(each.path) === posix.basename(path));
+		if (bytes && !isTwice) attached.push({ path, bytes });
+		else left.push(`The file ${path.slice(0, 200)} is not among its examples: it is gone, too large, or one too many.`);
+	}
+	return { attached, left };
+}
+
 /** null for one that is gone or too large. */
-export async function readWhole(workspaces: Workspaces, conversationId: string, path: string): Promise<Buffer | null> {
+async function readWhole(workspaces: Workspaces, conversationId: string, path: string): Promise<Buffer | null> {
 	const opened = await workspaces.read(conversationId, path).catch(() => null);
 	if (!opened) return null;
 	try {

@@ -1,6 +1,5 @@
 /** Drafts of skills: made of a chat or of a skill, changed in the workbench, placed only when a person saves them (F8). */
 import { randomUUID } from 'node:crypto';
-import { posix } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type {
 	DraftChange,
@@ -28,6 +27,7 @@ import { changesOf } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
 import {
 	failuresOf,
+	hideIn,
 	type ModelTask,
 	textsOf,
 	transcriptOf,
@@ -42,12 +42,14 @@ import {
 	filesForDiff,
 	filesOf,
 	forDiff,
+	isHeld,
+	latestOf,
 	nameOf,
-	readWhole,
+	readAttached,
 	requireRoom
 } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
-import { createHider, type Hider } from './personal.ts';
+import { createHider, type Hider, type KnownSecrets } from './personal.ts';
 import { createTrials, type TrialParts } from './trials.ts';
 
 export interface DraftParts extends TrialParts {
@@ -59,7 +61,7 @@ export interface DraftParts extends TrialParts {
 	/** The model that a chat uses, else the default; null in Demo mode. */
 	modelOf(conversationId: string | null): Promise<Model | null>;
 	/** Values of the skills’ variables by name: never part of a skill. */
-	secrets(): Promise<ReadonlyMap<string, string>>;
+	secrets(): Promise<KnownSecrets>;
 	log: Log;
 }
 
@@ -102,8 +104,8 @@ interface Writing {
 
 /** Of a chat: more is only skimmed by people, too. */
 const MAX_MESSAGES = 400;
-const MAX_EXAMPLES = 5;
-const MAX_EARLIER = 20;
+/** Drafts that a model writes at the same time. */
+const MAX_WRITING = 3;
 const WRITE_MS = 5 * 60_000;
 
 /** Also ends what a killed server left: the rules' draft is there. */
@@ -137,7 +139,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	};
 	const withFiles = (before: StoredDraft, files: StoredFile[]): Partial<StoredDraft> => {
 		requireRoom(files);
-		return { files, earlier: [...before.earlier, before.files].slice(-MAX_EARLIER) };
+		return { files, earlier: latestOf([...before.earlier, before.files]) };
 	};
 
 	/** Never rejects. */
@@ -170,6 +172,13 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			log.error({ draft: id, error: String(error) }, 'couldn’t save a draft');
 		});
 	};
+	/** Each is paid for, and an agent can ask for them in a loop. */
+	const requireTurn = () => {
+		if (writing.size < MAX_WRITING) return;
+		throw new AppError('conflict', `The model is writing ${MAX_WRITING} drafts already.`, {
+			hint: 'Wait for one of them, or stop it.'
+		});
+	};
 	const beginWriting = (id: string, model: Model, what: { task: ModelTask; hider: Hider }) => {
 		const job: Writing = { stop: new AbortController(), characters: 0, done: Promise.resolve() };
 		writing.set(id, job);
@@ -180,6 +189,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		{ model, task, hider }: { model: Model | null; task: ModelTask | null; hider: Hider }
 	): Promise<SkillDraft> => {
 		requireRoom(made.files);
+		if (model && task) requireTurn();
 		const draft: StoredDraft = {
 			...made,
 			id: randomUUID(),
@@ -213,7 +223,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			});
 		}
 		const hider = createHider(await parts.secrets());
-		const { attached, left } = await readAttached(conversationId, [...new Set(messages.flatMap(({ files }) => files))]);
+		const { attached, left } = await readAttached(workspaces, conversationId, [
+			...new Set(messages.flatMap(({ files }) => files))
+		]);
 		const { skills, shadowed, broken } = editor.skills.registry.snapshot();
 		const taken = new Set([...skills, ...shadowed, ...broken].map(({ name }) => name));
 		const made = draftFromChat({ title: conversation.title, messages, attached, taken }, hider);
@@ -237,25 +249,12 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		);
 	};
 
-	const readAttached = async (conversationId: string, paths: readonly string[]) => {
-		const attached: { path: string; bytes: Buffer }[] = [];
-		const left: string[] = [];
-		for (const path of paths) {
-			const bytes = attached.length < MAX_EXAMPLES ? await readWhole(workspaces, conversationId, path) : null;
-			const isTwice = attached.some((each) => posix.basename(each.path) === posix.basename(path));
-			if (bytes && !isTwice) attached.push({ path, bytes });
-			else
-				left.push(`The file ${path.slice(0, 200)} is not among its examples: it is gone, too large, or one too many.`);
-		}
-		return { attached, left };
-	};
-
 	const ofSkill = async (id: string): Promise<SkillDraft> => {
 		const skill = requireSkill(editor, null, id);
 		const files = await filesOf(skill);
 		return begin(
 			{ files, notes: [], from: null, base: skillIdOf(skill) },
-			{ model: null, task: null, hider: createHider(new Map()) }
+			{ model: null, task: null, hider: createHider() }
 		);
 	};
 
@@ -284,16 +283,22 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	};
 
 	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */
-	const changeBase = async (id: string, files: readonly StoredFile[]): Promise<string> => {
+	const changeBase = async (id: string, name: string, files: readonly StoredFile[]): Promise<string> => {
 		const base = baseOf(id);
 		if (!base) throw new AppError('conflict', 'The skill that this draft changes is gone.');
+		const { skills, shadowed, broken } = editor.skills.registry.snapshot();
+		if (name !== base.name && [...skills, ...shadowed, ...broken].some((other) => other.name === name)) {
+			throw new AppError('conflict', `Another skill is named “${name}”.`, { hint: 'Choose another name.' });
+		}
 		const installs = await store.skillInstalls.list(id);
 		if (installs.some(({ state }) => state === 'active')) {
 			const choice = { conflict: 'overwrite' as const, apiKeyId: 'system', enabled: true };
 			const { installed } = await installer.install(fetchOf(files), choice, new AbortController().signal);
 			return installed[0]?.skillId ?? id;
 		}
-		const before = new Map((await readFolder(base.dir)).files.map((file) => [file.path, file]));
+		// What a draft can't hold, such as links and .git, stays.
+		const held = (await readFolder(base.dir)).files.filter(isHeld);
+		const before = new Map(held.map((file) => [file.path, file]));
 		// SKILL.md last: until then the skill is what it was.
 		const order = [...files].sort((a, b) => Number(a.path === 'SKILL.md') - Number(b.path === 'SKILL.md'));
 		let current = id;
@@ -351,15 +356,16 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 					hint: 'Connect a model in the settings.'
 				});
 			}
+			requireTurn();
 			const hider = createHider(await parts.secrets());
-			const material = JSON.stringify({
+			const found = {
 				...(wish !== undefined && { wish }),
 				files: textsOf(before.files),
 				...(before.base !== null && (await failuresOf(store, before.base)))
-			});
+			};
 			const task = {
 				instructions: IMPROVE_SKILL,
-				material: hider.hide(material),
+				material: JSON.stringify(hideIn(found, hider)),
 				files: before.files,
 				isImprovement: true
 			};
@@ -388,7 +394,8 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			if (draft.revision !== revision) throw changedElsewhere();
 			const { signal } = new AbortController();
 			// As it will be read: a broken skill isn't placed.
-			const { name } = await staged(draft.files, signal, async ({ skills: [skill] }) => {
+			const { name } = await staged(draft.files, signal, async ({ skills: [skill, other] }) => {
+				if (other) throw new AppError('invalid_input', `A draft is one skill: “${other.name}” is another one in it.`);
 				const fault = skill?.diagnostics.find(({ severity }) => severity === 'error');
 				if (!skill || skill.status === 'broken') {
 					const where = fault ? `${fault.field} ${fault.message}` : 'it has no SKILL.md';
@@ -399,7 +406,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				return skill;
 			});
 			const savedAs =
-				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, draft.files);
+				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, name, draft.files);
 			return shown(await put(draft, { state: 'saved', savedAs }));
 		},
 		async try(id, wanted) {

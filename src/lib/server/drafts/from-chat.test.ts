@@ -133,3 +133,41 @@ describe('F8: a skill of what worked in a chat', () => {
 		expect(made.evals).toHaveLength(5);
 	});
 });
+
+describe('F8: nothing personal is left in names and evals either', () => {
+	test('a secret in the question is found by the script that names it; private figures and names are nowhere', () => {
+		const made = make([
+			question('Log in at 192.168.7.9 with hunter22'),
+			answer(
+				'Done at 192.168.7.9 with hunter22.',
+				call('eval_code', { language: 'python', code: 'password = "hunter22"' }, { result: 'at 192.168.7.9' }),
+				call('file_write', { path: 'ann@firm.com.py', content: 'print(1)' })
+			)
+		]);
+		expect(JSON.stringify([...made.files])).not.toMatch(/hunter22|192\.168|ann@firm/);
+	});
+
+	test('scripts of one name, or of one that another system refuses, have names of their own', () => {
+		const made = make([
+			question('Write them'),
+			answer(
+				'Done.',
+				call('file_write', { path: 'step-2.sh', content: 'echo 1' }),
+				call('execute_command', { command: 'echo 2' }),
+				call('file_write', { path: 'a\\..\\..\\b.py', content: 'print(3)' })
+			)
+		]);
+		const paths = made.files.keys().toArray();
+		expect(paths).toHaveLength(new Set(made.files.keys()).size);
+		expect(paths).toEqual(expect.arrayContaining(['scripts/step-2.sh', 'scripts/step-2-2.sh', 'scripts/a_.._.._b.py']));
+	});
+
+	test('a file’s name is never a command of the script', () => {
+		const path = '$(touch pwned).csv';
+		const made = make(
+			[question('Count', [path]), answer('2', call('execute_command', { command: `wc -l '${path}'` }))],
+			{ attached: [{ path, bytes: Buffer.from('a') }] }
+		);
+		expect(made.files.get('scripts/step-1.sh')).toContain(`wc -l '${path}'`);
+	});
+});

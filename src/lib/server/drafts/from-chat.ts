@@ -46,6 +46,7 @@ const CODE = /\.(py|sh|bash|[cm]?js|ts|rb)$/;
 /** `hider` sees every text before it becomes a part of the skill. */
 export function draftFromChat({ title, messages, attached, taken }: ChatFacts, hider: Hider): MadeSkill {
 	const notes: string[] = [];
+	learn({ messages, attached }, hider);
 	const turns = turnsOf(messages);
 	const worked = turns.flatMap(({ steps }) => steps);
 	const failed = messages
@@ -66,8 +67,15 @@ export function draftFromChat({ title, messages, attached, taken }: ChatFacts, h
 		(skill) => skill !== name && steps.some(({ part }) => part.execution?.skill === skill && !isBuiltin(part))
 	);
 	const answer = turns.findLast((turn) => turn.isComplete && turn.answer !== '')?.answer ?? '';
-	const examples = attached.map(({ path, bytes }) => exampleOf(path, bytes, hider));
-	const body = bodyOf({ lines, first, inputs, answer: hider.hide(answer), hasSteps: steps.length > 0 });
+	const examples: StoredFile[] = [];
+	for (const file of attached) examples.push(exampleOf(file, examples, hider));
+	const body = bodyOf({
+		lines,
+		first,
+		inputs: inputs.map((path) => hider.hide(path)),
+		answer: hider.hide(answer),
+		hasSteps: steps.length > 0
+	});
 	const said = hider.hide(plainLine(title) || first);
 	const description = `${said.replace(/[.!?\s]+$/, '')}. Use it when someone asks for something like “${first.slice(0, 200)}”.`;
 	const evals = turns.flatMap((turn) => evalOf(turn, name, hider)).slice(0, MAX_EVALS);
@@ -185,21 +193,22 @@ function lineOf({ name, args, part }: Step, making: Making): string {
 		made.length > 0
 			? ` It writes ${made
 					.slice(0, 3)
-					.map((path) => code(path))
+					.map((path) => code(hider.hide(path)))
 					.join(', ')}.`
 			: '';
+	const shown = (input: string) => signOf(hider.hide(input));
 	const put = (extension: string, text: string): string => {
-		const path = `scripts/step-${scripts.length + 1}.${extension}`;
+		const path = freePath(`scripts/step-${scripts.length + 1}`, `.${extension}`, scripts);
 		scripts.push({ path, content: hider.hide(text, path), encoding: 'utf8' });
 		return path;
 	};
 	const withInputs = (path: string, text: string) =>
-		[code(path), ...inputs.filter((input) => text.includes(input)).map(signOf)].join(' ');
+		[code(path), ...inputs.filter((input) => text.includes(input)).map(shown)].join(' ');
 	if (name === 'eval_code') {
 		const text = asText(args.code) ?? '';
 		const isPython = args.language === 'python';
 		const path = put(
-			isPython ? 'py' : /^\s*import\s/m.test(text) ? 'mjs' : 'cjs',
+			isPython ? 'py' : /^[ \t]*import\s/m.test(text) ? 'mjs' : 'cjs',
 			takingInputs(text, inputs, isPython ? 'py' : 'js')
 		);
 		return `Run ${withInputs(path, text)} in the working directory.${result}`;
@@ -214,8 +223,8 @@ function lineOf({ name, args, part }: Step, making: Making): string {
 		const text = asText(args.content) ?? '';
 		if (args.encoding === 'base64' || !CODE.test(path) || text === '')
 			return `Write ${code(hider.hide(path))} with what was found.`;
-		const own = `scripts/${basename(path)}`;
-		if (!scripts.some((script) => script.path === own))
+		const own = `scripts/${portable(path, hider)}`;
+		if (!scripts.some((script) => script.path.toLowerCase() === own.toLowerCase()))
 			scripts.push({
 				path: own,
 				content: hider.hide(takingInputs(text, inputs, languageOf(path)), own),
@@ -224,17 +233,17 @@ function lineOf({ name, args, part }: Step, making: Making): string {
 		return `Use ${code(own)}; it needn’t be written again.`;
 	}
 	const { execution } = part;
-	const given = (execution?.args ?? []).map((arg) => (inputs.includes(arg) ? signOf(arg) : hider.hide(arg)));
-	const shown = given.map((arg) => (/[\s"']/.test(arg) ? JSON.stringify(arg) : arg)).join(' ');
+	const given = (execution?.args ?? []).map((arg) => (inputs.includes(arg) ? shown(arg) : hider.hide(arg)));
+	const line = given.map((arg) => (/[\s"']/.test(arg) ? JSON.stringify(arg) : arg)).join(' ');
 	if (execution && !isBuiltin(part)) {
 		const what = execution.tool
 			? `call its tool ${code(execution.tool)}`
-			: `run ${code(`${execution.script} ${shown}`.trim())}`;
+			: `run ${code(`${execution.script} ${line}`.trim())}`;
 		return `Load the skill ${code(execution.skill)} and ${what}.${result}`;
 	}
 	const said = Object.entries(args).map(([key, value]) => {
 		const text = typeof value === 'string' ? value : JSON.stringify(value);
-		return `${code(key)}: ${inputs.includes(text) ? signOf(text) : hider.hide(plainLine(text)).slice(0, 200)}`;
+		return `${code(hider.hide(key))}: ${inputs.includes(text) ? shown(text) : hider.hide(plainLine(text)).slice(0, 200)}`;
 	});
 	return `Call ${code(name)}${said.length > 0 ? ` with ${said.join(', ')}` : ''}.${result}`;
 }
@@ -256,6 +265,8 @@ function takingInputs(text: string, inputs: readonly string[], language: 'py' | 
 	let result = text;
 	let place = 0;
 	for (const input of inputs) {
+		// In double quotes, a shell would run what is in other names.
+		if (language === 'sh' && !/^[\p{L}\p{N}_.,/@ +=-]+$/u.test(input)) continue;
 		const escaped = input.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 		const quoted = new RegExp(`(["'])(?:\\./)?${escaped}\\1`, 'g');
 		const isThere =
@@ -267,18 +278,18 @@ function takingInputs(text: string, inputs: readonly string[], language: 'py' | 
 		if (language === 'py')
 			result = result.replaceAll(
 				quoted,
-				`(sys.argv[${place}] if len(sys.argv) > ${place} else ${JSON.stringify(input)})`
+				() => `(sys.argv[${place}] if len(sys.argv) > ${place} else ${JSON.stringify(input)})`
 			);
 		else if (language === 'js')
-			result = result.replaceAll(quoted, `(process.argv[${place + 1}] ?? ${JSON.stringify(input)})`);
+			result = result.replaceAll(quoted, () => `(process.argv[${place + 1}] ?? ${JSON.stringify(input)})`);
 		else {
-			const variable = `"\${${place}:-${input}}"`;
+			const variable = () => `"\${${place}:-${input}}"`;
 			result = result
 				.replaceAll(quoted, variable)
 				.replaceAll(new RegExp(`(?<![\\w./:-])${escaped}(?![\\w./-])`, 'g'), variable);
 		}
 	}
-	return language === 'py' && place > 0 && !/^\s*import (?:.*\b)?sys\b/m.test(result)
+	return language === 'py' && place > 0 && !/^[ \t]*import (?:.*\b)?sys\b/m.test(result)
 		? withImport(result, 'sys')
 		: result;
 }
@@ -321,19 +332,68 @@ function quote(text: string): string {
 		.join('\n');
 }
 
-function exampleOf(path: string, bytes: Buffer, hider: Hider): StoredFile {
-	const place = `examples/${basename(path)}`;
-	const isText = !bytes.includes(0) && Buffer.from(bytes.toString('utf8')).equals(bytes);
-	return isText
-		? { path: place, content: hider.hide(bytes.toString('utf8'), place), encoding: 'utf8' }
-		: { path: place, content: bytes.toString('base64'), encoding: 'base64' };
+function exampleOf(
+	{ path, bytes }: ChatFacts['attached'][number],
+	taken: readonly StoredFile[],
+	hider: Hider
+): StoredFile {
+	const name = portable(path, hider);
+	const place = freePath(`examples/${name.slice(0, name.length - extname(name).length)}`, extname(name), taken);
+	const text = textOf(bytes);
+	return text === null
+		? { path: place, content: bytes.toString('base64'), encoding: 'base64' }
+		: { path: place, content: hider.hide(text, place), encoding: 'utf8' };
+}
+
+/** null for what isn't text. */
+function textOf(bytes: Buffer): string | null {
+	const text = bytes.toString('utf8');
+	return !bytes.includes(0) && Buffer.from(text).equals(bytes) ? text : null;
+}
+
+/** A name of its own in any file system. */
+function freePath(stem: string, extension: string, taken: readonly StoredFile[]): string {
+	const isTaken = (path: string) => taken.some((each) => each.path.toLowerCase() === path.toLowerCase());
+	let path = `${stem}${extension}`;
+	for (let at = 2; isTaken(path); at += 1) path = `${stem}-${at}${extension}`;
+	return path;
+}
+
+/** The name of a file, with nothing personal and no sign that another system refuses. */
+function portable(path: string, hider: Hider): string {
+	return hider.hide(basename(path)).replaceAll(/[^\p{L}\p{M}\p{N}_.,@ +=()~-]/gu, '_');
+}
+
+/** Characters; what comes after them is only found where it says itself what it is. */
+const MAX_LEARNED = 2_000_000;
+
+/** Secrets show by what stands beside them in one place, and stand alone in others: all is looked at before anything is written. */
+function learn({ messages, attached }: Pick<ChatFacts, 'messages' | 'attached'>, hider: Hider): void {
+	let room = MAX_LEARNED;
+	const look = (text: string) => {
+		if (room > 0) hider.hide(text.slice(0, room));
+		room -= text.length;
+	};
+	for (const message of messages) {
+		for (const part of message.parts) {
+			if (part.type === 'text') look(part.text);
+			if (part.type !== 'tool') continue;
+			const args = parseJson(part.arguments);
+			for (const value of Object.values(isObject(args) ? args : {})) {
+				look(typeof value === 'string' ? value : JSON.stringify(value));
+			}
+			look(part.result ?? '');
+		}
+	}
+	for (const { bytes } of attached) look(textOf(bytes) ?? '');
 }
 
 /** A question that was answered, and what the answer to it must have: files, and figures that came out of a step. */
 function evalOf({ question, answer, isComplete, steps, results }: Turn, name: string, hider: Hider) {
 	if (!isComplete || question === '' || question.length > MAX_PROMPT || steps.length === 0) return [];
+	const isPublic = (said: string) => hider.hide(said) === said;
 	const figures = [...new Set(answer.match(/(?<![\w.,])\d[\d.,]*\d(?![\w])/g))]
-		.filter((figure) => figure.length >= 3 && results.includes(figure))
+		.filter((figure) => figure.length >= 3 && results.includes(figure) && isPublic(figure))
 		.slice(0, 2);
 	const made = steps.flatMap(({ part }) => part.execution?.files.map(({ path }) => path) ?? []);
 	const shown = hider.hide(answer);
@@ -344,7 +404,10 @@ function evalOf({ question, answer, isComplete, steps, results }: Turn, name: st
 			expectations: [
 				`skillLoaded: ${name}`,
 				...figures.map((figure) => `contains: ${figure}`),
-				...[...new Set(made)].slice(0, 2).map((path) => `file: ${path}`)
+				...[...new Set(made)]
+					.filter(isPublic)
+					.slice(0, 2)
+					.map((path) => `file: ${path}`)
 			]
 		}
 	];

@@ -48,7 +48,13 @@ test.each([
 	['mail ann.lee@firm.co.uk', 'mail someone@example.com'],
 	['open /home/ann/sales.csv', 'open ~/sales.csv'],
 	['open C:\\Users\\Ann\\sales.csv', 'open ~\\sales.csv'],
-	['ssh 192.168.1.20', 'ssh <HOST_ADDRESS>']
+	['ssh 192.168.1.20', 'ssh <HOST_ADDRESS>'],
+	['{"code":"password = \\"hunter22\\""}', '{"code":"password = \\"<SECRET>\\""}'],
+	['password: hunter22\n', 'password: <SECRET>\n'],
+	['login --password hunter22 now', 'login --password <SECRET> now'],
+	['Authorization: Basic dXNlcjpodW50ZXIyMg==', 'Authorization: Basic <API_TOKEN>'],
+	['api_key="example-4f9a8b7c"', 'api_key="<SECRET>"'],
+	['/home/ann/a /home/annabel/b', '~/a ~/b']
 ])('F8: %s', (text, expected) => {
 	expect(hider().hide(text)).toBe(expected);
 });
@@ -72,4 +78,33 @@ test.each([
 test('F8: a long hostile text is searched in time', () => {
 	const text = `${'token_'.repeat(20_000)}${'a@'.repeat(20_000)}${'x://y:'.repeat(20_000)}`;
 	expect(hider().hide(text, 'a.mjs')).toHaveLength(text.length);
+});
+
+test('F8: a secret that was told by its name in one place is found where it stands alone', () => {
+	const one = hider();
+	one.hide('password = "hunter22"', 'a.py');
+	expect(one.hide('Log in with hunter22.')).toBe('Log in with <SECRET>.');
+	expect(one.hide(`{"key":"${Buffer.from('hunter22').toString('base64').replace(/=+$/, '')}"}`)).toBe(
+		'{"key":"<SECRET>"}'
+	);
+});
+
+test('F8: two variables of one name, and one that begins like another, are all found', () => {
+	const one = createHider([
+		['KEY', 'rain-or'],
+		['KEY', 'rain-or-shine'],
+		['KEY', 'sun"shine\\']
+	]);
+	expect(one.hide(`rain-or-shine rain-or ${JSON.stringify('sun"shine\\')}`)).toBe('<KEY> <KEY> "<KEY>"');
+});
+
+test.each([
+	['quotes that are escaped', `# ${'\\"'.repeat(400_000)} AKIA0000000000000001`, 'a.py'],
+	['keys that never end', '-----BEGIN PRIVATE KEY-----'.repeat(40_000), 'a.txt'],
+	['tokens', Array.from({ length: 40_000 }, (_, at) => `AKIA${String(at).padStart(16, '0')}`).join('\n'), 'a.csv'],
+	['addresses', Array.from({ length: 30_000 }, (_, at) => `someone${at}@firm${at}.com`).join('\n'), 'a.csv'],
+	['empty lines', `${'\n'.repeat(300_000)}x = "AKIA0000000000000001"`, 'a.py']
+])('F8: a file full of %s is gone through in time', (_what, text, path) => {
+	const made = hider().hide(text, path);
+	expect(made).not.toMatch(/AKIA|@firm/);
 });

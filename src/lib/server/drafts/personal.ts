@@ -21,6 +21,8 @@ interface Kind {
 	what: string;
 	/** Shown instead of a variable: it's no secret, only personal. */
 	sign?: string;
+	/** In code, a name would look the same. */
+	isOfText?: boolean;
 }
 
 const NAMED =
@@ -29,7 +31,8 @@ const NAMED =
 /** The first group, or else the whole match, is what is replaced. Longest and surest first. */
 const KINDS: readonly Kind[] = [
 	{
-		pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^]{1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
+		pattern:
+			/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----BEGIN)[^]){1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
 		name: 'PRIVATE_KEY',
 		what: 'a private key'
 	},
@@ -39,18 +42,42 @@ const KINDS: readonly Kind[] = [
 		name: 'API_TOKEN',
 		what: 'a token'
 	},
-	{ pattern: /\bBearer\s+([\w.~+/=-]{16,})/g, name: 'API_TOKEN', what: 'a token' },
+	{ pattern: /\bBearer\s{1,9}([\w.~+/=-]{16,})/g, name: 'API_TOKEN', what: 'a token' },
+	{
+		pattern: /\bAuthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:Basic|Token)\s{1,9}([\w.~+/=-]{8,})/gi,
+		name: 'API_TOKEN',
+		what: 'a token'
+	},
 	{
 		pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{1,200}:([^\s/@"'<>]{3,200})@/gi,
 		name: 'PASSWORD',
 		what: 'a password'
 	},
 	{
-		pattern: new RegExp(`${NAMED}["'\`]?\\s{0,4}(?::|=|:=)\\s{0,4}["'\`]([^\\s"'\`]{6,500})["'\`]`, 'gi'),
+		// Quotes may be escaped: code inside JSON.
+		pattern: new RegExp(
+			`${NAMED}(?:\\\\{0,3}["'\`])?\\s{0,4}(?::|=|:=)\\s{0,4}\\\\{0,3}["'\`]([^\\s"'\`]{6,500}?)\\\\{0,3}["'\`]`,
+			'gi'
+		),
 		name: 'SECRET',
 		what: 'a secret'
 	},
 	{ pattern: new RegExp(`${NAMED}=([^\\s"'\`$&;|<>]{6,500})`, 'gi'), name: 'SECRET', what: 'a secret' },
+	// An option, or a line of a settings file; a word without a digit is rather prose or a name.
+	{
+		pattern: new RegExp(`--${NAMED}[ \\t]{1,9}(?=[^\\s]{0,99}\\d)([^\\s"'\`$&;|<>(){}]{6,500})`, 'gi'),
+		name: 'SECRET',
+		what: 'a secret'
+	},
+	{
+		pattern: new RegExp(
+			`^[ \\t-]{0,40}${NAMED}[ \\t]{0,9}[:=][ \\t]{0,9}(?=[^\\s]{0,99}\\d)([^\\s"'\`$&;|<>(){}[\\]]{6,500})[ \\t]{0,9}\\r?$`,
+			'gim'
+		),
+		name: 'SECRET',
+		what: 'a secret',
+		isOfText: true
+	},
 	{
 		pattern: /(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w-])/g,
 		name: 'EMAIL',
@@ -71,58 +98,112 @@ const KINDS: readonly Kind[] = [
 	}
 ];
 const PLACEHOLDER =
-	/^(?:\$|<|\{|%|process\.env|os\.environ|x{3,}|\*{3,}|your[-_ ]|change[-_ ]?me|example|placeholder|someone@example\.com$)/i;
+	/^(?:\$(?:\w+|\{[^}]*\}|\(.*\))|<.*>|\{.*\}|%[\w()]+%?|process\.env.*|os\.environ.*|[x*.]{3,}|(?:your|my|change|example|placeholder)[a-z_ -]*|someone@example\.com)$/is;
 /** Addresses that are nobody's. */
 const NOBODY = /@(?:[\w-]+\.)*(?:example\.(?:com|org|net)|test|invalid|localhost)$/i;
 
-/** `known`: values of the skills' variables by name; they are found wherever they stand. */
-export function createHider(known: ReadonlyMap<string, string>): Hider {
+/** Of one text, more are replaced by one sign, so that a list of a million is gone through in time. */
+const MAX_NAMED = 100;
+const MIN_KNOWN = 6;
+
+/** Names and values of the skills' variables: a name may come twice. */
+export type KnownSecrets = Iterable<readonly [name: string, value: string]>;
+
+/** `known` values are found wherever they stand; so are those that it has found once. */
+export function createHider(known: KnownSecrets = []): Hider {
+	/** By value. */
 	const names = new Map<string, string>();
-	const hidden: Hidden[] = [];
-	const nameOf = (value: string, wanted: string): string => {
+	const taken = new Set<string>();
+	const hidden = new Map<string, Hidden>();
+	/** What is looked for in any text: how it's written, and its variable. */
+	const remembered: { written: string; name: string; what: string }[] = [];
+	const remember = (value: string, name: string, what: string) => {
+		for (const written of formsOf(value)) {
+			if (!remembered.some((each) => each.written === written)) remembered.push({ written, name, what });
+		}
+		// One may be the beginning of another.
+		remembered.sort((a, b) => b.written.length - a.written.length);
+	};
+	const nameOf = (value: string, wanted: string): string | null => {
 		const before = names.get(value);
 		if (before !== undefined) return before;
-		const taken = new Set(names.values());
+		if (names.size >= MAX_NAMED) return null;
 		let name = wanted;
 		for (let at = 2; taken.has(name); at += 1) name = `${wanted}_${at}`;
+		taken.add(name);
 		names.set(value, name);
 		return name;
 	};
 	const note = (name: string, what: string) => {
-		if (!hidden.some((each) => each.name === name)) hidden.push({ name, what });
+		if (!hidden.has(name)) hidden.set(name, { name, what });
 	};
+	for (const [name, value] of known) {
+		if (value.length < MIN_KNOWN) continue;
+		taken.add(name);
+		remember(value, name, 'a secret of a skill');
+	}
 
 	return {
-		hidden,
+		get hidden() {
+			return [...hidden.values()];
+		},
 		hide(text, path = '') {
 			let result = text;
-			for (const [name, value] of known) {
-				if (value.length < 6 || !result.includes(value)) continue;
-				names.set(value, name);
-				note(name, 'a secret of a skill');
-				result = replaceIn(result, value, name, path);
+			for (const { written, name, what } of remembered) {
+				if (!result.includes(written)) continue;
+				note(name, what);
+				result = replaceIn(result, written, name, path);
 			}
-			for (const { pattern, name, what, sign } of KINDS) {
+			for (const { pattern, name, what, sign, isOfText = false } of KINDS) {
+				if (isOfText && CODE.test(path)) continue;
 				const found = new Set<string>();
-				for (const match of result.matchAll(pattern)) {
-					const value = match[1] ?? match[0];
-					if (!PLACEHOLDER.test(value) && !NOBODY.test(value)) found.add(value);
+				const replaced = result.replace(pattern, (whole: string, inside: unknown) => {
+					const value = typeof inside === 'string' ? inside : whole;
+					if (PLACEHOLDER.test(value) || NOBODY.test(value)) return whole;
+					if (sign === undefined) {
+						found.add(value);
+						return whole;
+					}
+					note(sign, what);
+					return sign;
+				});
+				if (sign !== undefined) {
+					result = replaced;
+					continue;
 				}
-				for (const value of found) {
-					if (sign !== undefined) {
-						note(sign, what);
-						result = result.replaceAll(value, sign);
+				const many: string[] = [];
+				for (const value of [...found].sort((a, b) => b.length - a.length)) {
+					const own = nameOf(value, name);
+					if (own === null) {
+						many.push(value);
 						continue;
 					}
-					const own = nameOf(value, name);
 					note(own, what);
 					result = replaceIn(result, value, own, path);
+					// A short word may stand anywhere by chance.
+					if (value.length >= MIN_KNOWN && (/[^A-Za-z]/.test(value) || value.length >= 12)) remember(value, own, what);
 				}
+				if (many.length === 0) continue;
+				note(name, what);
+				result = result.replace(pattern, (whole: string, inside: unknown) => {
+					const value = typeof inside === 'string' ? inside : whole;
+					return PLACEHOLDER.test(value) || NOBODY.test(value) ? whole : whole.replace(value, () => `<${name}>`);
+				});
 			}
 			return result;
 		}
 	};
 }
+
+/** Plain, in JSON, in JSON inside JSON, in an address, in base64. */
+function formsOf(value: string): Set<string> {
+	const json = JSON.stringify(value).slice(1, -1);
+	const base64 = Buffer.from(value).toString('base64').replace(/=+$/, '');
+	const address = encodeURIComponent(value.toWellFormed());
+	return new Set([value, json, JSON.stringify(json).slice(1, -1), address, base64]);
+}
+
+const CODE = /\.(?:py|[cm]?js|ts)$/;
 
 /** As each language reads a variable; elsewhere a sign that a person understands. */
 function replaceIn(text: string, value: string, name: string, path: string): string {
@@ -140,18 +221,21 @@ function replaceIn(text: string, value: string, name: string, path: string): str
 		.join('\n')
 		// What spans lines, such as a key.
 		.replaceAll(value, `<${name}>`);
-	return isPython && !/^\s*import (?:.*\b)?os\b/m.test(result) ? withImport(result, 'os') : result;
+	return isPython && !/^[ \t]*import (?:.*\b)?os\b/m.test(result) ? withImport(result, 'os') : result;
 }
 
 function inCode(line: string, value: string, { read, isPython }: { read: string; isPython: boolean }): string {
-	return line
-		.replaceAll(/(["'])((?:\\.|(?!\1)[^\\])*)\1/g, (whole: string, quote: string, inside: string) => {
-			if (!inside.includes(value)) return whole;
-			const parts = inside.split(value).map((part) => (part === '' ? '' : `${quote}${part}${quote}`));
-			const joined = parts.flatMap((part, at) => (at === 0 ? [part] : [read, part])).filter((part) => part !== '');
-			return joined.join(' + ');
-		})
-		.replaceAll(value, isPython ? `{${read}}` : `\${${read}}`);
+	return (
+		line
+			// What is escaped outside of quotes begins no string; otherwise, each such quote would be tried to the line's end.
+			.replaceAll(/\\.|(["'])((?:\\.|(?!\1)[^\\])*)\1/g, (whole: string, quote?: string, inside?: string) => {
+				if (!inside?.includes(value)) return whole;
+				const parts = inside.split(value).map((part) => (part === '' ? '' : `${quote}${part}${quote}`));
+				const joined = parts.flatMap((part, at) => (at === 0 ? [part] : [read, part])).filter((part) => part !== '');
+				return joined.join(' + ');
+			})
+			.replaceAll(value, isPython ? `{${read}}` : `\${${read}}`)
+	);
 }
 
 /** After a first line that says what runs it, and after what must come first. */

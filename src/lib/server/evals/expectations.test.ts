@@ -92,3 +92,10 @@ describe('F16: what code can tell needs no model', () => {
 		expect(() => readExpectation({ exitCode: 'zero' }, 'x')).toThrow(/whole number/);
 	});
 });
+
+test.each(['{'.repeat(1_000_000), '['.repeat(1_000_000), `\`\`\`${'\n'.repeat(1_000_000)}`])(
+	'F16: in a reply of a million signs JSON is looked for in time',
+	(text) => {
+		expect(look(readExpectation({ json: { type: 'object' } }, 'x'), { ...seen, text })?.isMet).toBe(false);
+	}
+);

@@ -1,6 +1,6 @@
 /** Expectations of an answer: some are checked by code, the others are sentences for a judge (F16). */
 import { z } from 'zod';
-import { isObject, type JsonObject, parseJson } from '../../shared/json.ts';
+import { between, isObject, type JsonObject, parseJson } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { inTime } from '../skills/read/manifest.ts';
 
@@ -170,9 +170,9 @@ function lookAtJson({ schema }: Extract<Check, { kind: 'json' }>, text: string):
 
 /** The whole text, else its last block of code that is JSON, else from the first bracket to the last of its kind. */
 function jsonIn(text: string): unknown {
-	const blocks = [...text.matchAll(/```\w*\s*\n([^]*?)```/g)].map(([, block = '']) => block).reverse();
-	const spans = [/\{[^]*\}/, /\[[^]*\]/].map((shape) => shape.exec(text)).filter((found) => found !== null);
-	const inside = spans.sort((a, b) => a.index - b.index).map(([span]) => span);
+	const blocks = [...text.matchAll(/```\w*[ \t\r]*\n([^]*?)```/g)].map(([, block = '']) => block).reverse();
+	const spans = [between(text, '{', '}'), between(text, '[', ']')].filter((span) => span !== null);
+	const inside = spans.sort((a, b) => text.indexOf(a) - text.indexOf(b));
 	for (const candidate of [text, ...blocks, ...inside]) {
 		const value = parseJson(candidate.trim());
 		if (value !== undefined) return value;

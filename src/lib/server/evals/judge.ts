@@ -1,6 +1,6 @@
 /** Lets a model judge what code can't check (F16). */
 import { z } from 'zod';
-import { isObject, parseJson } from '../../shared/json.ts';
+import { between, isObject, parseJson } from '../../shared/json.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit } from '../agent/time-limit.ts';
@@ -26,6 +26,8 @@ Answer with nothing but a JSON array, one object for each expectation, in their 
 
 const MAX_ANSWER = 60_000;
 const MAX_REASON = 1000;
+/** Characters; verdicts have much less. */
+const MAX_REPLY = 400_000;
 
 /** Without a model nothing is decided. It has `maxDurationMs` for each answer. */
 export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLimits, 'maxDurationMs'>): Judge {
@@ -77,6 +79,7 @@ async function ask(
 	let costUsd: number | null = null;
 	for await (const event of model.stream(request, signal)) {
 		if (event.type === 'text.delta') said += event.delta;
+		if (said.length > MAX_REPLY) return { said: '', problem: 'its reply was far too long.', costUsd };
 		if (event.type === 'completed') costUsd = event.usage?.cost ?? null;
 		if (event.type === 'failed') return { said, problem: event.error.message, costUsd };
 	}
@@ -103,8 +106,11 @@ function readVerdicts(said: string): (Omit<Verdict, 'text'> | null)[] {
 
 function listIn(said: string): unknown[] {
 	// From the first bracket to the last of its kind.
-	for (const shape of [/\[[^]*\]/, /\{[^]*\}/]) {
-		const value = parseJson(shape.exec(said)?.[0] ?? '');
+	for (const [open, close] of [
+		['[', ']'],
+		['{', '}']
+	] as const) {
+		const value = parseJson(between(said, open, close) ?? '');
 		// Other text in brackets: the next shape may fit.
 		if (value === undefined) continue;
 		const inside = isObject(value) ? Object.values(value).find(Array.isArray) : undefined;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import { strictIssues } from '../skills/doctor/doctor.ts';
+import { openInside } from '../safe-path.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { readFolder } from '../trust/folder.ts';
 import { scanFiles } from '../trust/scan/scan.ts';
@@ -207,7 +208,9 @@ export async function readPublished(
 	const folder = join(resolve(site), FOLDER);
 	const index = await readIndex(folder);
 	if (path !== INDEX && !index?.skills.some(({ url }) => url === path)) return null;
-	const content = await readFile(join(folder, path)).catch(() => null);
+	// No link leads out of it.
+	const opened = await openInside(folder, path).catch(() => null);
+	const content = opened && (await opened.file.readFile().finally(() => opened.file.close()));
 	const type = path === INDEX ? 'application/json' : path.endsWith('.zip') ? 'application/zip' : 'text/markdown';
 	return content && { type, content: new Uint8Array(content) };
 }
