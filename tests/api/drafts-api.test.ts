@@ -144,6 +144,7 @@ describe('F8: without a model', () => {
 		['../../evil.sh', 400],
 		['scripts/../../evil.sh', 400],
 		['/etc/passwd', 400],
+		['skill.md', 400],
 		['scripts/\u0000', 400]
 	])('a file can’t be put at %s', async (path, status) => {
 		await open();
@@ -266,7 +267,7 @@ describe('F16: a draft is tried', () => {
 
 	test('with one message, or by its evals with and without it; it stays as it is, and nothing is in the library', async () => {
 		const id = await draftOf('console.log(process.argv[2].toUpperCase());');
-		expect((await ask('GET', `/${id}/trial`)).status).toBe(404);
+		expect((await ask<EvalRun | null>('GET', `/${id}/trial`)).answer).toBeNull();
 		expect((await ask('POST', `/${id}/trial`, { revision: 1 })).status).toBe(409);
 		expect((await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'shout "ho"' })).status).toBe(202);
 		const one = await ended(id);

@@ -55,8 +55,11 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await page.getByRole('button', { name: 'Undo' }).click();
 	await expect(page.getByTestId('workbench')).toBeVisible();
 	await expect(readFile(join(placed, 'SKILL.md'))).rejects.toThrow('ENOENT');
+	await expect(page.getByTestId('save-draft')).toBeEnabled();
 	await page.getByTestId('discard-draft').click();
 	await expect(page.getByTestId('drafts-page')).toContainText('No drafts');
+	await page.getByRole('button', { name: 'Undo' }).last().click();
+	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
 });
 
 test('F8: of two tabs none overwrites the other', async ({ page, app, context }) => {

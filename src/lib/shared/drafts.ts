@@ -11,7 +11,7 @@ export const skillDraft = z.object({
 	/** As its SKILL.md says; empty if it doesn’t. */
 	name: z.string(),
 	/** `writing`: a model is improving on what is there already. */
-	state: z.enum(['writing', 'ready', 'saved']),
+	state: z.enum(['writing', 'ready', 'saved', 'discarded']),
 	/** What the model is doing, as a sentence; null unless `writing`. */
 	progress: z.string().nullable(),
 	/** Counts changes, so that none of another tab is overwritten. */
@@ -59,7 +59,10 @@ export const draftStart = z
 	});
 export type DraftStart = z.infer<typeof draftStart>;
 
-/** `PUT /api/skills/drafts/:draft`: changed files, where null removes one; or back to what it was before the last change. */
+/**
+ * `PUT /api/skills/drafts/:draft`: changed files, where null removes one; or back to what it was before the last change; or
+ * a draft again, after it was discarded or its skill removed.
+ */
 export const draftChange = z
 	.strictObject({
 		revision: z.number().int(),
@@ -68,10 +71,11 @@ export const draftChange = z
 			.min(1)
 			.max(MAX_DRAFT_FILES)
 			.optional(),
-		undo: z.literal(true).optional()
+		undo: z.literal(true).optional(),
+		restore: z.literal(true).optional()
 	})
-	.refine(({ files, undo }) => (files === undefined) !== (undo === undefined), {
-		error: 'must have files or undo, not both'
+	.refine((change) => [change.files, change.undo, change.restore].filter((each) => each !== undefined).length === 1, {
+		error: 'must have one of files, undo and restore'
 	});
 export type DraftChange = z.infer<typeof draftChange>;
 

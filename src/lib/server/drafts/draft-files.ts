@@ -8,7 +8,7 @@ import { isObject } from '../../shared/json.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import type { Fetch } from '../install/catalog-installer.ts';
 import { fetchFolder } from '../install/sources/upload.ts';
-import { isLeftOut } from '../install/staging-folder.ts';
+import { createEntryNames, isLeftOut } from '../install/staging-folder.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import type { Skill } from '../skills/types.ts';
 import type { TrustedFile } from '../store/skills/choices.ts';
@@ -32,8 +32,10 @@ export function fileShown(file: StoredFile): SkillDraft['files'][number] {
 	return { path: file.path, bytes: bytesOf(file).length, text: isText ? file.content : null };
 }
 
-/** @throws AppError `too_large` */
+/** @throws AppError `too_large`; `invalid_input` for a file's name, or two that differ only in case */
 export function requireRoom(files: readonly StoredFile[]): void {
+	const names = createEntryNames();
+	for (const { path } of files) names.take(path, 'file');
 	if (files.length > MAX_DRAFT_FILES) {
 		throw new AppError('too_large', `A draft can have up to ${MAX_DRAFT_FILES} files.`);
 	}

@@ -13,7 +13,6 @@ import type {
 import type { EvalRun } from '../../shared/try-out.ts';
 import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
-import { checkEntryName } from '../install/staging-folder.ts';
 import type { Log } from '../log.ts';
 import { placeSkill, removeSkillFile, type SkillEditorParts, writeSkillFile } from '../skill-admin/skill-editor.ts';
 import { requireSkill } from '../skill-admin/skill-details.ts';
@@ -89,7 +88,7 @@ export interface Drafts {
 	/** The last trial since the server started; null without. */
 	trial(id: string): EvalRun | null;
 	stopTrial(id: string): Promise<EvalRun | null>;
-	/** @throws AppError `not_found` */
+	/** Takes it out of the list; `change` with `restore` takes it back for 30 days. @throws AppError `not_found` */
 	remove(id: string): Promise<void>;
 	/** Resolves when nothing is being written to the draft. */
 	settled(id: string): Promise<void>;
@@ -107,6 +106,8 @@ const MAX_MESSAGES = 400;
 /** Drafts that a model writes at the same time. */
 const MAX_WRITING = 3;
 const WRITE_MS = 5 * 60_000;
+/** A discarded draft can be taken back for so long. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Also ends what a killed server left: the rules' draft is there. */
 export async function createDrafts(parts: DraftParts): Promise<Drafts> {
@@ -240,7 +241,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			chat: transcriptOf(messages, hider)
 		});
 		return begin(
-			{ files: made.files, notes, from: { conversationId, title: conversation.title }, base: null },
+			{ files: made.files, notes, from: { conversationId, title: hider.hide(conversation.title) }, base: null },
 			{
 				model: await parts.modelOf(conversationId),
 				task: { instructions: WRITE_SKILL, material, files: made.files, isImprovement: false },
@@ -310,9 +311,15 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		}
 		const kept = new Set(files.map(({ path }) => path));
 		for (const path of before.keys()) if (!kept.has(path)) await removeSkillFile(editor, current, path);
-		return current;
+		// Its name may have changed with its SKILL.md.
+		const { skills, shadowed } = editor.skills.registry.snapshot();
+		const changed = [...skills, ...shadowed].find(({ dir }) => dir === base.dir);
+		return changed ? skillIdOf(changed) : id;
 	};
 
+	for (const { id, state, updatedAt } of await skillDrafts.list()) {
+		if (state === 'discarded' && Date.parse(updatedAt) < Date.now() - KEPT_MS) await skillDrafts.remove(id);
+	}
 	const interrupted = (await skillDrafts.list()).filter(({ state }) => state === 'writing');
 	for (const draft of interrupted) {
 		const problem = 'The server stopped while the model was writing. What you see was made by rules.';
@@ -321,7 +328,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 
 	return {
 		async list() {
-			const drafts = await skillDrafts.list();
+			const drafts = (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
 			return {
 				data: drafts.map(({ id, name, state, from, base, updatedAt }) => ({ id, name, state, from, base, updatedAt }))
 			};
@@ -329,11 +336,15 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		start: (wanted) =>
 			wanted.conversationId === undefined ? ofSkill(wanted.skill ?? '') : ofChat(wanted.conversationId, wanted),
 		get: async (id) => shown(await requireDraft(id)),
-		async change(id, { revision, files, undo }) {
+		async change(id, { revision, files, undo, restore }) {
 			const before = await requireDraft(id);
 			if (before.revision !== revision) throw changedElsewhere();
 			writing.get(id)?.stop.abort();
 			const again = { state: 'ready' as const, savedAs: null };
+			if (restore) {
+				const base = before.base !== null && baseOf(before.base) ? before.base : null;
+				return shown(await put(before, { ...again, base }));
+			}
 			if (undo) {
 				const last = before.earlier.at(-1);
 				if (!last) throw new AppError('conflict', 'There is nothing to undo.');
@@ -341,7 +352,6 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			}
 			const made = new Map(before.files.map((file) => [file.path, file]));
 			for (const { path, text } of files ?? []) {
-				checkEntryName(path);
 				if (text === null) made.delete(path);
 				else made.set(path, { path, content: text, encoding: 'utf8' });
 			}
@@ -398,7 +408,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				if (other) throw new AppError('invalid_input', `A draft is one skill: “${other.name}” is another one in it.`);
 				const fault = skill?.diagnostics.find(({ severity }) => severity === 'error');
 				if (!skill || skill.status === 'broken') {
-					const where = fault ? `${fault.field} ${fault.message}` : 'it has no SKILL.md';
+					const where = fault
+						? `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}`
+						: 'it has no SKILL.md';
 					throw new AppError('invalid_input', `The skill can’t be saved: ${where}.`, {
 						hint: 'Mend it, then save again.'
 					});
@@ -407,7 +419,8 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			});
 			const savedAs =
 				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, name, draft.files);
-			return shown(await put(draft, { state: 'saved', savedAs }));
+			// From now on, it changes that skill.
+			return shown(await put(draft, { state: 'saved', savedAs, base: savedAs }));
 		},
 		async try(id, wanted) {
 			const draft = await requireDraft(id);
@@ -419,9 +432,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		async remove(id) {
 			await trials.stop(id);
 			const job = writing.get(id);
-			if (!(await skillDrafts.remove(id))) await requireDraft(id);
 			job?.stop.abort();
 			await job?.done;
+			await put(await requireDraft(id), { state: 'discarded' });
 		},
 		settled: async (id) => writing.get(id)?.done,
 		async close() {

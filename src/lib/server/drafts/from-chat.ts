@@ -57,26 +57,22 @@ export function draftFromChat({ title, messages, attached, taken }: ChatFacts, h
 	const steps = unique(worked).filter(({ name }) => !LOOKS.has(name));
 	if (steps.length > MAX_STEPS) notes.push(`Only the last ${MAX_STEPS} of ${steps.length} different calls are in it.`);
 	const inputs = attached.map(({ path }) => path);
-	const asked = turns.map(({ question }) => question).filter((question) => question !== '');
-	const first = hider.hide(plainLine(asked[0] ?? title)).slice(0, 300);
-	const name = freeName(nameFrom(hider.hide(title) || first), taken);
+	// What was asked when it worked: what came before may be talk.
+	const isWork = ({ name: tool }: Step) => !LOOKS.has(tool);
+	const main = turns.find((turn) => turn.isComplete && turn.steps.some(isWork)) ?? turns[0];
+	const about = main === turns[0] ? title : (main?.question ?? title);
+	const first = hider.hide(plainLine(main?.question || title)).slice(0, 300);
+	const name = freeName(nameFrom(hider.hide(about) || first), taken);
 
 	const scripts: StoredFile[] = [];
 	const lines = steps.slice(-MAX_STEPS).map((step) => lineOf(step, { inputs, scripts, hider }));
 	const requires = [...new Set(steps.flatMap(({ part }) => part.execution?.skill ?? []))].filter(
 		(skill) => skill !== name && steps.some(({ part }) => part.execution?.skill === skill && !isBuiltin(part))
 	);
-	const answer = turns.findLast((turn) => turn.isComplete && turn.answer !== '')?.answer ?? '';
 	const examples: StoredFile[] = [];
 	for (const file of attached) examples.push(exampleOf(file, examples, hider));
-	const body = bodyOf({
-		lines,
-		first,
-		inputs: inputs.map((path) => hider.hide(path)),
-		answer: hider.hide(answer),
-		hasSteps: steps.length > 0
-	});
-	const said = hider.hide(plainLine(title) || first);
+	const body = bodyOf({ lines, inputs, hasSteps: steps.length > 0 });
+	const said = hider.hide(plainLine(about) || first);
 	const description = `${said.replace(/[.!?\s]+$/, '')}. Use it when someone asks for something like “${first.slice(0, 200)}”.`;
 	const evals = turns.flatMap((turn) => evalOf(turn, name, hider)).slice(0, MAX_EVALS);
 	const metadata = {
@@ -84,11 +80,8 @@ export function draftFromChat({ title, messages, attached, taken }: ChatFacts, h
 		...(first !== '' && first.length <= 500 && { example: first })
 	};
 	const files = Object.entries(skillFiles({ name, description: description.slice(0, 1024), body, metadata }));
-	const cases = evals.map((each, at) => ({
-		id: at + 1,
-		...each,
-		...(at === 0 && examples.length > 0 && { files: examples.map(({ path }) => path) })
-	}));
+	const given = examples.map(({ path }) => path);
+	const cases = evals.map((each, at) => ({ id: at + 1, ...each, ...(given.length > 0 && { files: given }) }));
 	return {
 		name,
 		notes,
@@ -303,14 +296,15 @@ function code(text: string): string {
 	return `\`${plainLine(text).replaceAll('`', '’')}\``;
 }
 
-function bodyOf(facts: {
+function bodyOf({
+	lines,
+	inputs,
+	hasSteps
+}: {
 	lines: string[];
-	first: string;
 	inputs: readonly string[];
-	answer: string;
 	hasSteps: boolean;
 }): string {
-	const { lines, first, inputs, answer, hasSteps } = facts;
 	const begin =
 		inputs.length > 0
 			? [`Take the file that the user gives, such as ${code(inputs[0] ?? '')}. Without one, ask for it.`]
@@ -320,16 +314,7 @@ function bodyOf(facts: {
 		...(hasSteps ? lines : ['Nothing that was tried here worked, or nothing was run. Write here how it’s done.']),
 		'Answer in the user’s language with what came out, and say so if a step fails.'
 	];
-	const example = answer === '' ? [] : ['## Example', `Someone asked: “${first}”`, 'The answer was:', quote(answer)];
-	return [all.map((line, at) => `${at + 1}. ${line}`).join('\n'), ...example].join('\n\n');
-}
-
-function quote(text: string): string {
-	const short = text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE).toWellFormed()}…` : text;
-	return short
-		.split('\n')
-		.map((line) => `> ${line}`.trimEnd())
-		.join('\n');
+	return all.map((line, at) => `${at + 1}. ${line}`).join('\n');
 }
 
 function exampleOf(
@@ -390,7 +375,13 @@ function learn({ messages, attached }: Pick<ChatFacts, 'messages' | 'attached'>,
 
 /** A question that was answered, and what the answer to it must have: files, and figures that came out of a step. */
 function evalOf({ question, answer, isComplete, steps, results }: Turn, name: string, hider: Hider) {
-	if (!isComplete || question === '' || question.length > MAX_PROMPT || steps.length === 0) return [];
+	if (
+		!isComplete ||
+		question === '' ||
+		question.length > MAX_PROMPT ||
+		!steps.some(({ name: tool }) => !LOOKS.has(tool))
+	)
+		return [];
 	const isPublic = (said: string) => hider.hide(said) === said;
 	const figures = [...new Set(answer.match(/(?<![\w.,])\d[\d.,]*\d(?![\w])/g))]
 		.filter((figure) => figure.length >= 3 && results.includes(figure) && isPublic(figure))

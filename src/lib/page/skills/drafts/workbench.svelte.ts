@@ -1,6 +1,7 @@
 /** A draft of a skill on the page: saved as one types, checked after each change, never overwritten by another tab (F8). */
 import type { DraftReview, SkillDraft } from '../../../shared/drafts.ts';
-import { type ApiError, asApiError } from '../../request.ts';
+import { MAX_SKILL_FILE_BYTES } from '../../../shared/names.ts';
+import { ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
 
 type WorkbenchClient = Pick<
@@ -79,7 +80,11 @@ export class Workbench {
 		this.#put(this.path, text);
 	}
 
+	/** @throws ApiError for a name that is there, in any case */
 	add(path: string): void {
+		if (this.files.some((file) => file.path.toLowerCase() === path.toLowerCase())) {
+			throw new ApiError('conflict', 'A file with this name already exists.');
+		}
 		this.#put(path, '');
 		this.path = path;
 	}
@@ -90,6 +95,10 @@ export class Workbench {
 	}
 
 	#put(path: string, text: string | null): void {
+		if (text !== null && text.length > MAX_SKILL_FILE_BYTES) {
+			this.error = new ApiError('too_large', `${path} would be larger than 2 MB. It wasn’t changed.`);
+			return;
+		}
 		this.pending = [...this.pending.filter((each) => each.path !== path), { path, text }];
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.flush(), SAVE_MS);
@@ -146,14 +155,21 @@ export class Workbench {
 		await this.flush();
 		let savedAs: string | null = null;
 		await this.#work(async () => {
-			if (!this.draft || this.isConflict) return;
+			// What couldn’t be sent would be missing.
+			if (!this.draft || this.isConflict || this.pending.length > 0) return;
 			this.#show(await this.#client.saveDraft(this.id, this.draft.revision));
 			savedAs = this.draft.savedAs;
 		});
 		return savedAs;
 	}
 
-	/** False if it couldn't be discarded, with `error`. */
+	/** Makes it a draft again, after it was discarded or its skill removed. Rejects with an ApiError. */
+	async restore(): Promise<void> {
+		const { revision } = await this.#client.getDraft(this.id);
+		await this.#client.changeDraft(this.id, { revision, restore: true });
+	}
+
+	/** False if it couldn’t be discarded, with `error`. */
 	async discard(): Promise<boolean> {
 		clearTimeout(this.#timer);
 		this.pending = [];
