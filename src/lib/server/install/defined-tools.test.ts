@@ -1,4 +1,4 @@
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../shared/events.ts';
@@ -245,6 +245,15 @@ describe('F8: keeping a tool as a skill', () => {
 			'already exists'
 		);
 		expect(rig.skill('shout-text').tools).toEqual([]);
+	});
+
+	test('files that somebody changed after they were approved are not kept, whatever digest is named', async () => {
+		await define();
+		const [skill] = (await turn()).skills();
+		await appendFile(join(skill?.dir ?? '', 'scripts/shout_text.js'), '// more');
+		const [tool] = await defined.list('one');
+		const kept = defined.keep('one', { name: 'shout_text', digest: tool?.digest ?? '' });
+		await expect(kept).rejects.toMatchObject({ code: 'conflict' });
 	});
 
 	test('“persistent” keeps it at once: the turn has it, and so has the chat, by a pin', async () => {

@@ -310,7 +310,9 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 				const folder = (skill ?? kept)?.dir;
 				if (folder === undefined) throw gone();
 				const content = await readFolder(folder);
-				if (content.digest !== digest) {
+				// Only what somebody has allowed: the list names what is there, whoever changed it.
+				const allowed = skill && (await store.trustedSkills.get(skillIdOf(skill), VERSION));
+				if (content.digest !== digest || (skill && allowed?.digest !== digest)) {
 					throw new AppError('conflict', 'This tool has changed since.', { hint: 'Keep it from its newest step.' });
 				}
 				if (kept) return { skill: kept.name };
