@@ -14,14 +14,11 @@ import type { EvalRun } from '../../shared/try-out.ts';
 import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
 import type { Log } from '../log.ts';
-import { placeSkill, removeSkillFile, type SkillEditorParts, writeSkillFile } from '../skill-admin/skill-editor.ts';
 import { requireSkill } from '../skill-admin/skill-details.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
-import type { Skill } from '../skills/types.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import type { Store } from '../store/store.ts';
-import { readFolder } from '../trust/folder.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
 import {
@@ -35,13 +32,11 @@ import {
 	writeByModel
 } from './by-model.ts';
 import {
-	bytesOf,
 	fetchOf,
 	fileShown,
 	filesForDiff,
 	filesOf,
 	forDiff,
-	isHeld,
 	latestOf,
 	nameOf,
 	readAttached,
@@ -49,14 +44,13 @@ import {
 } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider, type KnownSecrets } from './personal.ts';
+import { createSaving, type SavingParts } from './saving.ts';
 import { createTrials, type TrialParts } from './trials.ts';
 
-export interface DraftParts extends TrialParts {
+export interface DraftParts extends TrialParts, SavingParts {
 	store: Store;
 	workspaces: Workspaces;
 	installer: Pick<Installer, 'stage' | 'discard' | 'install'>;
-	/** To place skills, and to change those in the skills’ folders. */
-	editor: SkillEditorParts & Parameters<typeof placeSkill>[0];
 	/** The model that a chat uses, else the default; null in Demo mode. */
 	modelOf(conversationId: string | null): Promise<Model | null>;
 	/** Values of the skills’ variables by name: never part of a skill. */
@@ -115,6 +109,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const { skillDrafts } = store;
 	const writing = new Map<string, Writing>();
 	const trials = createTrials(parts);
+	const { baseOf, placeNew, changeBase } = createSaving(parts);
 	let isClosing = false;
 
 	const requireDraft = async (id: string): Promise<StoredDraft> => {
@@ -270,51 +265,6 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		} finally {
 			await installer.discard(found.id).catch(() => undefined);
 		}
-	};
-
-	const baseOf = (id: string): Skill | null => {
-		const { skills, shadowed } = editor.skills.registry.snapshot();
-		return [...skills, ...shadowed].find((skill) => skillIdOf(skill) === id) ?? null;
-	};
-
-	const placeNew = async (name: string, files: readonly StoredFile[]): Promise<string> => {
-		await placeSkill(editor, name, Object.fromEntries(files.map((file) => [file.path, bytesOf(file)])));
-		const made = editor.skills.registry.snapshot().skills.find((skill) => skill.name === name);
-		return made ? skillIdOf(made) : name;
-	};
-
-	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */
-	const changeBase = async (id: string, name: string, files: readonly StoredFile[]): Promise<string> => {
-		const base = baseOf(id);
-		if (!base) throw new AppError('conflict', 'The skill that this draft changes is gone.');
-		const { skills, shadowed, broken } = editor.skills.registry.snapshot();
-		if (name !== base.name && [...skills, ...shadowed, ...broken].some((other) => other.name === name)) {
-			throw new AppError('conflict', `Another skill is named “${name}”.`, { hint: 'Choose another name.' });
-		}
-		const installs = await store.skillInstalls.list(id);
-		if (installs.some(({ state }) => state === 'active')) {
-			const choice = { conflict: 'overwrite' as const, apiKeyId: 'system', enabled: true };
-			const { installed } = await installer.install(fetchOf(files), choice, new AbortController().signal);
-			return installed[0]?.skillId ?? id;
-		}
-		// What a draft can't hold, such as links and .git, stays.
-		const held = (await readFolder(base.dir)).files.filter(isHeld);
-		const before = new Map(held.map((file) => [file.path, file]));
-		// SKILL.md last: until then the skill is what it was.
-		const order = [...files].sort((a, b) => Number(a.path === 'SKILL.md') - Number(b.path === 'SKILL.md'));
-		let current = id;
-		for (const file of order) {
-			const now = before.get(file.path);
-			if (file.encoding === 'base64' || now?.text === file.content) continue;
-			const wanted = { path: file.path, text: file.content, digest: now?.sha256 ?? null };
-			current = (await writeSkillFile(editor, current, wanted)).skill;
-		}
-		const kept = new Set(files.map(({ path }) => path));
-		for (const path of before.keys()) if (!kept.has(path)) await removeSkillFile(editor, current, path);
-		// Its name may have changed with its SKILL.md.
-		const { skills, shadowed } = editor.skills.registry.snapshot();
-		const changed = [...skills, ...shadowed].find(({ dir }) => dir === base.dir);
-		return changed ? skillIdOf(changed) : id;
 	};
 
 	for (const { id, state, updatedAt } of await skillDrafts.list()) {
