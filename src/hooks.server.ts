@@ -13,7 +13,12 @@ import { upgrade } from '$lib/server/upgrade.ts';
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
 
 /** Reachable without a session. Kit serves scripts and styles before this hook. */
-const LOGIN_ROUTES: readonly (string | null)[] = ['/login', '/api/session', '/.well-known/agent-card.json'];
+const LOGIN_ROUTES: readonly (string | null)[] = [
+	'/login',
+	'/api/session',
+	'/.well-known/agent-card.json',
+	'/.well-known/agent-skills/[...path]'
+];
 
 export const init: ServerInit = async () => {
 	const old = kept.openrouterSkills;

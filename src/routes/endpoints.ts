@@ -25,6 +25,8 @@ export interface Endpoints {
 	'/api/conversations/[id]/queue/[message]/send': typeof import('./api/conversations/[id]/queue/[message]/send/+server.ts');
 	'/api/conversations/[id]/skills': typeof import('./api/conversations/[id]/skills/+server.ts');
 	'/api/conversations/[id]/skills/[...name]': typeof import('./api/conversations/[id]/skills/[...name]/+server.ts');
+	'/api/conversations/[id]/tools': typeof import('./api/conversations/[id]/tools/+server.ts');
+	'/api/conversations/[id]/tools/[tool]': typeof import('./api/conversations/[id]/tools/[tool]/+server.ts');
 	'/api/conversations/import': typeof import('./api/conversations/import/+server.ts');
 	'/api/conversations/trash': typeof import('./api/conversations/trash/+server.ts');
 	'/api/conversations/trash/[id]': typeof import('./api/conversations/trash/[id]/+server.ts');
@@ -54,6 +56,7 @@ export interface Endpoints {
 	'/api/skills/[...id]/edits/[edit]': typeof import('./api/skills/[...id]/edits/[edit]/+server.ts');
 	'/api/skills/[...id]/evals': typeof import('./api/skills/[...id]/evals/+server.ts');
 	'/api/skills/[...id]/evals/[run]': typeof import('./api/skills/[...id]/evals/[run]/+server.ts');
+	'/api/skills/[...id]/evals/[run]/export': typeof import('./api/skills/[...id]/evals/[run]/export/+server.ts');
 	'/api/skills/[...id]/export': typeof import('./api/skills/[...id]/export/+server.ts');
 	'/api/skills/[...id]/file': typeof import('./api/skills/[...id]/file/+server.ts');
 	'/api/skills/[...id]/packages': typeof import('./api/skills/[...id]/packages/+server.ts');
@@ -61,6 +64,13 @@ export interface Endpoints {
 	'/api/skills/[...id]/secrets': typeof import('./api/skills/[...id]/secrets/+server.ts');
 	'/api/skills/[...id]/update': typeof import('./api/skills/[...id]/update/+server.ts');
 	'/api/skills/[...id]/versions': typeof import('./api/skills/[...id]/versions/+server.ts');
+	'/api/skills/drafts': typeof import('./api/skills/drafts/+server.ts');
+	'/api/skills/drafts/[draft]': typeof import('./api/skills/drafts/[draft]/+server.ts');
+	'/api/skills/drafts/[draft]/improve': typeof import('./api/skills/drafts/[draft]/improve/+server.ts');
+	'/api/skills/drafts/[draft]/review': typeof import('./api/skills/drafts/[draft]/review/+server.ts');
+	'/api/skills/drafts/[draft]/save': typeof import('./api/skills/drafts/[draft]/save/+server.ts');
+	'/api/skills/drafts/[draft]/stop': typeof import('./api/skills/drafts/[draft]/stop/+server.ts');
+	'/api/skills/drafts/[draft]/trial': typeof import('./api/skills/drafts/[draft]/trial/+server.ts');
 	'/api/skills/events': typeof import('./api/skills/events/+server.ts');
 	'/api/skills/executions': typeof import('./api/skills/executions/+server.ts');
 	'/api/skills/executions/[id]': typeof import('./api/skills/executions/[id]/+server.ts');

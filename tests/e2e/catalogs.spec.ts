@@ -104,15 +104,31 @@ test('E7: and the text of a SKILL.md', async ({ page }) => {
 	await installWhatIsShown(page, 'pasted');
 });
 
-test('F16: a skill’s evals are asked with and without it, and shown side by side', async ({ page }) => {
+test('F16: a skill’s evals are asked with and without it, and shown side by side and over time', async ({ page }) => {
 	test.slow();
 	await page.goto('/skills/count-words');
 	await page.getByTestId('tab-evals').click();
-	await page.getByTestId('start-evals').click();
 	const run = page.getByTestId('eval-run');
+	await page.getByTestId('start-evals').click();
 	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
 	await expect(page.getByTestId('eval-result')).toHaveCount(2);
 	await expect(page.getByTestId('pass-rates')).toContainText('100');
 	await page.reload();
-	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+	await expect(run).toHaveAttribute('data-state', 'done');
+
+	await page.getByTestId('start-evals').click();
+	await expect(page.getByTestId('eval-row')).toHaveCount(2);
+	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
+	await expect(run.getByText('from an earlier run').first()).toBeAttached();
+	await expect(page.getByRole('img', { name: /Pass rate of 2 runs. With the skill: 100 %/ })).toBeVisible();
+
+	await page.getByTestId('export-evals').click();
+	const download = page.waitForEvent('download');
+	await page.getByRole('menuitem', { name: 'JUnit XML' }).click();
+	expect((await download).suggestedFilename()).toBe('count-words-evals.junit.xml');
+
+	await page.getByLabel('Do the right prompts load it?').click();
+	await page.getByTestId('start-evals').click();
+	await expect(page.getByTestId('eval-trigger')).toContainText('Precision 100 %, recall 100 %', { timeout: 60_000 });
+	await expect(page.getByTestId('eval-row')).toHaveCount(3);
 });

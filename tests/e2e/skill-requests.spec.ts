@@ -1,6 +1,6 @@
 /** The agent looks for a skill, asks for it, and uses it in the same answer once somebody installs it; or goes on without. */
 import { playedEnvironment, startGithub, startSkillssh, type PlayedGithub } from '../support/catalog-servers.ts';
-import { call, text } from '../support/model-server.ts';
+import { call, dynamic, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { answers, ask, test as base } from './played-model.ts';
 
@@ -131,4 +131,32 @@ test('E1: turned off in the settings, the model has no such tools', async ({ pag
 	await ask(page, 'Hello?');
 	await expect(answers(page)).toContainText('Hello.');
 	expect(lastRequest(model.requests)).not.toContain('request_skill');
+});
+
+test('F8: asked to, the agent makes a draft of the chat, which the answer links; a model writes it', async ({
+	page,
+	app,
+	model
+}) => {
+	const written = {
+		name: 'greeting',
+		description: 'Greets people. Use when somebody wants to be greeted.',
+		instructions: '1. Say hello.',
+		files: [],
+		evals: [{ prompt: 'Greet me', expected_output: 'Hello', expectations: ['contains: ello'] }]
+	};
+	/** The answer and the draft are written side by side. */
+	const either = dynamic((body) => text(body.text === undefined ? 'Your draft is ready.' : JSON.stringify(written)));
+	await page.goto(app.url);
+	model.push(text('Hello!'));
+	await ask(page, 'Greet me');
+	await expect(answers(page)).toContainText('Hello!');
+	model.push(call('save_as_skill', {}), either, either);
+	await ask(page, 'Make a skill of what we just did');
+	await expect(answers(page).last()).toContainText('Your draft is ready.');
+	await page.getByTestId('draft-link').click();
+	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
+	await expect(page.getByRole('textbox', { name: 'Text of SKILL.md' })).toHaveValue(/1\. Say hello\./);
+	await page.goto(`${app.url}/skills`);
+	await expect(page.locator('[data-testid=skill-row][data-name=greeting]')).toHaveCount(0);
 });

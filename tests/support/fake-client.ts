@@ -140,6 +140,7 @@ export function createFakeClient(): FakeClient {
 		listEarlier: (_id, before) => record(client.earlier, 'listEarlier', before),
 		deleteMessage: (_id, messageId) => record(undefined, 'deleteMessage', messageId),
 		showMessage: (id, messageId) => record(summary(id), 'showMessage', messageId),
+		dislikeMessage: (_id, messageId, isDisliked) => record(undefined, 'dislikeMessage', messageId, isDisliked),
 		forkConversation: (_id, messageId) => record(summary('fork'), 'forkConversation', messageId),
 		enqueue: (_id, message) => record({ runId: null }, 'enqueue', message),
 		editQueued: (_id, messageId, text) => record(undefined, 'editQueued', messageId, text),

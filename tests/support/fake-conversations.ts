@@ -64,6 +64,9 @@ export function createFakeConversations(all: ConversationSummary[] = []): FakeCo
 			fake.all = fake.all.map((conversation) => (conversation.id === id ? changed : conversation));
 			return changed;
 		},
+		startDraft: async () => {
+			throw new ApiError('unavailable', 'There is no server here.');
+		},
 		removeConversation: async (id) => {
 			fake.calls.push(['remove', id]);
 			fail();

@@ -44,9 +44,10 @@ export function createFakeRegistry() {
 		addCase: vi.fn<Client['addCase']>(missing),
 		runCase: vi.fn<Client['runCase']>(missing),
 		removeCase: vi.fn<Client['removeCase']>(done),
-		getEvals: vi.fn<Client['getEvals']>(async () => ({ cases: [], problem: null, runs: [] })),
+		getEvals: vi.fn<Client['getEvals']>(async () => ({ cases: [], triggers: [], problem: null, runs: [] })),
 		startEvals: vi.fn<Client['startEvals']>(missing),
 		getEvalRun: vi.fn<Client['getEvalRun']>(missing),
+		goOnEvals: vi.fn<Client['goOnEvals']>(missing),
 		cancelEvals: vi.fn<Client['cancelEvals']>(missing),
 		scoreSkills: vi.fn<Client['scoreSkills']>(missing)
 	};

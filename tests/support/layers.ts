@@ -26,6 +26,8 @@ const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
 const VERSIONS = 'lib/server/workspace-versions.ts';
 const ZIP = 'lib/server/zip.ts';
+/** Pure. */
+const CSV = 'lib/server/csv.ts';
 /** Pure: the table of hidden characters. */
 const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface only. */
@@ -84,7 +86,7 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/skill-admin/',
-		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, SKILLS, STORE, TRUST, TURNS]
+		imports: [SHARED, LOG, CSV, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, SKILLS, STORE, TRUST, TURNS]
 	},
 	{
 		path: 'lib/server/builtins/',
@@ -100,6 +102,8 @@ const LAYERS: Layer[] = [
 		imports: [
 			SHARED,
 			LOG,
+			CSV,
+			ZIP,
 			SAFE_PATH,
 			FOREIGN_FOLDERS,
 			AGENT,
@@ -108,6 +112,23 @@ const LAYERS: Layer[] = [
 			TRUST,
 			TURNS,
 			'lib/server/skill-admin/skill-details.ts'
+		]
+	},
+	{
+		path: 'lib/server/drafts/',
+		imports: [
+			SHARED,
+			LOG,
+			FOREIGN_FOLDERS,
+			'lib/server/evals/evals.ts',
+			WORKSPACES,
+			'lib/server/agent/model.ts',
+			SKILLS,
+			STORE,
+			TRUST,
+			TURNS,
+			'lib/server/install/',
+			'lib/server/skill-admin/'
 		]
 	},
 	{ path: 'lib/server/mcp-servers/', imports: [SHARED, REDACT, SKILLS, STORE, TRUST] },
@@ -135,6 +156,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/install-packages.ts', imports: ['lib/server/', SHARED] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
+	{ path: 'lib/server/cli/publish.ts', imports: [SKILLS, 'lib/server/install/publish.ts'] },
 	{
 		path: 'lib/server/cli/',
 		imports: [
@@ -153,6 +175,7 @@ const LAYERS: Layer[] = [
 	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: ZIP, imports: [] },
+	{ path: CSV, imports: [] },
 	{ path: VERSIONS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },

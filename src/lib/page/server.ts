@@ -81,6 +81,8 @@ export function createClient() {
 		/** Removes a message and everything after it. */
 		deleteMessage: (id: string, message: string) =>
 			call('DELETE', '/api/conversations/[id]/messages/[message]', { params: { id, message } }),
+		dislikeMessage: (id: string, message: string, isDisliked: boolean) =>
+			call('PATCH', '/api/conversations/[id]/messages/[message]', { params: { id, message }, body: { isDisliked } }),
 		/** Switches to the message's branch. */
 		showMessage: (id: string, messageId: string) =>
 			call('PATCH', '/api/conversations/[id]', { params: { id }, body: { show: messageId } }),
@@ -100,6 +102,14 @@ export function createClient() {
 		/** Allows or denies a pending call; returns the run that continues with it. */
 		decide: (id: string, interrupt: string, body: BodyOf<'/api/conversations/[id]/approvals/[interrupt]', 'POST'>) =>
 			call('POST', '/api/conversations/[id]/approvals/[interrupt]', { params: { id, interrupt }, body }),
+		/** Tools that the agent defined in the chat. */
+		listDefinedTools: async (id: string) =>
+			(await call('GET', '/api/conversations/[id]/tools', { params: { id } })).data,
+		getDefinedTool: (id: string, tool: string) =>
+			call('GET', '/api/conversations/[id]/tools/[tool]', { params: { id, tool } }),
+		/** As a skill, with the files of this digest. */
+		keepDefinedTool: (id: string, tool: string, digest: string) =>
+			call('POST', '/api/conversations/[id]/tools/[tool]', { params: { id, tool }, body: { digest } }),
 		/** `query` names a model to tell what it's given of a file. */
 		listFiles: async (id: string, query?: { model: string; path: string }) =>
 			(await call('GET', '/api/conversations/[id]/files', { params: { id }, query })).data,
@@ -196,6 +206,23 @@ export function createClient() {
 		/** Stops what is going on; else removes what is installed. */
 		removePackages: (id: string) => call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id) }),
 		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
+		/** Newest first. */
+		listDrafts: async () => (await call('GET', '/api/skills/drafts', {})).data,
+		startDraft: (body: BodyOf<'/api/skills/drafts', 'POST'>) => call('POST', '/api/skills/drafts', { body }),
+		getDraft: (draft: string) => call('GET', '/api/skills/drafts/[draft]', { params: { draft } }),
+		changeDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]', 'PUT'>) =>
+			call('PUT', '/api/skills/drafts/[draft]', { params: { draft }, body }),
+		reviewDraft: (draft: string) => call('GET', '/api/skills/drafts/[draft]/review', { params: { draft } }),
+		saveDraft: (draft: string, revision: number) =>
+			call('POST', '/api/skills/drafts/[draft]/save', { params: { draft }, body: { revision } }),
+		improveDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]/improve', 'POST'>) =>
+			call('POST', '/api/skills/drafts/[draft]/improve', { params: { draft }, body }),
+		tryDraft: (draft: string, body: BodyOf<'/api/skills/drafts/[draft]/trial', 'POST'>) =>
+			call('POST', '/api/skills/drafts/[draft]/trial', { params: { draft }, body }),
+		getTrial: (draft: string) => call('GET', '/api/skills/drafts/[draft]/trial', { params: { draft } }),
+		stopTrial: (draft: string) => call('DELETE', '/api/skills/drafts/[draft]/trial', { params: { draft } }),
+		stopDraft: (draft: string) => call('POST', '/api/skills/drafts/[draft]/stop', { params: { draft } }),
+		deleteDraft: (draft: string) => call('DELETE', '/api/skills/drafts/[draft]', { params: { draft } }),
 		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),
 		readFile: (id: string, path: string) =>
 			call('GET', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
@@ -239,8 +266,11 @@ export function createClient() {
 		removeCase: (id: string, caseId: string) =>
 			call('DELETE', '/api/skills/[...id]/cases/[case]', { params: { ...ofSkill(id), case: caseId } }),
 		getEvals: (id: string) => call('GET', '/api/skills/[...id]/evals', { params: ofSkill(id) }),
-		startEvals: (id: string, rounds: number) =>
-			call('POST', '/api/skills/[...id]/evals', { params: ofSkill(id), body: { rounds } }),
+		startEvals: (id: string, body: BodyOf<'/api/skills/[...id]/evals', 'POST'>) =>
+			call('POST', '/api/skills/[...id]/evals', { params: ofSkill(id), body }),
+		/** `maxCostUsd`: for the whole run, if it changes. */
+		goOnEvals: (id: string, run: string, maxCostUsd?: number | null) =>
+			call('POST', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run }, body: { maxCostUsd } }),
 		getEvalRun: (id: string, run: string) =>
 			call('GET', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
 		cancelEvals: (id: string, run: string) =>

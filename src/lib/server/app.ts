@@ -1,6 +1,7 @@
 /** Constructs and connects all parts of the app; those for skills are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { BUILT_IN_MODEL } from '../shared/names.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
@@ -8,12 +9,15 @@ import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { createDraftTool } from './drafts/draft-tool.ts';
+import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
-import { openSkills, type SkillParts } from './open-skills.ts';
+import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
@@ -28,7 +32,7 @@ import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
-import { createWorkspaces, type Workspaces } from './workspaces.ts';
+import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
@@ -44,7 +48,11 @@ export interface App extends SkillParts {
 	adHoc: AdHocParts;
 	cases: Cases;
 	evals: Evals;
+	/** Skills that people are making. */
+	drafts: Drafts;
 	workspaces: Workspaces;
+	/** Tools that the agent defined in a conversation. */
+	defined: DefinedTools;
 	runner: Runner;
 	outbox: Outbox;
 	conversationTrash: ConversationTrash;
@@ -83,10 +91,19 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
-	const workspaces = createWorkspaces(config.dataDir, rooms, {
-		versionBytes: config.execution.limits.workspaceBytes,
-		log
+	const defined = createDefinedTools({
+		...parts,
+		store,
+		registry: skills.registry,
+		folderOf: (id) => join(config.dataDir, 'chat-tools', workspaceName(id)),
+		isReserved: isServersTool,
+		isEnabled: () => config.execution.definesTools && isEnabled(),
+		now: () => new Date().toISOString()
 	});
+	const workspaces = withDefinedTools(
+		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log }),
+		defined
+	);
 	const models = createModels({ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();
@@ -128,10 +145,54 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		modeOf: modes.modeOf,
 		settings: settings.current
 	});
+	const evals = await createEvals({
+		store,
+		skills,
+		modes,
+		approvals,
+		log,
+		agent: (id) => ({
+			model: models.modelFor({ id }),
+			effort: models.effort(),
+			isOffline: models.current().offline,
+			limits: limits()
+		}),
+		isEnabled,
+		folder: join(config.dataDir, 'evals')
+	});
+	const drafts = await createDrafts({
+		store,
+		workspaces,
+		installer: parts.installer,
+		evals,
+		approvals,
+		folder: join(config.dataDir, 'evals'),
+		editor: { ...parts, config },
+		async modelOf(conversationId) {
+			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
+			const model = models.modelFor({ id: choice?.model, routing: choice?.routing });
+			return model.id === BUILT_IN_MODEL ? null : model;
+		},
+		async secrets() {
+			const known = new Map(Object.entries(config.skillsEnv));
+			if (config.apiKey) known.set('OPENROUTER_API_KEY', config.apiKey);
+			for (const skill of skills.registry.snapshot().skills) {
+				for (const [name, value] of Object.entries(await parts.vault.secretsOf(skill))) known.set(name, value);
+			}
+			return known;
+		},
+		log
+	});
 	const runner = new Runner({
 		...turns,
 		// Only in a conversation, where a person can answer.
-		builtins: (offer: BuiltinOffer) => joinTools([turns.builtins(offer), requests.tools(offer)]),
+		builtins: async (offer: BuiltinOffer) =>
+			joinTools([
+				turns.builtins(offer),
+				requests.tools(offer),
+				createDraftTool(drafts, offer),
+				await defined.tools(offer)
+			]),
 		changes,
 		chats: () => settings.current()
 	});
@@ -169,21 +230,6 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				? workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
 				: workspaces.path(conversationId)
 	};
-	const evals = await createEvals({
-		store,
-		skills,
-		modes,
-		approvals,
-		log,
-		agent: () => ({
-			model: models.modelFor({}),
-			effort: models.effort(),
-			isOffline: models.current().offline,
-			limits: limits()
-		}),
-		isEnabled,
-		folder: join(config.dataDir, 'evals')
-	});
 	const apiKeys = createApiKeys(store.apiKeys);
 	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const localSocket = await listenLocal(mcp, config.dataDir);
@@ -197,7 +243,9 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		adHoc,
 		cases: createCases({ store, modes, adHoc }),
 		evals,
+		drafts,
 		workspaces,
+		defined,
 		runner,
 		outbox,
 		conversationTrash,
@@ -211,7 +259,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		localSocket,
 		async close() {
 			await Promise.all([localSocket?.close(), mcp.close()]);
-			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close()]);
+			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();
 			await mcpServers.close();
@@ -223,3 +271,23 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 }
 
 type BuiltinOffer = Parameters<NonNullable<TurnSetupParts['builtins']>>[0];
+
+/** They are copied and deleted with the conversation’s files. */
+function withDefinedTools(files: Workspaces, defined: DefinedTools): Workspaces {
+	return {
+		...files,
+		async removeAll(id) {
+			await defined.removeAll(id);
+			await files.removeAll(id);
+		},
+		async copyAll(id, toId) {
+			await files.copyAll(id, toId);
+			try {
+				await defined.copyAll(id, toId);
+			} catch (error) {
+				await this.removeAll(toId);
+				throw error;
+			}
+		}
+	};
+}

@@ -87,6 +87,8 @@ const schema = z.object({
 	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
+	SKILLS_PUBLISHED: text,
+	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
 	SKILLS_AUTO_MAX: count(5, 0, 50),
 	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000),
 	AGENT_MAX_STEPS: count(10, 1, 100),
@@ -124,6 +126,8 @@ export interface Config {
 	/** For idempotent tools. */
 	skillsMaxRetries: number;
 	skillsMaxOutputBytes: number;
+	/** Site folder that `publish` wrote, served at `/.well-known/agent-skills/`; null: nothing. */
+	publishedDir: string | null;
 	/** Variables for skills that declare them. */
 	skillsEnv: Record<string, string>;
 	approvalMode: 'ask' | 'auto';
@@ -162,6 +166,8 @@ export interface ExecutionConfig {
 	network: boolean | null;
 	/** Absolute paths of modules whose exported functions are native handlers (D37). */
 	handlerModules: string[];
+	/** The agent may define tools for a chat, and asks each time (D25). */
+	definesTools: boolean;
 	/** Defaults of the OmniRoute scorer (B8). */
 	autoMaxSkills: number;
 	autoMinScore: number;
@@ -241,6 +247,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxRetries: values.SKILLS_MAX_RETRIES,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
+		publishedDir: values.SKILLS_PUBLISHED === undefined ? null : resolve(values.SKILLS_PUBLISHED),
 		skillsEnv: pickVariables(values.SKILLS_ENV, environment),
 		approvalMode: values.SKILLS_APPROVAL,
 		limits: {
@@ -302,6 +309,7 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
 		network: values.SKILLS_SANDBOX_NETWORK_ENABLED ?? null,
 		handlerModules: listed(values.SKILLS_HANDLERS, paths),
+		definesTools: values.SKILLS_DEFINE_TOOLS === 'ask',
 		autoMaxSkills: values.SKILLS_AUTO_MAX,
 		autoMinScore: values.SKILLS_AUTO_MIN_SCORE,
 		limits: {

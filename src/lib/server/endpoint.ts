@@ -14,6 +14,7 @@ import { errorResponseFor, logUnexpected, readJson, readQuery } from './http.ts'
 export const TAGS = [
 	'Skills',
 	'Runs',
+	'Drafts',
 	'Cases and evals',
 	'Install',
 	'Versions',
@@ -97,7 +98,7 @@ export interface Described {
 
 /** An endpoint described by another document. */
 interface Foreign {
-	protocol: 'Responses API' | 'MCP' | 'A2A';
+	protocol: 'Responses API' | 'MCP' | 'A2A' | 'Agent Skills discovery';
 }
 
 export type Spec<

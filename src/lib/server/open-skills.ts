@@ -82,6 +82,9 @@ export interface SkillParts {
 
 const INSTALLED = 'installed';
 
+/** No tool of a skill has such a name. */
+export const isServersTool = (name: string): boolean => isServerTool(name) || ownToolOf(name) !== undefined;
+
 export async function openSkills(
 	config: Config,
 	store: Store,
@@ -164,7 +167,7 @@ export async function openSkills(
 			recorder
 		},
 		isEnabled: () => settings.current().skillsEnabled,
-		isReserved: (name) => isServerTool(name) || ownToolOf(name) !== undefined,
+		isReserved: isServersTool,
 		watch: true
 	});
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));

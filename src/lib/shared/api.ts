@@ -96,6 +96,9 @@ const chatChoices = z.object({
 });
 export type ChatChoices = z.infer<typeof chatChoices>;
 
+/** `PATCH /api/conversations/:id/messages/:message` */
+export const messagePatch = z.strictObject({ isDisliked: z.boolean() });
+
 export const conversationPatch = z
 	.strictObject({
 		title: z.string().trim().min(1).max(200).optional(),

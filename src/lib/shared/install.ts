@@ -259,3 +259,33 @@ export const installOutcome = z.object({
 	skipped: z.array(z.string())
 });
 export type InstallOutcome = z.infer<typeof installOutcome>;
+
+/** A tool that the agent has defined in a chat (D25). */
+export const definedTool = z.object({
+	name: z.string(),
+	/** Name of the skill that it is, or would be kept as. */
+	skill: z.string(),
+	/** SHA-256 of its files. */
+	digest: z.string(),
+	/** It is that skill, for every chat. */
+	isKept: z.boolean()
+});
+export type DefinedTool = z.infer<typeof definedTool>;
+
+export const definedTools = z.object({ data: z.array(definedTool) });
+
+/** `POST /api/conversations/:id/tools/:tool`. */
+export const keepTool = z.strictObject({
+	/** Of the files that were approved. */
+	digest: z.string().min(1).max(64)
+});
+
+export const definedToolCode = z.object({
+	/** The whole script. */
+	code: z.string()
+});
+
+export const keptTool = z.object({
+	/** Name of the skill that it is now. */
+	skill: z.string()
+});

@@ -48,6 +48,16 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		saved: count.optional()
 	};
 
+	/** What the security check found, for a card. */
+	const checked = {
+		/** Serious ones first. */
+		findings: list(
+			object({ severity: z.enum(['danger', 'warning', 'info']), message: text, file: text, line: count }),
+			100
+		),
+		/** Serious ones that aren’t among them. */
+		moreRisks: count.optional()
+	};
 	const approval = object({
 		/** AG-UI’s id of the interrupt. */
 		interruptId: id,
@@ -82,17 +92,26 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 			files: count,
 			/** Scripts and tools. */
 			scripts: count,
-			/** Serious ones first. */
-			findings: list(
-				object({ severity: z.enum(['danger', 'warning', 'info']), message: text, file: text, line: count }),
-				100
-			),
-			/** Serious ones that aren’t among them. */
-			moreRisks: count.optional(),
+			...checked,
 			/** That aren’t met: of which kind, such as `package`. */
 			needs: list(object({ kind: text, name: text }), 100)
 		}).optional(),
-		/** `source/name` for a link to its page, if `trust` or `missing` is set. */
+		/** Asks to define this tool in the chat; `digest` is that of its files. */
+		define: object({
+			tool: text,
+			description: text,
+			/** JSON of what tools.json says of them. */
+			parameters: text,
+			/** The whole script. */
+			code: text,
+			/** Kept as a skill at once. */
+			isKept: z.boolean(),
+			replaces: z.boolean(),
+			/** Unified diffs to the tool that it replaces; '' for what is too long. */
+			changes: list(object({ path: text, diff: text }), 10),
+			...checked
+		}).optional(),
+		/** `source/name` for a link to its page, if `trust` or `missing` is set, or to a chat’s own tool. */
 		skillId: text.optional(),
 		/** Absent before the decision. */
 		decision: object(decision.shape).optional()
@@ -237,6 +256,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		context: context.nullable(),
 		/** The current wait before a retry. */
 		retry: object({ attempt: count, delayMs: count, message: text }).nullable(),
+		/** Somebody found this answer not good: it’s read when a skill that it used is improved. */
+		isDisliked: z.boolean().optional(),
 		createdAt: text
 	});
 	return {

@@ -34,9 +34,13 @@ export function builtinNameOf(name: string): string | null {
 /** With them, the agent looks for skills in the catalogs and asks for one. */
 export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as const;
 
-/** Whether the name is reserved for built-in skills, MCP tools and requests for skills. */
+/** Makes a draft of a skill from the chat. */
+export const DRAFT_TOOL = 'save_as_skill';
+
+/** Whether the name is reserved for built-in skills, MCP tools and tools that bring skills. */
 export function isServerTool(name: string): boolean {
-	return name.startsWith('mcp__') || builtinNameOf(name) !== null || SKILL_REQUEST_TOOLS.some((own) => own === name);
+	const others: readonly string[] = [...SKILL_REQUEST_TOOLS, DRAFT_TOOL, 'look_at_file'];
+	return name.startsWith('mcp__') || builtinNameOf(name) !== null || others.includes(name);
 }
 
 /** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
@@ -61,8 +65,8 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(
-	`. .. cases check diagnostics edit edits evals events executions export file install marketplace new outdated packages reload
-	rollback run score scores secrets skillssh staged trash update updates versions`.split(/\s+/)
+	`. .. cases check diagnostics drafts edit edits evals events executions export file improve install marketplace new outdated packages reload
+	review rollback run save score scores secrets skillssh staged stop trash trial update updates versions`.split(/\s+/)
 );
 
 /** A skill’s id for URLs: puts `~` before reserved parts. Idempotent. */
@@ -119,6 +123,14 @@ export function isServerCall(type: unknown): boolean {
 /** What OpenRouter can do for the model: its server tools `web_search`, `web_fetch` and `datetime`. */
 export const WEB_TOOLS = ['search', 'fetch', 'date'] as const;
 export type WebTool = (typeof WEB_TOOLS)[number];
+
+/** The source of a chat’s own tools begins so, which no folder’s label can. */
+export const CHAT_SOURCE = 'chat.';
+
+/** Whether a skill (`source/name`) is a tool that was defined in a chat. */
+export function isOfChat(skillId: string): boolean {
+	return skillId.startsWith(CHAT_SOURCE);
+}
 
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';

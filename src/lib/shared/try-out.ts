@@ -1,5 +1,6 @@
 /** REST contracts for trying skills: test cases, evals and executions (E10–E13, E29, F6, F16). Times are ISO 8601. */
 import { z } from 'zod';
+import { modelId } from './models.ts';
 import { missingNeed } from './skills.ts';
 
 export const caseExpectation = z.strictObject({
@@ -91,26 +92,63 @@ export const caseRun = z.object({
 });
 export type CaseRun = z.infer<typeof caseRun>;
 
+/** Models whose answers one run of evals compares. */
+export const MOST_EVAL_MODELS = 5;
+
+/** USD; null: no limit. */
+const costLimit = z.number().positive().max(10_000).nullable();
+
 /** `POST /api/skills/:id/evals`. Default: all prompts of `evals/evals.json`. */
 export const evalStart = z.strictObject({
 	ids: z
 		.array(z.union([z.string().max(200), z.number()]))
 		.max(200)
 		.optional(),
-	/** Repetitions of each prompt, with and without the skill. */
-	rounds: z.number().int().min(1).max(10).default(1)
+	/** Repetitions of each prompt on each side. */
+	rounds: z.number().int().min(1).max(10).default(1),
+	/** `triggers`: whether the prompts load the skill, among all skills. */
+	kind: z.enum(['answers', 'triggers']).default('answers'),
+	/** Default: the model of the settings. */
+	models: z.array(modelId).min(1).max(MOST_EVAL_MODELS).optional(),
+	/** Asks without the skill, too. */
+	without: z.boolean().default(true),
+	/** Another installed version of the skill to compare with. */
+	version: z.string().min(1).max(100).optional(),
+	/** USD for the whole run, as far as the model's server tells costs; null: no limit. */
+	maxCostUsd: costLimit.default(null),
+	/** Asks again what earlier runs have already answered. */
+	isFresh: z.boolean().default(false)
+});
+export type EvalStart = z.output<typeof evalStart>;
+
+/** `POST /api/skills/:id/evals/:run`: goes on with a run that has stopped. */
+export const evalGoOn = z.strictObject({
+	/** USD for the whole run; default: as before. */
+	maxCostUsd: costLimit.optional()
 });
 
 export const evalAnswer = z.object({
+	/** A side of the run. */
+	side: z.string(),
+	/** Counted from 1. */
+	round: z.number(),
 	status: z.enum(['success', 'failed', 'cancelled']),
 	/** The answer, at most 20,000 characters. */
 	text: z.string(),
 	loaded: z.array(z.string()),
 	/** `tool: arguments`, in order. */
 	calls: z.array(z.string()),
+	/** Files created or changed. */
+	files: z.array(z.string()),
+	/** Calls of the model. */
+	steps: z.number(),
 	durationMs: z.number(),
 	/** Of all model calls; null if unknown. */
 	tokens: z.number().nullable(),
+	/** USD, without judging; null if unknown. */
+	costUsd: z.number().nullable(),
+	/** Taken from an earlier run. */
+	isCached: z.boolean(),
 	error: z.string().nullable(),
 	/** `isMet` is null if only a person can judge. */
 	expectations: z.array(z.object({ text: z.string(), isMet: z.boolean().nullable(), reason: z.string() }))
@@ -121,28 +159,83 @@ export const evalResult = z.object({
 	id: z.string(),
 	prompt: z.string(),
 	expected: z.string().nullable(),
-	/** One per round. */
-	withSkill: z.array(evalAnswer),
-	withoutSkill: z.array(evalAnswer)
+	/** Whether the skill should be loaded; null if this isn't asked. */
+	shouldTrigger: z.boolean().nullable(),
+	/** Of all sides and rounds so far. */
+	answers: z.array(evalAnswer)
 });
 export type EvalResult = z.infer<typeof evalResult>;
+
+/** Over the answers of one side that came. */
+export const evalFigures = z.object({
+	answers: z.number(),
+	failed: z.number(),
+	/** Expectations that were met, of those that could be judged. */
+	met: z.number(),
+	judged: z.number(),
+	/** Share of `met`, with its 95 % Wilson interval over the answers; null if nothing was judged. */
+	passRate: z.object({ value: z.number(), low: z.number(), high: z.number() }).nullable(),
+	/** USD of all; null if unknown. */
+	costUsd: z.number().nullable(),
+	/** Means per answer; null if unknown. */
+	tokens: z.number().nullable(),
+	durationMs: z.number().nullable(),
+	steps: z.number().nullable(),
+	/** Whether the right prompts load the skill; null if this wasn't asked. */
+	trigger: z
+		.object({
+			/** Of the answers that loaded it, those that should. */
+			precision: z.number().nullable(),
+			/** Of the answers that should load it, those that did. */
+			recall: z.number().nullable(),
+			/** Other skills that were loaded in its place, most frequent first. */
+			takenBy: z.array(z.object({ skill: z.string(), count: z.number() }))
+		})
+		.nullable()
+});
+export type EvalFigures = z.infer<typeof evalFigures>;
+
+/** What the prompts are asked with. */
+export const evalSide = z.object({
+	id: z.string(),
+	/** `version`: another version of the skill; `library`: the skill among all others. */
+	kind: z.enum(['with', 'version', 'without', 'library']),
+	/** The skill's; null without it. */
+	version: z.string().nullable(),
+	/** Of what was offered; null if unknown. */
+	digest: z.string().nullable(),
+	model: z.string(),
+	figures: evalFigures
+});
+export type EvalSide = z.infer<typeof evalSide>;
 
 /** A run of a skill’s evals. */
 export const evalRun = z.object({
 	id: z.string(),
 	skillId: z.string(),
 	version: z.string(),
-	model: z.string(),
-	state: z.enum(['running', 'done', 'failed', 'cancelled']),
+	kind: z.enum(['answers', 'triggers']),
+	/** `limit`: it reached its cost limit. All but `running` can go on while answers are missing or failed. */
+	state: z.enum(['running', 'done', 'failed', 'cancelled', 'limit']),
+	rounds: z.number(),
+	maxCostUsd: z.number().nullable(),
+	isFresh: z.boolean(),
+	/** Answers. */
 	progress: z.object({ done: z.number(), total: z.number() }),
+	/** The tested skill first. */
+	sides: z.array(evalSide),
 	results: z.array(evalResult),
-	/** Share of met expectations among those judged; null without any. */
-	passRate: z.object({ withSkill: z.number().nullable(), withoutSkill: z.number().nullable() }),
+	/** USD, with judging; null if unknown. */
+	costUsd: z.number().nullable(),
 	error: z.string().nullable(),
 	startedAt: z.string(),
 	finishedAt: z.string().nullable()
 });
 export type EvalRun = z.infer<typeof evalRun>;
+
+/** A run in a list. */
+export const evalRunSummary = evalRun.omit({ results: true });
+export type EvalRunSummary = z.infer<typeof evalRunSummary>;
 
 /** `GET /api/skills/:id/evals`. */
 export const skillEvals = z.object({
@@ -155,11 +248,23 @@ export const skillEvals = z.object({
 			expectations: z.array(z.string())
 		})
 	),
-	/** Why evals.json can’t be used; null if fine or missing. */
+	/** Prompts that should load the skill, and such that shouldn't. */
+	triggers: z.array(z.object({ id: z.string(), prompt: z.string(), shouldTrigger: z.boolean() })),
+	/** Why the evals can’t be used; null if fine or missing. */
 	problem: z.string().nullable(),
-	runs: z.array(evalRun)
+	/** Newest first. */
+	runs: z.array(evalRunSummary)
 });
 export type SkillEvals = z.infer<typeof skillEvals>;
+
+/** The query of `GET /api/skills/:id/evals/:run/export`. */
+export const evalExportQuery = z.object({
+	format: z
+		.enum(['json', 'csv', 'junit', 'benchmark', 'grading'])
+		.default('json')
+		.describe('`benchmark` and `grading` (a zip) as skill-creator reads them.')
+});
+export type EvalExportFormat = z.infer<typeof evalExportQuery>['format'];
 
 /**
  * `POST /api/skills/executions`: a script with arguments, or a tool with its input. Both may be omitted for a built-in

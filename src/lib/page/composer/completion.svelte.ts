@@ -199,6 +199,11 @@ export function composerCommands({ app, session, pickModel, instruct, rename }: 
 	const save = (format: 'json' | 'markdown') => () => saveFile(app.actions.exportUrl(session.id, format));
 	const stored: ComposerCommand[] = [
 		{ name: 'rename', description: 'Rename this chat', run: rename },
+		{
+			name: 'save-skill',
+			description: 'Save this chat as a skill',
+			run: () => void app.actions.saveAsSkill(session.id)
+		},
 		{ name: 'export', description: 'Export this chat as Markdown', run: save('markdown') },
 		{ name: 'export-json', description: 'Export this chat as JSON', run: save('json') }
 	];

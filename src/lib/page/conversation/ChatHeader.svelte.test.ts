@@ -130,6 +130,7 @@ test('the menu does with the open conversation what the list does', async () => 
 		'Rename',
 		'Pin',
 		'Archive',
+		'Save as skill',
 		'Copy as Markdown',
 		'Export as Markdown',
 		'Export as JSON',

@@ -150,6 +150,21 @@ describe('F14: history', () => {
 		expect(session.history.alternatives).toEqual({ q3: ['q2', 'q3'] });
 	});
 
+	test('F16: an answer is marked as not good, and that is taken back; a refusal changes nothing', async () => {
+		await open(thread);
+		const entry = session.entries[1];
+		if (!entry) throw new Error('no message');
+		await session.history.dislike(entry);
+		expect(entry.message.isDisliked).toBe(true);
+		client.callFailures.push(new ApiError('conflict', 'This answer is not finished.'));
+		await session.history.dislike(entry);
+		expect(entry.message.isDisliked).toBe(true);
+		await session.history.dislike(entry);
+		expect(entry.message.isDisliked).toBe(false);
+		const wanted = client.calls.filter(([name]) => name === 'dislikeMessage').map((call) => call.at(-1));
+		expect(wanted).toEqual([true, false, false]);
+	});
+
 	test('a fork is a conversation of its own, or says why not', async () => {
 		await open(thread);
 		const entry = session.entries[1];

@@ -72,6 +72,15 @@ export class History {
 		return this.#host.change(() => this.#host.client.deleteMessage(this.#host.id, message.id));
 	}
 
+	/** Marks the reply as not good, or takes that back; a failure is in `actionError` of the session. */
+	async dislike(entry: MessageEntry): Promise<void> {
+		const { id, isDisliked = false } = entry.message;
+		await this.#host.attempt(async () => {
+			await this.#host.client.dislikeMessage(this.#host.id, id, !isDisliked);
+			entry.message = { ...entry.message, isDisliked: !isDisliked };
+		});
+	}
+
 	/** Null if it failed; see `actionError` of the session. */
 	async fork({ message }: MessageEntry): Promise<ConversationSummary | null> {
 		let fork: ConversationSummary | null = null;

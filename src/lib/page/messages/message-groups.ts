@@ -26,6 +26,8 @@ export interface MessageActions {
 	loadModels?: (() => void) | undefined;
 	/** Continues the reply; absent if it can't be continued. */
 	continue?: (() => void) | undefined;
+	/** Marks the reply as not good, or takes that back. */
+	dislike?: (() => void) | undefined;
 	/** Copies everything up to here into a new chat. */
 	fork: () => void;
 	/** Deletes the message and everything after it, after a confirmation. */

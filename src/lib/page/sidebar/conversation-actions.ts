@@ -127,6 +127,14 @@ export class ConversationActions {
 		toasts.close(notice);
 	}
 
+	/** Makes a draft of what happened in the chat, and opens it; a failure is a toast. */
+	async saveAsSkill(id: string): Promise<void> {
+		await this.#attempt(async () => {
+			const { id: draft } = await this.#host.conversations.client.startDraft({ conversationId: id });
+			await this.#host.go(`/skills/drafts/${draft}`);
+		});
+	}
+
 	/** Download address. */
 	exportUrl(id: string, format: 'json' | 'markdown'): string {
 		return this.#host.conversations.client.conversationExportUrl(id, format);

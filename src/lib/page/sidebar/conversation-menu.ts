@@ -8,6 +8,7 @@ import NotebookPen from '@lucide/svelte/icons/notebook-pen';
 import Pencil from '@lucide/svelte/icons/pencil';
 import Pin from '@lucide/svelte/icons/pin';
 import PinOff from '@lucide/svelte/icons/pin-off';
+import Sparkles from '@lucide/svelte/icons/sparkles';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { ConversationActions } from './conversation-actions.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
@@ -48,12 +49,18 @@ export function conversationMenu(
 			icon: isArchived ? ArchiveRestore : Archive,
 			run: () => void actions.toggleArchive(conversation)
 		},
-		...(canCopy ? [{ ...copy, isApart: true, run: () => void actions.copyMarkdown(id) }] : []),
+		{
+			id: 'conversation-save-skill',
+			label: 'Save as skill',
+			icon: Sparkles,
+			isApart: true,
+			run: () => void actions.saveAsSkill(id)
+		},
+		...(canCopy ? [{ ...copy, run: () => void actions.copyMarkdown(id) }] : []),
 		{
 			id: 'conversation-export-markdown',
 			label: 'Export as Markdown',
 			icon: FileText,
-			isApart: !canCopy,
 			href: actions.exportUrl(id, 'markdown')
 		},
 		{

@@ -28,6 +28,7 @@ export type ConversationsClient = Pick<
 	| 'deleteTrashedConversation'
 	| 'conversationExportUrl'
 	| 'importConversation'
+	| 'startDraft'
 >;
 
 export class Conversations implements SessionListener {

@@ -20,9 +20,11 @@ const NEEDS = { binaries: [], packages: [], hosts: [], variables: [], skills: []
 async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] = []) {
 	const client = {
 		getSkill: vi.fn(async (_id: string) => ({ files }) as SkillDetail),
+		getDefinedTool: vi.fn(async (_id: string, _tool: string) => ({ code: 'return <i>1</i>;' })),
 		saveSecrets: vi.fn(async (_id: string, _secrets: Record<string, string | null>) => NEEDS)
 	};
-	const screen = await render(ApprovalCard, { approval: { ...approval, ...more }, isOpen: true, client });
+	const asked = { ...approval, ...more };
+	const screen = await render(ApprovalCard, { approval: asked, isOpen: true, conversationId: 'c', client });
 	return { screen, client };
 }
 
@@ -186,6 +188,14 @@ describe('E30: the card of a call that has to be allowed', () => {
 		expect(client.getSkill).toHaveBeenCalledExactlyOnceWith('skills/demo');
 	});
 
+	test('of a tool that was defined in the chat shows its script, which no skill of that name has', async () => {
+		const { screen, client } = await setup({ skillId: 'chat.a1/demo', script: 'count' });
+		await screen.getByText('Show script').click();
+		await expect.element(screen.getByTestId('script-text')).toHaveTextContent('return <i>1</i>;');
+		expect(client.getDefinedTool).toHaveBeenCalledExactlyOnceWith('c', 'count');
+		expect(client.getSkill).not.toHaveBeenCalled();
+	});
+
 	test('says when the script cannot be shown, and why', async () => {
 		const { screen } = await setup({}, [{ path: 'x.sh', bytes: 9, text: null }]);
 		await screen.getByText('Show script').click();
@@ -194,6 +204,57 @@ describe('E30: the card of a call that has to be allowed', () => {
 		client.getSkill.mockRejectedValue(new ApiError('not_found', 'There is no skill “demo”.'));
 		await second.getByText('Show script').last().click();
 		await expect.element(second.getByText('There is no skill “demo”.')).toBeVisible();
+	});
+});
+
+describe('D25: the card of a tool that the agent wants to define', () => {
+	const define: NonNullable<Approval['define']> = {
+		tool: 'count_rows',
+		description: 'Counts <b>rows</b>.\u202e',
+		parameters: '{\n  "text": {}\n}',
+		code: 'return "\u202e<script>";',
+		isKept: false,
+		replaces: false,
+		changes: [],
+		findings: []
+	};
+	const asked = (more: Partial<typeof define> = {}) =>
+		setup({
+			script: 'define_tool',
+			reason: `The agent wants to ${more.replaces ? 'replace' : 'define'} the tool “count_rows”.`,
+			define: { ...define, ...more }
+		});
+
+	test('shows its whole code with what is hidden in it, and is allowed once or not at all', async () => {
+		const { screen } = await asked();
+		await expect.element(screen.getByText('Allow this new tool?')).toBeVisible();
+		await expect.element(screen.getByTestId('new-tool-code')).toMatchTextContent(/⟨U\+202E⟩<script>/);
+		await expect.element(screen.getByTestId('new-tool')).toMatchTextContent(/Counts <b>rows<\/b>\./);
+		await expect.element(screen.getByTestId('new-tool-review')).toHaveTextContent('No risks found');
+		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approval-script')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approval-why')).not.toBeInTheDocument();
+		await screen.getByTestId('approve-once').click();
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^You allowed this tool/);
+	});
+
+	test('says what changes, what is risky and that it is for every chat', async () => {
+		const { screen } = await asked({
+			isKept: true,
+			replaces: true,
+			changes: [
+				{ path: 'scripts/count_rows.js', diff: '--- a\n+++ a\n@@ -1 +1 @@\n-return 1;\n+return 2;\n' },
+				{ path: 'tools.json', diff: '' }
+			],
+			findings: [{ severity: 'danger', message: 'Runs what it downloads', file: 'a.js', line: 1 }]
+		});
+		await expect.element(screen.getByText('Replace this tool?')).toBeVisible();
+		await expect.element(screen.getByTestId('approve-once')).toHaveTextContent('Allow and keep as a skill');
+		await expect.element(screen.getByTestId('new-tool-review')).toHaveTextContent('1 risk: runs what it downloads');
+		await screen.getByText('What changes').click();
+		await expect.element(screen.getByText('+return 2;')).toBeVisible();
+		await expect.element(screen.getByText('--- a')).not.toBeInTheDocument();
+		await expect.element(screen.getByText('Too long to compare.')).toBeVisible();
 	});
 });
 

@@ -2,7 +2,7 @@
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { errorLine } from '../../shared/errors.ts';
-import { isServerCall, mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
+import { isBuiltinCall, isServerCall, mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
@@ -17,7 +17,10 @@ const labels: Record<string, Tensed> = {
 	read_skill_file: said('Reading {}', 'Read {}', 'Read {}'),
 	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
 	search_skill_catalogs: said('Searching catalogs for {}', 'Searched catalogs for {}', 'Search catalogs for {}'),
+	define_tool: said('Defining tool {}', 'Defined tool {}', 'Define tool {}'),
+	remove_tool: said('Removing tool {}', 'Removed tool {}', 'Remove tool {}'),
 	request_skill: said('Getting skill {}', 'Installed skill {}', 'Install skill {}'),
+	save_as_skill: said('Making a draft of a skill', 'Made a draft of a skill', 'Make a draft of a skill'),
 	list_skills: said('Listing skills', 'Listed skills', 'List skills'),
 	file_read: said('Reading {}', 'Read {}', 'Read {}'),
 	look_at_file: said('Looking at {}', 'Looked at {}', 'Look at {}'),
@@ -131,6 +134,9 @@ function subjectOf(part: ToolPart, key: string, values: Values, skill: string | 
 			return hostOf(textOf(values, ['url']) ?? '');
 		case 'request_skill':
 			return part.approval?.skill ?? textOf(values, ['id'])?.split(/[/#]/).at(-1) ?? '';
+		case 'define_tool':
+		case 'remove_tool':
+			return textOf(values, ['name']) ?? '';
 		case 'search_skills':
 		case 'search_skill_catalogs':
 		case 'web_search':
@@ -271,16 +277,36 @@ export function whyAsked({
 	skill,
 	script,
 	reason,
-	install
+	install,
+	define
 }: Omit<Approval, 'interruptId' | 'args' | 'digest'>): string {
 	const known = [
 		`The agent asks to install the skill “${skill}” from ${install?.from}`,
+		`The agent wants to ${define?.replaces ? 'replace' : 'define'} the tool “${define?.tool}”`,
 		`“${skill}” wants to run ${script}`,
 		`The built-in skill “${skill}” wants to run`
 	];
 	const prefix = known.find((each) => reason.startsWith(each)) ?? '';
 	const rest = cleanText(reason.slice(prefix.length)).replace(prefix === '' ? '' : /^[.,]\s*(but\s+)?/, '');
 	return rest.trim();
+}
+
+/** What the card of a question says besides the question’s own words. */
+export function cardWords({ skill, script, install, define }: Approval): {
+	title: string;
+	allow: string;
+	hint?: string;
+	unanswered: string;
+} {
+	if (install) return { title: 'Install this skill?', allow: 'Install', unanswered: 'wasn’t installed' };
+	if (define) {
+		const title = define.replaces ? 'Replace this tool?' : 'Allow this new tool?';
+		const allow = define.isKept ? 'Allow and keep as a skill' : 'Allow tool';
+		return { title, allow, hint: define.isKept ? undefined : 'For this chat', unanswered: 'wasn’t defined' };
+	}
+	const isScript = !isBuiltinCall({ skill, script }) && mcpServerOf(skill) === null;
+	const title = `Allow this ${isScript ? 'script' : 'tool'} to run?`;
+	return { title, allow: 'Allow once', hint: 'This run only', unanswered: 'didn’t run' };
 }
 
 /** What a script can reach, in a line. Allowed hosts count only where the sandbox limits the network. */
@@ -292,9 +318,10 @@ export function reachWords({ hosts, readsServer }: NonNullable<Approval['reach']
 
 export function printDecision(
 	{ choice, reason }: ApprovalDecision,
-	{ skill, install }: Pick<Approval, 'skill' | 'install'>
+	{ skill, install, define }: Pick<Approval, 'skill' | 'install' | 'define'>
 ): string {
 	if (install) return choice === 'deny' ? 'Not now' : 'You chose to install it';
+	if (define && choice !== 'deny') return define.isKept ? 'You allowed and kept this tool' : 'You allowed this tool';
 	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Always allowed for this tool';
 	if (choice !== 'deny') return allowedText[choice];
 	return reason ? `Denied: ${cleanText(reason)}` : 'Denied';

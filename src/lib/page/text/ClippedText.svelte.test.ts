@@ -33,7 +33,7 @@ const message = {
 	parts: [{ type: 'text' as const, id: 't', text: WORDS }]
 };
 const approval = { interruptId: 'i', skill: 'sums', script: 'add.py', args: [WORDS], reason: WORDS, digest: 'd' };
-const client = { getSkill: vi.fn(), saveSecrets: vi.fn() };
+const client = { getSkill: vi.fn(), getDefinedTool: vi.fn(), saveSecrets: vi.fn() };
 const row = {
 	conversation: sampleConversation('c', { title: WORDS }),
 	actions: {} as ConversationActions,

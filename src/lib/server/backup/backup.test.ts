@@ -343,7 +343,8 @@ describe.skipIf(process.platform !== 'linux')(
 			const [was, is] = [dataDir, target()].map((folder) => lstatSync(join(folder, 'workspaces/c/holes.bin')));
 			expect(is?.size).toBe(300_000_000);
 			expect(is?.blocks).toBeLessThan(10_000);
-			expect(is?.mtimeMs).toBe(was?.mtimeMs);
+			// Some file systems keep times that no calendar has.
+			expect(is?.mtimeMs).toBe(Math.min(was?.mtimeMs ?? 0, 8.64e15));
 			const restored = openSync(join(target(), 'workspaces/c/holes.bin'), 'r');
 			const pieces = [0, 150_000_000, 299_999_990].map((position) => {
 				const piece = Buffer.alloc(5, 'x');

@@ -58,7 +58,13 @@ describe('F16: npx openrouter-skills eval: what cannot be evaluated', () => {
 		['a folder that is not there', ['/no/such/folder'], /Folder not found/],
 		['no rounds', ['DIR/demo', '--rounds', '0'], /--rounds must be a whole number from 1 to 10/],
 		['rounds that are none', ['DIR/demo', '--rounds', 'many'], /--rounds must be/],
-		['an option that is none', ['DIR/demo', '--model', 'x'], /Unknown option/]
+		['an option that is none', ['DIR/demo', '--model', 'x'], /Unknown option/],
+		['a share above 1', ['DIR/demo', '--fail-under', '90'], /--fail-under must be a number from 0 to 1/],
+		['no share', ['DIR/demo', '--fail-under', ''], /--fail-under must be/],
+		['an unknown format', ['DIR/demo', '--format', 'pdf'], /--format must be one of json, csv, junit, benchmark/],
+		['six models', ['DIR/demo', '--models', 'a,b,c,d,e,f'], /--models must be 1 to 5 different models/],
+		['a model twice', ['DIR/demo', '--models', 'a,a'], /--models must be/],
+		['a cost that is none', ['DIR/demo', '--max-cost', 'much'], /--max-cost must be an amount/]
 	])('%s is a wrong call: exit code 2, and how to call it', async (_, args, message) => {
 		const { exitCode, stdout, stderr } = await run(args.map((arg) => arg.replace('DIR', dir)));
 		expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -127,8 +133,11 @@ describe('F16: npx openrouter-skills eval: with and without, side by side', () =
 		server.assertDone();
 		expect(exitCode).toBe(1);
 		const report = JSON.parse(stdout) as Record<string, unknown>;
-		expect(report).toMatchObject({ skill: 'demo', version: '1.2.3', model: 'test/model', isOffline: false, rounds: 2 });
-		expect(report).toMatchObject({ passRate: { withSkill: 0, withoutSkill: 0 }, results: [{ id: 'say' }] });
+		expect(report).toMatchObject({ skill: 'demo', version: '1.2.3', isOffline: false, rounds: 2, state: 'done' });
+		expect(report).toMatchObject({
+			sides: [{ model: 'test/model', figures: { passRate: { value: 0 } } }, { kind: 'without' }],
+			results: [{ id: 'say' }]
+		});
 	});
 
 	test('an answer that did not come is exit code 1, with the reason', async () => {
@@ -155,5 +164,87 @@ describe('F16: npx openrouter-skills eval: with and without, side by side', () =
 		expect(exitCode).toBe(0);
 		expect(stdout).toMatch(/^ +\? +\? +It is kind\.$/m);
 		expect(stdout).toMatch(/^ +\? +\? +of the expectations/m);
+	});
+});
+
+describe('F16: npx openrouter-skills eval, for the CI of other people', () => {
+	const demo = () => join(dir, 'demo');
+	/** Half of what is expected is met. */
+	const half = async (count: number) => {
+		await putEvals([{ id: 'say', prompt: 'Say it.', expectations: ['contains: yes', 'contains: no'] }]);
+		serve(count, () => text('yes'));
+	};
+
+	test('--fail-under decides the exit code, and says why', async () => {
+		await half(2);
+		const enough = await run([demo(), '--fail-under', '0.5']);
+		expect(enough.exitCode).toBe(0);
+		expect(enough.stdout).toMatch(/^ +The true share is between \d+ % and \d+ % \(95 %\)\.$/m);
+		await half(2);
+		const short = await run([demo(), '--fail-under', '0.51']);
+		expect(short.exitCode).toBe(1);
+		expect(short.stdout).toMatch(/^ +50 % are met; the least is 51 %\.$/m);
+	});
+
+	test('a reply that failed, and one that nobody could judge, meet nothing', async () => {
+		await putEvals([{ id: 'say', prompt: 'Say it.', files: ['ghost.txt'] }]);
+		expect((await run([demo(), '--fail-under', '0.1'])).exitCode).toBe(1);
+		await putEvals([{ id: 'say', prompt: 'Say it.', expectations: ['It is kind.'] }]);
+		expect((await run([demo(), '--fail-under', '0.1'], {})).exitCode).toBe(1);
+	});
+
+	test('--models compares, each in a column; the worst one counts', async () => {
+		await putEvals([{ id: 'say', prompt: 'Say it.', expectations: ['contains: yes'] }]);
+		serve(4, (body) => text(body['model'] === 'a/one' ? 'yes' : 'no'));
+		const { exitCode, stdout } = await run([demo(), '--models', 'a/one, b/two', '--fail-under', '0.9']);
+		server.assertDone();
+		expect(exitCode).toBe(1);
+		expect(stdout).toMatch(/^ +1: a\/one\n +2: b\/two\n/m);
+		expect(stdout).toMatch(/^ +with 1 +with 2 +without 3 +without 4$/m);
+		expect(stdout).toMatch(/^ +1\/1 +0\/1 +1\/1 +0\/1 +contains: yes$/m);
+	});
+
+	test('--format prints a file for another tool', async () => {
+		await half(2);
+		const junit = await run([demo(), '--format', 'junit']);
+		expect(junit.exitCode).toBe(1);
+		expect(junit.stdout).toMatch(/^<\?xml[^]*tests="2" failures="1"/);
+		await half(2);
+		expect((await run([demo(), '--format', 'csv'])).stdout).toMatch(/^eval,prompt,side/);
+		await half(2);
+		expect(JSON.parse((await run([demo(), '--format', 'benchmark'])).stdout)).toHaveProperty('run_summary');
+		await half(2);
+		expect(JSON.parse((await run([demo(), '--format', 'json'])).stdout)).toHaveProperty('sides');
+	});
+
+	test('--max-cost stops, which is a failure', async () => {
+		await putEvals([1, 2, 3, 4].map((id) => ({ id, prompt: `Say ${id}.`, expectations: ['contains: yes'] })));
+		serve(8, () => text('yes'));
+		const { exitCode, stdout } = await run([demo(), '--max-cost', '0.0001']);
+		expect(exitCode).toBe(1);
+		expect(stdout).toMatch(/reached its cost limit of \$0\.0001 after \d of 8 replies/);
+	});
+
+	test('--trigger: which of the skills around it are loaded', async () => {
+		await put('other/SKILL.md', '---\nname: other\ndescription: Another.\n---\nx');
+		await put('demo/evals/trigger-evals.json', JSON.stringify([{ query: 'Say it', should_trigger: true }]));
+		serve(1, (body) => {
+			expect(JSON.stringify(body)).toContain('Another.');
+			return call('load_skill', { skill: 'other' });
+		});
+		const { exitCode, stdout } = await run([demo(), '--trigger']);
+		expect(exitCode).toBe(1);
+		expect(stdout).toContain('Precision ?, recall 0 %. Loaded in its place: other (1).');
+		await rm(join(dir, 'demo/evals/trigger-evals.json'));
+		expect(await run([demo(), '--trigger'])).toMatchObject({
+			exitCode: 1,
+			stderr: expect.stringContaining('has no trigger evals')
+		});
+	});
+
+	test('F9: --trigger on the bundled skills, in demo mode', async () => {
+		const { exitCode, stdout } = await run([BUNDLED, '--trigger', '--fail-under', '1'], {});
+		expect(stdout).toMatch(/Precision 100 %, recall 100 %\./);
+		expect(exitCode).toBe(0);
 	});
 });

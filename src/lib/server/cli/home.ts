@@ -24,7 +24,7 @@ export interface Machine {
 
 const NAME = 'openrouter-skills';
 /** Settings that hold a path or a list of paths. */
-const PATHS = ['DATA_DIR', 'SKILLS_DIRS', 'SKILLS_HANDLERS'];
+const PATHS = ['DATA_DIR', 'SKILLS_DIRS', 'SKILLS_HANDLERS', 'SKILLS_PUBLISHED'];
 
 /** The usual place for user data on this system. */
 export function dataFolderOf({ platform, environment, home }: Machine, paths = nodePath): string {

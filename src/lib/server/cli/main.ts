@@ -113,9 +113,16 @@ async function isHome(flags: HomeFlags): Promise<boolean> {
 }
 
 async function runOnSkills(args: string[]): Promise<void> {
-	const [{ runCli }, { evalCommand }] = await Promise.all([import('../skills/cli/run-cli.ts'), import('./eval.ts')]);
+	const [{ runCli }, { evalCommand }, { publishCommand }] = await Promise.all([
+		import('../skills/cli/run-cli.ts'),
+		import('./eval.ts'),
+		import('./publish.ts')
+	]);
 	const tell = (line: string) => process.stderr.write(`${line}\n`);
-	const { exitCode, stdout, stderr } = await runCli(args, { eval: evalCommand({ environment: process.env, tell }) });
+	const { exitCode, stdout, stderr } = await runCli(args, {
+		eval: evalCommand({ environment: process.env, tell }),
+		publish: publishCommand
+	});
 	process.stdout.write(stdout);
 	process.stderr.write(stderr);
 	process.exitCode = exitCode;

@@ -481,6 +481,27 @@ describe('F4: a skill that the agent asks for', () => {
 		await expect(ask(MANAGER, 'once')).rejects.toMatchObject({ code: 'not_found' });
 	});
 
+	test('D25: a new tool is allowed once, by nobody but a person, and a “no” is no execution', async () => {
+		const texts = { tool: 'new_one', description: 'x', parameters: '{}', code: 'x' };
+		const define = { ...texts, isKept: false, replaces: false, changes: [], findings: [] };
+		rig = await createRunRig([call('define_tool', { name: 'new_one' }), text('Then not.')], {
+			builtins: () => ({
+				...requests(),
+				has: (name) => name === 'define_tool',
+				approval: (_name, _args, earlier) => (earlier ? null : { ...question, interruptId: 'i', define })
+			})
+		});
+		await rig.run('go');
+		const ask = (by: Asker, choice: ApprovalDecision['choice'], isProgram = false) =>
+			decideAbout(rig, { by, conversationId: 'c', interruptId: 'i', decision: { choice }, resumed: { isProgram } });
+		await expect(ask(MANAGER, 'script')).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(ask({ apiKeyId: 'k', scopes: ['approve'] }, 'once')).rejects.toMatchObject({ code: 'forbidden' });
+		await expect(ask(MANAGER, 'once', true)).rejects.toMatchObject({ code: 'forbidden' });
+		await decide('deny');
+		expect(sent(1)).toContain('ApprovalDenied');
+		expect((await rig.store.skillExecutions.list({}, { page: 1, limit: 10 })).data).toEqual([]);
+	});
+
 	test('that isn’t wanted is no execution of a skill', async () => {
 		rig = await createRunRig([request(), text('Then not.')], { builtins: requests });
 		await rig.run('go');

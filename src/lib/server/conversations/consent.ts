@@ -62,8 +62,14 @@ export async function decide(
 	if (part.approval.install && isLasting) {
 		throw new AppError('invalid_input', 'A skill can only be installed once.');
 	}
+	if (part.approval.define && isLasting) {
+		throw new AppError('invalid_input', 'A new tool can only be allowed once.');
+	}
 	if (part.approval.install && decision.choice !== 'deny' && by.apiKeyId !== null) {
 		throw new AppError('forbidden', 'API keys can’t install skills.', { hint: 'Answer in the app.' });
+	}
+	if (part.approval.define && decision.choice !== 'deny' && (by.apiKeyId !== null || resumed?.isProgram)) {
+		throw new AppError('forbidden', 'Programs can’t define tools.', { hint: 'Answer in the app.' });
 	}
 	const now = new Date().toISOString();
 	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);

@@ -168,6 +168,15 @@ export async function removeMessage(parts: Parts, id: string, messageId: string)
 	parts.changes.announce(id);
 }
 
+/** Marks an answer as not good, or takes that back. @throws AppError not_found | conflict during a run */
+export async function markMessage(parts: Parts, id: string, messageId: string, isDisliked: boolean): Promise<void> {
+	await requireIdle(parts, id);
+	const message = await parts.store.messages.get(id, messageId);
+	if (message?.role !== 'assistant') throw new AppError('not_found', 'Message not found.');
+	await parts.store.messages.update(id, { ...message, isDisliked: isDisliked || undefined });
+	parts.changes.announce(id);
+}
+
 /** Switches to a message's branch. @throws AppError not_found | conflict during a run */
 export async function showBranch(parts: Parts, id: string, messageId: string): Promise<void> {
 	await requireIdle(parts, id);

@@ -42,7 +42,11 @@ describe('F16: an evals.json that cannot be used is said with where and why, and
 		],
 		['an expectation that is none', { evals: [{ prompt, expectations: [7] }] }, /evals\.0\.expectations\.0: must be/],
 		['an empty expectation', { evals: [{ prompt, assertions: [' '] }] }, /assertions\.0: must not be empty/],
-		['an unknown check', { evals: [{ prompt, expectations: [{ sounds: 'nice' }] }] }, /one of these keys: contains/],
+		[
+			'an unknown check',
+			{ evals: [{ prompt, expectations: [{ sounds: 'nice' }] }] },
+			/one of these keys: equals, contains/
+		],
 		['two checks at once', { evals: [{ prompt, expectations: [{ contains: 'a', file: 'b' }] }] }, /one of these keys/],
 		['a check of no text', { evals: [{ prompt, expectations: [{ contains: 3 }] }] }, /contains must be text/],
 		['a broken regular expression', { evals: [{ prompt, expectations: ['regex: (['] }] }, /Invalid regular expression/],
@@ -57,7 +61,7 @@ describe('F16: an evals.json that cannot be used is said with where and why, and
 	});
 
 	test('no file is no problem; a link that leaves the skill is one', async () => {
-		expect(await readEvals({ dir, name: 'demo' })).toEqual({ cases: [], problem: null });
+		expect(await readEvals({ dir, name: 'demo' })).toEqual({ cases: [], triggers: [], problem: null });
 		await writeFile(join(folder, 'outside.json'), '[]');
 		await symlink(join(folder, 'outside.json'), join(dir, 'evals/evals.json'));
 		expect((await readEvals({ dir, name: 'demo' })).problem).toMatch(/a link to a file outside the skill/);
@@ -90,13 +94,13 @@ describe('F16: evals.json as it is written', () => {
 		expect(problem).toBeNull();
 		expect(cases).toEqual([
 			{
-				...{ id: '1', prompt, expected: 'A table.', files: ['evals/files/sales.csv'] },
+				...{ id: '1', prompt, expected: 'A table.', files: ['evals/files/sales.csv'], shouldTrigger: null },
 				expectations: [
 					{ text: 'The output has a table', check: null },
 					{ text: 'contains: total', check: { kind: 'contains', value: 'total' } }
 				]
 			},
-			{ id: 'second', prompt, expected: null, files: [], expectations: [] }
+			{ id: 'second', prompt, expected: null, files: [], expectations: [], shouldTrigger: null }
 		]);
 	});
 
@@ -115,5 +119,49 @@ describe('F16: evals.json as it is written', () => {
 			{ text: 'It is polite.', check: null },
 			{ text: 'Note: this is a sentence.', check: null }
 		]);
+	});
+});
+
+describe('F16: prompts that should load the skill, and such that shouldn’t', () => {
+	const writeTriggers = (content: unknown) => writeFile(join(dir, 'evals/trigger-evals.json'), JSON.stringify(content));
+	const readTriggers = async () => {
+		const { triggers, problem } = await readEvals({ dir, name: 'demo' });
+		return { problem, triggers: triggers.map(({ id, prompt: asked, shouldTrigger }) => [id, asked, shouldTrigger]) };
+	};
+
+	test('come from skill-creator’s list, from marked evals, and from evals that expect it', async () => {
+		await writeTriggers([
+			{ query: 'Say it', should_trigger: true },
+			{ query: 'Sing it', should_trigger: false }
+		]);
+		const { cases } = await read({
+			evals: [
+				{ prompt: 'One', expectations: [{ skillLoaded: true }] },
+				{ prompt: 'Two', expectations: ['skillNotLoaded: demo', 'contains: x'] },
+				{ prompt: 'Three', expectations: ['skillLoaded: other'] },
+				{ query: 'Four', should_trigger: true }
+			]
+		});
+		expect(cases.map((each) => each.prompt)).toEqual(['One', 'Two', 'Three']);
+		expect(await readTriggers()).toEqual({
+			problem: null,
+			triggers: [
+				['trigger 1', 'Four', true],
+				['trigger 2', 'Say it', true],
+				['trigger 3', 'Sing it', false],
+				['1', 'One', true],
+				['2', 'Two', false]
+			]
+		});
+	});
+
+	test('that say neither, or are no list, are said, and nothing is used', async () => {
+		await writeTriggers([{ query: 'Say it' }]);
+		expect(await readTriggers()).toEqual({
+			problem: expect.stringContaining('should_trigger of prompt 1 must be true or false'),
+			triggers: []
+		});
+		await writeTriggers({ queries: [] });
+		expect((await readTriggers()).problem).toContain('trigger-evals.json can’t be used');
 	});
 });

@@ -1,10 +1,10 @@
-/** Reads a skill's `evals/evals.json`, in skill-creator's format and similar ones (F16). */
+/** Reads a skill's `evals/evals.json` and `evals/trigger-evals.json`, in skill-creator's formats and similar ones (F16). */
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { readSkillFile } from '../skills/read/files.ts';
 import { type Skill, SkillError } from '../skills/types.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
-import { inTime } from '../skills/read/manifest.ts';
+import { type Expectation, readExpectation, shouldTrigger } from './expectations.ts';
 
 /** A prompt, with expectations of its answer. */
 export interface EvalCase {
@@ -15,9 +15,20 @@ export interface EvalCase {
 	/** Paths in the skill's folder; copied to the working directory without their folders. */
 	files: string[];
 	expectations: Expectation[];
+	/** Among the triggers: whether the skill should be loaded; else null. */
+	shouldTrigger: boolean | null;
 }
 
-const PATH = 'evals/evals.json';
+export interface SkillEvalCases {
+	cases: EvalCase[];
+	/** Those of trigger-evals.json, then the evals that expect the skill to be loaded or not. */
+	triggers: EvalCase[];
+	/** Why the files can't be used; null if they can, or don't exist. */
+	problem: string | null;
+}
+
+const EVALS = 'evals/evals.json';
+const TRIGGERS = 'evals/trigger-evals.json';
 const MAX_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 5;
 
@@ -27,23 +38,53 @@ export const evalEntry = z.looseObject({
 	prompt: text(100_000).optional(),
 	/** Alias of `prompt`, from Anthropic's guide to skills. */
 	query: text(100_000).optional(),
+	/** skill-creator's mark of a prompt that asks only whether the skill is loaded. */
+	should_trigger: z.boolean().optional(),
 	expected_output: z.string().max(100_000).nullish(),
 	files: z.array(text(1024)).max(50).nullish(),
 	expectations: z.array(z.unknown()).max(50).nullish(),
 	assertions: z.array(z.unknown()).max(50).nullish(),
 	expected_behavior: z.array(z.unknown()).max(50).nullish()
 });
+type Entry = z.infer<typeof evalEntry>;
 const file = z.looseObject({ evals: z.array(evalEntry).max(200) });
 
-/** `problem` says why the file can't be used; null if it can, or doesn't exist. Never throws for a skill's mistakes. */
-export async function readEvals(
-	skill: Pick<Skill, 'dir' | 'name'>
-): Promise<{ cases: EvalCase[]; problem: string | null }> {
-	const nothing = (problem: string | null) => ({ cases: [], problem });
+/** Never throws for a skill's mistakes: then there are no cases at all, and `problem` says why. */
+export async function readEvals(skill: Pick<Skill, 'dir' | 'name'>): Promise<SkillEvalCases> {
+	const [evals, triggers] = [await readEntries(skill, EVALS), await readEntries(skill, TRIGGERS)];
+	const problem = evals.problem ?? triggers.problem;
+	if (problem !== null) return { cases: [], triggers: [], problem };
+	const problems: string[] = [];
+	const isTrigger = ({ should_trigger: is }: Entry) => is !== undefined;
+	const cases = evals.entries.flatMap((each, index) =>
+		isTrigger(each) ? [] : readCase(each, index, skill.name, problems)
+	);
+	const said = [...evals.entries.filter(isTrigger), ...triggers.entries].flatMap((each, index) =>
+		readTrigger(each, index, skill.name, problems)
+	);
+	for (const ids of [cases, said].map((all) => all.map(({ id }) => id))) {
+		const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+		if (twice !== undefined) problems.push(`Two of its evals have the id “${twice}”.`);
+	}
+	if (problems.length > 0) return { cases: [], triggers: [], problem: sentences(EVALS, problems) };
+	const taken = new Set(said.map(({ id }) => id));
+	const implied = cases.flatMap(({ id, expectations, ...each }) => {
+		const is = shouldTrigger(expectations, skill.name);
+		if (is === null) return [];
+		return [{ ...each, id: taken.has(id) ? `evals ${id}` : id, ...triggering(is, skill.name) }];
+	});
+	return { cases, triggers: [...said, ...implied], problem: null };
+}
+
+async function readEntries(
+	{ dir }: Pick<Skill, 'dir'>,
+	path: string
+): Promise<{ entries: Entry[]; problem: string | null }> {
+	const nothing = (problem: string | null) => ({ entries: [], problem });
 	let content: string;
 	try {
-		const page = await readSkillFile(skill.dir, PATH, { limit: MAX_BYTES });
-		if (page.totalBytes > MAX_BYTES) return nothing(`${PATH} is larger than 1 MB.`);
+		const page = await readSkillFile(dir, path, { limit: MAX_BYTES });
+		if (page.totalBytes > MAX_BYTES) return nothing(`${path} is larger than 1 MB.`);
 		content = page.text.replace(/^\uFEFF/, '');
 	} catch (error) {
 		if (!(error instanceof SkillError)) throw error;
@@ -53,22 +94,15 @@ export async function readEvals(
 	try {
 		value = JSON.parse(content);
 	} catch (error) {
-		return nothing(`${PATH} isn’t valid JSON: ${(error as Error).message}`);
+		return nothing(`${path} isn’t valid JSON: ${(error as Error).message}`);
 	}
 	const parsed = file.safeParse(Array.isArray(value) ? { evals: value } : value, { error: inPlainWords });
-	if (!parsed.success) {
-		const issues = parsed.error.issues.map((issue) => sentenceOf(issue, 'the file').sentence);
-		return nothing(sentences(issues));
-	}
-	const problems: string[] = [];
-	const cases = parsed.data.evals.flatMap((each, index) => readCase(each, index, skill.name, problems));
-	const ids = cases.map(({ id }) => id);
-	const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-	if (twice !== undefined) problems.push(`Two of its evals have the id “${twice}”.`);
-	return problems.length > 0 ? nothing(sentences(problems)) : { cases, problem: null };
+	if (parsed.success) return { entries: parsed.data.evals, problem: null };
+	const issues = parsed.error.issues.map((issue) => sentenceOf(issue, 'the file').sentence);
+	return nothing(sentences(path, issues));
 }
 
-function readCase(given: z.infer<typeof evalEntry>, index: number, name: string, problems: string[]): EvalCase[] {
+function readCase(given: Entry, index: number, name: string, problems: string[]): EvalCase[] {
 	const { id = index + 1, prompt = given.query, expected_output: expected, files } = given;
 	const at = `evals.${index}`;
 	if (prompt === undefined) {
@@ -87,116 +121,30 @@ function readCase(given: z.infer<typeof evalEntry>, index: number, name: string,
 			}
 		})
 	);
-	return [{ id: String(id), prompt, expected: expected || null, files: files ?? [], expectations }];
+	return [
+		{ id: String(id), prompt, expected: expected || null, files: files ?? [], expectations, shouldTrigger: null }
+	];
 }
 
-function sentences(problems: readonly string[]): string {
-	const more = problems.length > MAX_PROBLEMS ? ` And ${problems.length - MAX_PROBLEMS} more.` : '';
-	return `${PATH} can’t be used: ${problems.slice(0, MAX_PROBLEMS).join(' ')}${more}`;
-}
-
-// Expectations of an answer: some are checked by code, the others are sentences for a judge.
-
-/** Checks done by code; names are of tools, scripts or skills. */
-export const CHECKS = [
-	'contains',
-	'notContains',
-	'regex',
-	'file',
-	'toolCalled',
-	'skillLoaded',
-	'skillNotLoaded'
-] as const;
-
-export interface Expectation {
-	/** Text for people. */
-	text: string;
-	/** null for a sentence. */
-	check: { kind: (typeof CHECKS)[number]; value: string } | null;
-}
-
-/** Facts about an answer. */
-export interface Observed {
-	/** The model's whole text. */
-	text: string;
-	loaded: readonly string[];
-	/** Tools and scripts that were called, by all their names. */
-	called: ReadonlySet<string>;
-	/** Created or changed files, relative to the working directory. */
-	files: readonly string[];
-}
-
-export interface Verdict {
-	text: string;
-	isMet: boolean | null;
-	reason: string;
-}
-
-/** Time limit of a regular expression, which may never end. */
-const REGEX_TIMEOUT_MS = 250;
-
-/**
- * Reads a text, `contains: …` and the like, or an object with one of these keys. `name` is the skill's, for
- * `skillLoaded: true` and its opposite. @throws Error with a sentence
- */
-export function readExpectation(given: unknown, name: string): Expectation {
-	if (typeof given === 'string') return readText(given);
-	if (typeof given !== 'object' || given === null)
-		throw new Error('must be text, or an object that says what to check.');
-	const entry = given as Record<string, unknown>;
-	const kinds = CHECKS.filter((kind) => entry[kind] !== undefined);
-	const said = [entry.text, entry.description].find((text) => typeof text === 'string');
-	if (kinds.length === 0 && said) return readText(said);
-	const [kind] = kinds;
-	if (kind === undefined || kinds.length > 1) throw new Error(`must have one of these keys: ${CHECKS.join(', ')}.`);
-	const value = kind.startsWith('skill') && entry[kind] === true ? name : entry[kind];
-	if (typeof value !== 'string' || value === '') throw new Error(`${kind} must be text.`);
-	return { ...checked(kind, value), ...(said ? { text: said } : {}) };
-}
-
-function readText(given: string): Expectation {
-	const text = given.trim();
-	if (text === '') throw new Error('must not be empty.');
-	const [, kind, value] = /^(\w+):\s*([^]+)$/.exec(text) ?? [];
-	const known = CHECKS.find((check) => check === kind);
-	return known && value ? checked(known, value) : { text, check: null };
-}
-
-function checked(kind: (typeof CHECKS)[number], value: string): Expectation {
-	if (kind === 'regex') new RegExp(value);
-	return { text: `${kind}: ${value}`, check: { kind, value } };
-}
-
-/** Checks an expectation; null for a sentence, which only a judge can check. */
-export function look({ text, check }: Expectation, seen: Observed): Verdict | null {
-	if (!check) return null;
-	const { kind, value } = check;
-	const told = (isMet: boolean, found: string, missing: string): Verdict => {
-		return { text, isMet, reason: isMet === !/not/i.test(kind) ? found : missing };
-	};
-	switch (kind) {
-		case 'contains':
-			return told(seen.text.includes(value), 'The reply contains this text.', 'The reply doesn’t contain this text.');
-		case 'notContains':
-			return told(!seen.text.includes(value), 'The reply contains this text.', 'The reply doesn’t contain this text.');
-		case 'regex': {
-			const isMet = inTime(() => new RegExp(value).test(seen.text), REGEX_TIMEOUT_MS);
-			if (isMet === null) return { text, isMet, reason: 'The regular expression took too long.' };
-			return told(isMet, 'The reply matches.', 'The reply doesn’t match.');
-		}
-		case 'file':
-			return told(seen.files.includes(value), 'It was created.', `It wasn’t created. ${listed('Files', seen.files)}`);
-		case 'toolCalled':
-			return told(seen.called.has(value), 'It was called.', `It wasn’t called. ${listed('Calls', [...seen.called])}`);
-		case 'skillLoaded':
-			return told(seen.loaded.includes(value), 'It was loaded.', `It wasn’t loaded. ${listed('Skills', seen.loaded)}`);
-		case 'skillNotLoaded':
-			return told(!seen.loaded.includes(value), 'It was loaded.', 'It wasn’t loaded.');
-		default:
-			return kind satisfies never;
+function readTrigger(given: Entry, index: number, name: string, problems: string[]): EvalCase[] {
+	const { should_trigger: is } = given;
+	if (is === undefined) {
+		problems.push(`In ${TRIGGERS}, should_trigger of prompt ${index + 1} must be true or false.`);
+		return [];
 	}
+	return readCase({ ...given, id: given.id ?? `trigger ${index + 1}` }, index, name, problems).map((each) => {
+		return { ...each, ...triggering(is, name) };
+	});
 }
 
-function listed(what: string, names: readonly string[]): string {
-	return `${what}: ${names.slice(0, 20).join(', ') || '(none)'}.`;
+function triggering(is: boolean, name: string): Pick<EvalCase, 'shouldTrigger' | 'expectations'> {
+	return {
+		shouldTrigger: is,
+		expectations: [readExpectation({ [is ? 'skillLoaded' : 'skillNotLoaded']: true }, name)]
+	};
+}
+
+function sentences(path: string, problems: readonly string[]): string {
+	const more = problems.length > MAX_PROBLEMS ? ` And ${problems.length - MAX_PROBLEMS} more.` : '';
+	return `${path} can’t be used: ${problems.slice(0, MAX_PROBLEMS).join(' ')}${more}`;
 }

@@ -14,7 +14,7 @@ import {
 	type Reply
 } from '../../../../tests/support/model-server.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
-import { evalStart, type EvalRun } from '../../shared/try-out.ts';
+import { type EvalAnswer, evalStart, type EvalResult, type EvalRun } from '../../shared/try-out.ts';
 import { createLog } from '../log.ts';
 import { createResponsesModel } from '../models/responses/responses.ts';
 import { createApprovalPolicy } from '../trust/approval-policy.ts';
@@ -94,6 +94,12 @@ const finished = async (id: string, options: object = {}): Promise<EvalRun> => {
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 };
+const answersOf = (result: EvalResult | undefined, side: string): EvalAnswer[] =>
+	result?.answers.filter((answer) => answer.side === side) ?? [];
+const withSkill = (result: EvalResult | undefined) => answersOf(result, '1');
+const withoutSkill = (result: EvalResult | undefined) => answersOf(result, '2');
+/** Of each side. */
+const ratesOf = (run: EvalRun) => run.sides.map(({ figures }) => figures.passRate?.value ?? null);
 /** Picks the reply by the request, in any order. */
 const serve = (
 	count: number,
@@ -123,12 +129,12 @@ describe('F16: what cannot be evaluated is refused, and leaves no run', () => {
 		if (id !== 'ghost') expect((await evals.list(id)).runs).toEqual([]);
 	});
 
-	test.each([{ rounds: 0 }, { rounds: 11 }, { rounds: 1.5 }, { ids: [{}] }, { model: 'x' }])(
-		'%j is no request',
-		(body) => {
-			expect(evalStart.safeParse(body).success).toBe(false);
-		}
-	);
+	test.each([
+		...[{ rounds: 0 }, { rounds: 11 }, { rounds: 1.5 }, { ids: [{}] }, { model: 'x' }, { kind: 'other' }],
+		...[{ models: [] }, { models: ['a', 'b', 'c', 'd', 'e', 'f'] }, { models: ['a b'] }, { maxCostUsd: 0 }]
+	])('%j is no request', (body) => {
+		expect(evalStart.safeParse(body).success).toBe(false);
+	});
 
 	test('E11, B6: while skills are switched off, and a skill that is off', async () => {
 		isEnabled = false;
@@ -185,14 +191,19 @@ describe('F16: with and without the skill, side by side', () => {
 		const run = await finished('demo');
 		server.assertDone();
 		expect(run).toMatchObject({
-			...{ skillId: 'local/demo', version: '1.2.3', model: 'test/model', state: 'done', error: null },
-			progress: { done: 2, total: 2 },
-			passRate: { withSkill: 1, withoutSkill: 0 }
+			...{ skillId: 'local/demo', version: '1.2.3', state: 'done', error: null, progress: { done: 2, total: 2 } },
+			sides: [
+				{ kind: 'with', version: '1.2.3', model: 'test/model' },
+				{ kind: 'without', version: null, model: 'test/model' }
+			]
 		});
+		expect(ratesOf(run)).toEqual([1, 0]);
 		const [result] = run.results;
 		expect(result).toMatchObject({ id: 'say', prompt: 'Say it.', expected: 'The word.' });
-		expect(result?.withSkill).toEqual([
+		expect(withSkill(result)).toEqual([
 			{
+				...{ side: '1', round: 1, steps: 3, files: ['made.txt'], isCached: false },
+				costUsd: expect.closeTo(0.0003),
 				...{ status: 'success', text: 'It says forty-two.', loaded: ['demo'], error: null },
 				calls: ['load_skill: {"skill":"demo"}', 'use_skill: {"skill":"demo","script":"scripts/say.sh"}'],
 				durationMs: expect.any(Number),
@@ -206,8 +217,8 @@ describe('F16: with and without the skill, side by side', () => {
 				]
 			}
 		]);
-		expect(result?.withoutSkill[0]).toMatchObject({ text: 'I cannot.', loaded: [], calls: [] });
-		expect(result?.withoutSkill[0]?.expectations.map(({ isMet }) => isMet)).toEqual([
+		expect(withoutSkill(result)[0]).toMatchObject({ text: 'I cannot.', loaded: [], calls: [] });
+		expect(withoutSkill(result)[0]?.expectations.map(({ isMet }) => isMet)).toEqual([
 			false,
 			false,
 			false,
@@ -217,7 +228,8 @@ describe('F16: with and without the skill, side by side', () => {
 		const { data } = await store.skillExecutions.list({}, { page: 1, limit: 9 });
 		expect(data).toMatchObject([{ skillId: 'local/demo', status: 'success', sessionId: `eval-${run.id}` }]);
 		expect(await readdir(join(folder, 'answers'))).toEqual([]);
-		expect((await evals.list('demo')).runs).toEqual([run]);
+		const { results: _, ...summary } = run;
+		expect((await evals.list('demo')).runs).toEqual([summary]);
 		expect(await store.evalRuns.get(run.id)).toEqual(run);
 	});
 
@@ -230,10 +242,10 @@ describe('F16: with and without the skill, side by side', () => {
 		const run = await finished('demo', { ids: ['2'], rounds: 3 });
 		server.assertDone();
 		expect(run.progress).toEqual({ done: 6, total: 6 });
-		expect(run.results.map(({ id, withSkill, withoutSkill }) => [id, withSkill.length, withoutSkill.length])).toEqual([
+		expect(run.results.map((each) => [each.id, withSkill(each).length, withoutSkill(each).length])).toEqual([
 			['2', 3, 3]
 		]);
-		expect(run.passRate).toEqual({ withSkill: 1, withoutSkill: 0 });
+		expect(ratesOf(run)).toEqual([1, 0]);
 	});
 
 	test('what nobody could tell counts for nothing: no judge’s word, a judge that fails, an answer that failed', async () => {
@@ -247,11 +259,12 @@ describe('F16: with and without the skill, side by side', () => {
 				: status(400);
 		});
 		const run = await finished('demo');
-		expect(run).toMatchObject({ state: 'done', passRate: { withSkill: 0.5, withoutSkill: null } });
+		expect(run.state).toBe('done');
+		expect(ratesOf(run)).toEqual([0.5, null]);
 		const [result] = run.results;
-		expect(result?.withSkill[0]?.expectations.map(({ isMet }) => isMet)).toEqual([null, false, true]);
-		expect(result?.withoutSkill[0]).toMatchObject({ status: 'failed', error: expect.any(String) });
-		expect(result?.withoutSkill[0]?.expectations.map(({ isMet }) => isMet)).toEqual([null, null, null]);
+		expect(withSkill(result)[0]?.expectations.map(({ isMet }) => isMet)).toEqual([null, false, true]);
+		expect(withoutSkill(result)[0]).toMatchObject({ status: 'failed', error: expect.any(String) });
+		expect(withoutSkill(result)[0]?.expectations.map(({ isMet }) => isMet)).toEqual([null, null, null]);
 	});
 
 	test('an answer that never ends is left when its time is over, and so is a judge that never has done', async () => {
@@ -259,16 +272,17 @@ describe('F16: with and without the skill, side by side', () => {
 		agent.limits.maxDurationMs = 1000;
 		serve(3, ({ isWith, isJudge }) => (isJudge || !isWith ? endless(': alive\n\n') : text('yes')));
 		const run = await finished('demo');
-		expect(run.results[0]?.withSkill).toMatchObject([
+		expect(withSkill(run.results[0])).toMatchObject([
 			{ expectations: [{ isMet: null, reason: expect.stringContaining('longer than 1 s') }] }
 		]);
-		expect(run.results[0]?.withoutSkill).toMatchObject([{ error: 'It reached a limit: time.' }]);
+		expect(withoutSkill(run.results[0])).toMatchObject([{ error: 'It reached a limit: time.' }]);
 	});
 
 	test('a run of which no answer came has failed, with the reason', async () => {
 		serve(2, () => status(401, { error: { code: 401, message: 'No such key' } }));
 		const run = await finished('demo');
-		expect(run).toMatchObject({ state: 'failed', error: expect.any(String), passRate: { withSkill: null } });
+		expect(run).toMatchObject({ state: 'failed', error: expect.any(String) });
+		expect(ratesOf(run)).toEqual([null, null]);
 	});
 
 	test('a file of an eval that is not there, or lies elsewhere, fails its answers alone', async () => {
@@ -281,7 +295,7 @@ describe('F16: with and without the skill, side by side', () => {
 		const run = await finished('demo');
 		server.assertDone();
 		expect(run.state).toBe('done');
-		expect(run.results.map(({ withSkill }) => [withSkill[0]?.status, withSkill[0]?.error])).toEqual([
+		expect(run.results.map((each) => [withSkill(each)[0]?.status, withSkill(each)[0]?.error])).toEqual([
 			['failed', 'Couldn’t read the file “evals/files/ghost.txt” of this eval.'],
 			['failed', 'Couldn’t read the file “../other/SKILL.md” of this eval.'],
 			['success', null]
@@ -311,7 +325,7 @@ describe('F16: with and without the skill, side by side', () => {
 			await new Promise((resolve) => setImmediate(resolve));
 			run = await evals.get('trusted', id);
 		}
-		expect(run.results[0]?.withSkill[0]).toMatchObject({
+		expect(withSkill(run.results[0])[0]).toMatchObject({
 			status: 'failed',
 			error: expect.stringContaining('changed since you trusted it')
 		});
@@ -326,7 +340,7 @@ describe('F16: with and without the skill, side by side', () => {
 		const answers = (count: number) =>
 			serve(count, ({ isWith, results }) => (isWith && results === 0 ? runScript : text('done')));
 		answers(2);
-		expect((await finished('demo')).results[0]?.withSkill[0]).toMatchObject({
+		expect(withSkill((await finished('demo')).results[0])[0]).toMatchObject({
 			status: 'failed',
 			error: expect.stringMatching(/“demo” wants to run scripts\/say\.sh.*Always allow it in the chat/)
 		});
@@ -346,8 +360,8 @@ describe('F16: with and without the skill, side by side', () => {
 		serve(2, () => text('yes'));
 		const run = await finished('demo');
 		server.assertDone();
-		expect(run.passRate).toEqual({ withSkill: 1, withoutSkill: 1 });
-		expect(run.results[0]?.withSkill[0]?.expectations[0]).toMatchObject({
+		expect(ratesOf(run)).toEqual([1, 1]);
+		expect(withSkill(run.results[0])[0]?.expectations[0]).toMatchObject({
 			isMet: null,
 			reason: expect.stringContaining('Demo mode')
 		});
@@ -372,7 +386,7 @@ describe('F16: a run is followed, stopped and kept', () => {
 		expect((await evals.list('demo')).runs).toMatchObject([{ id: run.id, progress: { done: 1 } }]);
 		rest.open();
 		while ((await evals.get('demo', run.id)).state === 'running') await new Promise((resolve) => setImmediate(resolve));
-		expect(await store.evalRuns.get(run.id)).toMatchObject({ state: 'done', passRate: { withSkill: 1 } });
+		expect(await store.evalRuns.get(run.id)).toMatchObject({ state: 'done' });
 	});
 
 	test('twenty starts at once are one run', async () => {
@@ -392,7 +406,7 @@ describe('F16: a run is followed, stopped and kept', () => {
 		await expect(evals.get('other', run.id)).rejects.toMatchObject({ code: 'not_found' });
 		const cancelled = await evals.cancel('demo', run.id);
 		expect(cancelled).toMatchObject({ state: 'cancelled', error: null, finishedAt: expect.any(String) });
-		expect(cancelled.results[0]?.withSkill).toMatchObject([{ status: 'cancelled' }]);
+		expect(withSkill(cancelled.results[0])).toMatchObject([{ status: 'cancelled' }]);
 		expect(await evals.cancel('demo', run.id)).toEqual(cancelled);
 		expect(await store.evalRuns.get(run.id)).toEqual(cancelled);
 		await expect(evals.get('demo', 'ghost')).rejects.toMatchObject({ code: 'not_found' });

@@ -1,11 +1,9 @@
 /** Starts, follows, stops and stores runs of skills' evals (F16). */
 import { randomUUID } from 'node:crypto';
-import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import type { ReasoningEffort } from '../../shared/names.ts';
-import type { EvalRun, evalStart, SkillEvals } from '../../shared/try-out.ts';
-import type { AgentLimits } from '../agent/loop.ts';
-import type { Model } from '../agent/model.ts';
+import { canGoOn } from '../../shared/eval-figures.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
+import type { EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
@@ -13,12 +11,24 @@ import { requireSkill } from '../skill-admin/skill-details.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { hintFor } from '../turns/toolbox.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
+import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
+import { loadFolder } from '../skills/read/skill-loader.ts';
 import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
+import type { AnswerParts, AskedSide, EvalModel } from './answer.ts';
 import { readEvals, type EvalCase } from './evals-file.ts';
-import { answersOf, createJudge, type EvalPlan, passRates, runEvals } from './run-evals.ts';
+import { createJudge } from './judge.ts';
+import {
+	answersOf,
+	type EvalPlan,
+	type EvalProgress,
+	resultOf,
+	runEvals,
+	sidesOf,
+	sidesWithFigures
+} from './run-evals.ts';
 
 /** `id` is a skill's, in any form the API accepts. */
 export interface Evals {
@@ -28,28 +38,55 @@ export interface Evals {
 	 * Starts a run; `get` shows its progress.
 	 * @throws AppError `forbidden` for an untrusted skill, `conflict` for one without evals, off or already running
 	 */
-	start(id: string, options: z.infer<typeof evalStart>): Promise<EvalRun>;
+	start(id: string, options: EvalStart): Promise<EvalRun>;
+	/**
+	 * Asks what a run that has ended lacks, with the same skill and models. `maxCostUsd` replaces the run's limit.
+	 * @throws AppError `not_found`, `conflict` if nothing is missing, or the skill or the models have changed
+	 */
+	goOn(id: string, runId: string, options: { maxCostUsd?: number | null | undefined }): Promise<EvalRun>;
 	/** @throws AppError `not_found` */
 	get(id: string, runId: string): Promise<EvalRun>;
 	/** Ends a run that is still running, and waits for its end. @throws AppError `not_found` */
 	cancel(id: string, runId: string): Promise<EvalRun>;
+	/**
+	 * Runs the evals in any skill's folder, such as an unsaved draft's, and stores nothing. Uses stored answers. `draft`: an
+	 * absolute path, or a skill that was read.
+	 * @throws AppError `conflict` for a broken skill or one without evals; the signal's reason
+	 */
+	tryOut(draft: Skill | string, options: Partial<EvalStart>, trial: EvalTrial): Promise<EvalTrialResult>;
 	/** Ends all runs. */
 	close(): Promise<void>;
 }
 
-/** Answers the prompts, and judges the answers. */
-export interface EvalAgent {
-	model: Model;
-	effort: ReasoningEffort | null;
+export interface EvalTrial {
+	signal: AbortSignal;
+	/** Who may run its scripts; by default the same as in runs, so those of an untrusted folder don't. */
+	approvals?: AnswerParts['approvals'];
+	/** A skill to compare with, such as the one that the draft changes. */
+	against?: Skill;
+	onAnswer?: (progress: EvalProgress & { total: number }) => void;
+}
+
+/** Answers by prompt, and figures by side: the skill first, then the other sides. */
+export interface EvalTrialResult {
+	sides: EvalSide[];
+	results: EvalResult[];
+	/** USD, with judging; null if unknown. */
+	costUsd: number | null;
+	/** It ended before its end because costs reached `maxCostUsd`. */
+	isOverLimit: boolean;
+}
+
+/** Answers the prompts. */
+export interface EvalAgent extends EvalModel {
 	/** Demo mode, which can't judge. */
 	isOffline: boolean;
-	limits: AgentLimits;
 }
 
 export interface EvalsParts {
 	store: Pick<Store, 'evalRuns'>;
-	/** Called once for each run, so that the same model answers all its prompts. */
-	agent: () => EvalAgent;
+	/** A model by its id, or the default. Called once for each run and model. */
+	agent: (model: string | null) => EvalAgent;
 	skills: SkillsProvider;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'isTrusted' | 'request'>;
@@ -61,7 +98,7 @@ export interface EvalsParts {
 }
 
 /** Runs kept per skill. */
-const MAX_LISTED = 20;
+const MAX_LISTED = 50;
 const MAX_ANSWERS = 400;
 const STOPPED = 'The server stopped before this finished.';
 
@@ -83,6 +120,13 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	let isClosed = false;
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
+	/** With the skills that it declares it needs, as far as they are on. */
+	const sidesFor = (skill: Skill, options: Parameters<typeof sidesOf>[1]) => {
+		const on = skills.registry.snapshot().skills.filter((each) => modes.modeOf(each) !== 'off');
+		const required = siblingsOf(skill, { skills: on, off: [] }).filter(({ isDeclared }) => isDeclared);
+		const names = new Set(required.map(({ name }) => name));
+		return sidesOf(skill, { ...options, siblings: on.filter(({ name }) => names.has(name)) });
+	};
 	/** Scripts need approval as in a chat, because nobody knows beforehand what the model will run. */
 	const request = async (run: PlannedRun) => {
 		const { question, digest } = await approvals.request(run, null);
@@ -91,24 +135,39 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		return { question: { ...question, reason }, digest };
 	};
 
-	const perform = async (run: EvalRun, agent: EvalAgent, plan: EvalPlan, controller: AbortController) => {
+	/** Models by their ids, each once: in demo mode there is only one. */
+	const agentsOf = (models: readonly string[] | undefined): EvalAgent[] => {
+		const agents = (models ?? [null]).map((id) => parts.agent(id === BUILT_IN_MODEL ? null : id));
+		return [...new Map(agents.map((agent) => [agent.model.id, agent])).values()];
+	};
+
+	/** The same judge for all sides. */
+	const partsFor = ({ isFresh = false }: Partial<Pick<EvalRun, 'isFresh'>>) => {
+		const judging = parts.agent(null);
+		return {
+			...parts,
+			approvals: { request },
+			judge: createJudge(judging.isOffline ? null : judging.model, judging.limits),
+			...(isFresh ? {} : { findAnswer: (key: string) => store.evalRuns.findAnswer(key) })
+		};
+	};
+
+	const perform = async (run: EvalRun, plan: EvalPlan, controller: AbortController) => {
 		const { signal } = controller;
-		const judge = createJudge(agent.isOffline ? null : agent.model, agent.limits);
-		const answering = { ...parts, ...agent, judge, approvals: { request }, modeOf: modes.modeOf };
 		try {
-			await runEvals(answering, plan, {
+			const { isOverLimit } = await runEvals(partsFor(run), plan, {
 				signal,
-				async onAnswer({ results, done }) {
-					Object.assign(run, { results, passRate: passRates(results) });
+				async onAnswer({ results, done, costUsd, latest }) {
+					Object.assign(run, { results, costUsd, sides: sidesWithFigures(plan.sides, plan.skill, results) });
 					run.progress.done = done;
-					await store.evalRuns.put(run).catch((error: unknown) => {
+					await store.evalRuns.putAnswer(run, { ...latest, now: now() }).catch((error: unknown) => {
 						// Don't wait for the other answer in progress.
 						controller.abort();
 						throw error;
 					});
 				}
 			});
-			Object.assign(run, endOf(run, signal));
+			Object.assign(run, endOf(run, { isOverLimit, signal }));
 		} catch (error) {
 			log.error({ evalRun: run.id, error: String(error) }, 'evals failed');
 			const message =
@@ -129,68 +188,137 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		throw new AppError('not_found', `“${skill.name}” has no eval run with this id.`);
 	};
 
-	const begin = async (skill: Skill, { ids, rounds }: z.infer<typeof evalStart>): Promise<EvalRun> => {
-		await requireAllowed(parts, skill);
-		const { cases, problem } = await readEvals(skill);
-		const hint = 'Add evals/evals.json to the skill’s folder, with prompts and what you expect of the replies.';
-		if (problem !== null) throw new AppError('conflict', problem, { hint });
-		if (cases.length === 0) throw new AppError('conflict', `“${skill.name}” has no evals.`, { hint });
-		const chosen = choose(cases, ids);
-		const total = answersOf({ cases: chosen, rounds });
-		if (total > MAX_ANSWERS) {
-			throw new AppError('invalid_input', `rounds: this would be ${total} replies, but the limit is ${MAX_ANSWERS}.`);
-		}
-		const runId = randomUUID();
-		const agent = parts.agent();
-		const run: EvalRun = {
-			id: runId,
-			skillId: skillIdOf(skill),
-			version: skill.version,
-			model: agent.model.id,
-			state: 'running',
-			progress: { done: 0, total },
-			results: [],
-			passRate: passRates([]),
-			error: null,
-			startedAt: now(),
-			finishedAt: null
-		};
+	const begin = async (run: EvalRun, plan: EvalPlan): Promise<EvalRun> => {
 		await store.evalRuns.put(run);
 		await store.evalRuns.removeOlder(run.skillId, MAX_LISTED);
 		// The next start ends this run.
 		if (isClosed) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 		const controller = new AbortController();
-		const plan = { skill, cases: chosen, rounds, sessionId: `eval-${runId}` };
-		active.set(runId, { run, controller, ended: perform(run, agent, plan, controller) });
+		active.set(run.id, { run, controller, ended: perform(run, plan, controller) });
 		return run;
+	};
+
+	const start = async (skill: Skill, options: EvalStart): Promise<EvalRun> => {
+		await requireAllowed(parts, skill);
+		const version = options.version === undefined ? null : versionOf(parts, skill, options.version);
+		if (version) await requireAllowed(parts, version);
+		const cases = choose(await casesOf(skill, options.kind), options.ids);
+		const library = options.kind === 'triggers' ? skills.registry.snapshot() : null;
+		const sides = await sidesFor(skill, { ...options, agents: agentsOf(options.models), version, library });
+		const runId = randomUUID();
+		const { rounds, maxCostUsd, kind, isFresh } = options;
+		const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${runId}` };
+		const total = answersOf(plan);
+		if (total > MAX_ANSWERS) {
+			throw new AppError('invalid_input', `rounds: this would be ${total} replies, but the limit is ${MAX_ANSWERS}.`);
+		}
+		const results = cases.map(resultOf);
+		const run: EvalRun = {
+			id: runId,
+			skillId: skillIdOf(skill),
+			version: skill.version,
+			...{ kind, rounds, maxCostUsd, isFresh, results },
+			state: 'running',
+			progress: { done: 0, total },
+			sides: sidesWithFigures(sides, skill, results),
+			costUsd: null,
+			error: null,
+			startedAt: now(),
+			finishedAt: null
+		};
+		return begin(run, plan);
+	};
+
+	const goOn = async (skill: Skill, run: EvalRun, maxCostUsd: number | null): Promise<EvalRun> => {
+		await requireAllowed(parts, skill);
+		if (!canGoOn(run)) throw new AppError('conflict', 'This run has all its answers.', { hint: 'Start a new one.' });
+		const other = run.sides.find(({ kind }) => kind === 'version')?.version ?? null;
+		const version = other === null ? null : versionOf(parts, skill, other);
+		if (version) await requireAllowed(parts, version);
+		const known = new Set(run.results.map(({ id }) => id));
+		const cases = (await casesOf(skill, run.kind)).filter(({ id }) => known.has(id));
+		const agents = agentsOf([...new Set(run.sides.map(({ model }) => model))]);
+		const library = run.kind === 'triggers' ? skills.registry.snapshot() : null;
+		const without = run.sides.some(({ kind }) => kind === 'without');
+		const sides = await sidesFor(skill, { agents, version, without, library });
+		const isSame = (side: AskedSide, { kind, digest, agent }: AskedSide | undefined = side) => {
+			const before = run.sides.find(({ id }) => id === side.id);
+			return before?.kind === kind && before.digest === digest && before.model === agent.model.id;
+		};
+		if (sides.length !== run.sides.length || cases.length !== known.size || !sides.every((side) => isSame(side))) {
+			const hint = 'Start a new run: answers that still count are used again.';
+			throw new AppError('conflict', 'The skill, its evals or the model have changed since this run began.', { hint });
+		}
+		const earlier = { results: run.results, costUsd: run.costUsd };
+		const plan = { skill, cases, sides, rounds: run.rounds, maxCostUsd, sessionId: `eval-${run.id}`, earlier };
+		return begin({ ...run, maxCostUsd, state: 'running', error: null, finishedAt: null }, plan);
+	};
+
+	/** One run of a skill at a time. */
+	const alone = async (skill: Skill, work: () => Promise<EvalRun>): Promise<EvalRun> => {
+		const skillId = skillIdOf(skill);
+		const isRunning = [...active.values()].some(({ run }) => run.skillId === skillId);
+		if (isRunning || starting.has(skillId)) {
+			throw new AppError('conflict', `The evals of “${skill.name}” are already running.`, {
+				hint: 'Wait until they’re done, or cancel them.'
+			});
+		}
+		starting.add(skillId);
+		return work().finally(() => starting.delete(skillId));
 	};
 
 	return {
 		async list(id) {
 			const skill = skillOf(id);
-			const { cases, problem } = await readEvals(skill);
+			const { cases, triggers, problem } = await readEvals(skill);
 			const stored = await store.evalRuns.list(skillIdOf(skill), MAX_LISTED);
 			return {
-				cases: cases.map(({ expectations, ...each }) => ({
+				cases: cases.map(({ expectations, shouldTrigger: _, ...each }) => ({
 					...each,
 					expectations: expectations.map(({ text }) => text)
 				})),
+				triggers: triggers.map(({ id: own, prompt, shouldTrigger }) => ({
+					id: own,
+					prompt,
+					shouldTrigger: shouldTrigger === true
+				})),
 				problem,
-				runs: stored.map((run) => active.get(run.id)?.run ?? run)
+				runs: stored.map((run) => {
+					const { results: _, ...summary } = active.get(run.id)?.run ?? { ...run, results: [] };
+					return summary;
+				})
 			};
 		},
 
 		async start(id, options) {
 			const skill = skillOf(id);
-			const skillId = skillIdOf(skill);
-			const isRunning = [...active.values()].some(({ run }) => run.skillId === skillId);
-			if (isRunning || starting.has(skillId)) {
-				throw new AppError('conflict', `The evals of “${skill.name}” are already running.`, {
-					hint: 'Wait until they’re done, or cancel them.'
-				});
-			}
-			starting.add(skillId);
-			return begin(skill, options).finally(() => starting.delete(skillId));
+			return alone(skill, () => start(skill, options));
+		},
+
+		async goOn(id, runId, { maxCostUsd }) {
+			const skill = skillOf(id);
+			return alone(skill, async () => {
+				const run = await requireRun(id, runId);
+				return goOn(skill, run, maxCostUsd === undefined ? run.maxCostUsd : maxCostUsd);
+			});
+		},
+
+		async tryOut(draft, { kind = 'answers', ids, models, rounds = 1, maxCostUsd = null, ...options }, trial) {
+			const skill = typeof draft === 'string' ? await draftIn(draft) : draft;
+			const cases = choose(await casesOf(skill, kind), ids);
+			const library = kind === 'triggers' ? skills.registry.snapshot() : null;
+			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
+			const version = trial.against ?? named;
+			const sides = await sidesFor(skill, { ...options, agents: agentsOf(models), version, library });
+			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${randomUUID()}` };
+			const { signal, approvals: own = { request }, onAnswer } = trial;
+			const outcome = await runEvals({ ...partsFor(options), approvals: own }, plan, {
+				signal,
+				onAnswer: async (progress) => onAnswer?.({ ...progress, total: answersOf(plan) })
+			});
+			signal.throwIfAborted();
+			const { results, costUsd, isOverLimit } = outcome;
+			return { sides: sidesWithFigures(sides, skill, results), results, costUsd, isOverLimit };
 		},
 
 		get: requireRun,
@@ -224,6 +352,36 @@ async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill
 	});
 }
 
+/** @throws AppError `conflict` if there are none */
+async function casesOf(skill: Skill, kind: EvalRun['kind']): Promise<EvalCase[]> {
+	const { cases, triggers, problem } = await readEvals(skill);
+	const hint = 'Add evals/evals.json to the skill’s folder, with prompts and what you expect of the replies.';
+	if (problem !== null) throw new AppError('conflict', problem, { hint });
+	const found = kind === 'triggers' ? triggers : cases;
+	if (found.length > 0) return found;
+	if (kind === 'answers') throw new AppError('conflict', `“${skill.name}” has no evals.`, { hint });
+	throw new AppError('conflict', `No eval says whether “${skill.name}” should be loaded.`, {
+		hint: 'Add evals/trigger-evals.json to the skill’s folder: a list of prompts with should_trigger.'
+	});
+}
+
+async function draftIn(dir: string): Promise<Skill> {
+	const skill = await loadFolder(dir, 'draft');
+	if (skill?.status === 'ready') return skill;
+	const reason = skill?.issues[0];
+	const why = reason ? `${reason.field} ${reason.message}` : 'there’s no SKILL.md';
+	throw new AppError('conflict', `This skill is broken: ${why}.`, { hint: 'Fix it and try again.' });
+}
+
+/** Another version of the same skill. @throws AppError `not_found` */
+function versionOf({ skills }: EvalsParts, skill: Skill, version: string): Skill {
+	const { skills: first, shadowed } = skills.registry.snapshot();
+	const isIt = (each: Skill) => skillIdOf(each) === skillIdOf(skill) && each.version === version;
+	const found = version === skill.version ? undefined : [...first, ...shadowed].find(isIt);
+	if (found) return found;
+	throw new AppError('not_found', `“${skill.name}” has no other version ${version}.`);
+}
+
 function choose(cases: EvalCase[], ids: readonly (string | number)[] | undefined): EvalCase[] {
 	if (!ids) return cases;
 	const wanted = new Set(ids.map(String));
@@ -234,12 +392,19 @@ function choose(cases: EvalCase[], ids: readonly (string | number)[] | undefined
 }
 
 /** The run's end: without a complete answer it has failed. */
-function endOf({ results }: EvalRun, { aborted, reason }: AbortSignal): Pick<EvalRun, 'state' | 'error'> {
+function endOf(
+	{ results, progress, maxCostUsd }: EvalRun,
+	{ isOverLimit, signal: { aborted, reason } }: { isOverLimit: boolean; signal: AbortSignal }
+): Pick<EvalRun, 'state' | 'error'> {
 	if (aborted) {
 		const isStopped = reason instanceof Error && reason.message === STOPPED;
 		return isStopped ? { state: 'failed', error: STOPPED } : { state: 'cancelled', error: null };
 	}
-	const answers = results.flatMap(({ withSkill, withoutSkill }) => [...withSkill, ...withoutSkill]);
+	if (isOverLimit && progress.done < progress.total) {
+		const error = `It reached its cost limit of $${maxCostUsd} after ${progress.done} of ${progress.total} answers. Raise the limit and go on.`;
+		return { state: 'limit', error };
+	}
+	const answers = results.flatMap((result) => result.answers);
 	const isFailed = answers.every(({ status }) => status === 'failed');
 	return isFailed ? { state: 'failed', error: answers[0]?.error ?? null } : { state: 'done', error: null };
 }

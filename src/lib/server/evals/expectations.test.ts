@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { look, readExpectation } from './evals-file.ts';
+import { look, readExpectation } from './expectations.ts';
 
 const seen = {
 	text: 'There are 42 words.',
 	loaded: ['count-words'],
 	called: new Set(['use_skill', 'scripts/count.mjs']),
+	exits: [
+		{ names: ['scripts/count.mjs'], exitCode: 2 },
+		{ names: ['scripts/other.sh', 'other'], exitCode: 0 }
+	],
 	files: ['out/report.md']
 };
 const isMet = (given: unknown) => look(readExpectation(given, 'count-words'), seen)?.isMet;
@@ -25,7 +29,13 @@ describe('F16: what code can tell needs no model', () => {
 		[{ skillLoaded: true }, true],
 		['skillLoaded: other', false],
 		[{ skillNotLoaded: true }, false],
-		['skillNotLoaded: other', true]
+		['skillNotLoaded: other', true],
+		['equals: There are 42 words.', true],
+		[{ exact: 'There are 42' }, false],
+		[{ exitCode: 0 }, true],
+		[{ exitCode: 2, script: 'scripts/count.mjs' }, true],
+		['exitCode: 2', false],
+		[{ exitCode: 0, script: 'scripts/ghost.sh' }, false]
 	])('%j is %j', (given, met) => {
 		expect(isMet(given)).toBe(met);
 	});
@@ -47,5 +57,38 @@ describe('F16: what code can tell needs no model', () => {
 		const slow = { ...seen, text: `${'a'.repeat(60)}!` };
 		const verdict = look(readExpectation('regex: ^(a+)+$', 'x'), slow);
 		expect(verdict).toMatchObject({ isMet: null, reason: 'The regular expression took too long.' });
+	});
+
+	const schema = {
+		type: 'object',
+		required: ['words'],
+		properties: { words: { type: 'integer', minimum: 1 }, name: { type: 'string', pattern: '^(a+)+$' } }
+	};
+	test.each([
+		['the whole reply', '{"words": 42}', true],
+		['a block of code', 'Sure:\n```json\n{"words": 42}\n```\nDone [1].', true],
+		['in a sentence', 'It is {"words": 42}, I think.', true],
+		['a field is missing', '{"word": 42}', false],
+		['another type', '[42]', false],
+		['text', 'There are 42 words.', false],
+		['nothing', '', false],
+		['torn', '{"words": 42', false],
+		['a pattern that never ends', JSON.stringify({ words: 1, name: `${'a'.repeat(60)}!` }), null]
+	])('the JSON of a reply is compared with a schema: %s', (_, text, met) => {
+		const verdict = look(readExpectation({ json: schema }, 'x'), { ...seen, text });
+		expect(verdict?.isMet).toBe(met);
+		expect(verdict?.reason).not.toBe('');
+	});
+
+	test('the schema’s text is one of its words, or an object’s; what is none is a sentence or refused', () => {
+		expect(readExpectation('json: {"type": "object"}', 'x').check).toEqual({
+			kind: 'json',
+			schema: { type: 'object' }
+		});
+		expect(readExpectation('json: it is valid', 'x')).toEqual({ text: 'json: it is valid', check: null });
+		expect(readExpectation({ rubric: 'Kind.\nShort.' }, 'x')).toEqual({ text: 'Kind.\nShort.', check: null });
+		expect(() => readExpectation({ json: true }, 'x')).toThrow(/must be a JSON Schema/);
+		expect(() => readExpectation({ json: { type: 'nonsense' } }, 'x')).toThrow(/must be a JSON Schema/);
+		expect(() => readExpectation({ exitCode: 'zero' }, 'x')).toThrow(/whole number/);
 	});
 });

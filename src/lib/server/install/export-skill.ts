@@ -23,7 +23,8 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NON
 /** The earliest time in zip format, for every file: modification times must not change the bytes. */
 const TIME = new Date(1980, 0, 1);
 
-interface Entry {
+export interface ExportEntry {
+	/** Relative to the skill’s folder, with `/`. */
 	path: string;
 	bytes: number;
 	isExecutable: boolean;
@@ -38,11 +39,18 @@ export async function exportSkill(
 	{ name, dir }: Pick<Skill | BrokenSkill, 'name' | 'dir'>,
 	limits: InstallLimits = INSTALL_LIMITS
 ): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>> {
-	const entries = await listEntries(dir, name, limits);
-	const top = folderNameOf(name);
+	return zipEntries(dir, await listEntries({ dir, name }, { limits }), `${folderNameOf(name)}/`);
+}
+
+/** The same files give the same bytes. `top` is in front of every path. */
+export function zipEntries(
+	dir: string,
+	entries: readonly ExportEntry[],
+	top: string
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
 	return writeZip(
 		entries.map(({ path, bytes, isExecutable }) => ({
-			name: `${top}/${path}`,
+			name: `${top}${path}`,
 			modifiedAt: TIME,
 			mode: isExecutable ? 0o755 : 0o644,
 			isCompressed: true,
@@ -60,15 +68,19 @@ export function folderNameOf(name: string): string {
 	return safe === '' ? 'skill' : safe;
 }
 
-async function listEntries(dir: string, name: string, limits: InstallLimits): Promise<Entry[]> {
+/** What could be installed again, by path. @throws AppError as `exportSkill` */
+export async function listEntries(
+	{ name, dir }: Pick<Skill | BrokenSkill, 'name' | 'dir'>,
+	{ limits = INSTALL_LIMITS, isSkipped = isLeftOut }: { limits?: InstallLimits; isSkipped?: (path: string) => boolean }
+): Promise<ExportEntry[]> {
 	const names = createEntryNames();
-	const entries: Entry[] = [];
+	const entries: ExportEntry[] = [];
 	let bytes = 0;
 	const pending = [''];
 	for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
 		for (const each of await readSorted(join(dir, folder), name)) {
 			const path = folder ? `${folder}/${each.name}` : each.name;
-			if (isLeftOut(path)) continue;
+			if (isSkipped(path)) continue;
 			if (each.isDirectory()) pending.push(path);
 			if (!each.isFile()) continue;
 			names.take(`${folderNameOf(name)}/${path}`, 'file');

@@ -5,10 +5,9 @@ import { dirname, join, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { InstalledSkill, StagedSkill } from '../../shared/install.ts';
 import type { SkillDiagnostic } from '../../shared/skills.ts';
-import { readEntries, skillFileOf } from '../skills/read/folder-walk.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readSkillText } from '../skills/read/safe-read.ts';
-import { loadSkill } from '../skills/read/skill-loader.ts';
+import { loadFolder } from '../skills/read/skill-loader.ts';
 import { type BrokenSkill, type Skill, toolFactsOf } from '../skills/types.ts';
 import type { TrustedFile } from '../store/skills/choices.ts';
 import { readFolder } from '../trust/folder.ts';
@@ -70,23 +69,19 @@ export function isInstallableName(name: string): boolean {
 }
 
 async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnostics: SkillDiagnostic[] }> {
-	const root = { path: dirname(dir), source: 'staging' };
-	const entries = readEntries(dir);
-	const file = skillFileOf(entries);
-	if (!file) {
+	const skill = await loadFolder(dir, 'staging');
+	if (!skill) {
 		const issue = { severity: 'error' as const, field: '_', message: 'has no SKILL.md' };
-		const place = { path: dir, dir, root: root.path, source: root.source };
+		const place = { path: dir, dir, root: dirname(dir), source: 'staging' };
 		return {
 			skill: { ...place, status: 'broken', name: '', description: '', issues: [issue] },
 			diagnostics: [issue]
 		};
 	}
-	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
-	const skill = await loadSkill({ path: dir, root, file, entries }, reader);
 	// The staging folder has a random name, so a mismatch means nothing.
 	const issues = skill.issues.filter(({ field, message }) => field !== 'name' || !message.includes(' the folder'));
 	if (skill.status === 'broken') return { skill: { ...skill, name: '' }, diagnostics: issues };
-	const stated = statedName(join(dir, file.name));
+	const stated = statedName(skill.path);
 	const diagnostics = [...issues, ...refusalsOf(skill, stated)];
 	return { skill: stated === null ? { ...skill, name: '' } : skill, diagnostics };
 }

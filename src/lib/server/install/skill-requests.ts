@@ -7,7 +7,7 @@ import { type CatalogSkill, type InstallSource, installSource, type StagedSkill 
 import type { Approval } from '../../shared/message.ts';
 import { SKILL_REQUEST_TOOLS } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
-import type { SkillNeeds } from '../../shared/skills.ts';
+import type { SkillFinding, SkillNeeds } from '../../shared/skills.ts';
 import { toolOf } from '../skills/call/tools.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { Skill, ToolDefinition } from '../skills/types.ts';
@@ -300,20 +300,27 @@ type Review = Omit<NonNullable<ApprovalRequest['install']>, 'stagedId' | 'from' 
 
 /** What a person needs to decide; the whole review is a link away. */
 function reviewOf({ version, description, origin, files, scripts, tools, findings, needs }: StagedSkill): Review {
-	const order = { danger: 0, warning: 1, info: 2 };
-	const risks = findings.filter(({ severity }) => severity === 'danger').length;
 	return {
 		version: version ?? '',
 		description,
 		url: origin.url ?? undefined,
 		files: files.length,
 		scripts: scripts.length + tools.length,
+		...findingsShown(findings),
+		needs: needs ? needsIn(needs) : []
+	};
+}
+
+/** For a card: serious ones first, and how many of them it leaves out. */
+export function findingsShown(findings: readonly SkillFinding[]): Pick<Review, 'findings' | 'moreRisks'> {
+	const order = { danger: 0, warning: 1, info: 2 };
+	const risks = findings.filter(({ severity }) => severity === 'danger').length;
+	return {
 		findings: [...findings]
 			.sort((a, b) => order[a.severity] - order[b.severity])
 			.slice(0, MAX_SHOWN)
 			.map(({ severity, message, file, line }) => ({ severity, message, file, line })),
-		...(risks > MAX_SHOWN && { moreRisks: risks - MAX_SHOWN }),
-		needs: needs ? needsIn(needs) : []
+		...(risks > MAX_SHOWN && { moreRisks: risks - MAX_SHOWN })
 	};
 }
 

@@ -182,6 +182,8 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 	// A name of several words is nothing else; one after “not” may be the one that isn't meant.
 	const named = skills.filter(({ name }) => name.includes('-') && asked.includes(name));
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
+	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
+	if (called.length === 1) return certain(called[0]?.name, called[0]);
 	for (const query of [
 		[...asked, ...extensions, ...forms],
 		[message.text, ...extensions]
@@ -198,6 +200,13 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 	return certain(
 		begun ?? (isFollowUp ? [...loaded.keys()].findLast((name) => skills.some((each) => each.name === name)) : undefined)
 	);
+}
+
+/** Of three words or more, all of them, in their order: “save this chat as a skill” is `save_as_skill`. */
+function isSaid(name: readonly string[], words: readonly string[]): boolean {
+	let at = 0;
+	for (const word of words) if (word.toLowerCase() === name[at]) at += 1;
+	return name.length > 2 && at === name.length;
 }
 
 // Of the actions of one skill the one that is meant, with its values.

@@ -1,5 +1,6 @@
 /** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (E13, E29). */
 import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
+import { csvRow } from '../csv.ts';
 import type { Log } from '../log.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { ExecutionFilter, SkillExecutions } from '../store/skills/skill-executions.ts';
@@ -24,9 +25,6 @@ const COLUMNS = [
 	...(['apiKeyId', 'sessionId'] as const)
 ] satisfies (keyof SkillExecution)[];
 
-/** Spreadsheets would run such text as a formula. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-
 /** Stored times are in UTC. */
 export function toFilter({ since, until, ...query }: ExecutionQuery): ExecutionFilter {
 	const inUtc = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
@@ -46,23 +44,13 @@ export async function* exportExecutions(
 		const start: string = last ? ',\n' : '\n';
 		const rows: SkillExecution[] = await executions.after(filter, last, SLICE);
 		if (rows.length > 0) {
-			yield isCsv ? rows.map(csvRow).join('') : start + rows.map((row) => JSON.stringify(row)).join(',\n');
+			yield isCsv
+				? rows.map((row) => csvRow(COLUMNS.map((column) => row[column]))).join('')
+				: start + rows.map((row) => JSON.stringify(row)).join(',\n');
 		}
 		last = rows.length < SLICE ? null : (rows.at(-1) ?? null);
 	} while (last);
 	if (!isCsv) yield '\n]\n';
-}
-
-function csvRow(execution: SkillExecution): string {
-	return `${COLUMNS.map((column) => cellOf(execution[column])).join(',')}\r\n`;
-}
-
-function cellOf(value: SkillExecution[keyof SkillExecution]): string {
-	if (value === null) return '';
-	if (typeof value === 'number') return String(value);
-	const text = typeof value === 'string' ? value : JSON.stringify(value);
-	const safe = FORMULA.test(text) ? `'${text}` : text;
-	return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Also counts executions. Logs a record that can’t be written: it must not fail the execution. */

@@ -319,23 +319,33 @@ export interface NewSkillParts {
 	config: { skillsDirs: readonly string[] };
 }
 
-/** Creates the folder atomically, and reloads the library. @throws AppError `conflict` for a taken name, `unavailable` without a writable folder, `storage_full` */
+/** @throws AppError as `placeSkill` */
 export async function createSkill(parts: NewSkillParts, wanted: NewSkill): Promise<void> {
+	await placeSkill(parts, wanted.name, templateFiles(wanted));
+}
+
+/**
+ * Creates the folder atomically, and reloads the library. Files by path, which the caller has checked.
+ * @throws AppError `conflict` for a taken name, `unavailable` without a writable folder, `storage_full`
+ */
+export async function placeSkill(
+	parts: NewSkillParts,
+	name: string,
+	files: Record<string, string | Uint8Array>
+): Promise<void> {
 	const { skillsDirs } = parts.config;
 	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
 	const isTaken =
-		[...skills, ...shadowed].some(({ name }) => name === wanted.name) ||
-		broken.some(({ dir }) => basename(dir) === wanted.name);
-	if (isTaken) throw taken(wanted.name);
-	const files = templateFiles(wanted);
+		[...skills, ...shadowed].some((other) => other.name === name) || broken.some(({ dir }) => basename(dir) === name);
+	if (isTaken) throw taken(name);
 	const refusals: unknown[] = [];
 	for (const root of skillsDirs) {
 		try {
-			await place(root, wanted.name, files);
+			await place(root, name, files);
 			await parts.skills.registry.reload();
 			return;
 		} catch (error) {
-			if (!isReadOnly(error)) throw whyNotMade(error, wanted.name);
+			if (!isReadOnly(error)) throw whyNotMade(error, name);
 			refusals.push(error);
 		}
 	}
@@ -346,18 +356,18 @@ export async function createSkill(parts: NewSkillParts, wanted: NewSkill): Promi
 }
 
 /** Until complete, the folder’s name starts with a dot, so that it isn’t read as a skill. */
-async function place(root: string, name: string, files: Record<string, string>): Promise<void> {
+async function place(root: string, name: string, files: Record<string, string | Uint8Array>): Promise<void> {
 	const folder = join(root, name);
 	const staging = join(root, `.new-${randomUUID()}`);
 	await mkdir(root, { recursive: true });
 	if (await isThere(folder)) throw taken(name);
 	await mkdir(staging);
 	try {
-		for (const [path, text] of Object.entries(files)) {
+		for (const [path, content] of Object.entries(files)) {
 			const file = join(staging, path);
 			await mkdir(dirname(file), { recursive: true });
-			await writeFile(file, text, { flag: 'wx' });
-			if (text.startsWith('#!')) await chmod(file, 0o700);
+			await writeFile(file, content, { flag: 'wx' });
+			if (Buffer.from(content).subarray(0, 2).toString() === '#!') await chmod(file, 0o700);
 		}
 		await openSkillFolder(staging, root);
 		await rename(staging, folder);

@@ -17,6 +17,8 @@ import { addSummariesAndSpeed } from './migrations/011-summaries-and-speed.ts';
 import { addComparisons } from './migrations/012-comparisons.ts';
 import { addMissing } from './migrations/013-missing.ts';
 import { addSkillPackages } from './migrations/014-skill-packages.ts';
+import { addEvalAnswers } from './migrations/015-eval-answers.ts';
+import { addSkillDrafts } from './migrations/016-skill-drafts.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -34,7 +36,9 @@ const MIGRATIONS: Record<string, Migration> = {
 	'011_summaries_and_speed': { up: addSummariesAndSpeed },
 	'012_comparisons': { up: addComparisons },
 	'013_missing': { up: addMissing },
-	'014_skill_packages': { up: addSkillPackages }
+	'014_skill_packages': { up: addSkillPackages },
+	'015_eval_answers': { up: addEvalAnswers },
+	'016_skill_drafts': { up: addSkillDrafts }
 };
 
 /**

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { evalRun } from '../../shared/try-out.ts';
 import { openSqliteStore } from './sqlite.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../../tests/fixtures/databases');
@@ -27,6 +28,8 @@ const LANDED: Record<string, string> = {
 	'012-comparisons.ts': 'c789da758cb0f3ff8f944ce7d8a29e9670b903d401d66c164ce303a9da5888c7',
 	'013-missing.ts': 'b3f79b856b8229976333035c5a3f546aefa5b4e5172cfe5a6e7ddcccb8a71723',
 	'014-skill-packages.ts': '2e89fc9c07b16a611b99c958477e0e6d33e68a79118bd65e1496dc65fe414088',
+	'015-eval-answers.ts': '4a9de42da1caf4f298a9e0991d2631ee65705810d5f57b18fbb23f5f40cde515',
+	'016-skill-drafts.ts': '393e832b331a9eeb014b0f0b1d38e6ebbc23ffd58b40d5b1a3dca7a030ad8236',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
@@ -112,6 +115,45 @@ describe('F14: a database of every version that was released opens', () => {
 		const store = await openSqliteStore(path);
 		const { data } = await store.conversations.list({ page: 1, limit: 10, query: 'new chat' });
 		expect(data.map(({ title }) => title)).toContain('New chat');
+		await store.close();
+	});
+
+	test('F16: runs of evals keep their answers and figures, by side', async () => {
+		const path = join(root, 'app.sqlite');
+		writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, '014.sqlite.gz'))));
+		const database = new DatabaseSync(path);
+		const answer = (isMet: boolean | null) => ({
+			...{ status: 'success', text: 'Hi', loaded: ['demo'], calls: [], durationMs: 100, tokens: 7, error: null },
+			expectations: [{ text: 'It is kind.', isMet, reason: 'r' }]
+		});
+		const results = [
+			{ id: '1', prompt: 'Hi?', expected: null, withSkill: [answer(true), answer(true)], withoutSkill: [answer(false)] }
+		];
+		const run = {
+			...{ id: 'r1', skillId: 'local/demo', version: '1.0.0', model: 'm/x', state: 'done', error: null },
+			...{ progress: { done: 3, total: 4 }, results, passRate: { withSkill: 1, withoutSkill: 0 } },
+			...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: null }
+		};
+		const add = database.prepare(
+			'insert into eval_runs (id, skill_id, state, body, started_at) values (?, ?, ?, ?, ?)'
+		);
+		add.run('r1', 'local/demo', 'done', JSON.stringify(run), run.startedAt);
+		database.close();
+		const store = await openSqliteStore(path);
+		const found = await store.evalRuns.get('r1');
+		expect(evalRun.parse(found)).toEqual(found);
+		expect(found?.sides).toMatchObject([
+			{
+				id: '1',
+				kind: 'with',
+				version: '1.0.0',
+				model: 'm/x',
+				figures: { passRate: { value: 1, high: 1 }, tokens: 7 }
+			},
+			{ id: '2', kind: 'without', version: null, figures: { met: 0, judged: 1 } }
+		]);
+		expect(found?.results[0]?.answers.map(({ side, round }) => `${side} ${round}`)).toEqual(['1 1', '2 1', '1 2']);
+		expect((await store.evalRuns.list('local/demo', 9)).map(({ id }) => id)).toEqual(['r1']);
 		await store.close();
 	});
 

@@ -231,12 +231,34 @@ interface EvalRunsTable {
 	id: string;
 	skill_id: string;
 	state: string;
-	/** JSON of an EvalRun. */
+	/** JSON of an EvalRun; its results have no answers. */
 	body: string;
 	started_at: string;
 }
 
+/** Answers of runs of evals. */
+interface EvalAnswersTable {
+	run_id: string;
+	case_id: string;
+	side: string;
+	round: number;
+	/** Digest of what was asked, of what; null never to reuse the answer. */
+	key: string | null;
+	/** JSON of an EvalAnswer. */
+	body: string;
+	created_at: string;
+}
+
 /** Packages that were installed for a skill. */
+interface SkillDraftsTable {
+	id: string;
+	/** As in its content: two changes at once must not both count. */
+	revision: number;
+	/** JSON of a StoredDraft. */
+	content: string;
+	updated_at: string;
+}
+
 interface SkillPackagesTable {
 	skill_id: string;
 	/** JSON of a PackageLock. */
@@ -367,9 +389,11 @@ export interface Database {
 	skill_usage: SkillUsageTable;
 	skill_cases: SkillCasesTable;
 	eval_runs: EvalRunsTable;
+	eval_answers: EvalAnswersTable;
 	settings: SettingsTable;
 	trusted_versions: TrustedVersionsTable;
 	network_grants: NetworkGrantsTable;
+	skill_drafts: SkillDraftsTable;
 	skill_packages: SkillPackagesTable;
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;

@@ -11,7 +11,9 @@ import {
 	createSkillSettings,
 	createTrustedSkills
 } from './skills/choices.ts';
-import { createEvalRuns, createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
+import { createSkillDrafts } from './skills/drafts.ts';
+import { createEvalRuns } from './skills/eval-runs.ts';
+import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
@@ -41,6 +43,7 @@ export function createStore(db: Kysely<Database>) {
 		evalRuns: withStorageErrors(createEvalRuns(db)),
 		settings: withStorageErrors(createStoredSettings(db)),
 		networkGrants: withStorageErrors(createNetworkGrants(db)),
+		skillDrafts: withStorageErrors(createSkillDrafts(db)),
 		skillPackages: withStorageErrors(createSkillPackages(db)),
 		secrets: withStorageErrors(createSecrets(db)),
 		mcpServers: withStorageErrors(createMcpServers(db)),

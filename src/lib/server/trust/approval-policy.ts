@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApprovalDecision, ApprovalRequest, RunVerdict } from '../../shared/events.ts';
 import type { Approval, Message } from '../../shared/message.ts';
+import { isOfChat } from '../../shared/names.ts';
 import type { TrustState } from '../../shared/skills.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
 import { parseAllowedTools } from '../skills/read/manifest.ts';
@@ -67,7 +68,8 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				digest,
 				reach: isHandler(skill, script) ? { hosts: null, readsServer: true } : await reachOf(skill),
 				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
-				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {})
+				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {}),
+				...(isOfChat(skillIdOf(skill)) ? { skillId: skillIdOf(skill) } : {})
 			};
 			return { question, digest };
 		},

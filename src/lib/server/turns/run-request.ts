@@ -10,6 +10,8 @@ export type RunRequest = {
 	conversationId: string;
 	/** The calling program's key, which owns the conversation and sees its own skills. None for the server's owner. */
 	apiKeyId?: string;
+	/** From another agent: without tools that only a person at the page may allow. */
+	isProgram?: boolean;
 	/** The caller's own tools, whose calls are handed back. */
 	tools: FunctionTool[];
 	/** The caller's instructions, at the end of the system prompt. */

@@ -7,7 +7,7 @@ import type { FunctionTool } from '../agent/model.ts';
 import { failure, type Toolbox } from '../agent/tool.ts';
 import type { PlannedRun, SkillSession } from '../skills/call/session.ts';
 import { type ExecutionCaller, type ExecutionRecorder, skillIdOf } from '../skills/run/execution-host.ts';
-import type { SkillEvent } from '../skills/types.ts';
+import type { Skill, SkillEvent } from '../skills/types.ts';
 
 export interface SkillToolboxOptions {
 	session: SkillSession;
@@ -29,6 +29,8 @@ export interface SkillToolboxOptions {
 export interface BuiltinTools {
 	/** Tools to offer now. */
 	tools(): FunctionTool[];
+	/** Skills that only this conversation has; none by default. */
+	skills?(): readonly Skill[];
 	/** Whether the tool exists, even if it isn't offered. Calling such a tool explains why. */
 	has(name: string): boolean;
 	lane(name: string): string | null;
@@ -91,8 +93,8 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			return question;
 		},
 		async denied({ callId, name, approval }, args, message) {
-			// A skill that wasn't installed has no executions.
-			if (!recorder || !approval || approval.install) return;
+			// What wasn't installed or defined has no executions.
+			if (!recorder || !approval || approval.install || approval.define) return;
 			const { skill, script, args: argv, digest } = approval;
 			const plan = builtinOf(name) ? null : session.plan(name, args);
 			const id = randomUUID();
@@ -201,6 +203,7 @@ export function joinTools(sources: readonly BuiltinTools[]): BuiltinTools {
 			}
 			return [...offered.values()];
 		},
+		skills: () => sources.flatMap((source) => source.skills?.() ?? []),
 		has: (name) => sourceOf(name) !== undefined,
 		lane: (name) => sourceOf(name)?.lane(name) ?? null,
 		approval: (name, args, earlier) => sourceOf(name)?.approval(name, args, earlier) ?? null,

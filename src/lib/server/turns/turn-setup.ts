@@ -40,8 +40,10 @@ export interface TurnSetupParts {
 		isLimited?: boolean;
 		/** See `offerTurn`. */
 		refused?: readonly string[] | undefined;
+		conversationId?: string | undefined;
+		isProgram?: boolean | undefined;
 		signal: AbortSignal;
-	}) => BuiltinTools;
+	}) => BuiltinTools | Promise<BuiltinTools>;
 	/** At most so many skills are described for a question (B8): \`search_skills\` finds the others. */
 	maxSuggested?: () => number;
 	/** Records denied calls. */
@@ -81,9 +83,14 @@ export interface TurnOffer {
 	told: TurnSkills;
 }
 
+/** What choosing skills takes. */
+export type OfferParts = Omit<TurnSetupParts, 'skills' | 'approvals' | 'recorder'> & {
+	skills: Pick<SkillsProvider, 'rank' | 'explain'> & { registry: Pick<SkillsProvider['registry'], 'snapshot'> };
+};
+
 /** Chooses the skills for a question and describes them for the model. */
 export async function offerTurn(
-	parts: TurnSetupParts,
+	parts: OfferParts,
 	turn: TurnOwner & {
 		question: string;
 		/** Descriptions of skills that earlier notes contain, by name. */
@@ -92,6 +99,10 @@ export async function offerTurn(
 		states: readonly ConversationSkillState[];
 		/** Ids of catalog skills that aren’t asked for again. */
 		refused?: readonly string[];
+		/** None without a conversation. */
+		conversationId?: string;
+		/** See `RunRequest`. */
+		isProgram?: boolean | undefined;
 		model: Model;
 		signal: AbortSignal;
 	}
@@ -99,12 +110,14 @@ export async function offerTurn(
 	const { skills, modes, contextTokens: cap } = parts;
 	const { question: asked, described, states, refused, model, signal, policy, approval, apiKeyId } = turn;
 	const snapshot = skills.registry.snapshot();
-	const builtins = parts.builtins?.({
+	const builtins = await parts.builtins?.({
 		only: policy?.builtins,
 		asks: approval === 'ask',
 		apiKeyId,
 		isLimited: policy?.allowed !== undefined,
 		refused,
+		conversationId: turn.conversationId,
+		isProgram: turn.isProgram,
 		signal
 	});
 	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
@@ -233,7 +246,8 @@ export function equipTurn(
 		pinOf: modes.pinOf,
 		allowed: policy?.allowed,
 		owner: ownerOf(apiKeyId),
-		reserved: new Set(tools.map(({ name }) => name))
+		reserved: new Set(tools.map(({ name }) => name)),
+		own: builtins?.skills
 	});
 	return createSkillToolbox({
 		session,

@@ -79,7 +79,9 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		model,
 		signal,
 		refused: refusedIn([...answer.parts.filter((part) => part.type === 'tool'), ...held]),
-		states: await store.conversationSkills.list(conversationId)
+		states: await store.conversationSkills.list(conversationId),
+		conversationId,
+		isProgram: request.isProgram
 	});
 	const { told } = offer;
 	const isCustom = custom.allChats !== '' || custom.thisChat !== '';

@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
+import { createFakeAccount, modelOf } from '../../../../../tests/support/fake-account.ts';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { ApiError } from '../../request.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
-import type { EvalAnswer, EvalRun, SkillEvals as Evals } from '../../../shared/try-out.ts';
+import { figuresOf } from '../../../shared/eval-figures.ts';
+import type { EvalAnswer, EvalRun, EvalSide, SkillEvals as Evals } from '../../../shared/try-out.ts';
+import { Account } from '../../models/account.svelte.ts';
 import SkillEvals from './SkillEvals.svelte';
 
 const cases: Evals['cases'] = [
@@ -13,37 +16,49 @@ const cases: Evals['cases'] = [
 ];
 const answer = (more: Partial<EvalAnswer> = {}): EvalAnswer => ({
 	...{ status: 'success', text: 'It is 2.', loaded: ['demo'], calls: ['run: count'], durationMs: 1200, tokens: 900 },
+	...{ side: '1', round: 1, files: [], steps: 2, costUsd: 0.01, isCached: false },
 	...{ error: null, expectations: [{ text: 'says 2', isMet: true, reason: 'The text has “2”.' }] },
 	...more
 });
+const sideOf = (
+	part: Partial<EvalSide>,
+	answers: readonly EvalAnswer[] = [],
+	should: boolean | null = null
+): EvalSide => {
+	const side = { id: '1', kind: 'with' as const, version: '1.0.0', digest: null, model: 'some/model', ...part };
+	return { ...side, figures: figuresOf([{ answers: [...answers], shouldTrigger: should }], side.id, 'demo') };
+};
 const runOf = (more: Partial<EvalRun> = {}): EvalRun => ({
-	...{ id: 'r1', skillId: 'installed/demo', version: '1.0.0', model: 'some/model', state: 'running', results: [] },
-	...{ progress: { done: 0, total: 2 }, passRate: { withSkill: null, withoutSkill: null }, error: null },
-	...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: null },
+	...{ id: 'r1', skillId: 'installed/demo', version: '1.0.0', state: 'running', results: [], kind: 'answers' },
+	...{ progress: { done: 0, total: 2 }, sides: [sideOf({})], costUsd: null, error: null },
+	...{ rounds: 1, maxCostUsd: null, isFresh: false, startedAt: '2026-01-01T00:00:00.000Z', finishedAt: null },
 	...more
 });
+const compared = [
+	answer(),
+	answer({
+		...{ side: '2', text: '\u202eThree\u001b[31m', loaded: [] },
+		expectations: [{ text: 'says 2', isMet: false, reason: '' }]
+	}),
+	answer({
+		...{ side: '2', round: 2, loaded: [], isCached: true },
+		expectations: [{ text: 'is friendly', isMet: null, reason: '' }]
+	})
+];
 const done = runOf({
 	state: 'done',
 	progress: { done: 2, total: 2 },
-	passRate: { withSkill: 1, withoutSkill: 0.5 },
+	sides: [sideOf({}, compared), sideOf({ id: '2', kind: 'without', version: null }, compared)],
 	results: [
-		{
-			...{ id: '1', prompt: 'Count the words of “a b”.', expected: '2', withSkill: [answer()] },
-			withoutSkill: [
-				answer({
-					text: '\u202eThree\u001b[31m',
-					expectations: [{ text: 'says 2', isMet: false, reason: '' }],
-					loaded: []
-				}),
-				answer({ expectations: [{ text: 'is friendly', isMet: null, reason: '' }], loaded: [] })
-			]
-		}
+		{ ...{ id: '1', prompt: 'Count the words of “a b”.', expected: '2', shouldTrigger: null }, answers: compared }
 	]
 });
+const triggers = [{ id: 't1', prompt: 'Count it', shouldTrigger: true }];
 
-async function setup(evals: Partial<Evals>) {
+async function setup({ runs = [], ...evals }: Partial<Omit<Evals, 'runs'>> & { runs?: EvalRun[] }) {
 	const client = createFakeRegistry();
-	client.getEvals.mockResolvedValue({ cases, problem: null, runs: [], ...evals });
+	client.getEvals.mockResolvedValue({ cases, triggers: [], problem: null, runs, ...evals });
+	client.getEvalRun.mockImplementation(async (_id, wanted) => runs.find(({ id }) => id === wanted) ?? runOf());
 	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill: sampleDetail() });
 	return { screen, client };
 }
@@ -56,7 +71,12 @@ async function openForm(text: string | null, { isWritable = true, example = null
 		...{ isExecutable: false, isWritable, skill: 'installed/demo' }
 	});
 	const client = createFakeRegistry();
-	client.getEvals.mockImplementation(async () => ({ cases: disk.text === null ? [] : cases, problem: null, runs: [] }));
+	client.getEvals.mockImplementation(async () => ({
+		cases: disk.text === null ? [] : cases,
+		triggers: [],
+		problem: null,
+		runs: []
+	}));
 	client.readFile.mockImplementation(async (_id, path) => {
 		if (path === 'SKILL.md') return fileOf(path, '---');
 		if (disk.text === null) throw new ApiError('not_found', 'There is no such file.');
@@ -91,11 +111,12 @@ describe('F16: the evals of a skill', () => {
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {
 		const { screen, client } = await setup({});
 		await screen.getByLabelText('Rounds').selectOptions('3');
-		await expect.element(screen.getByText(/Sends 6 prompts to the model/)).toBeVisible();
+		await expect.element(screen.getByText(/Sends up to 6 prompts/)).toBeVisible();
 		client.startEvals.mockResolvedValueOnce(runOf());
 		client.getEvalRun.mockResolvedValue(done);
 		await screen.getByTestId('start-evals').click();
-		expect(client.startEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', 3);
+		const options = { kind: 'answers', rounds: 3, without: true, isFresh: false, maxCostUsd: null };
+		expect(client.startEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', options);
 		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent('Running: 0 of 2 answers');
 		await expect.element(screen.getByTestId('start-evals')).toBeDisabled();
 		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
@@ -103,30 +124,147 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('cancel-evals')).not.toBeInTheDocument();
 	});
 
+	test('compare with another version, without a baseline, up to a cost, all anew', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases, triggers, problem: null, runs: [] });
+		const [listed, off] = [{ mode: 'auto', installation: null } as const, { mode: 'off', installation: null } as const];
+		client.getVersions.mockResolvedValue({
+			...{ current: '1.0.0', pinned: null },
+			versions: [
+				{ version: '1.0.0', id: 'installed/demo@1.0.0', ...listed },
+				{ version: '0.9.0', id: 'installed/demo@0.9.0', ...listed },
+				{ version: '0.8.0', id: null, ...off }
+			]
+		});
+		const skill = sampleDetail({ version: '1.0.0' });
+		const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill });
+		await screen.getByLabelText('Compare with').selectOptions('Version 0.9.0');
+		await expect.element(screen.getByRole('option', { name: /0\.8\.0|1\.0\.0/ })).not.toBeInTheDocument();
+		await screen.getByLabelText('Without the skill, too').click();
+		await screen.getByLabelText('Cost limit ($)').fill('0.5');
+		await screen.getByLabelText('Ask everything again').click();
+		await screen.getByTestId('start-evals').click();
+		const options = { kind: 'answers', rounds: 1, without: false, version: '0.9.0', isFresh: true, maxCostUsd: 0.5 };
+		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', options);
+		await screen.getByLabelText('Do the right prompts load it?').click();
+		await expect.element(screen.getByText(/Sends 1 prompts/)).toBeVisible();
+		await screen.getByTestId('start-evals').click();
+		const wanted = { kind: 'triggers', rounds: 1, isFresh: true, maxCostUsd: 0.5 };
+		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', wanted);
+	});
+
+	test('are answered by up to five models, chosen as everywhere', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases, triggers: [], problem: null, runs: [] });
+		const accountClient = createFakeAccount();
+		const data = [modelOf('a/one', { name: 'One' }), modelOf('b/two', { name: 'Two' })];
+		accountClient.listModels.mockResolvedValue({ data, baseUrl: 'https://openrouter.ai/api/v1', problem: null });
+		const account = new Account(accountClient, () => undefined);
+		const props = { client, skillId: 'installed/demo', skill: sampleDetail(), account };
+		const screen = await render(SkillEvals, props);
+		await expect.element(screen.getByTestId('eval-models')).toMatchTextContent('Default model');
+		await screen.getByTestId('eval-models').click();
+		await screen.getByTestId('model-option').filter({ hasText: 'One' }).click();
+		await screen.getByTestId('model-option').filter({ hasText: 'Two' }).click();
+		await expect.element(screen.getByText('Choose 1 to 5 models below.')).toBeVisible();
+		await screen.getByTestId('compare-done').click();
+		await expect.element(screen.getByTestId('eval-models')).toMatchTextContent('One, Two');
+		await expect.element(screen.getByText(/Sends up to 4 prompts/)).toBeVisible();
+		await screen.getByTestId('start-evals').click();
+		const models = expect.objectContaining({ models: ['a/one', 'b/two'] });
+		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', models);
+		await screen.rerender({ ...props, isDemo: true });
+		await expect.element(screen.getByTestId('eval-models')).not.toBeInTheDocument();
+	});
+
 	test('show answers with the skill and without it side by side, and how many expectations were met', async () => {
 		const { screen } = await setup({ runs: [done] });
 		await expect
 			.element(screen.getByTestId('pass-rates'))
-			.toMatchTextContent(/With the skill\s*100 %\s*Without it\s*50 %/);
-		await expect.element(screen.getByTestId('eval-verdict')).toHaveTextContent('The skill helps');
+			.toMatchTextContent(/With the skill\s*100 %\s*21–100 %\s*\$0\.0100\s*900\s*1\.2 s\s*2\s*Without it\s*0 %/);
+		const verdict = screen.getByTestId('eval-verdict');
+		await expect.element(verdict).toHaveTextContent('The skill seems to help. More rounds will tell.');
 		await expect
 			.element(screen.getByTestId('eval-result'))
 			.toMatchTextContent(/With the skill\s*1 of 1 · Without it\s*0 of 1/);
 		const answers = screen.getByTestId('eval-result').getByTestId('eval-answer');
 		await expect.element(answers.nth(0).getByLabelText('Met', { exact: true })).toBeInTheDocument();
-		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, loaded demo/);
+		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, \$0\.0100, loaded demo/);
 		await expect.element(answers.nth(1).getByLabelText('Not met')).toBeInTheDocument();
 		await answers.nth(1).getByText('Show answer').click();
 		await expect.element(answers.nth(1).getByText('⟨U+202E⟩Three', { exact: true })).toBeVisible();
 		await expect.element(answers.nth(2).getByLabelText('For you to judge')).toBeInTheDocument();
+		await expect.element(answers.nth(2)).toMatchTextContent(/from an earlier run/);
+		await screen.getByTestId('export-evals').click();
+		await expect
+			.element(screen.getByRole('menuitem', { name: 'JUnit XML' }))
+			.toHaveAttribute('href', '/api/skills/installed/demo/evals/r1/export?format=junit');
 	});
 
-	test('are cancelled, and what there is stays', async () => {
+	test('of several models name the model on each side', async () => {
+		const sides = ['a/one', 'b/two'].map((model, index) => sideOf({ id: String(index + 1), model }, compared));
+		const { screen } = await setup({ runs: [{ ...done, sides }] });
+		await expect
+			.element(screen.getByTestId('pass-rates'))
+			.toMatchTextContent(/With the skill, a\/one.*With the skill, b\/two/);
+	});
+
+	test('decide which prompts load the skill, and say what took its place', async () => {
+		const asked = [
+			answer({ loaded: ['other'], expectations: [{ text: 'skillLoaded: demo', isMet: false, reason: '' }] })
+		];
+		const library = sideOf({ kind: 'library' }, asked, true);
+		const result = { id: 't1', prompt: 'Count it', expected: null, shouldTrigger: true, answers: asked };
+		const run = runOf({ kind: 'triggers', state: 'done', sides: [library], results: [result] });
+		const { screen } = await setup({ triggers, runs: [run] });
+		await expect
+			.element(screen.getByTestId('eval-trigger'))
+			.toMatchTextContent(/Precision –, recall 0 %.*Loaded in its place: other \(1\)/);
+		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/Should load it/);
+	});
+
+	test('over time are a chart with a text, and a table to choose from', async () => {
+		const older = { ...runOf({ id: 'r0', state: 'cancelled' }), sides: done.sides.toReversed() };
+		const { screen, client } = await setup({
+			runs: [done, older, runOf({ id: 'rx', kind: 'triggers', state: 'done' })]
+		});
+		await expect
+			.element(screen.getByTestId('eval-chart'))
+			.toHaveAccessibleName(
+				/Pass rate of 2 runs\. With the skill: 100 % at first, 100 % in the last run\. Without it: 0 %/
+			);
+		await expect.element(screen.getByTestId('eval-row')).toHaveLength(3);
+		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
+		expect(client.getEvalRun).toHaveBeenLastCalledWith('installed/demo', 'r0');
+		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'cancelled');
+	});
+
+	test('are cancelled, and what there is stays; they go on where they were', async () => {
+		const cancelled = runOf({ state: 'cancelled', progress: { done: 1, total: 2 } });
 		const { screen, client } = await setup({ runs: [runOf({ progress: { done: 1, total: 2 } })] });
-		client.getEvalRun.mockResolvedValue(runOf({ state: 'cancelled', progress: { done: 1, total: 2 } }));
+		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent('Running: 1 of 2 answers');
+		client.getEvalRun.mockResolvedValue(cancelled);
 		await screen.getByTestId('cancel-evals').click();
 		expect(client.cancelEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', 'r1');
 		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent('Cancelled: 1 of 2 answers');
+		client.goOnEvals.mockResolvedValueOnce(runOf({ progress: { done: 1, total: 2 } }));
+		client.getEvalRun.mockResolvedValue(done);
+		await screen.getByTestId('go-on-evals').click();
+		expect(client.goOnEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', 'r1', undefined);
+		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+		await expect.element(screen.getByTestId('go-on-evals')).not.toBeInTheDocument();
+	});
+
+	test('that reached their cost limit say so, and go on with a higher one', async () => {
+		const error = 'It reached its cost limit of $0.5 after 1 of 2 answers. Raise the limit and go on.';
+		const limited = runOf({ state: 'limit', progress: { done: 1, total: 2 }, maxCostUsd: 0.5, error });
+		const { screen, client } = await setup({ runs: [limited] });
+		await expect.element(screen.getByTestId('eval-run-error')).toMatchTextContent(/reached its cost limit/);
+		const limit = screen.getByTestId('eval-run').getByLabelText('Cost limit ($)');
+		await expect.element(limit).toHaveValue(1);
+		await limit.fill('2');
+		await screen.getByTestId('go-on-evals').click();
+		expect(client.goOnEvals).toHaveBeenLastCalledWith('installed/demo', 'r1', 2);
 	});
 
 	test('that cannot be started say why', async () => {

@@ -107,8 +107,13 @@ export async function fetchFolder(
 }
 
 /** @throws AppError `too_large`, `storage_full`, `unavailable` */
-export async function fetchInline(text: string, into: StagingFolder): Promise<FetchedSkills> {
-	await into.add('SKILL.md', Buffer.from(text));
+export function fetchInline(text: string, into: StagingFolder): Promise<FetchedSkills> {
+	return fetchFiles({ 'SKILL.md': text }, into);
+}
+
+/** One skill, by the paths of its files. @throws AppError as `StagingFolder.add` */
+export async function fetchFiles(files: Readonly<Record<string, string>>, into: StagingFolder): Promise<FetchedSkills> {
+	for (const [path, text] of Object.entries(files)) await into.add(path, Buffer.from(text));
 	return { folders: [''], originOf: uploadedAs('inline'), notes: [] };
 }
 

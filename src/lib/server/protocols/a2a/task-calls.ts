@@ -84,7 +84,16 @@ async function begin(parts: CallParts, asker: Asker, sent: Sent): Promise<TaskSo
 		}
 		const model = sent.metadata?.model;
 		const choice = typeof model === 'string' ? { model } : undefined;
-		await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], choice, ...owner });
+		await parts.runner.start({
+			kind: 'ask',
+			runId,
+			conversationId,
+			message,
+			tools: [],
+			choice,
+			isProgram: true,
+			...owner
+		});
 	} catch (error) {
 		if (!existing) await removeEmpty(parts, conversationId);
 		throw error;
@@ -116,7 +125,7 @@ async function answer(parts: CallParts, asker: Asker, task: TaskSource, message:
 	// All or none.
 	for (const [, decision] of decisions) checkMayDecide(asker, decision);
 	for (const [interruptId, decision] of decisions) {
-		await decide(parts, { by: asker, conversationId, interruptId, decision });
+		await decide(parts, { by: asker, conversationId, interruptId, decision, resumed: { isProgram: true } });
 	}
 	return readTask(parts, asker, taskId);
 }

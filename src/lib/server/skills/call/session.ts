@@ -72,6 +72,8 @@ export interface SessionOptions extends Visibility {
 	isReserved?: IsReserved;
 	/** Lets the model define tools (D25); without it `define_tool` and `remove_tool` don't exist. */
 	workshop?: Workshop | undefined;
+	/** Skills that only this conversation has, read at each call: their tools are always offered (D25). */
+	own?: () => readonly Skill[];
 }
 
 const DIALECTS: Record<DialectName, Dialect> = { openrouter, full, drover, 'agent-zero': agentZero, omniroute };
@@ -89,6 +91,7 @@ export function createSkillSession({
 	reserved,
 	isReserved = () => false,
 	workshop,
+	own = () => workshop?.passing ?? [],
 	...visibility
 }: SessionOptions): SkillSession {
 	const references = new Set(loaded);
@@ -97,13 +100,14 @@ export function createSkillSession({
 	const digests = seen ? new Set(seen) : null;
 	const view = () => {
 		const library = snapshot();
-		const passing = workshop?.passing ?? [];
-		return viewOf(passing.length === 0 ? library : { ...library, skills: [...library.skills, ...passing] }, visibility);
+		const more = own().filter((skill) => !library.skills.includes(skill));
+		return viewOf(more.length === 0 ? library : { ...library, skills: [...library.skills, ...more] }, visibility);
 	};
 	const loadedTools = (library: SkillSnapshot): Map<string, NamedTool> => {
 		const always = library.skills.filter((skill) => visibility.modeOf?.(skill) === 'on');
 		const loaded = [...references].flatMap((reference) => findSkill(library, reference) ?? []);
-		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], isTaken);
+		const first = [...own().filter((skill) => library.skills.includes(skill)), ...always];
+		return nameTools([...new Set(first.filter((skill) => !loaded.includes(skill))), ...loaded], isTaken);
 	};
 	const remember = (library: SkillSnapshot, skill: Skill) => {
 		const isFirst = library.skills.includes(skill);

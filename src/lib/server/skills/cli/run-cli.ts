@@ -33,6 +33,8 @@ export interface CliCommand {
 	usage: string;
 	/** Names of its text options. */
 	options: readonly string[];
+	/** Names of its options without a value. */
+	flags?: readonly string[];
 	run(
 		dir: string,
 		values: Readonly<Record<string, unknown>>
@@ -60,7 +62,10 @@ export async function runCli(
 	extra: Readonly<Record<string, CliCommand>> = {}
 ): Promise<CliResult> {
 	const usage = usageOf(extra);
-	const more = Object.values(extra).flatMap(({ options }) => options);
+	const more = Object.values(extra).flatMap(({ options, flags = [] }) => [
+		...options.map((name) => [name, { type: 'string' as const }] as const),
+		...flags.map((name) => [name, { type: 'boolean' as const }] as const)
+	]);
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...argv],
@@ -69,7 +74,7 @@ export async function runCli(
 				json: { type: 'boolean', default: false },
 				help: { type: 'boolean', short: 'h', default: false },
 				description: { type: 'string' },
-				...Object.fromEntries(more.map((name) => [name, { type: 'string' as const }])),
+				...Object.fromEntries<{ type: 'string' | 'boolean' }>(more),
 				fix: { type: 'boolean', default: false }
 			}
 		});

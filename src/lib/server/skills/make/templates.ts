@@ -1,6 +1,6 @@
 /** The files of a new skill, as text; pure (D25, E21). */
 import { withoutBlankLines } from '../read/front-matter.ts';
-import { isPortableName } from '../read/fields.ts';
+import { isPortableName, lineOf } from '../read/fields.ts';
 import { SkillError } from '../types.ts';
 
 /** Marks skills made by `define_tool`: `remove_tool` may remove only these (D26). */
@@ -14,8 +14,8 @@ export interface NewSkill {
 	description: string;
 	/** Markdown; a short outline by default. */
 	body?: string;
-	/** Stored as `metadata.generator`. */
-	generator?: string;
+	/** Texts of `metadata`. */
+	metadata?: Record<string, string>;
 }
 
 export interface NewTool {
@@ -34,7 +34,7 @@ export function skillNameOf(toolName: string): string {
 }
 
 /** A skill with only instructions. @throws SkillError InvalidArgs for an invalid name or description */
-export function skillFiles({ name, description, body, generator }: NewSkill): SkillFiles {
+export function skillFiles({ name, description, body, metadata = {} }: NewSkill): SkillFiles {
 	if (!isPortableName(name)) {
 		throw new SkillError(
 			'InvalidArgs',
@@ -56,7 +56,8 @@ export function skillFiles({ name, description, body, generator }: NewSkill): Sk
 		'---',
 		`name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`,
 		`description: ${JSON.stringify(line)}`,
-		...(generator ? ['metadata:', `  generator: ${generator}`] : []),
+		...(Object.keys(metadata).length > 0 ? ['metadata:'] : []),
+		...Object.entries(metadata).map(([key, value]) => `  ${lineOf(key, value)}`),
 		'---'
 	];
 	return { 'SKILL.md': [...head, '', `# ${title}`, '', withoutBlankLines(body ?? OUTLINE), ''].join('\n') };
@@ -81,7 +82,7 @@ export function toolFiles({ name, description, parameters, code }: NewTool): Ski
 	const body = `Call the tool \`${name}\` and answer with its result.`;
 	const manifest = [{ name, description, script, parameters }];
 	return {
-		...skillFiles({ name: skillNameOf(name), description, body, generator: DEFINE_TOOL }),
+		...skillFiles({ name: skillNameOf(name), description, body, metadata: { generator: DEFINE_TOOL } }),
 		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
 		[script]: handlerModule(code)
 	};

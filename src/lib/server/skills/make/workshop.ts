@@ -94,23 +94,11 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 		return null;
 	};
 	const preview = async (args: CallArguments): Promise<ToolPreview> => {
-		const tool = readTool(args);
-		if (isReserved(tool.name))
-			throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool. Choose another name.`);
-		const files = toolFiles(tool);
-		const faults = parseManifest(files['tools.json'] ?? '').issues;
-		if (faults[0])
-			throw new SkillError('InvalidArgs', `“parameters” is wrong: ${faults[0].field} ${faults[0].message}`);
-		const folder = join(dir, skillNameOf(tool.name));
-		const before = await readFiles(folder, Object.keys(files));
-		if (before && !(await isDefined(folder))) {
-			throw new SkillError(
-				'InvalidArgs',
-				`A skill named “${skillNameOf(tool.name)}” already exists. Choose another name.`
-			);
-		}
-		const persistent = args.persistent === 'true' || args.persistent === true;
-		return { tool: tool.name, skill: skillNameOf(tool.name), persistent, files, before };
+		const plan = planTool(args, isReserved);
+		const folder = join(dir, plan.skill);
+		const before = await readFiles(folder, Object.keys(plan.files));
+		if (before && !(await isDefined(folder))) throw nameTaken(plan.skill);
+		return { ...plan, before };
 	};
 
 	return {
@@ -171,14 +159,41 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 	};
 }
 
+/** Longer ones aren't read by the person who approves them. */
+const MAX_CODE = 64 * 1024;
+const MAX_PARAMETERS = 16 * 1024;
+
+/** What a call of `define_tool` would write, without the state of any folder. @throws SkillError InvalidArgs */
+export function planTool(args: CallArguments, isReserved: IsReserved): Omit<ToolPreview, 'before'> {
+	const tool = readTool(args);
+	if (isReserved(tool.name))
+		throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool. Choose another name.`);
+	const files = toolFiles(tool);
+	const [fault] = parseManifest(files['tools.json'] ?? '').issues;
+	if (fault) throw new SkillError('InvalidArgs', `“parameters” is wrong: ${fault.field} ${fault.message}`);
+	const persistent = args.persistent === 'true' || args.persistent === true;
+	return { tool: tool.name, skill: skillNameOf(tool.name), persistent, files };
+}
+
+export function nameTaken(skill: string): SkillError {
+	return new SkillError('InvalidArgs', `A skill named “${skill}” already exists. Choose another name.`);
+}
+
 function readTool(args: CallArguments): NewTool {
 	const name = textArgument(args, 'name', 'the name of the new tool');
 	const description = textArgument(args, 'description', 'text');
 	const code = textArgument(args, 'code', 'the body of the handler');
-	const given = args.parameters ?? '{}';
-	let parameters: unknown = given;
+	if (code.length > MAX_CODE)
+		throw new SkillError('InvalidArgs', 'The code is longer than 64 KB. Write a shorter one.');
+	const { parameters: given = '{}' } = args;
+	const json = typeof given === 'string' ? given || '{}' : JSON.stringify(given);
+	if (json.length > MAX_PARAMETERS) throw new SkillError('InvalidArgs', '“parameters” is longer than 16 KB.');
+	let parameters: unknown;
 	try {
-		if (typeof given === 'string') parameters = JSON.parse(given === '' ? '{}' : given);
+		parameters = JSON.parse(json, (key, value: unknown) => {
+			if (key === '__proto__') throw new Error('“__proto__” can’t be a name');
+			return value;
+		});
 	} catch (error) {
 		throw new SkillError('InvalidArgs', `“parameters” isn’t valid JSON: ${(error as Error).message}`);
 	}

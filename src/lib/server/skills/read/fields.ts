@@ -112,7 +112,7 @@ function oneLine(value: unknown): string {
 /** A front-matter line that parses as this value. */
 export function lineOf(key: string, value: string): string {
 	const text = oneLine(value);
-	return `${key}: ${/^[\p{L}\p{N}](?:[\p{L}\p{N} .,()/-]*[\p{L}\p{N}.)])?$/u.test(text) ? text : JSON.stringify(text)}`;
+	return `${key}: ${/^[\p{L}\p{N}](?:[\p{L}\p{N} .,()/_-]*[\p{L}\p{N}.)])?$/u.test(text) ? text : JSON.stringify(text)}`;
 }
 
 /** Shortens text for a message. */

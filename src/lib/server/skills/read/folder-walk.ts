@@ -151,13 +151,13 @@ function labelOf(path: string): string {
 	const name = basename(path);
 	const above = basename(dirname(path));
 	const label = name === 'skills' && above.startsWith('.') ? above.slice(1) : name;
-	// `~` marks an id, `key.` the label of an API key's skills.
+	// `~` marks an id, `key.` the label of an API key's skills, `chat.` that of a chat's tools.
 	return (
 		label
 			.replace(UNUSABLE, '-')
 			.replace(/\s+/g, '-')
 			.replace(/^~+/, '')
-			.replace(/^key\./, 'key-')
+			.replace(/^(key|chat)\./, '$1-')
 			.toWellFormed() || 'root'
 	);
 }

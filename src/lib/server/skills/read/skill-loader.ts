@@ -1,6 +1,6 @@
 /** Loads a skill from its folder, ready or broken; opens regular files only (A1, A2, A10, D16). */
 import { hash } from 'node:crypto';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { coerce, valid } from 'semver';
 import { asArray } from '../../../shared/json.ts';
 import { parseSkill } from '../parser.ts';
@@ -15,7 +15,7 @@ import {
 } from '../types.ts';
 import { lengthOf, shown } from './fields.ts';
 import { listTree, resolveScript, scriptsOf } from './files.ts';
-import { type Entry, readFolderName } from './folder-walk.ts';
+import { type Entry, readEntries, readFolderName, skillFileOf } from './folder-walk.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { apart, lean, leanRecord } from './lean.ts';
 import { parseManifest, TOOLS_FILE } from './manifest.ts';
@@ -49,6 +49,15 @@ const OUTSIDE: SkillIssue = {
 	severity: 'warning',
 	message: 'is a link to a folder outside its skill folder, so it isn’t trusted automatically'
 };
+
+/** The skill in a folder that needn't be in a library; null without a SKILL.md. `source` labels it. */
+export async function loadFolder(dir: string, source: string): Promise<Skill | BrokenSkill | null> {
+	const entries = readEntries(dir);
+	const file = skillFileOf(entries);
+	if (!file) return null;
+	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
+	return loadSkill({ path: dir, root: { path: dirname(dir), source }, file, entries }, reader);
+}
 
 /** Never throws: problems become issues. */
 export async function loadSkill(

@@ -26,10 +26,10 @@ export interface Tree {
 /** The folder exceeds the limits. */
 export class TooLarge extends Error {}
 
-/** SHA-256 of all files in a folder; null if it can't be read or is too large to copy. */
-export async function digestOfFolder(dir: string): Promise<string | null> {
+/** SHA-256 of all files in a folder, but for the entry `skipped`; null if it can't be read or is too large to copy. */
+export async function digestOfFolder(dir: string, skipped?: string): Promise<string | null> {
 	try {
-		return (await readTree(await realpath(dir), MAX_BYTES, null)).digest;
+		return (await readTree(await realpath(dir), MAX_BYTES, null, skipped)).digest;
 	} catch {
 		// Trying to run it will report what is wrong.
 		return null;
@@ -67,7 +67,7 @@ export async function copyTree(source: string, stage: string, maxBytes: number):
 }
 
 /** Reads every file below `root`, a real path, without following links. @throws TooLarge, or a file system error */
-async function readTree(root: string, maxBytes: number, sink: TreeSink | null): Promise<Tree> {
+async function readTree(root: string, maxBytes: number, sink: TreeSink | null, skipped?: string): Promise<Tree> {
 	const folders: string[] = [];
 	const files: DigestedEntry[] = [];
 	const paths: string[] = [];
@@ -91,6 +91,7 @@ async function readTree(root: string, maxBytes: number, sink: TreeSink | null): 
 		await sink?.folder(folder);
 		for (const entry of entries) {
 			const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+			if (path === skipped) continue;
 			if (folders.length + files.length >= MAX_ENTRIES) throw new TooLarge();
 			const full = join(root, path);
 			if (entry.isDirectory()) {

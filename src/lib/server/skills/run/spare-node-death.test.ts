@@ -129,7 +129,7 @@ test('D20, D10: a call whose time is over before a stuck spare is given up is ov
 });
 
 test('D20: a spare that nobody needs is let go, and the next call works all the same', async () => {
-	open({ idleMs: 50 });
+	open({ idleMs: 500 });
 	const pid = await waiting();
 	await eventually(() => expect(isRunning(pid)).toBe(false));
 	expect(await call()).toMatchObject({ ended: 'exit', exitCode: 0 });

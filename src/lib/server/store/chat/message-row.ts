@@ -19,10 +19,11 @@ export const MESSAGE_COLUMNS = [
 	'created_at'
 ] as const satisfies Columns[];
 
-const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry'>> =
+type Body = 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry' | 'isDisliked';
+const body: z.ZodType<Pick<Message, Body>> =
 	// Ignores fields that have a column.
 	z.object({
-		...storedMessage.pick({ parts: true, files: true, error: true, usage: true, retry: true }).shape,
+		...storedMessage.pick({ parts: true, files: true, error: true, usage: true, retry: true, isDisliked: true }).shape,
 		// Missing in older messages.
 		limit: storedMessage.shape.limit.default(null),
 		context: storedMessage.shape.context.default(null)
@@ -33,13 +34,28 @@ const head: z.ZodType<Pick<Message, 'role' | 'status'>> = z.object({
 });
 
 export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, Columns> {
-	const { id, parentId, role, status, runId, createdAt, parts, files, error, usage, limit, context, retry } = message;
+	const {
+		id,
+		parentId,
+		role,
+		status,
+		runId,
+		createdAt,
+		parts,
+		files,
+		error,
+		usage,
+		limit,
+		context,
+		retry,
+		isDisliked
+	} = message;
 	return {
 		id,
 		parent_id: parentId,
 		role,
 		status,
-		body: JSON.stringify({ parts, files, error, usage, limit, context, retry }),
+		body: JSON.stringify({ parts, files, error, usage, limit, context, retry, isDisliked }),
 		run_id: runId,
 		created_at: createdAt
 	};

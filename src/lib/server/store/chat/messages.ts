@@ -47,6 +47,8 @@ export interface Messages {
 	read(conversationId: string, ids: readonly string[]): Promise<Message[]>;
 	/** The branch that ends in `lastId`; default: the shown branch. */
 	listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]>;
+	/** Answers that somebody marked as not good, newest first, with their questions. Looks at all messages. */
+	disliked(limit: number): Promise<{ question: Message | null; answer: Message }[]>;
 	/** Shows the newest branch through this message. False if not found. */
 	show(conversationId: string, id: string): Promise<boolean>;
 	/** Removes the message and everything after it, in every branch. False if not found. */
@@ -121,6 +123,26 @@ export function createMessages(db: Kysely<Database>): Messages {
 			const { ids } = await pathTo(db, conversationId, last);
 			const rows = await readRows(db, conversationId, ids);
 			return rows.map((row) => ({ message: messageFromRow(row), items: itemsFromRow(row.items), model: row.model }));
+		},
+
+		async disliked(limit) {
+			const rows = await db
+				.selectFrom('messages')
+				.select([...MESSAGE_COLUMNS, 'conversation_id'])
+				.where('role', '=', 'assistant')
+				.where('body', 'like', '%"isDisliked":true%')
+				.orderBy('created_at', 'desc')
+				.limit(limit)
+				.execute();
+			const found = [];
+			for (const row of rows) {
+				const answer = messageFromRow(row);
+				// Its text may only say so.
+				if (!answer.isDisliked) continue;
+				const question = answer.parentId ? await findMessage(db, row.conversation_id, answer.parentId) : null;
+				found.push({ question, answer });
+			}
+			return found;
 		},
 
 		show: (conversationId, id) =>

@@ -1,29 +1,42 @@
 /** Contract tests for runs of evals, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { EvalRun } from '../../../shared/try-out.ts';
-import type { EvalRuns } from '../skills/skill-executions.ts';
+import type { EvalAnswer, EvalRun } from '../../../shared/try-out.ts';
+import type { EvalRuns } from '../skills/eval-runs.ts';
 import { at, type Bench } from './fixtures.suite.ts';
+
+const NOTHING = { answers: 0, failed: 0, met: 0, judged: 0, passRate: null, costUsd: null, trigger: null };
+const figures = { ...NOTHING, tokens: null, durationMs: null, steps: null };
+const side = { id: '1', kind: 'with' as const, version: '1.0.0', digest: 'abc', model: 'm/x', figures };
 
 const run = (id: string, part: Partial<EvalRun> = {}): EvalRun => ({
 	id,
 	skillId: 'local/demo',
 	version: '1.0.0',
-	model: 'm/x',
+	kind: 'answers',
 	state: 'running',
+	rounds: 1,
+	maxCostUsd: null,
+	isFresh: false,
 	progress: { done: 0, total: 2 },
-	results: [{ id: '1', prompt: '“Hi” \0', expected: null, withSkill: [], withoutSkill: [] }],
-	passRate: { withSkill: null, withoutSkill: null },
+	sides: [side],
+	results: [{ id: '1', prompt: '“Hi” \0', expected: null, shouldTrigger: null, answers: [] }],
+	costUsd: null,
 	error: null,
 	startedAt: at(1),
 	finishedAt: null,
 	...part
 });
+const answer = (round: number, text: string): EvalAnswer => ({
+	...{ side: '1', round, status: 'success', text, loaded: ['demo'], calls: [], files: [], steps: 1, durationMs: 5 },
+	...{ tokens: null, costUsd: null, isCached: false, error: null, expectations: [] }
+});
+const summaryOf = ({ results: _, ...summary }: EvalRun) => summary;
 
 export function testEvalRuns(bench: () => Bench): void {
 	describe('F16: runs of evals', () => {
 		let evalRuns: EvalRuns;
 		beforeEach(async () => {
-			await bench().db.deleteFrom('eval_runs').execute();
+			for (const table of ['eval_runs', 'eval_answers'] as const) await bench().db.deleteFrom(table).execute();
 			evalRuns = bench().store.evalRuns;
 		});
 
@@ -33,7 +46,7 @@ export function testEvalRuns(bench: () => Bench): void {
 			expect(await evalRuns.get('r1')).toEqual(run('r1'));
 			const done = run('r1', { state: 'done', progress: { done: 2, total: 2 }, finishedAt: at(3) });
 			await evalRuns.put(done);
-			expect(await evalRuns.list('local/demo', 10)).toEqual([done]);
+			expect(await evalRuns.list('local/demo', 10)).toEqual([summaryOf(done)]);
 		});
 
 		test('the newest of a skill comes first, as many as were asked for', async () => {
@@ -50,6 +63,24 @@ export function testEvalRuns(bench: () => Bench): void {
 			await evalRuns.removeOlder('local/demo', 2);
 			expect((await evalRuns.list('local/demo', 9)).map(({ id }) => id)).toEqual(['r3', 'r2']);
 			expect(await evalRuns.list('other/demo', 9)).toHaveLength(1);
+		});
+
+		test('its answers come one by one, one in the place of another; they are found by what they answer, and go with it', async () => {
+			const [first, second] = [answer(1, '“A” \0'), answer(2, 'B')];
+			const given = { caseId: '1', now: at(1) };
+			const half = run('r1', { progress: { done: 1, total: 2 } });
+			await evalRuns.putAnswer(half, { ...given, answer: second, key: 'k2' });
+			await evalRuns.putAnswer(half, { ...given, answer: { ...first, status: 'failed' }, key: null });
+			await evalRuns.putAnswer(half, { ...given, answer: first, key: 'k1', now: at(2) });
+			const result = { ...half.results[0], answers: [first, second] };
+			expect(await evalRuns.get('r1')).toEqual({ ...half, results: [result] });
+			expect(await evalRuns.findAnswer('k1')).toEqual(first);
+			expect(await evalRuns.findAnswer('k3')).toBeNull();
+			await evalRuns.putAnswer(run('r2', { startedAt: at(4) }), { ...given, answer: second, key: 'k1', now: at(4) });
+			expect(await evalRuns.findAnswer('k1')).toEqual(second);
+			await evalRuns.removeOlder('local/demo', 1);
+			expect(await evalRuns.findAnswer('k2')).toBeNull();
+			expect(await evalRuns.get('r2')).toMatchObject({ results: [{ answers: [second] }] });
 		});
 
 		test('what an earlier server left running has failed, with its answers so far; what ended is left alone', async () => {

@@ -20,6 +20,7 @@ import { testSearch } from './search.suite.ts';
 import { testSecrets } from './secrets.suite.ts';
 import { testSettings } from './settings.suite.ts';
 import { testSkillCases } from './skill-cases.suite.ts';
+import { testSkillDrafts } from './skill-drafts.suite.ts';
 import { testSkillExecutions } from './skill-executions.suite.ts';
 import { testSkillInstalls } from './skill-installs.suite.ts';
 import { testSkillPins } from './skill-pins.suite.ts';
@@ -61,6 +62,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testNetworkGrants(() => bench);
 		testSkillInstalls(() => bench);
 		testSkillTrash(() => bench);
+		testSkillDrafts(() => bench);
 		testSkillPins(() => bench);
 		testSkillCases(() => bench);
 		testEvalRuns(() => bench);

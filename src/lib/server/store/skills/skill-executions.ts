@@ -1,6 +1,6 @@
 /** Every run of a script or tool, with caller and result (E10, E12, E13). */
 import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
-import type { EvalRun, ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
+import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { type Database, hasEffect, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
@@ -218,63 +218,7 @@ function toExecution(row: Selectable<SkillExecutionsTable>): SkillExecution {
 	};
 }
 
-// Eval runs (F16) and saved test runs of skills (F6).
-
-export function createEvalRuns(db: Kysely<Database>) {
-	const put = async (run: EvalRun): Promise<void> => {
-		const columns = { state: run.state, body: JSON.stringify(run) };
-		await db
-			.insertInto('eval_runs')
-			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, ...columns })
-			.onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
-			.execute();
-	};
-	return {
-		/** Adds or updates the run. */
-		put,
-
-		async get(id: string): Promise<EvalRun | null> {
-			const row = await db.selectFrom('eval_runs').select('body').where('id', '=', id).executeTakeFirst();
-			return row ? (JSON.parse(row.body) as EvalRun) : null;
-		},
-
-		/** Newest first. `skillId`: `source/name`. */
-		async list(skillId: string, limit: number): Promise<EvalRun[]> {
-			const rows = await db
-				.selectFrom('eval_runs')
-				.select('body')
-				.where('skill_id', '=', skillId)
-				.orderBy('started_at', 'desc')
-				.orderBy('id')
-				.limit(limit)
-				.execute();
-			return rows.map(({ body }) => JSON.parse(body) as EvalRun);
-		},
-
-		/** Keeps only the newest `kept` runs of a skill. */
-		async removeOlder(skillId: string, kept: number): Promise<void> {
-			const newest = db
-				.selectFrom('eval_runs')
-				.select('id')
-				.where('skill_id', '=', skillId)
-				.orderBy('started_at', 'desc')
-				.orderBy('id')
-				.limit(kept);
-			await db.deleteFrom('eval_runs').where('skill_id', '=', skillId).where('id', 'not in', newest).execute();
-		},
-
-		/** Ends runs left running by an earlier server start. Returns their number. */
-		async endUnfinished(error: string, now: string): Promise<number> {
-			const rows = await db.selectFrom('eval_runs').select('body').where('state', '=', 'running').execute();
-			for (const { body } of rows) {
-				await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now });
-			}
-			return rows.length;
-		}
-	};
-}
-
-export type EvalRuns = ReturnType<typeof createEvalRuns>;
+// Saved test runs of skills (F6).
 
 export function createSkillCases(db: Kysely<Database>) {
 	return {

@@ -14,7 +14,7 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'startEvals',
 	tag: 'Cases and evals',
-	summary: 'Run evals, with and without the skill',
+	summary: 'Run evals on several sides',
 	params: OF_SKILL,
 	body: evalStart,
 	status: 202,

@@ -1,5 +1,6 @@
+import { messagePatch } from '$lib/shared/api.ts';
 import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
-import { removeMessage } from '$lib/server/conversations/conversations.ts';
+import { markMessage, removeMessage } from '$lib/server/conversations/conversations.ts';
 
 export const DELETE = endpoint({
 	id: 'deleteMessage',
@@ -10,5 +11,19 @@ export const DELETE = endpoint({
 	errors: ['conflict'],
 	handler: async ({ app, params }) => {
 		await removeMessage(app, params.id, params.message);
+	}
+});
+
+export const PATCH = endpoint({
+	id: 'changeMessage',
+	tag: 'Conversations',
+	summary: 'Mark an answer as not good, or take that back',
+	description: 'Marked answers are read when a skill that they used is improved.',
+	params: { ...OF_CONVERSATION, message: 'ID of the answer.' },
+	body: messagePatch,
+	answer: null,
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => {
+		await markMessage(app, params.id, params.message, (await body()).isDisliked);
 	}
 });

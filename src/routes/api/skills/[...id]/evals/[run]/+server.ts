@@ -1,4 +1,4 @@
-import { evalRun } from '$lib/shared/try-out.ts';
+import { evalGoOn, evalRun } from '$lib/shared/try-out.ts';
 import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 
 export const GET = endpoint({
@@ -19,4 +19,19 @@ export const DELETE = endpoint({
 	answer: evalRun.describe('The run.'),
 	errors: ['invalid_input'],
 	handler: ({ app, params }) => app.evals.cancel(params.id, params.run)
+});
+
+export const POST = endpoint({
+	id: 'goOnEvals',
+	tag: 'Cases and evals',
+	summary: 'Go on with a stopped run of evals',
+	params: { ...OF_SKILL, run: 'ID of the run.' },
+	body: evalGoOn,
+	status: 202,
+	answer: evalRun.describe('The run.'),
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => {
+		const options = await body();
+		return app.evals.goOn(params.id, params.run, options);
+	}
 });

@@ -1,0 +1,200 @@
+/** A draft of a skill on the page: saved as one types, checked after each change, never overwritten by another tab (F8). */
+import type { DraftReview, SkillDraft } from '../../../shared/drafts.ts';
+import { type ApiError, asApiError } from '../../request.ts';
+import type { Client } from '../../server.ts';
+
+type WorkbenchClient = Pick<
+	Client,
+	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft' | 'improveDraft'
+>;
+
+interface Pending {
+	path: string;
+	/** null removes the file. */
+	text: string | null;
+}
+
+/** Delay after the last key. */
+const SAVE_MS = 600;
+/** Between two looks at what a model is writing. */
+const WATCH_MS = 700;
+
+export class Workbench {
+	readonly #client: WorkbenchClient;
+	readonly id: string;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** One request after the other. */
+	#last: Promise<void> = Promise.resolve();
+	#checks = 0;
+	draft = $state.raw<SkillDraft | null>(null);
+	path = $state('SKILL.md');
+	review = $state.raw<DraftReview | null>(null);
+	/** Typed, and not yet on the server: one for each file. */
+	pending = $state.raw<readonly Pending[]>([]);
+	/** Another tab was faster. */
+	isConflict = $state(false);
+	error = $state.raw<ApiError | null>(null);
+	isBusy = $state(false);
+	readonly isWriting = $derived(this.draft?.state === 'writing');
+	readonly files = $derived.by(() => {
+		const typed = (path: string) => this.pending.find((each) => each.path === path);
+		const saved = (this.draft?.files ?? []).map((file) => ({ ...file, ...typed(file.path) }));
+		const added = this.pending.filter(({ path }) => !saved.some((file) => file.path === path));
+		// A removed file has no text, like one that isn't text.
+		return [...saved, ...added.map((each) => ({ ...each, bytes: each.text?.length ?? 0 }))].filter(
+			({ path }) => typed(path)?.text !== null
+		);
+	});
+	readonly file = $derived(this.files.find(({ path }) => path === this.path) ?? null);
+
+	constructor(client: WorkbenchClient, id: string) {
+		this.#client = client;
+		this.id = id;
+	}
+
+	/** Never rejects. Forgets what was typed and isn't saved. */
+	async load(): Promise<void> {
+		await this.#work(async () => {
+			this.#show(await this.#client.getDraft(this.id));
+			this.pending = [];
+			this.isConflict = false;
+		});
+		if (!this.file) this.path = this.files[0]?.path ?? 'SKILL.md';
+		await this.check();
+	}
+
+	/** Call after `load`; returns what ends it. */
+	watch(): () => void {
+		const timer = setInterval(() => {
+			if (this.isWriting && !this.isBusy) void this.load();
+		}, WATCH_MS);
+		return () => {
+			clearInterval(timer);
+			clearTimeout(this.#timer);
+			void this.flush();
+		};
+	}
+
+	type(text: string): void {
+		this.#put(this.path, text);
+	}
+
+	add(path: string): void {
+		this.#put(path, '');
+		this.path = path;
+	}
+
+	remove(path: string): void {
+		this.#put(path, null);
+		if (this.path === path) this.path = 'SKILL.md';
+	}
+
+	#put(path: string, text: string | null): void {
+		this.pending = [...this.pending.filter((each) => each.path !== path), { path, text }];
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => void this.flush(), SAVE_MS);
+	}
+
+	/** Sends what was typed, and checks it. Never rejects. */
+	async flush(): Promise<void> {
+		clearTimeout(this.#timer);
+		await this.#work(async () => {
+			const { pending, draft } = this;
+			if (pending.length === 0 || !draft || this.isConflict) return;
+			this.#show(await this.#client.changeDraft(this.id, { revision: draft.revision, files: [...pending] }));
+			// What was typed meanwhile stays.
+			this.pending = this.pending.filter((each) => !pending.includes(each));
+		});
+		await this.check();
+	}
+
+	/** In a conflict: writes what was typed over what the other tab did. */
+	async keepMine(): Promise<void> {
+		await this.#work(async () => {
+			this.#show(await this.#client.getDraft(this.id));
+			this.isConflict = false;
+		});
+		await this.flush();
+	}
+
+	async undo(): Promise<void> {
+		await this.flush();
+		await this.#work(async () => {
+			if (this.draft)
+				this.#show(await this.#client.changeDraft(this.id, { revision: this.draft.revision, undo: true }));
+		});
+		await this.check();
+	}
+
+	/** Lets the model change it, by what a person wishes and by what failed. */
+	async improve(wish: string): Promise<void> {
+		await this.flush();
+		await this.#work(async () => {
+			if (!this.draft || this.isConflict) return;
+			const { revision } = this.draft;
+			this.#show(await this.#client.improveDraft(this.id, { revision, ...(wish.trim() !== '' && { wish }) }));
+		});
+	}
+
+	async stop(): Promise<void> {
+		await this.#work(async () => this.#show(await this.#client.stopDraft(this.id)));
+		await this.check();
+	}
+
+	/** Places it in the library; resolves to the skill's id, or to null with `error`. */
+	async save(): Promise<string | null> {
+		await this.flush();
+		let savedAs: string | null = null;
+		await this.#work(async () => {
+			if (!this.draft || this.isConflict) return;
+			this.#show(await this.#client.saveDraft(this.id, this.draft.revision));
+			savedAs = this.draft.savedAs;
+		});
+		return savedAs;
+	}
+
+	/** False if it couldn't be discarded, with `error`. */
+	async discard(): Promise<boolean> {
+		clearTimeout(this.#timer);
+		this.pending = [];
+		let isGone = false;
+		await this.#work(async () => {
+			await this.#client.deleteDraft(this.id);
+			isGone = true;
+		});
+		return isGone;
+	}
+
+	/** Only the newest check counts. */
+	async check(): Promise<void> {
+		const { draft } = this;
+		if (!draft || draft.state === 'writing' || this.review?.revision === draft.revision) return;
+		const asked = ++this.#checks;
+		const review = await this.#client.reviewDraft(this.id).catch((error: unknown) => {
+			if (asked === this.#checks) this.error = asApiError(error);
+			return null;
+		});
+		if (asked === this.#checks) this.review = review;
+	}
+
+	#show(draft: SkillDraft): void {
+		this.draft = draft;
+	}
+
+	#work(work: () => Promise<void>): Promise<void> {
+		this.#last = this.#last.then(async () => {
+			this.isBusy = true;
+			try {
+				await work();
+				this.error = null;
+			} catch (error) {
+				const failure = asApiError(error);
+				if (failure.code === 'conflict' && this.pending.length > 0) this.isConflict = true;
+				else this.error = failure;
+			} finally {
+				this.isBusy = false;
+			}
+		});
+		return this.#last;
+	}
+}

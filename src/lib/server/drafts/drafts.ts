@@ -1,0 +1,437 @@
+/** Drafts of skills: made of a chat or of a skill, changed in the workbench, placed only when a person saves them (F8). */
+import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import type {
+	DraftChange,
+	DraftList,
+	DraftReview,
+	DraftStart,
+	DraftTrial,
+	DraftWish,
+	SkillDraft
+} from '../../shared/drafts.ts';
+import type { EvalRun } from '../../shared/try-out.ts';
+import type { Model } from '../agent/model.ts';
+import type { Installer } from '../install/catalog-installer.ts';
+import { checkEntryName } from '../install/staging-folder.ts';
+import type { Log } from '../log.ts';
+import { placeSkill, removeSkillFile, type SkillEditorParts, writeSkillFile } from '../skill-admin/skill-editor.ts';
+import { requireSkill } from '../skill-admin/skill-details.ts';
+import { estimateTokens } from '../skills/prompt.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { Skill } from '../skills/types.ts';
+import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
+import type { Store } from '../store/store.ts';
+import { readFolder } from '../trust/folder.ts';
+import { changesOf } from '../trust/trust.ts';
+import type { Workspaces } from '../workspaces.ts';
+import {
+	failuresOf,
+	type ModelTask,
+	textsOf,
+	transcriptOf,
+	IMPROVE_SKILL,
+	WRITE_SKILL,
+	writeByModel
+} from './by-model.ts';
+import {
+	bytesOf,
+	fetchOf,
+	fileShown,
+	filesForDiff,
+	filesOf,
+	forDiff,
+	nameOf,
+	readWhole,
+	requireRoom
+} from './draft-files.ts';
+import { draftFromChat } from './from-chat.ts';
+import { createHider, type Hider } from './personal.ts';
+import { createTrials, type TrialParts } from './trials.ts';
+
+export interface DraftParts extends TrialParts {
+	store: Store;
+	workspaces: Workspaces;
+	installer: Pick<Installer, 'stage' | 'discard' | 'install'>;
+	/** To place skills, and to change those in the skills’ folders. */
+	editor: SkillEditorParts & Parameters<typeof placeSkill>[0];
+	/** The model that a chat uses, else the default; null in Demo mode. */
+	modelOf(conversationId: string | null): Promise<Model | null>;
+	/** Values of the skills’ variables by name: never part of a skill. */
+	secrets(): Promise<ReadonlyMap<string, string>>;
+	log: Log;
+}
+
+export interface Drafts {
+	list(): Promise<DraftList>;
+	/** Makes one at once, by rules; a model goes on with it in the background. @throws AppError `not_found`; `conflict` for an empty chat */
+	start(wanted: DraftStart): Promise<SkillDraft>;
+	/** @throws AppError `not_found` */
+	get(id: string): Promise<SkillDraft>;
+	/** @throws AppError `not_found`; `conflict` if it was changed elsewhere; `invalid_input` for a file’s name; `too_large` */
+	change(id: string, change: DraftChange): Promise<SkillDraft>;
+	/** Lets a model change it, by a person’s wish and by what failed. @throws AppError `not_found`; `conflict` without a model */
+	improve(id: string, wanted: DraftWish): Promise<SkillDraft>;
+	/** Stops the model; what was there stays. @throws AppError `not_found` */
+	stop(id: string): Promise<SkillDraft>;
+	/** What the library and the security check say of it. @throws AppError `not_found` */
+	review(id: string, signal: AbortSignal): Promise<DraftReview>;
+	/** Places it in the library. @throws AppError `conflict` if it was changed elsewhere, or its name is taken; `invalid_input` if it's broken */
+	save(id: string, revision: number): Promise<SkillDraft>;
+	/**
+	 * Tries it: answers a prompt with it, or runs its evals beside the skill that it changes. Runs its scripts, in the sandbox.
+	 * @throws AppError `not_found`; `conflict` if it was changed elsewhere, or is being tried
+	 */
+	try(id: string, wanted: DraftTrial): Promise<EvalRun>;
+	/** The last trial since the server started; null without. */
+	trial(id: string): EvalRun | null;
+	stopTrial(id: string): Promise<EvalRun | null>;
+	/** @throws AppError `not_found` */
+	remove(id: string): Promise<void>;
+	/** Resolves when nothing is being written to the draft. */
+	settled(id: string): Promise<void>;
+	close(): Promise<void>;
+}
+
+interface Writing {
+	stop: AbortController;
+	characters: number;
+	done: Promise<void>;
+}
+
+/** Of a chat: more is only skimmed by people, too. */
+const MAX_MESSAGES = 400;
+const MAX_EXAMPLES = 5;
+const MAX_EARLIER = 20;
+const WRITE_MS = 5 * 60_000;
+
+/** Also ends what a killed server left: the rules' draft is there. */
+export async function createDrafts(parts: DraftParts): Promise<Drafts> {
+	const { store, workspaces, installer, editor, log } = parts;
+	const { skillDrafts } = store;
+	const writing = new Map<string, Writing>();
+	const trials = createTrials(parts);
+	let isClosing = false;
+
+	const requireDraft = async (id: string): Promise<StoredDraft> => {
+		const draft = await skillDrafts.get(id);
+		if (draft) return draft;
+		throw new AppError('not_found', 'This draft is gone.', { hint: 'Make a new one from the chat.' });
+	};
+	const put = async (before: StoredDraft, changed: Partial<StoredDraft>): Promise<StoredDraft> => {
+		const draft = { ...before, ...changed, revision: before.revision + 1, updatedAt: now() };
+		draft.name = nameOf(draft.files);
+		if (await skillDrafts.change(draft, before.revision)) return draft;
+		throw changedElsewhere();
+	};
+	const shown = (draft: StoredDraft): SkillDraft => {
+		const { files, earlier, ...rest } = draft;
+		const job = writing.get(draft.id);
+		const progress = job
+			? job.characters > 0
+				? `The model has written ${job.characters} characters.`
+				: 'The model is reading.'
+			: null;
+		return { ...rest, progress, canUndo: earlier.length > 0, files: files.map(fileShown) };
+	};
+	const withFiles = (before: StoredDraft, files: StoredFile[]): Partial<StoredDraft> => {
+		requireRoom(files);
+		return { files, earlier: [...before.earlier, before.files].slice(-MAX_EARLIER) };
+	};
+
+	/** Never rejects. */
+	const write = async (id: string, model: Model, { task, hider }: { task: ModelTask; hider: Hider }, job: Writing) => {
+		const time = AbortSignal.timeout(WRITE_MS);
+		let changed: Partial<StoredDraft>;
+		try {
+			const onProgress = (characters: number) => (job.characters = characters);
+			const signal = AbortSignal.any([job.stop.signal, time]);
+			const made = await writeByModel(model, task, { hider, signal, onProgress });
+			const before = await requireDraft(id);
+			const replaced = [
+				...before.replaced.filter(({ name }) => hider.hidden.every((each) => each.name !== name)),
+				...hider.hidden
+			];
+			changed = { ...withFiles(before, made), model: model.id, replaced };
+		} catch (error) {
+			const reason = error instanceof Error ? error.message : String(error);
+			const problem = time.aborted ? 'The model took longer than 5 minutes.' : job.stop.signal.aborted ? null : reason;
+			const left = task.isImprovement ? 'Nothing was changed.' : 'What you see was made by rules.';
+			changed = { problem: problem && `${problem} ${left}` };
+		}
+		writing.delete(id);
+		// Its draft stays “writing”, so that the next start says why it ended.
+		if (isClosing) return;
+		// Somebody may have changed or removed it meanwhile: theirs counts.
+		const before = await skillDrafts.get(id).catch(() => null);
+		if (before?.state !== 'writing') return;
+		await put(before, { ...changed, state: 'ready' }).catch((error: unknown) => {
+			log.error({ draft: id, error: String(error) }, 'couldn’t save a draft');
+		});
+	};
+	const beginWriting = (id: string, model: Model, what: { task: ModelTask; hider: Hider }) => {
+		const job: Writing = { stop: new AbortController(), characters: 0, done: Promise.resolve() };
+		writing.set(id, job);
+		job.done = write(id, model, what, job);
+	};
+	const begin = async (
+		made: Pick<StoredDraft, 'files' | 'notes' | 'from' | 'base'>,
+		{ model, task, hider }: { model: Model | null; task: ModelTask | null; hider: Hider }
+	): Promise<SkillDraft> => {
+		requireRoom(made.files);
+		const draft: StoredDraft = {
+			...made,
+			id: randomUUID(),
+			name: nameOf(made.files),
+			state: model && task ? 'writing' : 'ready',
+			revision: 1,
+			model: null,
+			problem: null,
+			replaced: [...hider.hidden],
+			earlier: [],
+			savedAs: null,
+			createdAt: now(),
+			updatedAt: now()
+		};
+		await skillDrafts.add(draft);
+		if (model && task) beginWriting(draft.id, model, { task, hider });
+		return shown(draft);
+	};
+
+	const ofChat = async (conversationId: string, { messageId, wish }: DraftStart): Promise<SkillDraft> => {
+		const conversation = await store.conversations.get(conversationId);
+		if (!conversation) throw new AppError('not_found', 'Conversation not found.');
+		const branch = await store.messages.ids(conversationId, 'shown');
+		const end = messageId === undefined ? branch.length : branch.indexOf(messageId) + 1;
+		if (messageId !== undefined && end === 0)
+			throw new AppError('not_found', 'The chat has no such message in the branch that is shown.');
+		const messages = await store.messages.read(conversationId, branch.slice(Math.max(0, end - MAX_MESSAGES), end));
+		if (!messages.some(({ role, parts: said }) => role === 'assistant' && said.length > 0)) {
+			throw new AppError('conflict', 'There is nothing in this chat yet that a skill could be made of.', {
+				hint: 'Ask for something first.'
+			});
+		}
+		const hider = createHider(await parts.secrets());
+		const { attached, left } = await readAttached(conversationId, [...new Set(messages.flatMap(({ files }) => files))]);
+		const { skills, shadowed, broken } = editor.skills.registry.snapshot();
+		const taken = new Set([...skills, ...shadowed, ...broken].map(({ name }) => name));
+		const made = draftFromChat({ title: conversation.title, messages, attached, taken }, hider);
+		const notes = [
+			...(end > MAX_MESSAGES ? [`Only the last ${MAX_MESSAGES} messages of the chat were read.`] : []),
+			...made.notes,
+			...left
+		];
+		const material = JSON.stringify({
+			...(wish !== undefined && { wish: hider.hide(wish) }),
+			draft: textsOf(made.files),
+			chat: transcriptOf(messages, hider)
+		});
+		return begin(
+			{ files: made.files, notes, from: { conversationId, title: conversation.title }, base: null },
+			{
+				model: await parts.modelOf(conversationId),
+				task: { instructions: WRITE_SKILL, material, files: made.files, isImprovement: false },
+				hider
+			}
+		);
+	};
+
+	const readAttached = async (conversationId: string, paths: readonly string[]) => {
+		const attached: { path: string; bytes: Buffer }[] = [];
+		const left: string[] = [];
+		for (const path of paths) {
+			const bytes = attached.length < MAX_EXAMPLES ? await readWhole(workspaces, conversationId, path) : null;
+			const isTwice = attached.some((each) => posix.basename(each.path) === posix.basename(path));
+			if (bytes && !isTwice) attached.push({ path, bytes });
+			else
+				left.push(`The file ${path.slice(0, 200)} is not among its examples: it is gone, too large, or one too many.`);
+		}
+		return { attached, left };
+	};
+
+	const ofSkill = async (id: string): Promise<SkillDraft> => {
+		const skill = requireSkill(editor, null, id);
+		const files = await filesOf(skill);
+		return begin(
+			{ files, notes: [], from: null, base: skillIdOf(skill) },
+			{ model: null, task: null, hider: createHider(new Map()) }
+		);
+	};
+
+	const staged = async <Result>(
+		files: readonly StoredFile[],
+		signal: AbortSignal,
+		use: (staged: Awaited<ReturnType<Installer['stage']>>) => Promise<Result>
+	): Promise<Result> => {
+		const found = await installer.stage(fetchOf(files), { signal });
+		try {
+			return await use(found);
+		} finally {
+			await installer.discard(found.id).catch(() => undefined);
+		}
+	};
+
+	const baseOf = (id: string): Skill | null => {
+		const { skills, shadowed } = editor.skills.registry.snapshot();
+		return [...skills, ...shadowed].find((skill) => skillIdOf(skill) === id) ?? null;
+	};
+
+	const placeNew = async (name: string, files: readonly StoredFile[]): Promise<string> => {
+		await placeSkill(editor, name, Object.fromEntries(files.map((file) => [file.path, bytesOf(file)])));
+		const made = editor.skills.registry.snapshot().skills.find((skill) => skill.name === name);
+		return made ? skillIdOf(made) : name;
+	};
+
+	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */
+	const changeBase = async (id: string, files: readonly StoredFile[]): Promise<string> => {
+		const base = baseOf(id);
+		if (!base) throw new AppError('conflict', 'The skill that this draft changes is gone.');
+		const installs = await store.skillInstalls.list(id);
+		if (installs.some(({ state }) => state === 'active')) {
+			const choice = { conflict: 'overwrite' as const, apiKeyId: 'system', enabled: true };
+			const { installed } = await installer.install(fetchOf(files), choice, new AbortController().signal);
+			return installed[0]?.skillId ?? id;
+		}
+		const before = new Map((await readFolder(base.dir)).files.map((file) => [file.path, file]));
+		// SKILL.md last: until then the skill is what it was.
+		const order = [...files].sort((a, b) => Number(a.path === 'SKILL.md') - Number(b.path === 'SKILL.md'));
+		let current = id;
+		for (const file of order) {
+			const now = before.get(file.path);
+			if (file.encoding === 'base64' || now?.text === file.content) continue;
+			const wanted = { path: file.path, text: file.content, digest: now?.sha256 ?? null };
+			current = (await writeSkillFile(editor, current, wanted)).skill;
+		}
+		const kept = new Set(files.map(({ path }) => path));
+		for (const path of before.keys()) if (!kept.has(path)) await removeSkillFile(editor, current, path);
+		return current;
+	};
+
+	const interrupted = (await skillDrafts.list()).filter(({ state }) => state === 'writing');
+	for (const draft of interrupted) {
+		const problem = 'The server stopped while the model was writing. What you see was made by rules.';
+		await put(draft, { state: 'ready', problem });
+	}
+
+	return {
+		async list() {
+			const drafts = await skillDrafts.list();
+			return {
+				data: drafts.map(({ id, name, state, from, base, updatedAt }) => ({ id, name, state, from, base, updatedAt }))
+			};
+		},
+		start: (wanted) =>
+			wanted.conversationId === undefined ? ofSkill(wanted.skill ?? '') : ofChat(wanted.conversationId, wanted),
+		get: async (id) => shown(await requireDraft(id)),
+		async change(id, { revision, files, undo }) {
+			const before = await requireDraft(id);
+			if (before.revision !== revision) throw changedElsewhere();
+			writing.get(id)?.stop.abort();
+			const again = { state: 'ready' as const, savedAs: null };
+			if (undo) {
+				const last = before.earlier.at(-1);
+				if (!last) throw new AppError('conflict', 'There is nothing to undo.');
+				return shown(await put(before, { ...again, files: last, earlier: before.earlier.slice(0, -1) }));
+			}
+			const made = new Map(before.files.map((file) => [file.path, file]));
+			for (const { path, text } of files ?? []) {
+				checkEntryName(path);
+				if (text === null) made.delete(path);
+				else made.set(path, { path, content: text, encoding: 'utf8' });
+			}
+			return shown(await put(before, { ...again, ...withFiles(before, [...made.values()]) }));
+		},
+		async improve(id, { revision, wish }) {
+			const before = await requireDraft(id);
+			if (before.revision !== revision || before.state === 'writing') throw changedElsewhere();
+			const model = await parts.modelOf(before.from?.conversationId ?? null);
+			if (!model) {
+				throw new AppError('conflict', 'Demo mode can’t improve a skill: there is no model.', {
+					hint: 'Connect a model in the settings.'
+				});
+			}
+			const hider = createHider(await parts.secrets());
+			const material = JSON.stringify({
+				...(wish !== undefined && { wish }),
+				files: textsOf(before.files),
+				...(before.base !== null && (await failuresOf(store, before.base)))
+			});
+			const task = {
+				instructions: IMPROVE_SKILL,
+				material: hider.hide(material),
+				files: before.files,
+				isImprovement: true
+			};
+			const draft = await put(before, { state: 'writing', problem: null });
+			beginWriting(id, model, { task, hider });
+			return shown(draft);
+		},
+		async stop(id) {
+			const job = writing.get(id);
+			job?.stop.abort();
+			await job?.done;
+			return shown(await requireDraft(id));
+		},
+		async review(id, signal) {
+			const draft = await requireDraft(id);
+			return staged(draft.files, signal, async ({ skills: [skill] }) => {
+				if (!skill) throw new AppError('invalid_input', 'A skill needs its SKILL.md.');
+				const text = draft.files.find(({ path }) => path === 'SKILL.md')?.content ?? '';
+				const base = draft.base === null ? null : baseOf(draft.base);
+				const changes = base && (await changesOf(await filesForDiff(base), draft.files.map(forDiff)));
+				return { ...skill, ...(base && { changes }), revision: draft.revision, tokens: estimateTokens(text) };
+			});
+		},
+		async save(id, revision) {
+			const draft = await requireDraft(id);
+			if (draft.revision !== revision) throw changedElsewhere();
+			const { signal } = new AbortController();
+			// As it will be read: a broken skill isn't placed.
+			const { name } = await staged(draft.files, signal, async ({ skills: [skill] }) => {
+				const fault = skill?.diagnostics.find(({ severity }) => severity === 'error');
+				if (!skill || skill.status === 'broken') {
+					const where = fault ? `${fault.field} ${fault.message}` : 'it has no SKILL.md';
+					throw new AppError('invalid_input', `The skill can’t be saved: ${where}.`, {
+						hint: 'Mend it, then save again.'
+					});
+				}
+				return skill;
+			});
+			const savedAs =
+				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, draft.files);
+			return shown(await put(draft, { state: 'saved', savedAs }));
+		},
+		async try(id, wanted) {
+			const draft = await requireDraft(id);
+			if (draft.revision !== wanted.revision || draft.state === 'writing') throw changedElsewhere();
+			return trials.start(draft, wanted, draft.base === null ? null : baseOf(draft.base));
+		},
+		trial: trials.get,
+		stopTrial: trials.stop,
+		async remove(id) {
+			await trials.stop(id);
+			const job = writing.get(id);
+			if (!(await skillDrafts.remove(id))) await requireDraft(id);
+			job?.stop.abort();
+			await job?.done;
+		},
+		settled: async (id) => writing.get(id)?.done,
+		async close() {
+			const jobs = [...writing.values()];
+			isClosing = true;
+			for (const { stop } of jobs) stop.abort();
+			await Promise.all([trials.close(), ...jobs.map(({ done }) => done)]);
+		}
+	};
+}
+
+function now(): string {
+	return new Date().toISOString();
+}
+
+function changedElsewhere(): AppError {
+	return new AppError('conflict', 'This draft was changed in another tab.', {
+		hint: 'Load it again to see what it is now.'
+	});
+}

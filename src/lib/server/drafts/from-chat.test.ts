@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { emptyAnswer, type Message, type ToolPart } from '../../shared/message.ts';
+import { parseSkillFile } from '../skills/parser.ts';
+import { draftFromChat, type ChatFacts } from './from-chat.ts';
+import { createHider } from './personal.ts';
+
+const question = (text: string, files: string[] = []): Message => ({
+	...emptyAnswer('q', '', '2026-11-01T00:00:00.000Z'),
+	role: 'user',
+	status: 'complete',
+	parts: [{ type: 'text', id: 't', text }],
+	files
+});
+const answer = (text: string, ...parts: ToolPart[]): Message => ({
+	...emptyAnswer('a', 'r', '2026-11-01T00:00:00.000Z'),
+	status: 'complete',
+	parts: [...parts, { type: 'text', id: 't', text }]
+});
+const call = (name: string, args: object, more: Partial<ToolPart> = {}): ToolPart => ({
+	...{ type: 'tool', id: name, name, arguments: JSON.stringify(args), status: 'done', result: '' },
+	...more
+});
+const ran = (skill: string, script: string, args: string[], files: string[] = []) => ({
+	...{ skill, script, args, sandbox: 'process', output: [], exitCode: 0 },
+	files: files.map((path) => ({ path, bytes: 1 }))
+});
+function make(messages: Message[], more: Partial<ChatFacts> = {}) {
+	const hider = createHider(new Map());
+	const made = draftFromChat({ title: 'Sales by month', messages, attached: [], taken: new Set(), ...more }, hider);
+	const files = new Map(made.files.map(({ path, content }) => [path, content]));
+	const skill = parseSkillFile(files.get('SKILL.md') ?? '', `${made.name}/SKILL.md`);
+	const evals = JSON.parse(files.get('evals/evals.json') ?? '{}') as { evals?: { expectations: string[] }[] };
+	return { ...made, files, skill, evals: evals.evals ?? [], hidden: hider.hidden };
+}
+
+describe('F8: a skill of what worked in a chat', () => {
+	test('code that ran becomes a script that takes the file of this case as its argument', () => {
+		const code = "const fs = require('fs');\nconsole.log(fs.readFileSync('sales.csv', 'utf8').length);";
+		const made = make(
+			[
+				question('Count sales.csv by month', ['sales.csv']),
+				answer(
+					'There are 1,204 sales.',
+					call('eval_code', { language: 'node', code: 'throw 1' }, { status: 'failed' }),
+					call('eval_code', { language: 'node', code }, { result: '1,204' })
+				)
+			],
+			{ attached: [{ path: 'sales.csv', bytes: Buffer.from('a,b\n') }] }
+		);
+		expect(made.name).toBe('sales-month');
+		expect([...made.files.keys()]).toEqual([
+			'SKILL.md',
+			'scripts/step-1.cjs',
+			'examples/sales.csv',
+			'evals/evals.json'
+		]);
+		expect(made.files.get('scripts/step-1.cjs')).toContain('readFileSync((process.argv[2] ?? "sales.csv")');
+		expect(made.skill.body).toContain('Run `scripts/step-1.cjs` <a file such as sales.csv> in the working directory.');
+		expect(made.skill.description).toContain('Use it when someone asks');
+		expect(made.skill.metadata.example).toBe('Count sales.csv by month');
+		expect(made.evals).toMatchObject([
+			{ files: ['examples/sales.csv'], expectations: ['skillLoaded: sales-month', 'contains: 1,204'] }
+		]);
+		expect(made.notes).toEqual(['One call that failed was left out.']);
+	});
+
+	test('other languages take it, too', () => {
+		const python = call('eval_code', { language: 'python', code: "print(open('sales.csv').read())" });
+		const shell = call('execute_command', { command: 'wc -l sales.csv > lines.txt' });
+		const { files } = make([question('Count', ['sales.csv']), answer('Done.', python, shell)], {
+			attached: [{ path: 'sales.csv', bytes: Buffer.from('a') }]
+		});
+		expect(files.get('scripts/step-1.py')).toBe(
+			'import sys\nprint(open((sys.argv[1] if len(sys.argv) > 1 else "sales.csv")).read())'
+		);
+		expect(files.get('scripts/step-2.sh')).toBe('#!/bin/sh\nset -eu\nwc -l "${1:-sales.csv}" > lines.txt\n');
+	});
+
+	test('scripts of other skills are named as needs, and what they write is expected of an eval', () => {
+		const chart = call(
+			'use_skill',
+			{ skill: 'data-analysis', script: 'scripts/chart.mjs', args: ['sales.csv', 'month'] },
+			{ execution: ran('data-analysis', 'scripts/chart.mjs', ['sales.csv', 'month'], ['chart.svg']) }
+		);
+		const { skill, evals } = make([question('Draw it', ['sales.csv']), answer('Here.', chart)], {
+			attached: [{ path: 'sales.csv', bytes: Buffer.from('a') }]
+		});
+		expect(skill.metadata.requires).toBe('data-analysis');
+		expect(skill.body).toContain(
+			'Load the skill `data-analysis` and run `scripts/chart.mjs "<a file such as sales.csv>" month`.'
+		);
+		expect(evals[0]?.expectations).toContain('file: chart.svg');
+	});
+
+	test('secrets and personal paths are gone from every part', () => {
+		const token = `ghp_${'a1B2'.repeat(9)}`;
+		const command = `curl -H "Authorization: ${token}" https://x.example > /home/ann/out.txt`;
+		const made = make([
+			question(`Use ${token} for ann@firm.com`),
+			answer(`I used ${token}.`, call('execute_command', { command }))
+		]);
+		const whole = [...made.files.values()].join('\n');
+		expect(whole).not.toContain(token);
+		expect(whole).not.toMatch(/ann@|\/home\/ann/);
+		expect(made.files.get('scripts/step-1.sh')).toContain('${API_TOKEN}');
+		expect(made.hidden.map(({ name }) => name)).toContain('API_TOKEN');
+	});
+
+	test('a chat with only failures makes a skill that says so', () => {
+		const made = make([
+			question('Do it'),
+			answer('I can’t.', call('execute_command', { command: 'x' }, { status: 'failed' }))
+		]);
+		expect(made.skill.body).toContain('Nothing that was tried here worked');
+		expect(made.evals).toEqual([]);
+	});
+
+	test('a title with ../ and shell becomes a name that is one, and one that is free', () => {
+		const title = '../../$(rm -rf ~) `x`';
+		const { name } = make([question('Do it'), answer('Done.')], { title, taken: new Set(['rm-rf']) });
+		expect(name).toBe('rm-rf-2');
+		expect(make([question('…'), answer('…')], { title: '東京' }).name).toBe('new-skill');
+	});
+
+	test('5,000 messages make a skill of a size that a model can read', () => {
+		const many = Array.from({ length: 2500 }, (_, at) => [
+			question(`Do ${at}`),
+			answer(`Did ${at}.`, call('execute_command', { command: `echo ${at}` }))
+		]).flat();
+		const made = make(many);
+		expect(made.files.size).toBe(22);
+		expect(made.notes).toEqual(['Only the last 20 of 2500 different calls are in it.']);
+		expect(made.evals).toHaveLength(5);
+	});
+});

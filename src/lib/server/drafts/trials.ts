@@ -1,0 +1,123 @@
+/** Tries a draft: answers a prompt with it, or runs its evals, beside the skill that it changes (F8, F16). */
+import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import type { DraftTrial } from '../../shared/drafts.ts';
+import type { EvalRun } from '../../shared/try-out.ts';
+import type { Evals } from '../evals/evals.ts';
+import { removeFolder } from '../foreign-folders.ts';
+import type { Skill } from '../skills/types.ts';
+import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
+import type { ApprovalPolicy } from '../trust/approval-policy.ts';
+import { bytesOf, frontOf } from './draft-files.ts';
+
+export interface TrialParts {
+	evals: Pick<Evals, 'tryOut'>;
+	approvals: Pick<ApprovalPolicy, 'request'>;
+	/** Absolute path of a folder, which is emptied when the server starts. */
+	folder: string;
+}
+
+export interface Trials {
+	/** Starts one; only one of a draft goes on at a time. @throws AppError `conflict` */
+	start(draft: StoredDraft, wanted: DraftTrial, against: Skill | null): EvalRun;
+	/** The last one since the server started; null without. */
+	get(id: string): EvalRun | null;
+	/** Ends it. */
+	stop(id: string): Promise<EvalRun | null>;
+	close(): Promise<void>;
+}
+
+interface Trial {
+	run: EvalRun;
+	stop: AbortController;
+	done: Promise<void>;
+}
+
+const EVALS = 'evals/evals.json';
+const MAX_EXAMPLES = 5;
+/** Of drafts that were tried; the oldest is forgotten first. */
+const MAX_KEPT = 50;
+
+export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
+	const trials = new Map<string, Trial>();
+
+	/** Never rejects. */
+	const perform = async (
+		{ run, stop }: Pick<Trial, 'run' | 'stop'>,
+		files: readonly StoredFile[],
+		{ name, isPrompt, against }: { name: string; isPrompt: boolean; against: Skill | null }
+	) => {
+		let ended: Partial<EvalRun>;
+		const place = join(folder, `draft-${randomUUID()}`);
+		try {
+			const dir = join(place, /^[a-z0-9-]{1,64}$/.test(name) ? name : 'draft');
+			for (const file of files) {
+				await mkdir(dirname(join(dir, file.path)), { recursive: true });
+				await writeFile(join(dir, file.path), bytesOf(file), { flag: 'wx' });
+			}
+			const options = { without: !isPrompt && against === null };
+			const outcome = await evals.tryOut(dir, options, {
+				signal: stop.signal,
+				...(against && !isPrompt && { against }),
+				// A person has read the draft and pressed the button. Other skills' scripts ask as ever, so here they fail.
+				approvals: {
+					request: async (plan) =>
+						plan.skill.dir === dir ? { question: null, digest: null } : approvals.request(plan, null)
+				},
+				onAnswer: ({ results, done, total }) => Object.assign(run, { results, progress: { done, total } })
+			});
+			const { sides, results, costUsd } = outcome;
+			ended = { sides, results, costUsd, state: 'done' };
+		} catch (error) {
+			const reason = error instanceof AppError ? error.message : 'Something went wrong. See the server’s log.';
+			ended = stop.signal.aborted ? { state: 'cancelled' } : { state: 'failed', error: reason };
+		}
+		await removeFolder(place).catch(() => undefined);
+		Object.assign(run, ended, { finishedAt: new Date().toISOString() });
+	};
+
+	return {
+		start(draft, { prompt }, against) {
+			if (trials.get(draft.id)?.run.state === 'running') {
+				throw new AppError('conflict', 'This draft is being tried already.', { hint: 'Wait for it, or stop it.' });
+			}
+			const run: EvalRun = {
+				...{ id: randomUUID(), skillId: draft.base ?? draft.name, version: `revision ${draft.revision}` },
+				...{ kind: 'answers', state: 'running', rounds: 1, maxCostUsd: null, isFresh: false },
+				...{ progress: { done: 0, total: 0 }, sides: [], results: [], costUsd: null, error: null },
+				...{ startedAt: new Date().toISOString(), finishedAt: null }
+			};
+			const stop = new AbortController();
+			const files = prompt === undefined ? draft.files : withPrompt(draft.files, prompt);
+			const { name } = frontOf(draft.files);
+			const about = { name: typeof name === 'string' ? name : '', isPrompt: prompt !== undefined, against };
+			trials.delete(draft.id);
+			trials.set(draft.id, { run, stop, done: perform({ run, stop }, files, about) });
+			const oldest = [...trials].find(([, trial]) => trial.run.state !== 'running');
+			if (trials.size > MAX_KEPT && oldest) trials.delete(oldest[0]);
+			return run;
+		},
+		get: (id) => trials.get(id)?.run ?? null,
+		async stop(id) {
+			const trial = trials.get(id);
+			trial?.stop.abort();
+			await trial?.done;
+			return trial?.run ?? null;
+		},
+		async close() {
+			const all = [...trials.values()];
+			for (const { stop } of all) stop.abort();
+			await Promise.all(all.map(({ done }) => done));
+		}
+	};
+}
+
+/** Only this prompt is asked, with the files of its examples. */
+function withPrompt(files: readonly StoredFile[], prompt: string): StoredFile[] {
+	const examples = files.map(({ path }) => path).filter((path) => /^examples\/[^/]+$/.test(path));
+	const cases = [{ id: 'try', prompt, files: examples.slice(0, MAX_EXAMPLES) }];
+	const content = JSON.stringify({ evals: cases });
+	return [...files.filter(({ path }) => path !== EVALS), { path: EVALS, content, encoding: 'utf8' }];
+}

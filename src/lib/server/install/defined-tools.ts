@@ -1,0 +1,417 @@
+/** Tools that the agent defines in a chat: approved, kept with the chat, made skills when wanted (D25, D26, F8). */
+import { hash, randomUUID } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { plainLine } from '../../shared/characters.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { ApprovalRequest } from '../../shared/events.ts';
+import { createLine } from '../../shared/in-turn.ts';
+import type { DefinedTool } from '../../shared/install.ts';
+import { CHAT_SOURCE } from '../../shared/names.ts';
+import type { Approval } from '../../shared/message.ts';
+import { copyFolder, removeFolder } from '../foreign-folders.ts';
+import { problemOnWindows } from '../safe-path.ts';
+import { DEFINE_TOOL, type SkillFiles } from '../skills/make/templates.ts';
+import { DEFINE, nameTaken, planTool, REMOVE, type ToolPreview, writeFiles } from '../skills/make/workshop.ts';
+import { digestOfEntries } from '../skills/read/safe-read.ts';
+import { scanRoots } from '../skills/read/scanner.ts';
+import { isBuiltInTool, type IsReserved } from '../skills/read/tool-names.ts';
+import type { SkillRegistry } from '../skills/registry/registry.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import { type Skill, SkillError, type ToolDefinition } from '../skills/types.ts';
+import type { Store } from '../store/store.ts';
+import { readFolder } from '../trust/folder.ts';
+import { scanFiles } from '../trust/scan/scan.ts';
+import { changesOf, keptFiles, type Trust } from '../trust/trust.ts';
+import type { Fetch, Installer } from './catalog-installer.ts';
+import { fetchFiles } from './sources/upload.ts';
+import { findingsShown } from './skill-requests.ts';
+
+export interface DefinedToolsOptions {
+	/** Where a conversation's tools are; the folder may not exist. */
+	folderOf(conversationId: string): string;
+	registry: Pick<SkillRegistry, 'snapshot'>;
+	installer: Pick<Installer, 'install' | 'remove'>;
+	trust: Pick<Trust, 'trust'>;
+	store: Pick<Store, 'trustedSkills' | 'conversationSkills' | 'skillInstalls'>;
+	/** Names of tools that are the server's. */
+	isReserved: IsReserved;
+	isEnabled(): boolean;
+	/** ISO 8601. */
+	now(): string;
+}
+
+/** Whose turn it is. */
+export interface DefinedToolsOffer {
+	/** Only where a person answers: none without a conversation, for a key, or for another agent. */
+	conversationId?: string | undefined;
+	apiKeyId?: string | undefined;
+	isProgram?: boolean | undefined;
+	/** Names of built-in tools that the request allows; default: all. */
+	only?: readonly string[] | undefined;
+	/** The request names the skills it allows. */
+	isLimited?: boolean;
+}
+
+interface DefinedToolsOfTurn {
+	tools(): ToolDefinition[];
+	has(name: string): boolean;
+	/** One after the other: each call sees what the one before it has made. */
+	lane(name: string): string | null;
+	/** Each definition is asked for, in every approval mode. */
+	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
+	/** Never throws. Defines only what this turn has an answer for. */
+	call(name: string, args: Record<string, unknown>): Promise<DefinedResult>;
+	/** The conversation's tools, as skills of one tool each. */
+	skills(): readonly Skill[];
+}
+
+interface DefinedResult {
+	ok: boolean;
+	output: string;
+	changesLibrary?: boolean;
+}
+
+export interface DefinedTools {
+	tools(offer: DefinedToolsOffer): Promise<DefinedToolsOfTurn>;
+	/** Those that live in the conversation, then those that are skills. */
+	list(conversationId: string): Promise<DefinedTool[]>;
+	/** The script of one that lives there. @throws AppError `not_found` */
+	codeOf(conversationId: string, name: string): Promise<string>;
+	/**
+	 * Makes a tool a skill of the library, trusted as it was approved and pinned in the conversation. Again is the same.
+	 * @throws AppError `not_found`, `conflict` if its files are others than `digest` says, or its name is taken
+	 */
+	keep(conversationId: string, wanted: { name: string; digest: string }): Promise<{ skill: string }>;
+	/** For a copy of the conversation. */
+	copyAll(conversationId: string, toConversationId: string): Promise<void>;
+	removeAll(conversationId: string): Promise<void>;
+}
+
+type Plan = Omit<ToolPreview, 'before'>;
+
+/** More would crowd out everything else that a model is told. */
+const MAX_TOOLS = 50;
+
+export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
+	const { folderOf, registry, installer, trust, store, isEnabled, now } = options;
+	const isReserved: IsReserved = (name) => isBuiltInTool(name) || options.isReserved(name);
+	const inTurn = createLine();
+
+	const read = async (conversationId: string): Promise<Skill[]> => {
+		const root = { path: folderOf(conversationId), source: sourceOf(conversationId) };
+		return (await scanRoots([root])).filter((skill) => skill.status === 'ready' && skill.tools.length > 0) as Skill[];
+	};
+	const find = async (conversationId: string, name: string): Promise<Skill | undefined> =>
+		(await read(conversationId)).find((skill) => toolNameOf(skill) === name);
+
+	/** Skills that `define_tool` made, and nobody has replaced by ones from elsewhere. */
+	const listKept = async (isIt: (skill: Skill) => boolean = () => true): Promise<Skill[]> => {
+		const { skills, shadowed } = registry.snapshot();
+		const made: Skill[] = [];
+		for (const skill of [...skills, ...shadowed]) {
+			if (skill.metadata.generator !== DEFINE_TOOL || !isIt(skill)) continue;
+			const rows = await store.skillInstalls.list(skillIdOf(skill));
+			const isOurs = rows.some(({ state, dir, origin }) => {
+				return state === 'active' && dir === skill.dir && origin.provider === 'inline';
+			});
+			if (isOurs) made.push(skill);
+		}
+		return made;
+	};
+	const findKept = async (isIt: (skill: Skill) => boolean): Promise<Skill | undefined> => (await listKept(isIt))[0];
+
+	/** Refuses names of others. @throws SkillError InvalidArgs */
+	const checkFree = async (plan: Pick<Plan, 'tool' | 'skill'>, own: readonly Skill[]): Promise<void> => {
+		const { skills, shadowed, broken } = registry.snapshot();
+		const kept = await findKept(({ name }) => name === plan.skill);
+		const others = [...skills, ...shadowed].filter((skill) => skill !== kept);
+		const same = own.find(({ name }) => name === plan.skill) ?? kept;
+		if ([...others, ...broken].some(({ name }) => name === plan.skill) || problemOnWindows(plan.skill) !== null) {
+			throw nameTaken(plan.skill);
+		}
+		if (same && toolNameOf(same) !== plan.tool) throw nameTaken(plan.skill);
+		const owner = others.find(({ tools }) => tools.some(({ name }) => name === plan.tool));
+		if (owner) {
+			const message = `“${plan.tool}” is a tool of the skill “${owner.name}”. Choose another name.`;
+			throw new SkillError('InvalidArgs', message);
+		}
+		if (own.length >= MAX_TOOLS && !own.some(({ name }) => name === plan.skill)) {
+			const message = `This chat has ${MAX_TOOLS} tools already, which is the limit. Remove one with ${REMOVE.name}.`;
+			throw new SkillError('InvalidArgs', message);
+		}
+	};
+
+	/** Trusts the files before they are in place, so that a stop in between leaves nothing that asks. */
+	const place = async (conversationId: string, { skill, files }: Plan): Promise<void> => {
+		const root = folderOf(conversationId);
+		const dir = join(root, skill);
+		const source = sourceOf(conversationId);
+		const [staging, old] = [join(root, `.new-${randomUUID()}`), join(root, `.old-${randomUUID()}`)];
+		try {
+			await writeFiles(staging, files);
+			const subject = { source, name: skill, root, dir: staging, version: VERSION };
+			await trust.trust(subject, digestOf(files), now());
+			await rename(dir, old).catch(ignoreMissing);
+			await rename(staging, dir);
+		} finally {
+			await removeFolder(staging);
+			await removeFolder(old);
+		}
+	};
+	const drop = async (skill: Skill): Promise<void> => {
+		await removeFolder(skill.dir);
+		await store.trustedSkills.remove(skillIdOf(skill));
+	};
+
+	/** @throws AppError as `Installer.install` */
+	const install = async (conversationId: string, name: string, files: SkillFiles): Promise<Skill> => {
+		const kept = await findKept((skill) => skill.name === name);
+		const conflict = kept ? ('overwrite' as const) : ('fail' as const);
+		const choice = { conflict, apiKeyId: 'system', enabled: true };
+		const fetch: Fetch = (into) => fetchFiles(files, into);
+		await installer.install(fetch, choice, new AbortController().signal);
+		const skill = await findKept((each) => each.name === name);
+		if (!skill) throw new AppError('conflict', `Other files of “${name}” were installed meanwhile.`);
+		await trust.trust(skill, digestOf(files), now());
+		// Otherwise this chat would have to load it first.
+		await store.conversationSkills.set(conversationId, name, 'pinned', now());
+		const copy = (await read(conversationId)).find((each) => each.name === name);
+		if (copy) await drop(copy);
+		return skill;
+	};
+
+	async function tools(offer: DefinedToolsOffer): Promise<DefinedToolsOfTurn> {
+		const { conversationId, apiKeyId, isProgram = false, isLimited = false, only } = offer;
+		const isOffered = () => isEnabled() && apiKeyId === undefined && !isProgram && !isLimited;
+		const id = isOffered() && conversationId !== undefined ? conversationId : null;
+		const offered = () =>
+			id !== null && isOffered() ? [DEFINE, REMOVE].filter(({ name }) => only?.includes(name) ?? true) : [];
+		let own = id === null ? [] : await read(id);
+		/** Made skills in this turn. */
+		const kept = new Set<string>();
+		const answered = new Map<string, Plan>();
+		const refused = new Map<string, DefinedResult>();
+
+		async function ask(args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | Plan> {
+			const plan = planTool(args, isReserved);
+			own = await read(id ?? '');
+			await checkFree(plan, own);
+			const digest = digestOf(plan.files);
+			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
+			if (isAllowed && earlier.digest === digest && earlier.define?.isKept === plan.persistent) return plan;
+			const before = own.find(({ name }) => name === plan.skill) ?? (await findKept(({ name }) => name === plan.skill));
+			return {
+				interruptId: randomUUID(),
+				skill: plan.skill,
+				script: DEFINE.name,
+				args: [plan.tool],
+				reason: `The agent wants to ${before ? 'replace' : 'define'} the tool “${plan.tool}”.`,
+				digest,
+				define: await reviewOf(plan, before)
+			};
+		}
+
+		async function define(plan: Plan): Promise<DefinedResult> {
+			const use = `Call it as ${plan.tool}, from the next step on.`;
+			if (!plan.persistent) {
+				await checkFree(plan, await read(id ?? ''));
+				await place(id ?? '', plan);
+				own = await read(id ?? '');
+				return done({ defined: plan.tool, use });
+			}
+			const skill = await install(id ?? '', plan.skill, plan.files);
+			own = await read(id ?? '');
+			kept.add(skillIdOf(skill));
+			return { ...done({ defined: plan.tool, skill: skill.name, use }), changesLibrary: true };
+		}
+
+		async function remove(name: string): Promise<DefinedResult> {
+			if (isReserved(name)) {
+				throw new SkillError(
+					'InvalidArgs',
+					`“${plainLine(name).slice(0, 100)}” is a built-in tool and can’t be removed.`
+				);
+			}
+			const skill = await find(id ?? '', name);
+			if (skill) {
+				await drop(skill);
+				own = await read(id ?? '');
+				return done({ removed: name });
+			}
+			const made = await findKept((each) => toolNameOf(each) === name);
+			if (!made) {
+				const message = `No tool “${plainLine(name).slice(0, 100)}” was defined with ${DEFINE.name}.`;
+				throw new SkillError('UnknownTool', message, 'Tools of other skills and built-in ones can’t be removed.');
+			}
+			const { id: trashId } = await installer.remove(made);
+			const note = `Its skill ${made.name} is in the trash, where the user can restore it.`;
+			return { ...done({ removed: name, skill: made.name, trashId, note }), changesLibrary: true };
+		}
+
+		return {
+			tools: () => [...offered()],
+			has: (name) => offered().some((tool) => tool.name === name),
+			lane: () => DEFINE.name,
+			async approval(name, args, earlier) {
+				if (name !== DEFINE.name) return null;
+				try {
+					const asked = await ask(args, earlier);
+					if ('interruptId' in asked) return asked;
+					answered.set(JSON.stringify(args), asked);
+				} catch (error) {
+					refused.set(JSON.stringify(args), failureOf(error));
+				}
+				return null;
+			},
+			async call(name, args) {
+				const key = JSON.stringify(args);
+				try {
+					if (name === REMOVE.name) return await inTurn(() => remove(typeof args.name === 'string' ? args.name : ''));
+					const plan = answered.get(key);
+					if (plan) return await inTurn(() => define(plan));
+					return refused.get(key) ?? failed('ApprovalRequired', 'Only the user can allow a new tool.');
+				} catch (error) {
+					return failureOf(error);
+				}
+			},
+			skills() {
+				if (!isOffered()) return [];
+				return [...own, ...registry.snapshot().skills.filter((skill) => kept.has(skillIdOf(skill)))];
+			}
+		};
+	}
+
+	return {
+		tools,
+		async list(conversationId) {
+			if (!isEnabled()) return [];
+			const described = async (skill: Skill, isKept: boolean): Promise<DefinedTool> => {
+				const { digest } = await readFolder(skill.dir);
+				return { name: toolNameOf(skill), skill: skill.name, digest: digest ?? '', isKept };
+			};
+			const [own, kept] = await Promise.all([read(conversationId), listKept()]);
+			return Promise.all([
+				...own.map((skill) => described(skill, false)),
+				...kept.map((skill) => described(skill, true))
+			]);
+		},
+		async codeOf(conversationId, name) {
+			const skill = isEnabled() ? await find(conversationId, name) : undefined;
+			const { files } = skill ? await readFolder(skill.dir) : { files: [] };
+			const text = files.find(({ path }) => path === scriptOf(name))?.text ?? null;
+			if (text === null) throw gone();
+			return text;
+		},
+		keep: (conversationId, { name, digest }) =>
+			inTurn(async () => {
+				const skill = isEnabled() ? await find(conversationId, name) : undefined;
+				const kept = skill ? undefined : await findKept((each) => toolNameOf(each) === name);
+				const folder = (skill ?? kept)?.dir;
+				if (folder === undefined) throw gone();
+				const content = await readFolder(folder);
+				if (content.digest !== digest) {
+					throw new AppError('conflict', 'This tool has changed since.', { hint: 'Keep it from its newest step.' });
+				}
+				if (kept) return { skill: kept.name };
+				const files = Object.fromEntries(content.files.map(({ path, text }) => [path, text ?? '']));
+				await checkFree({ tool: name, skill: skill?.name ?? '' }, []).catch((error: unknown) => {
+					throw error instanceof SkillError ? new AppError('conflict', error.message) : error;
+				});
+				return { skill: (await install(conversationId, skill?.name ?? '', files)).name };
+			}),
+		copyAll: (conversationId, toConversationId) =>
+			inTurn(async () => {
+				await copyFolder(folderOf(conversationId), folderOf(toConversationId), () => undefined);
+				const copies = await read(toConversationId);
+				for (const skill of await read(conversationId)) {
+					const trusted = await store.trustedSkills.get(skillIdOf(skill), VERSION);
+					const copy = copies.find(({ name }) => name === skill.name);
+					if (trusted && copy) await store.trustedSkills.put(skillIdOf(copy), trusted);
+				}
+			}),
+		removeAll: (conversationId) =>
+			inTurn(async () => {
+				for (const skill of await read(conversationId)) await drop(skill);
+				await removeFolder(folderOf(conversationId));
+			})
+	};
+}
+
+/** What the templates write, which name no version. */
+const VERSION = '1.0.0';
+
+/** Of this conversation alone, so that trust in its tools is, too. */
+function sourceOf(conversationId: string): string {
+	return `${CHAT_SOURCE}${hash('sha256', conversationId).slice(0, 24)}`;
+}
+
+const scriptOf = (tool: string): string => `scripts/${tool}.js`;
+
+function gone(): AppError {
+	return new AppError('not_found', 'This chat no longer has this tool.', { hint: 'It was removed, or never defined.' });
+}
+
+function toolNameOf({ tools }: Skill): string {
+	return tools[0]?.name ?? '';
+}
+
+function entriesOf(files: SkillFiles) {
+	return Object.entries(files)
+		.map(([path, text]) => {
+			const kind = 'file' as const;
+			return {
+				path,
+				kind,
+				text,
+				sha256: hash('sha256', text),
+				bytes: Buffer.byteLength(text),
+				isCut: false,
+				isProgram: false
+			};
+		})
+		.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** As `trust` computes it of the folder with these files. */
+function digestOf(files: SkillFiles): string {
+	const folders = Object.keys(files).flatMap((path) => (path.includes('/') ? [dirname(path)] : []));
+	return digestOfEntries(entriesOf(files), [...new Set(folders)]);
+}
+
+async function reviewOf(plan: Plan, before: Skill | undefined): Promise<NonNullable<ApprovalRequest['define']>> {
+	const entries = entriesOf(plan.files);
+	const content = { digest: null, files: entries, problem: null };
+	const changes = before
+		? await changesOf(await keptFiles(await readFolder(before.dir)), await keptFiles(content))
+		: [];
+	const [entry] = JSON.parse(plan.files['tools.json'] ?? '[]') as { description: string; parameters: object }[];
+	return {
+		tool: plan.tool,
+		description: entry?.description ?? '',
+		parameters: JSON.stringify(entry?.parameters ?? {}, null, 2),
+		code: plan.files[scriptOf(plan.tool)] ?? '',
+		isKept: plan.persistent,
+		replaces: before !== undefined,
+		changes: changes.map(({ path, diff }) => ({ path, diff: diff ?? '' })),
+		...findingsShown(await scanFiles(content))
+	};
+}
+
+function done(value: object): DefinedResult {
+	return { ok: true, output: JSON.stringify({ ok: true, ...value }) };
+}
+
+function failed(error: string, message: string, hint?: string): DefinedResult {
+	return { ok: false, output: JSON.stringify({ ok: false, error, message, hint }) };
+}
+
+function failureOf(error: unknown): DefinedResult {
+	if (error instanceof SkillError) return failed(error.type, error.message, error.hint);
+	if (error instanceof AppError) return failed('DefineFailed', plainLine(error.message).slice(0, 500), error.hint);
+	return failed('DefineFailed', 'The disk of the server can’t be written.');
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+	if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,117 @@
+/** Runs of skills' evals and their answers (F16). */
+import type { Kysely } from 'kysely';
+import type { EvalAnswer, EvalRun, EvalRunSummary } from '../../../shared/try-out.ts';
+import type { Database } from '../schema.ts';
+
+export function createEvalRuns(db: Kysely<Database>) {
+	const put = async (run: EvalRun, on: Kysely<Database> = db): Promise<void> => {
+		const results = run.results.map((result) => ({ ...result, answers: undefined }));
+		const columns = { state: run.state, body: JSON.stringify({ ...run, results }) };
+		await on
+			.insertInto('eval_runs')
+			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, ...columns })
+			.onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
+			.execute();
+	};
+	return {
+		/** Adds or updates the run without its answers. */
+		put: (run: EvalRun): Promise<void> => put(run),
+
+		/** Adds an answer, or replaces the one in its place, and updates the run. `key`: what it answers; null never to reuse it. */
+		async putAnswer(
+			run: EvalRun,
+			{ caseId, answer, key, now }: { caseId: string; answer: EvalAnswer; key: string | null; now: string }
+		): Promise<void> {
+			const { side, round } = answer;
+			const columns = { key, body: JSON.stringify(answer), created_at: now };
+			await db.transaction().execute(async (transaction) => {
+				await transaction
+					.insertInto('eval_answers')
+					.values({ run_id: run.id, case_id: caseId, side, round, ...columns })
+					.onConflict((conflict) => conflict.columns(['run_id', 'case_id', 'side', 'round']).doUpdateSet(columns))
+					.execute();
+				await put(run, transaction);
+			});
+		},
+
+		/** The newest answer with this key, of any run. */
+		async findAnswer(key: string): Promise<EvalAnswer | null> {
+			const row = await db
+				.selectFrom('eval_answers')
+				.select('body')
+				.where('key', '=', key)
+				.orderBy('created_at', 'desc')
+				.limit(1)
+				.executeTakeFirst();
+			return row ? (JSON.parse(row.body) as EvalAnswer) : null;
+		},
+
+		async get(id: string): Promise<EvalRun | null> {
+			const row = await db.selectFrom('eval_runs').select('body').where('id', '=', id).executeTakeFirst();
+			if (!row) return null;
+			const run = JSON.parse(row.body) as EvalRun;
+			const rows = await db
+				.selectFrom('eval_answers')
+				.select(['case_id', 'body'])
+				.where('run_id', '=', id)
+				.orderBy('case_id')
+				.orderBy('round')
+				.orderBy('side')
+				.execute();
+			const answers = Map.groupBy(rows, ({ case_id }) => case_id);
+			const results = run.results.map((result) => ({
+				...result,
+				answers: (answers.get(result.id) ?? []).map(({ body }) => JSON.parse(body) as EvalAnswer)
+			}));
+			return { ...run, results };
+		},
+
+		/** Newest first. `skillId`: `source/name`. */
+		async list(skillId: string, limit: number): Promise<EvalRunSummary[]> {
+			const rows = await db
+				.selectFrom('eval_runs')
+				.select('body')
+				.where('skill_id', '=', skillId)
+				.orderBy('started_at', 'desc')
+				.orderBy('id')
+				.limit(limit)
+				.execute();
+			return rows.map(({ body }) => {
+				const { results: _, ...summary } = JSON.parse(body) as EvalRun;
+				return summary;
+			});
+		},
+
+		/** Keeps only the newest `kept` runs of a skill. */
+		async removeOlder(skillId: string, kept: number): Promise<void> {
+			const newest = db
+				.selectFrom('eval_runs')
+				.select('id')
+				.where('skill_id', '=', skillId)
+				.orderBy('started_at', 'desc')
+				.orderBy('id')
+				.limit(kept);
+			await db.transaction().execute(async (transaction) => {
+				const removed = await transaction
+					.deleteFrom('eval_runs')
+					.where('skill_id', '=', skillId)
+					.where('id', 'not in', newest)
+					.returning('id')
+					.execute();
+				const ids = removed.map(({ id }) => id);
+				if (ids.length > 0) await transaction.deleteFrom('eval_answers').where('run_id', 'in', ids).execute();
+			});
+		},
+
+		/** Ends runs left running by an earlier server start. Returns their number. */
+		async endUnfinished(error: string, now: string): Promise<number> {
+			const rows = await db.selectFrom('eval_runs').select('body').where('state', '=', 'running').execute();
+			for (const { body } of rows) {
+				await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now });
+			}
+			return rows.length;
+		}
+	};
+}
+
+export type EvalRuns = ReturnType<typeof createEvalRuns>;

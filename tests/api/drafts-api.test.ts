@@ -1,0 +1,390 @@
+/** Drafts of skills over REST: made of a chat, written by a model or by rules, changed, checked and saved (F8). */
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type App, createApp } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import * as draft from '../../src/routes/api/skills/drafts/[draft]/+server.ts';
+import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+server.ts';
+import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
+import * as save from '../../src/routes/api/skills/drafts/[draft]/save/+server.ts';
+import * as stop from '../../src/routes/api/skills/drafts/[draft]/stop/+server.ts';
+import * as trial from '../../src/routes/api/skills/drafts/[draft]/trial/+server.ts';
+import * as drafts from '../../src/routes/api/skills/drafts/+server.ts';
+import type { DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
+import type { EvalRun } from '../../src/lib/shared/try-out.ts';
+import type { ErrorBody } from '../../src/lib/shared/errors.ts';
+import { emptyAnswer, type Message } from '../../src/lib/shared/message.ts';
+import { gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import { type RouteServer, serveRoutes } from '../support/route-server.ts';
+
+let root: string;
+let app: App;
+let server: RouteServer;
+let model: ModelServer | null = null;
+
+afterEach(async () => {
+	await close();
+	await model?.close();
+	model = null;
+	await rm(root, { recursive: true, force: true });
+});
+
+async function open(replies: Reply[] | null = null): Promise<void> {
+	root = await mkdtemp(join(tmpdir(), 'drafts-'));
+	await mkdir(join(root, 'skills'));
+	model = replies && (await startModelServer(replies));
+	await start();
+	await chat();
+}
+
+async function start(): Promise<void> {
+	const upstream = model ? { OPENROUTER_API_KEY: 'k-0123456789', OPENROUTER_BASE_URL: model.url } : {};
+	const env = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), ...upstream };
+	app = await createApp(loadConfig({ ...env, OPENROUTER_MODEL: 'test/model' }));
+	const at = '/api/skills/drafts';
+	const routes = { [at]: drafts, [`${at}/[draft]`]: draft, [`${at}/[draft]/review`]: review };
+	server = await serveRoutes(app, {
+		...routes,
+		[`${at}/[draft]/improve`]: improve,
+		[`${at}/[draft]/save`]: save,
+		[`${at}/[draft]/stop`]: stop,
+		[`${at}/[draft]/trial`]: trial
+	});
+}
+
+async function close(): Promise<void> {
+	await server.close();
+	await app.close();
+}
+
+const TOKEN = `ghp_${'a1B2'.repeat(9)}`;
+async function chat(): Promise<void> {
+	const at = '2026-11-01T00:00:00.000Z';
+	const asked: Message = {
+		...emptyAnswer('q', '', at),
+		...{ role: 'user', status: 'complete', runId: null, files: ['sales.csv'] },
+		parts: [{ type: 'text', id: 't', text: `Count the lines of sales.csv with ${TOKEN}` }]
+	};
+	const command = { type: 'tool', id: 'c', name: 'execute_command', status: 'done', result: '2 sales.csv' } as const;
+	const answered: Message = {
+		...emptyAnswer('a', 'r', at, 'q'),
+		...{ status: 'complete', runId: null },
+		parts: [
+			{ ...command, arguments: JSON.stringify({ command: `wc -l sales.csv # ${TOKEN}` }) },
+			{ type: 'text', id: 't', text: 'It has 2 lines.' }
+		]
+	};
+	await app.store.conversations.create({ id: 'c1', title: 'Lines of a file', createdAt: at });
+	await app.store.messages.fill('c1', [asked, answered], 'a');
+	await app.workspaces.write('c1', 'sales.csv', new Blob(['a,b\n1,2\n']).stream());
+}
+
+async function ask<Answer = SkillDraft>(method: string, path = '', body?: unknown) {
+	const response = await fetch(`${server.url}/api/skills/drafts${path}`, {
+		method,
+		...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+	});
+	const answer = response.status === 204 ? null : ((await response.json()) as unknown);
+	return { status: response.status, answer: answer as Answer, error: (answer as ErrorBody | null)?.error };
+}
+const begin = async (wanted: object = { conversationId: 'c1' }) => (await ask('POST', '', wanted)).answer;
+const waited = async ({ id }: SkillDraft) => {
+	await app.drafts.settled(id);
+	return (await ask('GET', `/${id}`)).answer;
+};
+const textOf = ({ files }: SkillDraft, path: string) => files.find((file) => file.path === path)?.text ?? '';
+
+const WRITTEN = {
+	name: 'line-counter',
+	description: 'Counts the lines of a file. Use when somebody asks how long a file is.',
+	instructions: '1. Run `scripts/count.sh FILE`.\n2. Answer with the number.',
+	files: [{ path: 'scripts/count.sh', text: `#!/bin/sh\nwc -l "$1" # ${TOKEN}\n` }],
+	evals: [{ prompt: 'How long is a.txt?', expected_output: 'A number', expectations: ['regex: \\d'] }]
+};
+const written = (changed: object = {}) => text(JSON.stringify({ ...WRITTEN, ...changed }));
+
+describe('F8: without a model', () => {
+	test('rules make a draft at once; nothing is in the library until it’s saved, and then it’s there as a skill', async () => {
+		await open();
+		const made = await begin();
+		expect(made).toMatchObject({ state: 'ready', revision: 1, model: null, name: 'lines-file', base: null });
+		expect(JSON.stringify(made)).not.toContain(TOKEN);
+		expect(made.replaced).toContainEqual({ name: 'API_TOKEN', what: 'a token' });
+		expect(textOf(made, 'examples/sales.csv')).toBe('a,b\n1,2\n');
+		expect(await readdir(join(root, 'skills'))).toEqual([]);
+
+		const { answer: checked } = await ask<DraftReview>('GET', `/${made.id}/review`);
+		expect(checked).toMatchObject({ status: 'ready', revision: 1, scripts: ['scripts/step-1.sh'], changes: null });
+		expect(checked.tokens).toBeGreaterThan(20);
+		const saved = await ask('POST', `/${made.id}/save`, { revision: 1 });
+		expect(saved.answer).toMatchObject({ state: 'saved', savedAs: 'skills/lines-file' });
+		expect(app.skills.registry.snapshot().skills.map(({ name }) => name)).toContain('lines-file');
+		expect(await readFile(join(root, 'skills/lines-file/scripts/step-1.sh'), 'utf8')).toContain('${1:-sales.csv}');
+	});
+
+	test('changes are kept, undone one by one, and a second tab overwrites nothing', async () => {
+		await open();
+		const { id, files } = await begin();
+		const put = (revision: number, more: object) => ask('PUT', `/${id}`, { revision, ...more });
+		const first = await put(1, { files: [{ path: 'notes.md', text: 'one' }] });
+		expect(first.answer).toMatchObject({ revision: 2, canUndo: true });
+		expect((await put(1, { files: [{ path: 'notes.md', text: 'two' }] })).status).toBe(409);
+		await put(2, { files: [{ path: 'notes.md', text: null }] });
+		expect(textOf((await put(3, { undo: true })).answer, 'notes.md')).toBe('one');
+		const all = (await put(4, { undo: true })).answer;
+		expect(all.files).toEqual(files);
+		expect(all.canUndo).toBe(false);
+		expect((await put(5, { undo: true })).error?.message).toBe('There is nothing to undo.');
+		expect((await ask('POST', `/${id}/save`, { revision: 1 })).status).toBe(409);
+	});
+
+	test.each([
+		['../../evil.sh', 400],
+		['scripts/../../evil.sh', 400],
+		['/etc/passwd', 400],
+		['scripts/\u0000', 400]
+	])('a file can’t be put at %s', async (path, status) => {
+		await open();
+		const { id } = await begin();
+		expect((await ask('PUT', `/${id}`, { revision: 1, files: [{ path, text: 'x' }] })).status).toBe(status);
+		expect((await ask('GET', `/${id}`)).answer.revision).toBe(1);
+	});
+
+	test('a broken one can’t be saved, and says why; a taken name neither', async () => {
+		await open();
+		const { id } = await begin();
+		const change = (revision: number, content: string) =>
+			ask('PUT', `/${id}`, { revision, files: [{ path: 'SKILL.md', text: content }] });
+		await change(1, '---\nname: ../x\n---\nHi');
+		const { answer } = await ask<DraftReview>('GET', `/${id}/review`);
+		expect(answer.status).toBe('broken');
+		expect((await ask('POST', `/${id}/save`, { revision: 2 })).error?.message).toMatch(/^The skill can’t be saved: /);
+		await mkdir(join(root, 'skills/taken'));
+		await writeFile(join(root, 'skills/taken/SKILL.md'), '---\nname: taken\ndescription: Is here.\n---\nHi');
+		await app.skills.registry.reload();
+		await change(2, '---\nname: taken\ndescription: Is new.\n---\nHo');
+		const taken = await ask('POST', `/${id}/save`, { revision: 3 });
+		expect(taken).toMatchObject({ status: 409, error: { message: 'A skill named “taken” already exists.' } });
+		expect(await readFile(join(root, 'skills/taken/SKILL.md'), 'utf8')).toContain('Is here');
+	});
+
+	test('a draft of a skill shows what it changes, and saving it edits the skill, which can be undone', async () => {
+		await open();
+		await mkdir(join(root, 'skills/demo'));
+		await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is old.\n---\nHi');
+		await writeFile(join(root, 'skills/demo/old.md'), 'old');
+		await app.skills.registry.reload();
+		const { id, base } = await begin({ skill: 'demo' });
+		expect(base).toBe('skills/demo');
+		const files = [
+			{ path: 'SKILL.md', text: '---\nname: demo\ndescription: Is new.\n---\nHi' },
+			{ path: 'old.md', text: null },
+			{ path: 'new.md', text: 'new' }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		const { answer } = await ask<DraftReview>('GET', `/${id}/review`);
+		expect(answer.changes?.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
+			'SKILL.md changed',
+			'new.md added',
+			'old.md removed'
+		]);
+		await ask('POST', `/${id}/save`, { revision: 2 });
+		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
+		expect(await app.edits.list(join(root, 'skills/demo'))).toHaveLength(1);
+	});
+
+	test('a chat without an answer, and one that isn’t there, say so', async () => {
+		await open();
+		await app.store.conversations.create({ id: 'new', title: 'x', createdAt: '2026-11-01T00:00:00.000Z' });
+		expect(await ask('POST', '', { conversationId: 'new' })).toMatchObject({ status: 409 });
+		expect(await ask('POST', '', { conversationId: 'gone' })).toMatchObject({ status: 404 });
+		expect(await ask('POST', '', { conversationId: 'c1', messageId: 'gone' })).toMatchObject({ status: 404 });
+		expect(await ask('POST', '', {})).toMatchObject({ status: 400 });
+		const { id } = await begin();
+		const improved = await ask('POST', `/${id}/improve`, { revision: 1 });
+		expect(improved).toMatchObject({ status: 409, error: { hint: 'Connect a model in the settings.' } });
+	});
+});
+
+describe('F16: a draft is tried', () => {
+	const SKILL =
+		'---\nname: shout\ndescription: Shouts a text. Use when somebody wants to shout.\n---\nRun `node scripts/shout.mjs TEXT`.';
+	const ended = async (id: string) => {
+		for (;;) {
+			const { answer } = await ask<EvalRun>('GET', `/${id}/trial`);
+			if (answer.state !== 'running') return answer;
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+	};
+	async function draftOf(script: string): Promise<string> {
+		await open();
+		const { id } = await begin();
+		const files = [
+			{ path: 'SKILL.md', text: SKILL },
+			{ path: 'scripts/shout.mjs', text: script },
+			{ path: 'evals/evals.json', text: JSON.stringify([{ prompt: 'shout "hey"', expectations: ['contains: HEY'] }]) }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		return id;
+	}
+
+	test('with one message, or by its evals with and without it; it stays as it is, and nothing is in the library', async () => {
+		const id = await draftOf('console.log(process.argv[2].toUpperCase());');
+		expect((await ask('GET', `/${id}/trial`)).status).toBe(404);
+		expect((await ask('POST', `/${id}/trial`, { revision: 1 })).status).toBe(409);
+		expect((await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'shout "ho"' })).status).toBe(202);
+		const one = await ended(id);
+		expect(one).toMatchObject({ state: 'done', results: [{ answers: [{ status: 'success', loaded: ['shout'] }] }] });
+		expect(one.results[0]?.answers[0]?.text).toContain('HO');
+		await ask('POST', `/${id}/trial`, { revision: 2 });
+		const all = await ended(id);
+		expect(all.sides.map(({ kind }) => kind)).toEqual(['with', 'without']);
+		expect(all.sides[0]?.figures.passRate?.value).toBe(1);
+		expect(await readdir(join(root, 'skills'))).toEqual([]);
+		expect(await readdir(join(root, 'data/evals'))).toEqual([]);
+	});
+
+	test('can be stopped while its script runs, and only one trial goes on', async () => {
+		const id = await draftOf('setTimeout(() => {}, 1e9);');
+		await ask('POST', `/${id}/trial`, { revision: 2 });
+		expect((await ask('POST', `/${id}/trial`, { revision: 2 })).status).toBe(409);
+		expect((await ask<EvalRun>('DELETE', `/${id}/trial`)).answer.state).toBe('cancelled');
+		expect((await ask('DELETE', `/${id}`)).status).toBe(204);
+	});
+});
+
+describe('F8: with a model', () => {
+	test('what it wrote replaces the rules’ draft, without secrets, and can be undone', async () => {
+		await open([written()]);
+		const first = await begin();
+		expect(first).toMatchObject({ state: 'writing', name: 'lines-file' });
+		const made = await waited(first);
+		expect(made).toMatchObject({ state: 'ready', name: 'line-counter', model: 'test/model', problem: null });
+		expect(textOf(made, 'SKILL.md')).toContain('Run `scripts/count.sh FILE`');
+		expect(textOf(made, 'scripts/count.sh')).toContain('${API_TOKEN}');
+		expect(made.files.map(({ path }) => path)).not.toContain('scripts/step-1.sh');
+		expect(textOf(made, 'evals/evals.json')).toContain('How long is a.txt?');
+		const sent = JSON.stringify(model?.requests[0]?.body);
+		expect(sent).not.toContain(TOKEN);
+		expect(sent).toContain('json_schema');
+		const back = await ask('PUT', `/${made.id}`, { revision: made.revision, undo: true });
+		expect(back.answer.name).toBe('lines-file');
+	});
+
+	test.each([
+		['isn’t JSON', text('I would love to!'), /^The model’s reply isn’t a skill/],
+		['puts a file outside', written({ files: [{ path: '../../x.sh', text: 'x' }] }), /where no file of a skill may be/],
+		['has a shell in its name', written({ name: '$(rm -rf ~)' }), /isn’t a valid skill name/],
+		['has no description', written({ description: '' }), /description must have/]
+	])('a reply that %s leaves the rules’ draft, and says why', async (_case, reply, problem) => {
+		await open([reply]);
+		const made = await waited(await begin());
+		expect(made).toMatchObject({ state: 'ready', name: 'lines-file', model: null });
+		expect(made.problem).toMatch(problem);
+		expect(await readdir(join(root, 'skills'))).toEqual([]);
+	});
+
+	test('a server that knows no structured output is asked without it', async () => {
+		await open([
+			(exchange) => {
+				exchange.begin(400, { 'content-type': 'application/json' });
+				exchange.end('{"error":{"code":400,"message":"unknown field text"}}');
+			},
+			written()
+		]);
+		expect(await waited(await begin())).toMatchObject({ name: 'line-counter', problem: null });
+	});
+
+	test('it can be stopped; what somebody changes meanwhile counts', async () => {
+		const hold = gate();
+		await open([text('{', hold), text('{', hold)]);
+		const one = await begin();
+		await model?.received(1);
+		const stopped = await ask('POST', `/${one.id}/stop`);
+		expect(stopped.answer).toMatchObject({ state: 'ready', name: 'lines-file', problem: null });
+		const two = await begin();
+		await model?.received(2);
+		const files = [{ path: 'mine.md', text: 'mine' }];
+		await ask('PUT', `/${two.id}`, { revision: two.revision, files });
+		expect(textOf(await waited(two), 'mine.md')).toBe('mine');
+		hold.open();
+	});
+
+	test('after a server that was killed meanwhile, the rules’ draft is there and says so', async () => {
+		const hold = gate();
+		await open([text('{', hold)]);
+		const { id } = await begin();
+		await model?.received(1);
+		// As a kill leaves it.
+		const left = await app.store.skillDrafts.get(id);
+		await close();
+		hold.open();
+		expect(left?.state).toBe('writing');
+		await start();
+		const { answer } = await ask('GET', `/${id}`);
+		expect(answer).toMatchObject({ state: 'ready', name: 'lines-file' });
+		expect(answer.problem).toMatch(/^The server stopped while the model was writing/);
+	});
+
+	test('improves a skill by a wish and its failed runs, and leaves its name, front matter and evals', async () => {
+		await open([written({ name: 'other-name', description: 'Counts better.', evals: [WRITTEN.evals[0]] })]);
+		const front = 'name: demo\ndescription: >\n  Is old.\n  Very.\nlicense: MIT\nmetadata:\n  version: "2"';
+		await mkdir(join(root, 'skills/demo/evals'), { recursive: true });
+		await writeFile(join(root, 'skills/demo/SKILL.md'), `---\n${front}\n---\n# Demo\n\nHi`);
+		await writeFile(join(root, 'skills/demo/evals/evals.json'), '[{"prompt":"old"}]');
+		await app.skills.registry.reload();
+		const caller = { conversationId: 'c1', runId: 'r', toolCallId: 't' };
+		const ran = {
+			id: 'e1',
+			skillId: 'skills/demo',
+			skill: 'demo',
+			version: '2',
+			script: 'x.sh',
+			argv: ['a'],
+			digest: ''
+		};
+		await app.store.skillExecutions.start(
+			{ ...ran, sandbox: '', limits: {}, caller } as never,
+			'2026-11-01T00:00:00.000Z'
+		);
+		const ended = { status: 'error', errorType: 'ExecutionFailed', message: 'It broke', exitCode: 1, durationMs: 1 };
+		const output = { stdoutBytes: 1, stderrBytes: 1, output: 'no such column', files: [], refused: [] };
+		await app.store.skillExecutions.finish('e1', { ...ended, ...output } as never, '2026-11-01T00:00:01.000Z');
+
+		const liked = await app.store.messages.get('c1', 'a');
+		const used = { type: 'tool', id: 'l', name: 'load_skill', arguments: '{}', status: 'done' } as const;
+		const loaded = { skill: 'demo', description: '', path: '', tokens: 1 };
+		const words = { type: 'text', id: 'w', text: 'A bad answer' } as const;
+		await app.store.messages.update('c1', { ...liked!, parts: [{ ...used, loaded }, words], isDisliked: true });
+		const { id } = await begin({ skill: 'demo' });
+		const { answer } = await ask('POST', `/${id}/improve`, { revision: 1, wish: `Be exact with ${TOKEN}` });
+		expect(answer.state).toBe('writing');
+		const made = await waited(answer);
+		expect(textOf(made, 'SKILL.md')).toBe(
+			'---\nname: demo\ndescription: Counts better.\nlicense: MIT\nmetadata:\n  version: "2"\n---\n\n1. Run `scripts/count.sh FILE`.\n2. Answer with the number.\n'
+		);
+		expect(textOf(made, 'evals/evals.json')).toBe('[{"prompt":"old"}]');
+		const sent = JSON.stringify(model?.requests[0]?.body);
+		expect(sent).toContain('no such column');
+		expect(sent).toContain('Be exact');
+		expect(sent).toContain('A bad answer');
+		expect(sent).not.toContain(TOKEN);
+		const { answer: checked } = await ask<DraftReview>('GET', `/${id}/review`);
+		expect(checked.changes?.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/count.sh']);
+		expect(await readFile(join(root, 'skills/demo/SKILL.md'), 'utf8')).toContain('Is old');
+	});
+
+	test('a model that fails leaves the skill’s draft as it was', async () => {
+		await open([text('No.')]);
+		await mkdir(join(root, 'skills/demo'));
+		await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is old.\n---\nHi');
+		await app.skills.registry.reload();
+		const first = await begin({ skill: 'demo' });
+		const { answer } = await ask('POST', `/${first.id}/improve`, { revision: 1 });
+		const made = await waited(answer);
+		expect(made.problem).toMatch(/Nothing was changed\.$/);
+		expect(made.files).toEqual(first.files);
+	});
+});

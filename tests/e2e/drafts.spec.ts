@@ -1,0 +1,105 @@
+/** From a chat to a skill: the workbench, in Demo mode and with a model. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from './app.ts';
+import { answers, ask } from './played-model.ts';
+
+const SALES = 'month,revenue\n2026-01,120\n2026-02,150\n2026-03,90\n';
+
+async function draftOfChart(page: Page, url: string): Promise<void> {
+	await page.goto(url);
+	const file = { name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(SALES) };
+	await page.getByTestId('file-input').setInputFiles(file);
+	await expect(page.locator('[data-testid=attachment][data-state=ready]')).toHaveCount(1);
+	await ask(page, 'Draw a bar chart of revenue by month');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await ask(page, '/save-skill');
+	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
+	await expect(page.getByTestId('no-problems')).toBeVisible();
+}
+const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of SKILL.md' });
+
+test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back', async ({ page, app }) => {
+	await draftOfChart(page, app.url);
+	await expect(textOf(page)).toHaveValue(/Load the skill `data-analysis` and run `scripts\/analyze_csv\.mjs/);
+	await expect(
+		page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]')
+	).toBeVisible();
+	await test.info().attach('workbench', { body: await page.screenshot(), contentType: 'image/png' });
+
+	const made = await textOf(page).inputValue();
+	await textOf(page).fill(made.replace(/^name: .*$/m, 'name: ../no name'));
+	await expect(page.getByTestId('diagnostic').first()).toHaveAttribute('data-severity', 'error');
+	await expect(page.getByTestId('save-draft')).toBeDisabled();
+	await page.getByTestId('undo-draft').click();
+	await expect(textOf(page)).toHaveValue(made);
+	await textOf(page).fill(made.replace(/^name: .*$/m, 'name: monthly-chart'));
+	await expect(page.getByTestId('draft-status')).toHaveText('Draft saved');
+	await page.reload();
+	await expect(page.getByRole('heading', { name: 'Draft of monthly-chart' })).toBeVisible();
+
+	await page.getByTestId('draft-evals').click();
+	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+	await page.getByRole('button', { name: 'Try it' }).click();
+	const tried = page.getByTestId('trial-answer');
+	await expect(tried).toHaveAttribute('data-state', 'done');
+	// With the skill that it requires.
+	await expect(tried).toContainText('loaded data-analysis');
+
+	await page.getByTestId('save-draft').click();
+	await expect(page.getByTestId('skill-page')).toContainText('monthly-chart');
+	const placed = join(app.skillsDir, 'monthly-chart');
+	expect(await readFile(join(placed, 'examples/sales.csv'), 'utf8')).toBe(SALES);
+	await page.getByRole('button', { name: 'Undo' }).click();
+	await expect(page.getByTestId('workbench')).toBeVisible();
+	await expect(readFile(join(placed, 'SKILL.md'))).rejects.toThrow('ENOENT');
+	await page.getByTestId('discard-draft').click();
+	await expect(page.getByTestId('drafts-page')).toContainText('No drafts');
+});
+
+test('F8: of two tabs none overwrites the other', async ({ page, app, context }) => {
+	await draftOfChart(page, app.url);
+	const other = await context.newPage();
+	await other.goto(page.url());
+	await expect(textOf(other)).toHaveValue(/data-analysis/);
+	const made = await textOf(page).inputValue();
+	await textOf(page).fill(`${made}\nMine.\n`);
+	await expect(page.getByTestId('draft-status')).toHaveText('Draft saved');
+	await textOf(other).fill(`${made}\nTheirs.\n`);
+	await expect(other.getByTestId('draft-conflict')).toBeVisible();
+	await other.getByRole('button', { name: 'Use theirs' }).click();
+	await expect(textOf(other)).toHaveValue(/Mine\.\n$/);
+	await textOf(other).fill(`${made}\nBoth.\n`);
+	await expect(other.getByTestId('draft-status')).toHaveText('Draft saved');
+	await textOf(page).fill(`${made}\nMine again.\n`);
+	await page.getByRole('button', { name: 'Keep mine' }).click();
+	await expect(page.getByTestId('draft-status')).toHaveText('Draft saved');
+	await other.reload();
+	await expect(textOf(other)).toHaveValue(/Mine again\.\n$/);
+});
+
+test.describe('on a phone', () => {
+	test.use({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+	test('F8: the workbench fits, is accessible, and previews', async ({ page, app }) => {
+		await draftOfChart(page, app.url);
+		await test.info().attach('workbench', { body: await page.screenshot(), contentType: 'image/png' });
+		await page.getByTestId('preview-draft').click();
+		await expect(page.getByRole('heading', { name: 'Draw bar chart revenue' })).toBeVisible();
+		await page.getByTestId('verdict').scrollIntoViewIfNeeded();
+		expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+		const width = await page.evaluate(() => document.documentElement.scrollWidth);
+		expect(width).toBeLessThanOrEqual(390);
+	});
+});
+
+test('F8, F9: in Demo mode, a message asks for the draft, too', async ({ page, app }) => {
+	await page.goto(app.url);
+	await ask(page, 'How many words are in “one two three”?');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await ask(page, 'Save this chat as a skill');
+	await page.getByTestId('draft-link').click();
+	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
+	await expect(textOf(page)).toHaveValue(/count-words/);
+});
