@@ -230,6 +230,19 @@ describe('F8: without a model', () => {
 		expect(textOf(answer, 'large.md')).toMatch(/^e+$/);
 	});
 
+	test('what somebody changes in the skill meanwhile isn’t overwritten', async () => {
+		await open();
+		await mkdir(join(root, 'skills/demo'));
+		await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is old.\n---\nHi');
+		await app.skills.registry.reload();
+		const { id } = await begin({ skill: 'demo' });
+		await writeFile(join(root, 'skills/demo/new.md'), 'theirs');
+		await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'mine.md', text: 'mine' }] });
+		const saved = await ask('POST', `/${id}/save`, { revision: 2 });
+		expect(saved).toMatchObject({ status: 409, error: { message: expect.stringContaining('new.md') as string } });
+		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
+	});
+
 	test('a chat without an answer, and one that isn’t there, say so', async () => {
 		await open();
 		await app.store.conversations.create({ id: 'new', title: 'x', createdAt: '2026-11-01T00:00:00.000Z' });

@@ -21,7 +21,7 @@ const PAGES = [
 	['/skills/scores', '[data-testid=scores-page]'],
 	['/skills/updates', '[data-testid=updates-page] [data-testid=check-updates]:enabled'],
 	['/skills/executions', '[data-testid=executions-page]'],
-	['/settings', '[data-testid=settings-page] [data-testid=connection]'],
+	['/settings', '[data-testid=settings-page] [data-testid=connect]:enabled'],
 	['/connect', '[data-testid=connect-page] [data-testid=snippet-claude-code]'],
 	['/account/callback', '[data-testid=sign-in-error]'],
 	['/docs/api', '[data-testid=api-page] [data-testid=operation]'],

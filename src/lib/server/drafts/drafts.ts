@@ -44,7 +44,7 @@ import {
 } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider, type KnownSecrets } from './personal.ts';
-import { createSaving, type SavingParts } from './saving.ts';
+import { createSaving, digestsOf, type SavingParts } from './saving.ts';
 import { createTrials, type TrialParts } from './trials.ts';
 
 export interface DraftParts extends TrialParts, SavingParts {
@@ -97,6 +97,7 @@ interface Writing {
 
 /** Of a chat: more is only skimmed by people, too. */
 const MAX_MESSAGES = 400;
+const MAX_DRAFTS = 200;
 /** Drafts that a model writes at the same time. */
 const MAX_WRITING = 3;
 const WRITE_MS = 5 * 60_000;
@@ -112,6 +113,12 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const { baseOf, placeNew, changeBase } = createSaving(parts);
 	let isClosing = false;
 
+	const list = async (): Promise<DraftList> => {
+		const drafts = (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
+		return {
+			data: drafts.map(({ id, name, state, from, base, updatedAt }) => ({ id, name, state, from, base, updatedAt }))
+		};
+	};
 	const requireDraft = async (id: string): Promise<StoredDraft> => {
 		const draft = await skillDrafts.get(id);
 		if (draft) return draft;
@@ -124,7 +131,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		throw changedElsewhere();
 	};
 	const shown = (draft: StoredDraft): SkillDraft => {
-		const { files, earlier, ...rest } = draft;
+		const { files, earlier, baseFiles: _baseFiles, ...rest } = draft;
 		const job = writing.get(draft.id);
 		const progress = job
 			? job.characters > 0
@@ -181,11 +188,14 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		job.done = write(id, model, what, job);
 	};
 	const begin = async (
-		made: Pick<StoredDraft, 'files' | 'notes' | 'from' | 'base'>,
+		made: Pick<StoredDraft, 'files' | 'notes' | 'from' | 'base' | 'baseFiles'>,
 		{ model, task, hider }: { model: Model | null; task: ModelTask | null; hider: Hider }
 	): Promise<SkillDraft> => {
 		requireRoom(made.files);
 		if (model && task) requireTurn();
+		if ((await list()).data.length >= MAX_DRAFTS) {
+			throw new AppError('conflict', `There are ${MAX_DRAFTS} drafts already.`, { hint: 'Discard some first.' });
+		}
 		const draft: StoredDraft = {
 			...made,
 			id: randomUUID(),
@@ -249,7 +259,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		const skill = requireSkill(editor, null, id);
 		const files = await filesOf(skill);
 		return begin(
-			{ files, notes: [], from: null, base: skillIdOf(skill) },
+			{ files, notes: [], from: null, base: skillIdOf(skill), baseFiles: await digestsOf(skill) },
 			{ model: null, task: null, hider: createHider() }
 		);
 	};
@@ -277,12 +287,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	}
 
 	return {
-		async list() {
-			const drafts = (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
-			return {
-				data: drafts.map(({ id, name, state, from, base, updatedAt }) => ({ id, name, state, from, base, updatedAt }))
-			};
-		},
+		list,
 		start: (wanted) =>
 			wanted.conversationId === undefined ? ofSkill(wanted.skill ?? '') : ofChat(wanted.conversationId, wanted),
 		get: async (id) => shown(await requireDraft(id)),
@@ -368,9 +373,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				return skill;
 			});
 			const savedAs =
-				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, name, draft.files);
+				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, name, draft);
 			// From now on, it changes that skill.
-			return shown(await put(draft, { state: 'saved', savedAs, base: savedAs }));
+			const saved = baseOf(savedAs);
+			const baseFiles = saved ? await digestsOf(saved) : undefined;
+			return shown(await put(draft, { state: 'saved', savedAs, base: savedAs, baseFiles }));
 		},
 		async try(id, wanted) {
 			const draft = await requireDraft(id);

@@ -4,7 +4,7 @@ import type { Installer } from '../install/catalog-installer.ts';
 import { placeSkill, removeSkillFile, type SkillEditorParts, writeSkillFile } from '../skill-admin/skill-editor.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
-import type { StoredFile } from '../store/skills/drafts.ts';
+import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import type { Store } from '../store/store.ts';
 import { readFolder } from '../trust/folder.ts';
 import { bytesOf, fetchOf, isHeld } from './draft-files.ts';
@@ -30,12 +30,25 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 	};
 
 	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */
-	const changeBase = async (id: string, name: string, files: readonly StoredFile[]): Promise<string> => {
+	const changeBase = async (
+		id: string,
+		name: string,
+		{ files, baseFiles }: Pick<StoredDraft, 'files' | 'baseFiles'>
+	): Promise<string> => {
 		const base = baseOf(id);
 		if (!base) throw new AppError('conflict', 'The skill that this draft changes is gone.');
 		const { skills, shadowed, broken } = editor.skills.registry.snapshot();
 		if (name !== base.name && [...skills, ...shadowed, ...broken].some((other) => other.name === name)) {
 			throw new AppError('conflict', `Another skill is named “${name}”.`, { hint: 'Choose another name.' });
+		}
+		const now = await digestsOf(base);
+		const paths = new Set([...Object.keys(now), ...Object.keys(baseFiles ?? now)]);
+		const changed = [...paths].filter((path) => now[path] !== (baseFiles ?? now)[path]);
+		if (changed.length > 0) {
+			const what = changed.slice(0, 3).join(', ');
+			throw new AppError('conflict', `Somebody has changed the skill since this draft was begun: ${what}.`, {
+				hint: 'Nothing was saved. Open a new draft of the skill and bring your changes over; this one stays.'
+			});
 		}
 		const installs = await store.skillInstalls.list(id);
 		if (installs.some(({ state }) => state === 'active')) {
@@ -50,9 +63,9 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 		const order = [...files].sort((a, b) => Number(a.path === 'SKILL.md') - Number(b.path === 'SKILL.md'));
 		let current = id;
 		for (const file of order) {
-			const now = before.get(file.path);
-			if (file.encoding === 'base64' || now?.text === file.content) continue;
-			const wanted = { path: file.path, text: file.content, digest: now?.sha256 ?? null };
+			const there = before.get(file.path);
+			if (file.encoding === 'base64' || there?.text === file.content) continue;
+			const wanted = { path: file.path, text: file.content, digest: there?.sha256 ?? null };
 			current = (await writeSkillFile(editor, current, wanted)).skill;
 		}
 		const kept = new Set(files.map(({ path }) => path));
@@ -63,4 +76,10 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 	};
 
 	return { baseOf, placeNew, changeBase };
+}
+
+/** SHA-256 by path of what a draft can hold of a skill. */
+export async function digestsOf(skill: Pick<Skill, 'dir'>): Promise<Record<string, string>> {
+	const { files } = await readFolder(skill.dir);
+	return Object.fromEntries(files.filter(isHeld).map(({ path, sha256 }) => [path, sha256]));
 }

@@ -37,6 +37,8 @@ interface Trial {
 
 const EVALS = 'evals/evals.json';
 const MAX_EXAMPLES = 5;
+/** Of one trial: somebody only wants to see how it does. */
+const MAX_USD = 1;
 /** Of drafts that were tried; the oldest is forgotten first. */
 const MAX_KEPT = 50;
 
@@ -57,7 +59,7 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 				await mkdir(dirname(join(dir, file.path)), { recursive: true });
 				await writeFile(join(dir, file.path), bytesOf(file), { flag: 'wx' });
 			}
-			const options = { without: !isPrompt && against === null };
+			const options = { without: !isPrompt && against === null, maxCostUsd: MAX_USD };
 			const outcome = await evals.tryOut(dir, options, {
 				signal: stop.signal,
 				...(against && !isPrompt && { against }),
@@ -68,8 +70,8 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 				},
 				onAnswer: ({ results, done, total }) => Object.assign(run, { results, progress: { done, total } })
 			});
-			const { sides, results, costUsd } = outcome;
-			ended = { sides, results, costUsd, state: 'done' };
+			const { sides, results, costUsd, isOverLimit } = outcome;
+			ended = { sides, results, costUsd, state: isOverLimit ? 'limit' : 'done' };
 		} catch (error) {
 			const reason = error instanceof AppError ? error.message : 'Something went wrong. See the server’s log.';
 			ended = stop.signal.aborted ? { state: 'cancelled' } : { state: 'failed', error: reason };
@@ -85,7 +87,7 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 			}
 			const run: EvalRun = {
 				...{ id: randomUUID(), skillId: draft.base ?? draft.name, version: `revision ${draft.revision}` },
-				...{ kind: 'answers', state: 'running', rounds: 1, maxCostUsd: null, isFresh: false },
+				...{ kind: 'answers', state: 'running', rounds: 1, maxCostUsd: MAX_USD, isFresh: false },
 				...{ progress: { done: 0, total: 0 }, sides: [], results: [], costUsd: null, error: null },
 				...{ startedAt: new Date().toISOString(), finishedAt: null }
 			};

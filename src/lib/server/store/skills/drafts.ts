@@ -9,6 +9,8 @@ export type StoredFile = z.infer<typeof storedFile>;
 
 const storedDraft = skillDraft.omit({ files: true, canUndo: true, progress: true }).extend({
 	files: z.array(storedFile),
+	/** SHA-256 by path of the skill’s files when the draft was begun, to see whether somebody changed them since. */
+	baseFiles: z.record(z.string(), z.string()).optional(),
 	/** What the files were before the last changes, oldest first. */
 	earlier: z.array(z.array(storedFile))
 });
