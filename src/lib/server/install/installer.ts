@@ -123,7 +123,11 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	const switched = (work: () => Promise<void>, skill: InstallSubject): Promise<SkillVersions> =>
 		change(async () => {
-			await work();
+			await work().catch(async (error: unknown) => {
+				// A reload meanwhile may have seen the skill half moved.
+				await registry.reload();
+				throw error;
+			});
 			await settle();
 			return versionsOf(context, skill);
 		});

@@ -96,7 +96,9 @@ describe('F4: risks in a list of skills', () => {
 		// Written again, as it was.
 		writeFileSync(join(skill.dir, 'run.sh'), RISKY);
 		trust.risksOf(skill);
-		const reads = () => vi.mocked(readFolder).mock.settledResults;
+		const { mock } = vi.mocked(readFolder);
+		// Only of this skill: what the test before began may still be read.
+		const reads = () => mock.settledResults.filter((_, index) => mock.calls[index]?.[0] === skill.dir);
 		await expect.poll(reads, { timeout: 10_000 }).toMatchObject([{ type: 'fulfilled' }]);
 		trust.risksOf(other);
 		await next;
