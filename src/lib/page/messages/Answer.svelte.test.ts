@@ -47,6 +47,7 @@ test('UI 10.5: what a script made stands below the first sentence of the answer,
 	await expect.element(card).not.toBeInTheDocument();
 	await screen.rerender({ message: fold(grown) });
 	await expect.element(card).toBeVisible();
+	await expect.element(screen.getByRole('table')).toBeVisible();
 	const { FOLLOWING, PRECEDING } = { FOLLOWING: 4, PRECEDING: 2 };
 	const place = (of: Element) => card.element().compareDocumentPosition(of);
 	expect(place(screen.getByText('The text has four words.').element()) & PRECEDING).toBeTruthy();
