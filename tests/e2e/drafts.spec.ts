@@ -102,6 +102,8 @@ test('F8, F9: in Demo mode, a message asks for the draft, too', async ({ page, a
 	await ask(page, 'How many words are in “one two three”?');
 	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
 	await ask(page, 'Save this chat as a skill');
+	// In words, not as what a program would read.
+	await expect(answers(page).last()).toContainText('is drafted');
 	await page.getByTestId('draft-link').click();
 	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
 	await expect(textOf(page)).toHaveValue(/count-words/);
