@@ -1,5 +1,19 @@
 /** Settings of programs that people have. Pure. */
-import type { Place, Snippet } from './connect-snippets.ts';
+export interface Snippet {
+	id: string;
+	title: string;
+	note?: string;
+	language: string;
+	text: string;
+}
+
+export interface Place {
+	/** Of this server, as seen by the browser, without a trailing slash. */
+	origin: string;
+	/** A key, or a placeholder. */
+	key: string;
+	model: string;
+}
 
 const IN_A_CONTAINER = 'From a container, this computer is usually called host.docker.internal.';
 /** The page doesn't know where this software is installed. */

@@ -1,5 +1,5 @@
 /** Code that uses this server. Pure. */
-import type { Place, Snippet } from './connect-snippets.ts';
+import type { Place, Snippet } from './app-settings.ts';
 
 const QUESTION = 'Count the words of “the quick brown fox”';
 const JAVASCRIPT = { id: 'js', title: 'JavaScript', language: 'javascript' };

@@ -1,5 +1,5 @@
 /** Settings and code that connect a program to this server. Pure. */
-import { APPS } from './app-settings.ts';
+import { APPS, type Place, type Snippet } from './app-settings.ts';
 import { CODE } from './client-code.ts';
 
 export const GROUPS = [
@@ -48,22 +48,6 @@ export const LOCAL_CLIENTS: readonly ConnectClient[] = ['claude', 'library'];
 
 /** Names in older links. */
 const FORMER: Record<string, ConnectClient> = { responses: 'openai', agui: 'ag-ui', mcp: 'claude-code', rest: 'curl' };
-
-export interface Snippet {
-	id: string;
-	title: string;
-	note?: string;
-	language: string;
-	text: string;
-}
-
-export interface Place {
-	/** Of this server, as seen by the browser, without a trailing slash. */
-	origin: string;
-	/** A key, or a placeholder. */
-	key: string;
-	model: string;
-}
 
 export function snippetsOf(client: ConnectClient, place: Place): Snippet[] {
 	return SNIPPETS[client](place);
