@@ -346,6 +346,83 @@ describe('F16: the prompts of a skill, in a form', () => {
 		await expect.poll(saved).toEqual(before);
 	});
 
+	test('say what must be true, a row each, and how it is written stays; half a schema is no harm', async () => {
+		const rubric = { rubric: 'It is kind.', weight: 2 };
+		const exit = { exitCode: 0, script: 'scripts/a.sh', text: 'It works' };
+		const odd = { contains: 'a', regex: 'b' };
+		const before = [
+			{ prompt: 'One', expectations: ['skillLoaded: demo', rubric, exit, odd], assertions: ['exact: 1'] }
+		];
+		const { screen, saved, save } = await openForm(JSON.stringify(before));
+		const rows = screen.getByTestId('eval-expectation');
+		await expect.element(rows).toHaveLength(4);
+		const kinds = rows.getByLabelText('What to check');
+		await expect.element(kinds.nth(0)).toHaveValue('rubric');
+		await expect.element(kinds.nth(1)).toHaveValue('exitCode');
+		await expect.element(rows.nth(1).getByLabelText('Of which script (optional)')).toHaveValue('scripts/a.sh');
+		// What the form can't show stays as it is, with the reason why it doesn't hold.
+		await expect.element(rows.nth(2)).toMatchTextContent(/must have one of these keys/i);
+		await rows.nth(2).getByRole('button', { name: 'Remove check 3 of prompt 1' }).click();
+		await expect.element(kinds.nth(2)).toHaveValue('equals');
+		await rows.nth(0).getByLabelText('Sentence').fill('It is very kind.');
+		await rows.nth(1).getByLabelText('Exit code').fill('3');
+
+		const add = screen.getByRole('button', { name: 'Add check to prompt 1' });
+		await add.click();
+		await kinds.nth(2).selectOptions('JSON in it fits schema');
+		const schema = rows.nth(2).getByLabelText('JSON Schema');
+		await schema.fill('{"type": "obj');
+		await expect.element(schema).toHaveValue('{"type": "obj');
+		await expect.element(rows.nth(2).getByTestId('expectation-problem')).toMatchTextContent(/must be a JSON Schema/);
+		await save.click();
+		expect(saved()).toEqual(before);
+		await schema.fill('{"type":"object"}');
+		await expect.element(rows.nth(2).getByTestId('expectation-problem')).not.toBeInTheDocument();
+
+		await add.click();
+		await kinds.nth(3).selectOptions('Answer matches regex');
+		await rows.nth(3).getByLabelText('Regular expression').fill('([');
+		const problem = rows.nth(3).getByTestId('expectation-problem');
+		await expect.element(problem).toMatchTextContent(/Regex isn’t a regular expression: /);
+		await rows.nth(3).getByLabelText('Regular expression').fill('\\d+ ');
+		await screen.getByLabelText('Files it gets (optional)').fill('evals/a.txt\nevals/b.txt');
+		await save.click();
+		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
+		expect(saved()).toEqual([
+			{
+				...{ prompt: 'One', assertions: ['exact: 1'], files: ['evals/a.txt', 'evals/b.txt'] },
+				expectations: [
+					'skillLoaded: demo',
+					{ rubric: 'It is very kind.', weight: 2 },
+					{ exitCode: 3, script: 'scripts/a.sh', text: 'It works' },
+					{ json: { type: 'object' } },
+					{ regex: '\\d+ ' }
+				]
+			}
+		]);
+	});
+
+	test('that ask only whether the skill is loaded say so in skill-creator’s field', async () => {
+		const { screen, saved, save } = await openForm(
+			JSON.stringify([
+				{ query: 'One', should_trigger: false },
+				{ prompt: 'Two', expectations: ['skillNotLoaded: demo', 'contains: 2'] }
+			])
+		);
+		const only = screen.getByLabelText('Check only this');
+		await expect.element(only.nth(0)).toBeChecked();
+		await expect.element(screen.getByLabelText('The AI').nth(0)).toHaveValue('skillNotLoaded');
+		await screen.getByLabelText('The AI').nth(0).selectOptions('Should use this skill');
+		await only.nth(1).click();
+		await expect.element(screen.getByTestId('eval-expectation')).not.toBeInTheDocument();
+		await save.click();
+		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
+		expect(saved()).toEqual([
+			{ query: 'One', should_trigger: true },
+			{ prompt: 'Two', expectations: ['contains: 2'], should_trigger: false }
+		]);
+	});
+
 	test('that are refused stay in the form with the reason; those that another changed are not overwritten', async () => {
 		const { screen, client, disk, saved, save, onsaved } = await openForm('[{"prompt":"One"},{"prompt":"Two"}]');
 		await screen.getByRole('button', { name: 'Remove prompt 1' }).click();
