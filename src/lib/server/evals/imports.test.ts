@@ -233,6 +233,8 @@ describe('F16: results that skill-creator wrote', () => {
 			'eval-3/with_skill/grading.json can’t be used: expectations.0.passed is missing.',
 			'eval-4/with_skill/grading.json is larger than 5 MB.'
 		]);
+		const deep = `{"expectations": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+		await expect(readZip(zipOf({ 'grading.json': deep }))).rejects.toThrow(/nested more than \d+ levels deep/);
 		await expect(readZip(zipOf({ 'notes.txt': 'hi' }))).rejects.toMatchObject({
 			...{ code: 'invalid_input', message: 'This zip has no grading.json and no benchmark.json.' }
 		});

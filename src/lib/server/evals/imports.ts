@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { basename, dirname, join as joinEntry } from 'node:path/posix';
 import { z } from 'zod';
-import { AppError } from '../../shared/errors.ts';
+import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../shared/errors.ts';
 import { figuresOf } from '../../shared/eval-figures.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
@@ -12,6 +12,7 @@ import { type EvalAnswer, type EvalResult, type EvalRun, type EvalSide, UNKNOWN_
 import { fetchZip } from '../install/sources/upload.ts';
 import type { StagingFolder } from '../install/staging-folder.ts';
 import type { EvalCase } from './evals-file.ts';
+import { evalNumberOf } from './exports.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** A workspace also has what the runs made; of that nothing is kept. */
@@ -59,7 +60,7 @@ type Grading = z.infer<typeof gradingFile>;
 const benchmarkFile = z
 	.looseObject({
 		metadata: z
-			.looseObject({
+			.object({
 				skill_name: z.string().nullish(),
 				executor_model: z.string().nullish(),
 				timestamp: z.string().nullish()
@@ -223,7 +224,7 @@ function runsIn(files: ReadonlyMap<string, string>, problems: string[]): FoundRu
 			const text = files.get(joinEntry(dirname(path), 'outputs/answer.md')) ?? '';
 			run.answers.push({
 				evalId: String(own?.eval_id ?? place.evalId),
-				title: own?.eval_name || basename(place.folder),
+				title: own?.eval_name || place.title,
 				prompt: own?.prompt || null,
 				...{ configuration: place.configuration, round: place.round },
 				answer: {
@@ -264,12 +265,14 @@ function placeOf(path: string) {
 	const name = segments.pop() ?? '';
 	const evalId = /^eval-(\d{1,9})(?:\D|$)/.exec(name)?.[1] ?? (name || '1');
 	const root = folderOf(joinEntry(...segments, 'x'));
-	return { root, folder, evalId, configuration, round: Math.max(1, Number(run?.[1] ?? 1)) };
+	const title = name === `eval-${evalId}` ? null : name;
+	return { root, folder, evalId, title, configuration, round: Math.max(1, Number(run?.[1] ?? 1)) };
 }
 
 /** A sentence for what is neither. */
 function readFile(value: unknown, path: string): { benchmark: Benchmark } | { grading: Grading } | string {
 	if (value === undefined) return `${path} isn’t valid JSON.`;
+	if (isNestedDeeperThan(MAX_NESTING, value)) return `${path} is nested more than ${MAX_NESTING} levels deep.`;
 	const isBenchmark = isObject(value) && 'runs' in value;
 	if (!isBenchmark && !(isObject(value) && ('expectations' in value || 'summary' in value))) {
 		return `${path} is neither a grading.json, which has “expectations”, nor a benchmark.json, which has “runs”.`;
@@ -381,8 +384,12 @@ function toRun({ from, about, startedAt, answers }: FoundRun, later: number, of:
 		.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 	if (configurations.length > MAX_SIDES) return `it has more than ${MAX_SIDES} configurations.`;
 	const results = new Map<string, EvalResult>();
-	for (const { evalId, title, prompt, configuration, round, answer } of answers) {
-		const known = of.cases.find(({ id }) => id === title) ?? of.cases.find(({ id }) => id === evalId);
+	for (const { evalId: given, title, prompt, configuration, round, answer } of answers) {
+		// No database takes the other characters as they are.
+		const evalId = given.toWellFormed().replaceAll('\0', '�');
+		const known =
+			of.cases.find(({ id }) => id === title) ??
+			of.cases.find((each, index) => each.id === evalId || String(evalNumberOf(each, index)) === evalId);
 		const result = results.get(evalId) ?? {
 			id: evalId,
 			prompt: (prompt ?? known?.prompt ?? title ?? '').slice(0, MAX_TEXT) || `Eval ${evalId}`,

@@ -130,7 +130,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 		await expect.element(kinds.nth(1)).toHaveValue('exitCode');
 		await expect.element(rows.nth(1).getByLabelText('Of which script (optional)')).toHaveValue('scripts/a.sh');
 		// What the form can't show stays as it is, with the reason why it doesn't hold.
-		await expect.element(rows.nth(2)).toMatchTextContent(/must have one of these keys/i);
+		await expect.element(rows.nth(2)).toMatchTextContent(/^\s*.*This must have one of these keys/);
 		await rows.nth(2).getByRole('button', { name: 'Remove check 3 of prompt 1' }).click();
 		await expect.element(kinds.nth(2)).toHaveValue('equals');
 		await rows.nth(0).getByLabelText('Sentence').fill('It is very kind.');
@@ -142,7 +142,9 @@ describe('F16: the prompts of a skill, in a form', () => {
 		const schema = rows.nth(2).getByLabelText('JSON Schema');
 		await schema.fill('{"type": "obj');
 		await expect.element(schema).toHaveValue('{"type": "obj');
-		await expect.element(rows.nth(2).getByTestId('expectation-problem')).toMatchTextContent(/must be a JSON Schema/);
+		await expect
+			.element(rows.nth(2).getByTestId('expectation-problem'))
+			.toMatchTextContent(/This must be a JSON Schema/);
 		await save.click();
 		expect(saved()).toEqual(before);
 		await schema.fill('{"type":"object"}');
@@ -152,7 +154,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 		await kinds.nth(3).selectOptions('Answer matches regex');
 		await rows.nth(3).getByLabelText('Regular expression').fill('([');
 		const problem = rows.nth(3).getByTestId('expectation-problem');
-		await expect.element(problem).toMatchTextContent(/Regex isn’t a regular expression: /);
+		await expect.element(problem).toMatchTextContent(/This isn’t a regular expression: /);
 		await rows.nth(3).getByLabelText('Regular expression').fill('\\d+ ');
 		await screen.getByLabelText('Files it gets (optional)').fill('evals/a.txt\nevals/b.txt');
 		await save.click();
@@ -178,7 +180,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 				{ prompt: 'Two', expectations: ['skillNotLoaded: demo', 'contains: 2'] }
 			])
 		);
-		const only = screen.getByLabelText('Check only this');
+		const only = screen.getByLabelText('Check only whether it’s loaded');
 		await expect.element(only.nth(0)).toBeChecked();
 		await expect.element(screen.getByLabelText('The AI').nth(0)).toHaveValue('skillNotLoaded');
 		await screen.getByLabelText('The AI').nth(0).selectOptions('Should use this skill');

@@ -105,12 +105,14 @@ export function expectationWords(text: string): string {
 	return ofScript ? `${ofScript[2]} ends with code ${ofScript[1]}` : `${CHECK_WORDS[kind].label} ${value}`;
 }
 
-/** Why the server would refuse it; null if it wouldn't. */
+/** Why the server would refuse it, said of what is typed; null if it wouldn't. */
 export function problemOf(given: unknown, skill: string): string | null {
 	try {
 		readExpectation(given, skill);
 		return null;
 	} catch (error) {
-		return (error as Error).message;
+		const { message } = error as Error;
+		const [, first = '', rest = ''] = /^(\w+) ([^]*)$/.exec(message) ?? [];
+		return checkNamed(first) ? `This ${rest}` : `This ${message}`;
 	}
 }

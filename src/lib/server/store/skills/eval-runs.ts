@@ -17,7 +17,7 @@ export function createEvalRuns(db: Kysely<Database>) {
 		/** Adds or updates the run without its answers. */
 		put: (run: EvalRun): Promise<void> => put(run),
 
-		/** Adds a run with all its answers, which are never used again. */
+		/** Adds a run with all its answers, which are never used again. Twice is once. */
 		async putWhole(run: EvalRun, now: string): Promise<void> {
 			const rows = run.results.flatMap(({ id, answers }) =>
 				answers.map((answer) => ({
@@ -27,6 +27,7 @@ export function createEvalRuns(db: Kysely<Database>) {
 			);
 			await db.transaction().execute(async (transaction) => {
 				await put(run, transaction);
+				await transaction.deleteFrom('eval_answers').where('run_id', '=', run.id).execute();
 				for (const row of rows) await transaction.insertInto('eval_answers').values(row).execute();
 			});
 		},
