@@ -57,6 +57,7 @@ export interface Endpoints {
 	'/api/skills/[...id]/evals': typeof import('./api/skills/[...id]/evals/+server.ts');
 	'/api/skills/[...id]/evals/[run]': typeof import('./api/skills/[...id]/evals/[run]/+server.ts');
 	'/api/skills/[...id]/evals/[run]/export': typeof import('./api/skills/[...id]/evals/[run]/export/+server.ts');
+	'/api/skills/[...id]/evals/import': typeof import('./api/skills/[...id]/evals/import/+server.ts');
 	'/api/skills/[...id]/export': typeof import('./api/skills/[...id]/export/+server.ts');
 	'/api/skills/[...id]/file': typeof import('./api/skills/[...id]/file/+server.ts');
 	'/api/skills/[...id]/packages': typeof import('./api/skills/[...id]/packages/+server.ts');

@@ -1,5 +1,8 @@
 /** On the page: skills from both catalogs, a site and pasted text, each reviewed first; and a skill's evals. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { strToU8, zipSync } from 'fflate';
 import {
 	playedEnvironment,
 	startGithub,
@@ -129,6 +132,56 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 
 	await page.getByLabel('Do the right prompts load it?').click();
 	await page.getByTestId('start-evals').click();
-	await expect(page.getByTestId('eval-trigger')).toContainText('Precision 100 %, recall 100 %', { timeout: 60_000 });
+	await expect(page.getByTestId('eval-trigger')).toContainText(/Loaded when it should: (\d+) of \1/, {
+		timeout: 60_000
+	});
 	await expect(page.getByTestId('eval-row')).toHaveCount(3);
+});
+
+test('F16: prompts are written with their checks in a form; results of skill-creator are imported and marked', async ({
+	page,
+	app
+}) => {
+	await page.goto('/skills/spreadsheets');
+	await page.getByTestId('tab-evals').click();
+	await page.getByTestId('edit-evals').click();
+	const prompt = page.getByTestId('eval-prompt').first();
+	const rows = prompt.getByTestId('eval-expectation');
+	await expect(rows.first()).toBeVisible();
+	const before = await rows.count();
+	await prompt.getByRole('button', { name: /^Add check to prompt/ }).click();
+	const row = rows.nth(before);
+	await row.getByLabel('What to check').selectOption('regex');
+	await row.getByLabel('Regular expression').fill('([');
+	await expect(row.getByTestId('expectation-problem')).toContainText('isn’t a regular expression');
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await expect(page.getByTestId('eval-prompts')).toBeVisible();
+	await row.getByLabel('Regular expression').fill('\\d+ rows');
+	await page.getByRole('button', { name: 'Save', exact: true }).click();
+	await expect(page.getByTestId('undo-prompts')).toBeVisible();
+	const file = JSON.parse(await readFile(join(app.skillsDir, 'spreadsheets/evals/evals.json'), 'utf8')) as {
+		evals: { expectations: unknown[] }[];
+	};
+	expect(file.evals[0]?.expectations).toContain('regex: \\d+ rows');
+
+	const grading = { expectations: [{ text: 'It has 3 rows', passed: true, evidence: 'Counted.' }], claims: [] };
+	const zip = zipSync({
+		'w/iteration-1/eval-1/with_skill/run-1/grading.json': strToU8(JSON.stringify(grading)),
+		'w/iteration-2/eval-1/with_skill/run-1/grading.json': strToU8(JSON.stringify(grading)),
+		'w/iteration-2/eval-1/without_skill/run-1/grading.json': strToU8('{"expectations": "none"}')
+	});
+	const chooser = page.getByTestId('import-evals-file');
+	await chooser.setInputFiles({ name: 'results.zip', mimeType: 'application/zip', buffer: Buffer.from(zip) });
+	await expect(page.getByTestId('evals-imported')).toContainText('Imported 2 runs');
+	await expect(page.getByTestId('evals-imported')).toContainText('expectations must be a list');
+	await expect(page.getByTestId('eval-progress')).toContainText('Imported from iteration-2: 1 answer');
+	await expect(page.getByTestId('eval-row')).toContainText(['Imported', 'Imported']);
+	await chooser.setInputFiles({
+		name: 'benchmark.json',
+		mimeType: 'application/json',
+		buffer: Buffer.from('{"runs": []}')
+	});
+	await expect(page.getByTestId('evals-error')).toContainText('runs must have at least 1 item');
+	await page.reload();
+	await expect(page.getByTestId('eval-row')).toHaveCount(2);
 });

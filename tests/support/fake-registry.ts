@@ -48,6 +48,7 @@ export function createFakeRegistry() {
 		startEvals: vi.fn<Client['startEvals']>(missing),
 		getEvalRun: vi.fn<Client['getEvalRun']>(missing),
 		goOnEvals: vi.fn<Client['goOnEvals']>(missing),
+		importEvals: vi.fn<Client['importEvals']>(missing),
 		cancelEvals: vi.fn<Client['cancelEvals']>(missing),
 		scoreSkills: vi.fn<Client['scoreSkills']>(missing)
 	};

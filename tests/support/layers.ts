@@ -111,6 +111,8 @@ const LAYERS: Layer[] = [
 			STORE,
 			TRUST,
 			TURNS,
+			'lib/server/install/sources/upload.ts',
+			'lib/server/install/staging-folder.ts',
 			'lib/server/skill-admin/skill-details.ts'
 		]
 	},

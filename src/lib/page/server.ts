@@ -273,6 +273,17 @@ export function createClient() {
 			call('POST', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run }, body: { maxCostUsd } }),
 		getEvalRun: (id: string, run: string) =>
 			call('GET', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
+		/** `grading.json`, `benchmark.json`, or a zip of skill-creator's workspace. */
+		importEvals: (id: string, file: Blob & { name?: string }, options: UploadOptions) =>
+			upload<AnswerOf<'/api/skills/[...id]/evals/import', 'POST'>>(
+				{
+					method: 'POST',
+					url: addressOf('/api/skills/[...id]/evals/import', ofSkill(id)),
+					body: file,
+					contentType: /\.json$/i.test(file.name ?? '') ? 'application/json' : 'application/zip'
+				},
+				options
+			),
 		cancelEvals: (id: string, run: string) =>
 			call('DELETE', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
 

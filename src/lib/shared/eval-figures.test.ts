@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { figuresOf, wilson } from './eval-figures.ts';
+import { figuresOf, triggerWords, wilson } from './eval-figures.ts';
 import type { EvalAnswer } from './try-out.ts';
 
 const answer = (more: Partial<EvalAnswer> = {}): EvalAnswer => ({
@@ -51,11 +51,25 @@ describe('F16: figures of a side', () => {
 		];
 		expect(figuresOf(results, '1', 'demo').trigger).toEqual({
 			...{ precision: 1 / 2, recall: 1 / 4 },
+			counts: { should: { answers: 4, loaded: 1 }, shouldNot: { answers: 2, loaded: 1 } },
 			takenBy: [{ skill: 'other', count: 2 }]
 		});
 		expect(figuresOf([result([answer()], false)], '1', 'demo').trigger).toMatchObject({
 			precision: null,
 			recall: null
 		});
+	});
+
+	test('in plain words are how often it’s loaded; what wasn’t asked isn’t told', () => {
+		const of = (...asked: [loaded: boolean, should: boolean][]) => {
+			const results = asked.map(([loaded, should]) => result([answer({ loaded: loaded ? ['demo'] : [] })], should));
+			return triggerWords(figuresOf(results, '1', 'demo').trigger).map(({ label, value }) => `${label}: ${value}`);
+		};
+		const [should, shouldNot] = ['Loaded when it should', 'Loaded when it shouldn’t'];
+		expect(of([true, true], [false, true], [true, false])).toEqual([`${should}: 1 of 2`, `${shouldNot}: 1 of 1`]);
+		expect(of([false, false])).toEqual([`${shouldNot}: 0 of 1`]);
+		expect(of()).toEqual([]);
+		// Of a run from before these were counted.
+		expect(triggerWords({ precision: 1, recall: 0.9, takenBy: [] })).toEqual([{ label: should, value: '90 %' }]);
 	});
 });

@@ -58,8 +58,23 @@ function triggerOf(
 	return {
 		precision: loaded.length === 0 ? null : right / loaded.length,
 		recall: wanted.length === 0 ? null : right / wanted.length,
+		counts: {
+			should: { answers: wanted.length, loaded: right },
+			shouldNot: { answers: asked.length - wanted.length, loaded: loaded.length - right }
+		},
 		takenBy: [...counts].map(([name, count]) => ({ skill: name, count })).sort((a, b) => b.count - a.count)
 	};
+}
+
+/** Precision and recall as people say them: `Loaded when it should: 9 of 10`. Nothing that wasn’t asked. */
+export function triggerWords(trigger: EvalFigures['trigger'] | undefined): { label: string; value: string }[] {
+	const [should, shouldNot] = ['Loaded when it should', 'Loaded when it shouldn’t'];
+	const { recall = null, counts } = trigger ?? {};
+	if (!counts) return recall === null ? [] : [{ label: should, value: `${Math.round(recall * 100)} %` }];
+	return [
+		{ label: should, ...counts.should },
+		{ label: shouldNot, ...counts.shouldNot }
+	].flatMap(({ label, answers, loaded }) => (answers === 0 ? [] : [{ label, value: `${loaded} of ${answers}` }]));
 }
 
 /** For 95 %. */

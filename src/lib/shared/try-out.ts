@@ -95,6 +95,9 @@ export type CaseRun = z.infer<typeof caseRun>;
 /** Models whose answers one run of evals compares. */
 export const MOST_EVAL_MODELS = 5;
 
+/** The model of imported results that don’t name one. */
+export const UNKNOWN_MODEL = 'unknown';
+
 /** USD; null: no limit. */
 const costLimit = z.number().positive().max(10_000).nullable();
 
@@ -188,6 +191,13 @@ export const evalFigures = z.object({
 			precision: z.number().nullable(),
 			/** Of the answers that should load it, those that did. */
 			recall: z.number().nullable(),
+			/** Answers, and those of them that loaded it. Runs of old versions don’t have it. */
+			counts: z
+				.object({
+					should: z.object({ answers: z.number(), loaded: z.number() }),
+					shouldNot: z.object({ answers: z.number(), loaded: z.number() })
+				})
+				.optional(),
 			/** Other skills that were loaded in its place, most frequent first. */
 			takenBy: z.array(z.object({ skill: z.string(), count: z.number() }))
 		})
@@ -215,6 +225,8 @@ export const evalRun = z.object({
 	skillId: z.string(),
 	version: z.string(),
 	kind: z.enum(['answers', 'triggers']),
+	/** Only of results from elsewhere: the file or folder they were in. Their `version` is empty. */
+	importedFrom: z.string().optional(),
 	/** `limit`: it reached its cost limit. All but `running` can go on while answers are missing or failed. */
 	state: z.enum(['running', 'done', 'failed', 'cancelled', 'limit']),
 	rounds: z.number(),
@@ -256,6 +268,15 @@ export const skillEvals = z.object({
 	runs: z.array(evalRunSummary)
 });
 export type SkillEvals = z.infer<typeof skillEvals>;
+
+/** `POST /api/skills/:id/evals/import`. */
+export const evalImport = z.object({
+	/** Oldest first. A run that was imported before is the same one again. */
+	runs: z.array(evalRunSummary),
+	/** A sentence for each file that can’t be used, or that seems to be another skill’s. */
+	problems: z.array(z.string())
+});
+export type EvalImport = z.infer<typeof evalImport>;
 
 /** The query of `GET /api/skills/:id/evals/:run/export`. */
 export const evalExportQuery = z.object({

@@ -207,6 +207,16 @@ describe('SECURITY The server: the door takes writes as JSON only, because a for
 		expect(knock(type, { method: 'PUT', route: null })).toBe('unsupported_media_type');
 	});
 
+	test('F16: an archive where results of evals are imported, and nowhere beside it', () => {
+		const route = '/api/skills/[...id]/evals/import';
+		const upload = { 'content-type': 'application/zip' };
+		expect(knock(upload, { method: 'POST', route })).toBe('open');
+		expect(knock({ ...upload, 'sec-fetch-site': 'cross-site' }, { method: 'POST', route })).toBe('forbidden');
+		expect(knock(upload, { method: 'POST', route: '/api/skills/[...id]/evals' })).toBe('unsupported_media_type');
+		const form = { 'content-type': 'multipart/form-data; boundary=x' };
+		expect(knock(form, { method: 'POST', route })).toBe('unsupported_media_type');
+	});
+
 	test('E20: archives and folders of skills where skills are staged, and nowhere else', () => {
 		const route = '/api/skills/install/staged';
 		for (const type of ['application/zip', 'multipart/form-data; boundary=x']) {

@@ -20,6 +20,9 @@ const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
 /** Accepts an archive, or the files of a folder. */
 const STAGE_ROUTE = '/api/skills/install/staged';
 const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
+/** Accepts an archive of results. */
+const EVALS_ROUTE = '/api/skills/[...id]/evals/import';
+const ARCHIVE = /^application\/zip\s*(;|$)/i;
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
 const IP_ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/i;
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
@@ -85,6 +88,7 @@ function mustBeJson({ method, route, headers }: Knock): boolean {
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
 	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
 	if (method === 'POST' && route === STAGE_ROUTE && SKILL_UPLOAD.test(headers.get('content-type') ?? '')) return false;
+	if (method === 'POST' && route === EVALS_ROUTE && ARCHIVE.test(headers.get('content-type') ?? '')) return false;
 	if (method !== 'DELETE') return true;
 	return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }

@@ -3,6 +3,7 @@ import { findSkill, UsageError } from '../skills/cli/read.ts';
 import type { CliCommand } from '../skills/cli/run-cli.ts';
 import type { EvalCommandOptions, EvalReport, Wanted } from './evaluate.ts';
 import { exportRun, isTested } from '../evals/exports.ts';
+import { triggerWords } from '../../shared/eval-figures.ts';
 import { asModelId } from '../../shared/names.ts';
 import { type EvalAnswer, type EvalSide, MOST_EVAL_MODELS } from '../../shared/try-out.ts';
 
@@ -149,8 +150,10 @@ function renderEvals(report: EvalReport, least: number | null): string {
 
 function triggersIn({ figures: { trigger } }: EvalSide): string {
 	const taken = trigger?.takenBy.map(({ skill, count }) => `${skill} (${count})`).join(', ');
-	const instead = taken ? ` Loaded in its place: ${taken}.` : '';
-	return `  Precision ${percent(trigger?.precision)}, recall ${percent(trigger?.recall)}.${instead}`;
+	const instead = taken ? `Loaded in its place: ${taken}.` : '';
+	return `  ${triggerWords(trigger)
+		.map(({ label, value }) => `${label}: ${value}. `)
+		.join('')}${instead}`.trimEnd();
 }
 
 type Label = { id: string; label: string };

@@ -49,7 +49,11 @@ describe('F16: an evals.json that cannot be used is said with where and why, and
 		],
 		['two checks at once', { evals: [{ prompt, expectations: [{ contains: 'a', file: 'b' }] }] }, /one of these keys/],
 		['a check of no text', { evals: [{ prompt, expectations: [{ contains: 3 }] }] }, /contains must be text/],
-		['a broken regular expression', { evals: [{ prompt, expectations: ['regex: (['] }] }, /Invalid regular expression/],
+		[
+			'a broken regular expression',
+			{ evals: [{ prompt, expectations: ['regex: (['] }] },
+			/regex isn’t a regular expression/
+		],
 		['two files of one name', { evals: [{ prompt, files: ['a/x.csv', 'b/x.csv'] }] }, /two have the same name/],
 		['too many', { evals: Array.from({ length: 201 }, () => ({ prompt })) }, /evals /],
 		['a file of more than 1 MB', `[${' '.repeat(1024 * 1024)}]`, /larger than 1 MB/],

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readSkillFile } from '../skills/read/files.ts';
 import { type Skill, SkillError } from '../skills/types.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
-import { type Expectation, readExpectation, shouldTrigger } from './expectations.ts';
+import { type Expectation, readExpectation, shouldTrigger } from '../../shared/expectations.ts';
 
 /** A prompt, with expectations of its answer. */
 export interface EvalCase {

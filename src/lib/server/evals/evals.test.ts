@@ -429,3 +429,18 @@ describe('F16: a run is followed, stopped and kept', () => {
 		await expect(readdir(join(folder, 'answers'))).rejects.toThrow('ENOENT');
 	});
 });
+
+test('F16: imported results stand among the runs, once, and there is nothing to go on with; the oldest don’t fit', async () => {
+	const json = { expectations: [{ text: 'a', passed: true }] };
+	const { runs } = await evals.importRuns('demo', { json });
+	await evals.importRuns('demo', { json });
+	expect((await evals.list('demo')).runs).toEqual(runs);
+	const id = runs[0]?.id ?? '';
+	expect(await evals.get('demo', id)).toMatchObject({ importedFrom: 'grading.json', results: [{ prompt: 'Say it.' }] });
+	await expect(evals.goOn('demo', id, {})).rejects.toMatchObject({ code: 'conflict' });
+	const run = await evals.get('demo', id);
+	for (let index = 0; index < 49; index++) await store.evalRuns.put({ ...run, id: `r${index}` });
+	const old = { ...json, timing: { executor_start: '2020-01-01T00:00:00Z' } };
+	const { runs: none, problems } = await evals.importRuns('demo', { json: old });
+	expect({ none, problems }).toEqual({ none: [], problems: ['grading.json is older than the 50 runs that are kept.'] });
+});

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import { canGoOn } from '../../shared/eval-figures.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
-import type { EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
+import type { EvalImport, EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
@@ -19,6 +19,7 @@ import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import type { AnswerParts, AskedSide, EvalModel } from './answer.ts';
 import { readEvals, type EvalCase } from './evals-file.ts';
+import { readImportedFile, readImportedZip } from './imports.ts';
 import { createJudge } from './judge.ts';
 import {
 	answersOf,
@@ -46,6 +47,14 @@ export interface Evals {
 	goOn(id: string, runId: string, options: { maxCostUsd?: number | null | undefined }): Promise<EvalRun>;
 	/** @throws AppError `not_found` */
 	get(id: string, runId: string): Promise<EvalRun>;
+	/**
+	 * Keeps results that skill-creator wrote as runs: the JSON of a `grading.json` or `benchmark.json`, or a zip of its
+	 * workspace. Nothing is asked. @throws AppError `not_found`, `invalid_input` with what is wrong with it, `too_large`
+	 */
+	importRuns(
+		id: string,
+		given: { json: unknown } | { zip: AsyncIterable<Uint8Array>; signal: AbortSignal }
+	): Promise<EvalImport>;
 	/** Ends a run that is still running, and waits for its end. @throws AppError `not_found` */
 	cancel(id: string, runId: string): Promise<EvalRun>;
 	/**
@@ -260,7 +269,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const isRunning = [...active.values()].some(({ run }) => run.skillId === skillId);
 		if (isRunning || starting.has(skillId)) {
 			throw new AppError('conflict', `The evals of “${skill.name}” are already running.`, {
-				hint: 'Wait until they’re done, or cancel them.'
+				hint: 'Wait until they’re done, or stop them.'
 			});
 		}
 		starting.add(skillId);
@@ -322,6 +331,29 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		},
 
 		get: requireRun,
+
+		async importRuns(id, given) {
+			const skill = skillOf(id);
+			const { cases } = await readEvals(skill);
+			const of = { skillId: skillIdOf(skill), name: skill.name, cases, now: new Date() };
+			const { runs, problems } =
+				'json' in given
+					? readImportedFile(given.json, of)
+					: await readImportedZip(given.zip, { folder: parts.folder, signal: given.signal }, of);
+			const kept: EvalRun[] = [];
+			for (const run of runs) {
+				const before = await store.evalRuns.get(run.id);
+				if (!before) await store.evalRuns.putWhole(run, now());
+				kept.push(before ?? run);
+			}
+			await store.evalRuns.removeOlder(of.skillId, MAX_LISTED);
+			const listed = new Set((await store.evalRuns.list(of.skillId, MAX_LISTED)).map(({ id: own }) => own));
+			const [fitting, lost] = [kept.filter((run) => listed.has(run.id)), kept.filter((run) => !listed.has(run.id))];
+			const older = lost.map(
+				({ importedFrom }) => `${importedFrom} is older than the ${MAX_LISTED} runs that are kept.`
+			);
+			return { runs: fitting.map(({ results: _, ...summary }) => summary), problems: [...problems, ...older] };
+		},
 
 		async cancel(id, runId) {
 			const run = await requireRun(id, runId);

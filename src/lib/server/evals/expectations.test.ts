@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { look, readExpectation } from './expectations.ts';
+import { readExpectation } from '../../shared/expectations.ts';
+import { look } from './expectations.ts';
 
 const seen = {
 	text: 'There are 42 words.',

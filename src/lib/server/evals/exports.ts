@@ -62,7 +62,7 @@ function toCsv(run: EvalRun): string {
 /** Only what is tested can fail: the skill, not what it's compared with. */
 function toJunit(run: EvalRun): string {
 	const tested = run.sides.filter(isTested).map((side) => {
-		const name = `${skillNameOf(run)} ${side.version ?? ''}, ${side.model}`;
+		const name = `${[skillNameOf(run), side.version ?? []].flat().join(' ')}, ${side.model}`;
 		const cases = answersIn({ ...run, sides: [side] }).flatMap((each) => casesOf(each, name));
 		const counts = `tests="${cases.length}" failures="${count(cases, '<failure')}" errors="${count(cases, '<error')}" skipped="${count(cases, '<skipped')}"`;
 		return [`\t<testsuite name="${escaped(name)}" ${counts}>`, ...cases, '\t</testsuite>'].join('\n');

@@ -5,7 +5,6 @@ import { createFakeAccount, modelOf } from '../../../../../tests/support/fake-ac
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { ApiError } from '../../request.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
-import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import { figuresOf } from '../../../shared/eval-figures.ts';
 import type { EvalAnswer, EvalRun, EvalSide, SkillEvals as Evals } from '../../../shared/try-out.ts';
 import { Account } from '../../models/account.svelte.ts';
@@ -63,39 +62,6 @@ async function setup({ runs = [], ...evals }: Partial<Omit<Evals, 'runs'>> & { r
 	return { screen, client };
 }
 
-/** Opens the form for a skill whose evals.json is `text`; `isWritable` applies to its SKILL.md too. */
-async function openForm(text: string | null, { isWritable = true, example = null as Example } = {}) {
-	const disk = { text };
-	const fileOf = (path: string, content: string): SkillFileText => ({
-		...{ path, text: content, bytes: content.length, digest: `of ${content}` },
-		...{ isExecutable: false, isWritable, skill: 'installed/demo' }
-	});
-	const client = createFakeRegistry();
-	client.getEvals.mockImplementation(async () => ({
-		cases: disk.text === null ? [] : cases,
-		triggers: [],
-		problem: null,
-		runs: []
-	}));
-	client.readFile.mockImplementation(async (_id, path) => {
-		if (path === 'SKILL.md') return fileOf(path, '---');
-		if (disk.text === null) throw new ApiError('not_found', 'There is no such file.');
-		return fileOf(path, disk.text);
-	});
-	client.writeFile.mockImplementation(async (_id, { path, text: written, digest }: SkillFileWrite) => {
-		if ((disk.text === null ? null : `of ${disk.text}`) !== digest) throw new ApiError('conflict', 'It has changed.');
-		disk.text = written;
-		return fileOf(path, written);
-	});
-	const onsaved = vi.fn();
-	const skill = sampleDetail({ name: 'demo', example });
-	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
-	await screen.getByTestId('edit-evals').click();
-	const saved = (): unknown => JSON.parse(disk.text ?? 'null');
-	return { screen, client, disk, saved, onsaved, save: screen.getByRole('button', { name: 'Save', exact: true }) };
-}
-type Example = ReturnType<typeof sampleDetail>['example'];
-
 beforeEach(() => localStorage.clear());
 
 describe('F16: the evals of a skill', () => {
@@ -121,7 +87,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('start-evals')).toBeDisabled();
 		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
 		await expect.element(screen.getByTestId('start-evals')).toBeEnabled();
-		await expect.element(screen.getByTestId('cancel-evals')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('stop-evals')).not.toBeInTheDocument();
 	});
 
 	test('compare with another version, without a baseline, up to a cost, all anew', async () => {
@@ -219,8 +185,11 @@ describe('F16: the evals of a skill', () => {
 		const { screen } = await setup({ triggers, runs: [run] });
 		await expect
 			.element(screen.getByTestId('eval-trigger'))
-			.toMatchTextContent(/Precision –, recall 0 %.*Loaded in its place: other \(1\)/);
-		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/Should load it/);
+			.toMatchTextContent(/Loaded when it should: 0 of 1.*Loaded in its place: other \(1\)/);
+		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/Should load it.*Loads the skill demo/);
+		for (const word of [/precision|recall|skillLoaded/i, /0 of 0/]) {
+			await expect.element(screen.getByTestId('skill-evals')).not.toMatchTextContent(word);
+		}
 	});
 
 	test('over time are a chart with a text, and a table to choose from', async () => {
@@ -239,14 +208,70 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'cancelled');
 	});
 
-	test('are cancelled, and what there is stays; they go on where they were', async () => {
+	test('that were stopped are hollow in the chart and no part of its line; imported ones are marked', async () => {
+		const stopped = runOf({ ...done, id: 'r2', state: 'cancelled', progress: { done: 1, total: 2 } });
+		const foreign = runOf({ ...done, id: 'r3', version: '', importedFrom: 'iteration-2' });
+		const { screen } = await setup({ runs: [foreign, stopped, done, { ...done, id: 'r4' }] });
+		const chart = screen.getByTestId('eval-chart');
+		await expect.element(screen.getByTestId('eval-history')).toMatchTextContent(/Incomplete.*Imported/);
+		const line = chart.element().querySelector('polyline');
+		expect(line?.getAttribute('points')?.split(' ')).toHaveLength(3);
+		expect(chart.element().querySelectorAll('.fill-raised circle')).toHaveLength(1);
+		const rows = screen.getByTestId('eval-row');
+		await expect.element(rows.nth(0)).toMatchTextContent(/Imported/);
+		await expect.element(rows.nth(1)).toMatchTextContent(/Stopped/);
+		await expect
+			.element(screen.getByTestId('eval-progress'))
+			.toMatchTextContent(/^\s*Imported from iteration-2: 2 answers · some\/model\s*$/);
+		await expect.element(screen.getByTestId('go-on-evals')).not.toBeInTheDocument();
+	});
+
+	test('that skill-creator wrote are brought along as a file; what is wrong with some is said', async () => {
+		const { screen, client } = await setup({ runs: [] });
+		const file = new File(['{}'], 'benchmark.json');
+		const choose = () => {
+			const transfer = new DataTransfer();
+			transfer.items.add(file);
+			const input = screen.getByTestId('import-evals-file').element() as HTMLInputElement;
+			input.files = transfer.files;
+			input.dispatchEvent(new Event('change', { bubbles: true }));
+		};
+		const problem = 'The file can’t be used: runs must have at least 1 item.';
+		client.importEvals.mockRejectedValueOnce(new ApiError('invalid_input', problem));
+		await expect.element(screen.getByTestId('import-evals')).toBeVisible();
+		choose();
+		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(problem);
+		const run = runOf({ ...done, id: 'r9', version: '', importedFrom: 'benchmark.json' });
+		client.importEvals.mockResolvedValueOnce({
+			runs: [run],
+			problems: ['benchmark.json says it’s of the skill “x\u202e”.']
+		});
+		client.getEvals.mockResolvedValue({ cases, triggers: [], problem: null, runs: [run] });
+		client.getEvalRun.mockResolvedValue(run);
+		// Dropped on the evals, it isn't a skill for the page around them.
+		const dropped = vi.fn();
+		addEventListener('drop', dropped, { once: true });
+		const transfer = new DataTransfer();
+		transfer.items.add(file);
+		screen
+			.getByTestId('eval-case')
+			.element()
+			.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+		await expect.element(screen.getByTestId('evals-imported')).toMatchTextContent(/Imported 1 run.*skill “x⟨U\+202E⟩”/);
+		expect(client.importEvals).toHaveBeenLastCalledWith('installed/demo', file, expect.anything());
+		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent(/Imported from benchmark\.json/);
+		expect(dropped).not.toHaveBeenCalled();
+		removeEventListener('drop', dropped);
+	});
+
+	test('are stopped, and what there is stays; they go on where they were', async () => {
 		const cancelled = runOf({ state: 'cancelled', progress: { done: 1, total: 2 } });
 		const { screen, client } = await setup({ runs: [runOf({ progress: { done: 1, total: 2 } })] });
 		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent('Running: 1 of 2 answers');
 		client.getEvalRun.mockResolvedValue(cancelled);
-		await screen.getByTestId('cancel-evals').click();
+		await screen.getByTestId('stop-evals').click();
 		expect(client.cancelEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', 'r1');
-		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent('Cancelled: 1 of 2 answers');
+		await expect.element(screen.getByTestId('eval-progress')).toMatchTextContent('Stopped: 1 of 2 answers');
 		client.goOnEvals.mockResolvedValueOnce(runOf({ progress: { done: 1, total: 2 } }));
 		client.getEvalRun.mockResolvedValue(done);
 		await screen.getByTestId('go-on-evals').click();
@@ -275,103 +300,5 @@ describe('F16: the evals of a skill', () => {
 		client.startEvals.mockRejectedValueOnce(new ApiError('unavailable', 'Skills are switched off.'));
 		await screen.getByTestId('start-evals').click();
 		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/Skills are switched off/);
-	});
-});
-
-describe('F16: the prompts of a skill, in a form', () => {
-	test('begin with the skill’s example; the file is there once it is saved', async () => {
-		const { screen, saved, save, disk, onsaved } = await openForm(null, {
-			example: { prompt: 'Count “a b”.', files: ['a.txt'] }
-		});
-		const asked = screen.getByLabelText('What someone would ask');
-		await expect.element(asked).toHaveValue('Count “a b”.');
-		await screen.getByRole('button', { name: 'Add another' }).click();
-		await save.click();
-		expect(disk.text).toBeNull();
-		await asked.nth(1).fill('What is the weather?');
-		await screen.getByLabelText('The AI').nth(1).selectOptions('Should not use it');
-		await screen.getByLabelText('What a good answer says (optional)').nth(0).fill('2');
-		await save.click();
-		await expect.element(screen.getByTestId('start-evals')).toBeEnabled();
-		await expect.element(screen.getByTestId('eval-prompts')).not.toBeInTheDocument();
-		expect(onsaved).toHaveBeenCalledOnce();
-		expect(saved()).toEqual({
-			evals: [
-				{
-					...{ prompt: 'Count “a b”.', files: ['examples/a.txt'] },
-					...{ expectations: ['skillLoaded: demo'], expected_output: '2' }
-				},
-				{ prompt: 'What is the weather?', expectations: ['skillNotLoaded: demo'] }
-			]
-		});
-	});
-
-	test('keep what the form doesn’t know, and no two get one id; a save can be undone', async () => {
-		const before = {
-			skill_name: 'demo',
-			evals: [
-				{
-					id: 3,
-					query: 'One',
-					note: { by: 'Ada' },
-					files: ['a.txt'],
-					assertions: ['contains: 1', { skillLoaded: true }]
-				},
-				{ id: 'x', prompt: 'Two', expected_output: 'two' }
-			]
-		};
-		const { screen, saved, save } = await openForm(JSON.stringify(before));
-		const use = screen.getByLabelText('The AI');
-		await expect.element(use.nth(0)).toHaveValue('skillLoaded');
-		await expect.element(use.nth(1)).toHaveValue('');
-		await screen.getByLabelText('What someone would ask').nth(0).fill('Uno');
-		await use.nth(0).selectOptions('Should not use it');
-		await screen.getByLabelText('What a good answer says (optional)').nth(1).fill('');
-		await screen.getByRole('button', { name: 'Add another' }).click();
-		await screen.getByLabelText('What someone would ask').nth(2).fill('Three');
-		await save.click();
-		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
-		expect(saved()).toEqual({
-			skill_name: 'demo',
-			evals: [
-				{
-					...{ id: 3, query: 'Uno', note: { by: 'Ada' }, files: ['a.txt'], assertions: ['contains: 1'] },
-					expectations: ['skillNotLoaded: demo']
-				},
-				{ id: 'x', prompt: 'Two' },
-				{ id: 4, prompt: 'Three', expectations: ['skillLoaded: demo'] }
-			]
-		});
-		await screen.getByTestId('undo-prompts').click();
-		await expect.poll(saved).toEqual(before);
-	});
-
-	test('that are refused stay in the form with the reason; those that another changed are not overwritten', async () => {
-		const { screen, client, disk, saved, save, onsaved } = await openForm('[{"prompt":"One"},{"prompt":"Two"}]');
-		await screen.getByRole('button', { name: 'Remove prompt 1' }).click();
-		client.writeFile.mockRejectedValueOnce(new ApiError('storage_full', 'The disk is full.'));
-		await save.click();
-		await expect.element(screen.getByTestId('prompts-error')).toMatchTextContent(/The disk is full/);
-		await expect.element(screen.getByLabelText('What someone would ask')).toHaveValue('Two');
-		disk.text = '[{"prompt":"Theirs"}]';
-		await save.click();
-		await expect.element(screen.getByTestId('prompts-conflict')).toMatchTextContent(/Nothing was overwritten/);
-		expect(saved()).toEqual([{ prompt: 'Theirs' }]);
-		expect(onsaved).not.toHaveBeenCalled();
-		await screen.getByRole('button', { name: 'Keep mine' }).click();
-		await expect.poll(saved).toEqual([{ prompt: 'Two' }]);
-	});
-
-	test('of a read-only skill, or in another shape, say so and cannot be saved', async () => {
-		const fixed = await openForm(null, { isWritable: false });
-		await expect.element(fixed.screen.getByTestId('prompts-read-only')).toBeVisible();
-		await expect.element(fixed.save).not.toBeInTheDocument();
-		await fixed.screen.unmount();
-		const odd = await openForm('{"evals":["One"]}');
-		await expect.element(odd.screen.getByText(/isn’t a list of prompts/)).toBeVisible();
-		await expect
-			.element(odd.screen.getByRole('link', { name: 'Edit as JSON' }))
-			.toHaveAttribute('href', expect.stringContaining('file=evals%2Fevals.json'));
-		await expect.element(odd.save).not.toBeInTheDocument();
 	});
 });

@@ -1,7 +1,8 @@
 /** Words of evals: sides, states and the verdict. Pure. */
 import { cleanText } from '../../text/clean-text.ts';
+import { formatCost } from '../../text/format.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
-import type { EvalRun, EvalSide } from '../../../shared/try-out.ts';
+import { type EvalRun, type EvalSide, UNKNOWN_MODEL } from '../../../shared/try-out.ts';
 
 type Run = Pick<EvalRun, 'sides' | 'state' | 'kind'>;
 
@@ -17,9 +18,14 @@ export function sideLabel({ kind, version, model }: EvalSide, { sides }: Pick<Ru
 	return cleanText(hasSeveral ? `${words[kind]}, ${model}` : words[kind]);
 }
 
+const MODEL_WORDS: Readonly<Record<string, string>> = {
+	[BUILT_IN_MODEL]: 'Demo mode',
+	[UNKNOWN_MODEL]: 'unknown model'
+};
+
 /** Names of the models of a run. */
 export function modelsOf({ sides }: Pick<Run, 'sides'>): string {
-	const models = new Set(sides.map(({ model }) => (model === BUILT_IN_MODEL ? 'Demo mode' : model)));
+	const models = new Set(sides.map(({ model }) => MODEL_WORDS[model] ?? model));
 	return cleanText([...models].join(', '));
 }
 
@@ -37,7 +43,7 @@ export function verdictOf({ sides, state, kind }: Run): string | null {
 	const [tested] = sides;
 	const other = sides.find((side) => side.kind === 'without') ?? sides.find((side) => side.kind === 'version');
 	const [mine, theirs] = [tested?.figures.passRate, other?.figures.passRate];
-	if (state === 'running' || kind === 'triggers' || !mine || !theirs) return null;
+	if (state === 'running' || kind === 'triggers' || tested?.kind !== 'with' || !mine || !theirs) return null;
 	const isVersion = other?.kind === 'version';
 	if (mine.value === theirs.value) {
 		return isVersion ? 'Both versions do equally well' : 'The skill makes no difference';
@@ -52,10 +58,29 @@ export function verdictOf({ sides, state, kind }: Run): string | null {
 	return `${isBetter ? 'The skill seems to help' : 'Answers seem better without the skill'}. More rounds will tell.`;
 }
 
+/** `Done: 2 of 4 answers · a/model · version 1.0.0`, as far as it's known. */
+export function summaryOf(run: Omit<EvalRun, 'results'>): string {
+	const { state, progress, version, costUsd, importedFrom } = run;
+	const answers = `${progress.done} of ${progress.total} answers`;
+	const came =
+		importedFrom === undefined ? answers : `${progress.total} ${progress.total === 1 ? 'answer' : 'answers'}`;
+	const what = importedFrom === undefined ? STATES[state] : `Imported from ${importedFrom}`;
+	return cleanText(
+		[
+			progress.total === 0 ? what : `${what}: ${came}`,
+			modelsOf(run),
+			version === '' ? '' : `version ${version}`,
+			costUsd === null ? '' : formatCost(costUsd)
+		]
+			.filter((part) => part !== '')
+			.join(' · ')
+	);
+}
+
 export const STATES: Record<EvalRun['state'], string> = {
 	running: 'Running',
 	done: 'Done',
 	failed: 'Failed',
-	cancelled: 'Cancelled',
+	cancelled: 'Stopped',
 	limit: 'Cost limit reached'
 };

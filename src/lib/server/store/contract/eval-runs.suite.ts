@@ -49,6 +49,25 @@ export function testEvalRuns(bench: () => Bench): void {
 			expect(await evalRuns.list('local/demo', 10)).toEqual([summaryOf(done)]);
 		});
 
+		test('one that is put whole has its answers, which no other run uses; half of it is nothing', async () => {
+			const results = [{ ...run('w').results[0], id: '1', prompt: 'Hi', expected: null, shouldTrigger: null }];
+			const whole = run('w', {
+				...{ state: 'done', importedFrom: 'benchmark.json' },
+				results: results.map((each) => ({ ...each, answers: [answer(1, 'a'), answer(2, 'b')] }))
+			});
+			await Promise.all([evalRuns.putWhole(whole, at(2)), evalRuns.putWhole(whole, at(2))]);
+			expect(await evalRuns.get('w')).toEqual(whole);
+			expect(await evalRuns.list('local/demo', 9)).toEqual([summaryOf(whole)]);
+			expect(await bench().db.selectFrom('eval_answers').select('key').distinct().execute()).toEqual([{ key: null }]);
+			const twice = {
+				...whole,
+				id: 'v',
+				results: results.map((each) => ({ ...each, answers: [answer(1, 'a'), answer(1, 'a')] }))
+			};
+			await expect(evalRuns.putWhole(twice, at(2))).rejects.toThrow();
+			expect(await evalRuns.get('v')).toBeNull();
+		});
+
 		test('the newest of a skill comes first, as many as were asked for', async () => {
 			for (const [id, minute] of [
 				['r1', 1],

@@ -17,6 +17,21 @@ export function createEvalRuns(db: Kysely<Database>) {
 		/** Adds or updates the run without its answers. */
 		put: (run: EvalRun): Promise<void> => put(run),
 
+		/** Adds a run with all its answers, which are never used again. Twice is once. */
+		async putWhole(run: EvalRun, now: string): Promise<void> {
+			const rows = run.results.flatMap(({ id, answers }) =>
+				answers.map((answer) => ({
+					...{ run_id: run.id, case_id: id, side: answer.side, round: answer.round, key: null },
+					...{ body: JSON.stringify(answer), created_at: now }
+				}))
+			);
+			await db.transaction().execute(async (transaction) => {
+				await put(run, transaction);
+				await transaction.deleteFrom('eval_answers').where('run_id', '=', run.id).execute();
+				for (const row of rows) await transaction.insertInto('eval_answers').values(row).execute();
+			});
+		},
+
 		/** Adds an answer, or replaces the one in its place, and updates the run. `key`: what it answers; null never to reuse it. */
 		async putAnswer(
 			run: EvalRun,

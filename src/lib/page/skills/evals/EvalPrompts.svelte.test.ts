@@ -1,0 +1,225 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../../app.css';
+import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
+import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
+import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
+import type { SkillEvals as Evals } from '../../../shared/try-out.ts';
+import { ApiError } from '../../request.ts';
+import SkillEvals from './SkillEvals.svelte';
+
+const cases: Evals['cases'] = [
+	{ id: '1', prompt: 'Count the words of “a b”.', expected: '2', files: [], expectations: ['says 2'] }
+];
+
+/** Opens the form for a skill whose evals.json is `text`; `isWritable` applies to its SKILL.md too. */
+async function openForm(text: string | null, { isWritable = true, example = null as Example } = {}) {
+	const disk = { text };
+	const fileOf = (path: string, content: string): SkillFileText => ({
+		...{ path, text: content, bytes: content.length, digest: `of ${content}` },
+		...{ isExecutable: false, isWritable, skill: 'installed/demo' }
+	});
+	const client = createFakeRegistry();
+	client.getEvals.mockImplementation(async () => ({
+		cases: disk.text === null ? [] : cases,
+		triggers: [],
+		problem: null,
+		runs: []
+	}));
+	client.readFile.mockImplementation(async (_id, path) => {
+		if (path === 'SKILL.md') return fileOf(path, '---');
+		if (disk.text === null) throw new ApiError('not_found', 'There is no such file.');
+		return fileOf(path, disk.text);
+	});
+	client.writeFile.mockImplementation(async (_id, { path, text: written, digest }: SkillFileWrite) => {
+		if ((disk.text === null ? null : `of ${disk.text}`) !== digest) throw new ApiError('conflict', 'It has changed.');
+		disk.text = written;
+		return fileOf(path, written);
+	});
+	const onsaved = vi.fn();
+	const skill = sampleDetail({ name: 'demo', example });
+	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
+	await screen.getByTestId('edit-evals').click();
+	const saved = (): unknown => JSON.parse(disk.text ?? 'null');
+	return { screen, client, disk, saved, onsaved, save: screen.getByRole('button', { name: 'Save', exact: true }) };
+}
+type Example = ReturnType<typeof sampleDetail>['example'];
+
+beforeEach(() => localStorage.clear());
+
+describe('F16: the prompts of a skill, in a form', () => {
+	test('begin with the skill’s example; the file is there once it is saved', async () => {
+		const { screen, saved, save, disk, onsaved } = await openForm(null, {
+			example: { prompt: 'Count “a b”.', files: ['a.txt'] }
+		});
+		const asked = screen.getByLabelText('What someone would ask');
+		await expect.element(asked).toHaveValue('Count “a b”.');
+		await screen.getByRole('button', { name: 'Add another' }).click();
+		await save.click();
+		expect(disk.text).toBeNull();
+		await asked.nth(1).fill('What is the weather?');
+		await screen.getByLabelText('The AI').nth(1).selectOptions('Should not use it');
+		await screen.getByLabelText('What a good answer says (optional)').nth(0).fill('2');
+		await save.click();
+		await expect.element(screen.getByTestId('start-evals')).toBeEnabled();
+		await expect.element(screen.getByTestId('eval-prompts')).not.toBeInTheDocument();
+		expect(onsaved).toHaveBeenCalledOnce();
+		expect(saved()).toEqual({
+			evals: [
+				{
+					...{ prompt: 'Count “a b”.', files: ['examples/a.txt'] },
+					...{ expectations: ['skillLoaded: demo'], expected_output: '2' }
+				},
+				{ prompt: 'What is the weather?', expectations: ['skillNotLoaded: demo'] }
+			]
+		});
+	});
+
+	test('keep what the form doesn’t know, and no two get one id; a save can be undone', async () => {
+		const before = {
+			skill_name: 'demo',
+			evals: [
+				{
+					id: 3,
+					query: 'One',
+					note: { by: 'Ada' },
+					files: ['a.txt'],
+					assertions: ['contains: 1', { skillLoaded: true }]
+				},
+				{ id: 'x', prompt: 'Two', expected_output: 'two' }
+			]
+		};
+		const { screen, saved, save } = await openForm(JSON.stringify(before));
+		const use = screen.getByLabelText('The AI');
+		await expect.element(use.nth(0)).toHaveValue('skillLoaded');
+		await expect.element(use.nth(1)).toHaveValue('');
+		await screen.getByLabelText('What someone would ask').nth(0).fill('Uno');
+		await use.nth(0).selectOptions('Should not use it');
+		await screen.getByLabelText('What a good answer says (optional)').nth(1).fill('');
+		await screen.getByRole('button', { name: 'Add another' }).click();
+		await screen.getByLabelText('What someone would ask').nth(2).fill('Three');
+		await save.click();
+		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
+		expect(saved()).toEqual({
+			skill_name: 'demo',
+			evals: [
+				{
+					...{ id: 3, query: 'Uno', note: { by: 'Ada' }, files: ['a.txt'], assertions: ['contains: 1'] },
+					expectations: ['skillNotLoaded: demo']
+				},
+				{ id: 'x', prompt: 'Two' },
+				{ id: 4, prompt: 'Three', expectations: ['skillLoaded: demo'] }
+			]
+		});
+		await screen.getByTestId('undo-prompts').click();
+		await expect.poll(saved).toEqual(before);
+	});
+
+	test('say what must be true, a row each, and how it is written stays; half a schema is no harm', async () => {
+		const rubric = { rubric: 'It is kind.', weight: 2 };
+		const exit = { exitCode: 0, script: 'scripts/a.sh', text: 'It works' };
+		const odd = { contains: 'a', regex: 'b' };
+		const before = [
+			{ prompt: 'One', expectations: ['skillLoaded: demo', rubric, exit, odd], assertions: ['exact: 1'] }
+		];
+		const { screen, saved, save } = await openForm(JSON.stringify(before));
+		const rows = screen.getByTestId('eval-expectation');
+		await expect.element(rows).toHaveLength(4);
+		const kinds = rows.getByLabelText('What to check');
+		await expect.element(kinds.nth(0)).toHaveValue('rubric');
+		await expect.element(kinds.nth(1)).toHaveValue('exitCode');
+		await expect.element(rows.nth(1).getByLabelText('Of which script (optional)')).toHaveValue('scripts/a.sh');
+		// What the form can't show stays as it is, with the reason why it doesn't hold.
+		await expect.element(rows.nth(2)).toMatchTextContent(/^\s*.*This must have one of these keys/);
+		await rows.nth(2).getByRole('button', { name: 'Remove check 3 of prompt 1' }).click();
+		await expect.element(kinds.nth(2)).toHaveValue('equals');
+		await rows.nth(0).getByLabelText('Sentence').fill('It is very kind.');
+		await rows.nth(1).getByLabelText('Exit code').fill('3');
+
+		const add = screen.getByRole('button', { name: 'Add check to prompt 1' });
+		await add.click();
+		await kinds.nth(2).selectOptions('JSON in it fits schema');
+		const schema = rows.nth(2).getByLabelText('JSON Schema');
+		await schema.fill('{"type": "obj');
+		await expect.element(schema).toHaveValue('{"type": "obj');
+		await expect
+			.element(rows.nth(2).getByTestId('expectation-problem'))
+			.toMatchTextContent(/This must be a JSON Schema/);
+		await save.click();
+		expect(saved()).toEqual(before);
+		await schema.fill('{"type":"object"}');
+		await expect.element(rows.nth(2).getByTestId('expectation-problem')).not.toBeInTheDocument();
+
+		await add.click();
+		await kinds.nth(3).selectOptions('Answer matches regex');
+		await rows.nth(3).getByLabelText('Regular expression').fill('([');
+		const problem = rows.nth(3).getByTestId('expectation-problem');
+		await expect.element(problem).toMatchTextContent(/This isn’t a regular expression: /);
+		await rows.nth(3).getByLabelText('Regular expression').fill('\\d+ ');
+		await screen.getByLabelText('Files it gets (optional)').fill('evals/a.txt\nevals/b.txt');
+		await save.click();
+		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
+		expect(saved()).toEqual([
+			{
+				...{ prompt: 'One', assertions: ['exact: 1'], files: ['evals/a.txt', 'evals/b.txt'] },
+				expectations: [
+					'skillLoaded: demo',
+					{ rubric: 'It is very kind.', weight: 2 },
+					{ exitCode: 3, script: 'scripts/a.sh', text: 'It works' },
+					{ json: { type: 'object' } },
+					{ regex: '\\d+ ' }
+				]
+			}
+		]);
+	});
+
+	test('that ask only whether the skill is loaded say so in skill-creator’s field', async () => {
+		const { screen, saved, save } = await openForm(
+			JSON.stringify([
+				{ query: 'One', should_trigger: false },
+				{ prompt: 'Two', expectations: ['skillNotLoaded: demo', 'contains: 2'] }
+			])
+		);
+		const only = screen.getByLabelText('Check only whether it’s loaded');
+		await expect.element(only.nth(0)).toBeChecked();
+		await expect.element(screen.getByLabelText('The AI').nth(0)).toHaveValue('skillNotLoaded');
+		await screen.getByLabelText('The AI').nth(0).selectOptions('Should use this skill');
+		await only.nth(1).click();
+		await expect.element(screen.getByTestId('eval-expectation')).not.toBeInTheDocument();
+		await save.click();
+		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
+		expect(saved()).toEqual([
+			{ query: 'One', should_trigger: true },
+			{ prompt: 'Two', expectations: ['contains: 2'], should_trigger: false }
+		]);
+	});
+
+	test('that are refused stay in the form with the reason; those that another changed are not overwritten', async () => {
+		const { screen, client, disk, saved, save, onsaved } = await openForm('[{"prompt":"One"},{"prompt":"Two"}]');
+		await screen.getByRole('button', { name: 'Remove prompt 1' }).click();
+		client.writeFile.mockRejectedValueOnce(new ApiError('storage_full', 'The disk is full.'));
+		await save.click();
+		await expect.element(screen.getByTestId('prompts-error')).toMatchTextContent(/The disk is full/);
+		await expect.element(screen.getByLabelText('What someone would ask')).toHaveValue('Two');
+		disk.text = '[{"prompt":"Theirs"}]';
+		await save.click();
+		await expect.element(screen.getByTestId('prompts-conflict')).toMatchTextContent(/Nothing was overwritten/);
+		expect(saved()).toEqual([{ prompt: 'Theirs' }]);
+		expect(onsaved).not.toHaveBeenCalled();
+		await screen.getByRole('button', { name: 'Keep mine' }).click();
+		await expect.poll(saved).toEqual([{ prompt: 'Two' }]);
+	});
+
+	test('of a read-only skill, or in another shape, say so and cannot be saved', async () => {
+		const fixed = await openForm(null, { isWritable: false });
+		await expect.element(fixed.screen.getByTestId('prompts-read-only')).toBeVisible();
+		await expect.element(fixed.save).not.toBeInTheDocument();
+		await fixed.screen.unmount();
+		const odd = await openForm('{"evals":["One"]}');
+		await expect.element(odd.screen.getByText(/isn’t a list of prompts/)).toBeVisible();
+		await expect
+			.element(odd.screen.getByRole('link', { name: 'Edit as JSON' }))
+			.toHaveAttribute('href', expect.stringContaining('file=evals%2Fevals.json'));
+		await expect.element(odd.save).not.toBeInTheDocument();
+	});
+});

@@ -1,0 +1,118 @@
+/** Expectations of an answer to an eval: the page and the server read them alike (F16). */
+import { z } from 'zod';
+import { isObject, type JsonObject, parseJson } from './json.ts';
+
+/** Checks of a text; names are of tools, scripts or skills. */
+const TEXT_CHECKS = [
+	'equals',
+	'contains',
+	'notContains',
+	'regex',
+	'file',
+	'toolCalled',
+	'skillLoaded',
+	'skillNotLoaded'
+] as const;
+export const CHECKS = [...TEXT_CHECKS, 'json', 'exitCode'] as const;
+/** Other names for them. */
+const ALIASES: Readonly<Record<string, (typeof CHECKS)[number]>> = { exact: 'equals', jsonSchema: 'json' };
+
+/** The check that a key or word names; undefined if none. */
+export function checkNamed(word: string): (typeof CHECKS)[number] | undefined {
+	const alias = Object.hasOwn(ALIASES, word) ? ALIASES[word] : undefined;
+	return alias ?? CHECKS.find((check) => check === word);
+}
+
+/** A check done by code. */
+export type Check =
+	| { kind: (typeof TEXT_CHECKS)[number]; value: string }
+	/** JSON Schema of the value in the reply. */
+	| { kind: 'json'; schema: JsonObject }
+	/** Of the last run of this script, or of any; -1 if it never started or a signal ended it. */
+	| { kind: 'exitCode'; code: number; script: string | null };
+
+export interface Expectation {
+	/** Text for people. */
+	text: string;
+	/** null for a sentence. */
+	check: Check | null;
+}
+
+const MAX_SCHEMA_TEXT = 200;
+
+/**
+ * Reads a text, `contains: …` and the like, or an object with one of these keys. `name` is the skill's, for
+ * `skillLoaded: true` and its opposite. @throws Error with a sentence
+ */
+export function readExpectation(given: unknown, name: string): Expectation {
+	if (typeof given === 'string') return readText(given);
+	if (!isObject(given)) throw new Error('must be text, or an object that says what to check.');
+	const entry = Object.fromEntries(Object.entries(given).map(([key, value]) => [checkNamed(key) ?? key, value]));
+	const kinds = CHECKS.filter((kind) => entry[kind] !== undefined);
+	const said = [entry.text, entry.description, entry.rubric].find((text) => typeof text === 'string');
+	if (kinds.length === 0 && said) return readText(said);
+	const [kind] = kinds;
+	if (kind === undefined || kinds.length > 1) {
+		throw new Error(`must have one of these keys: ${CHECKS.join(', ')}, rubric.`);
+	}
+	const value = kind.startsWith('skill') && entry[kind] === true ? name : entry[kind];
+	return { ...checked(kind, value, entry), ...(said ? { text: said } : {}) };
+}
+
+function readText(given: string): Expectation {
+	const text = given.trim();
+	if (text === '') throw new Error('must not be empty.');
+	const [, word = '', value] = /^(\w+):\s*([^]+)$/.exec(text) ?? [];
+	const kind = checkNamed(word);
+	if (kind === undefined || !value) return { text, check: null };
+	if (kind !== 'json' && kind !== 'exitCode') return checked(kind, value);
+	const parsed = parseJson(value);
+	// Else a sentence that begins like one.
+	return parsed === undefined ? { text, check: null } : checked(kind, parsed);
+}
+
+function checked(kind: (typeof CHECKS)[number], value: unknown, { script }: Record<string, unknown> = {}): Expectation {
+	if (kind === 'json') return checkedJson(value);
+	if (kind === 'exitCode') {
+		if (!Number.isInteger(value)) throw new Error('exitCode must be a whole number, such as 0.');
+		const of = typeof script === 'string' ? script : null;
+		const text = `exitCode: ${String(value)}${of === null ? '' : ` of ${of}`}`;
+		return { text, check: { kind, code: value as number, script: of } };
+	}
+	if (typeof value !== 'string' || value === '') throw new Error(`${kind} must be text.`);
+	if (kind === 'regex') checkPattern(value);
+	return { text: `${kind}: ${value}`, check: { kind, value } };
+}
+
+function checkPattern(pattern: string): void {
+	try {
+		new RegExp(pattern);
+	} catch (cause) {
+		const why = (cause as Error).message.replace(/^Invalid regular expression: /, '');
+		throw new Error(`regex isn’t a regular expression: ${why.replace(/\.$/, '')}.`, { cause });
+	}
+}
+
+function checkedJson(value: unknown): Expectation {
+	if (!isObject(value)) throw new Error('json must be a JSON Schema: an object such as { "type": "object" }.');
+	const written = JSON.stringify(value);
+	try {
+		toValidator(value);
+	} catch (cause) {
+		throw new Error(`json must be a JSON Schema: ${(cause as Error).message}`, { cause });
+	}
+	const text = `json: ${written.length > MAX_SCHEMA_TEXT ? `${written.slice(0, MAX_SCHEMA_TEXT - 1)}…` : written}`;
+	return { text, check: { kind: 'json', schema: value } };
+}
+
+/** @throws Error if it isn’t a JSON Schema */
+export function toValidator(schema: JsonObject): z.ZodType {
+	return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+}
+
+/** Whether the skill itself should be loaded, by what is expected; null if that isn't said. */
+export function shouldTrigger(expectations: readonly Expectation[], name: string): boolean | null {
+	const said = (kind: Check['kind']) =>
+		expectations.some(({ check }) => check?.kind === kind && 'value' in check && check.value === name);
+	return said('skillLoaded') ? true : said('skillNotLoaded') ? false : null;
+}
