@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { CHAT_CLIENTS } from '../support/chat-clients.ts';
 import { call, calls, status, text } from '../support/model-server.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
-import { COUNT_WORDS, FIVE_WORDS } from '../support/tasks.ts';
+import { COUNT_WORDS, FIVE_WORDS, missingSums, SALES, SUMMARISE } from '../support/tasks.ts';
 
 describe('in demo mode', () => {
 	let rig: ResponsesRig;
@@ -18,11 +18,13 @@ describe('in demo mode', () => {
 	afterAll(() => rig.close());
 
 	test.each(Object.entries(CHAT_CLIENTS))(
-		'F12: %s – words are counted, streamed and whole',
+		'F12: %s – words are counted, and sales.csv is summarised, streamed and whole',
 		async (_name, clientFor) => {
 			const client = clientFor({ url: rig.url, key: 'none' });
 			expect(await client.ask({ text: COUNT_WORDS })).toMatch(FIVE_WORDS);
 			expect(await client.stream({ text: COUNT_WORDS })).toMatch(FIVE_WORDS);
+			expect(missingSums(await client.ask({ text: SUMMARISE, file: SALES }))).toEqual([]);
+			expect(missingSums(await client.stream({ text: SUMMARISE, file: SALES }))).toEqual([]);
 		}
 	);
 });

@@ -1,15 +1,12 @@
 /** Third-party clients of Chat Completions, each used as its documentation shows. */
-import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter } from '@openrouter/sdk';
-import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import type { ClientSettings, Question, ResponsesClient } from './responses-clients.ts';
 
 /** By package and the function called. */
 export const CHAT_CLIENTS: Record<string, (settings: ClientSettings) => ResponsesClient> = {
 	'openai chat.completions': openaiClient,
-	'@openrouter/sdk chat': openRouterClient,
-	'ai with @ai-sdk/openai chat': aiClient
+	'@openrouter/sdk chat': openRouterClient
 };
 
 function dataUrl(text: string): string {
@@ -62,15 +59,5 @@ function openRouterClient({ url, key }: ClientSettings): ResponsesClient {
 			}
 			return told;
 		}
-	};
-}
-
-function aiClient({ url, key }: ClientSettings): ResponsesClient {
-	const model = createOpenAI({ baseURL: url, apiKey: key }).chat('any');
-	// It sends no files but pictures, sound and PDFs.
-	const requestFor = ({ text, file }: Question) => ({ model, prompt: file ? `${text}\n\n${file.text}` : text });
-	return {
-		ask: async (question) => (await generateText(requestFor(question))).text,
-		stream: async (question) => streamText(requestFor(question)).text
 	};
 }

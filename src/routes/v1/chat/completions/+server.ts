@@ -13,8 +13,8 @@ export const POST = door('Chat Completions', 'execute', async (event) => {
 	};
 	const body = await readAnyJson(request, { maxBytes: MAX_BYTES });
 	leaveWith(request.signal);
-	// OpenRouter’s name for it.
-	const sessionId = request.headers.get('x-session-id');
+	// OpenRouter’s name for it (opencode’s, too), and Open WebUI’s.
+	const sessionId = request.headers.get('x-session-id') ?? request.headers.get('x-openwebui-chat-id');
 	const answer = await app.chatCompletions.answer(body, caller, { signal: gone.signal, sessionId });
 	if (!answer.streams) {
 		const whole = await whileConnected(event, (left) => {
