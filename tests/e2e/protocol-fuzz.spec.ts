@@ -378,6 +378,7 @@ test('E15, E16, F12, F13: half requests wait for nobody, and who leaves in the m
 	const use = { name: 'use_skill', arguments: { skill: 'lighthouse', script: 'scripts/blink.sh' } };
 	const waiting: Record<Exclude<Protocol, 'a2a'>, object> = {
 		responses: { input: WAIT, stream: true },
+		chat: { messages: [{ role: 'user', content: WAIT }], stream: true },
 		agui: {
 			...{ threadId: 'leaves', runId: 'leaves', messages: [{ id: 'leaves', role: 'user', content: WAIT }] },
 			forwardedProps: { cancelOnDisconnect: true }

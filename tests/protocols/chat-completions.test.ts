@@ -1,10 +1,12 @@
 /** `POST /v1/chat/completions` over real HTTP, with a scripted model. */
+import fc from 'fast-check';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
 import {
 	call,
 	calls,
 	cited,
+	dynamic,
 	endless,
 	raw,
 	reasoning,
@@ -389,6 +391,7 @@ test.each([
 	['none', 'none'],
 	['required', 'required'],
 	['any', 'required'],
+	[{ type: 'auto' }, 'auto'],
 	[
 		{ type: 'function', function: { name: 'get_weather' } },
 		{ type: 'function', name: 'get_weather' }
@@ -582,6 +585,80 @@ test.each([true, false])('F12: a client that leaves ends the turn with its scrip
 	expect(rig.model?.requests).toHaveLength(1);
 });
 const waiting = () => processesWith('sleep 600.81727');
+
+test('F12: of 200 requests at once, each gets its own answer, whatever its kind', async () => {
+	const reply: Reply = dynamic(({ input }) => {
+		const word = /word-\d+-\w+/.exec(JSON.stringify(input))?.[0] ?? '';
+		return word.endsWith('-tool') ? call('get_weather', { place: word }) : text(`It is `, word, '. STOP', ' and more');
+	});
+	await open(
+		Array.from({ length: 200 }, () => reply),
+		{}
+	);
+	const kinds = ['whole', 'stream', 'tool', 'stop'] as const;
+	const answered = await Promise.all(
+		Array.from({ length: 200 }, async (_, index) => {
+			const kind = kinds[index % kinds.length] ?? 'whole';
+			const word = `word-${index}-${kind}`;
+			const request = {
+				messages: [{ role: 'user', content: word }],
+				tools: [WEATHER],
+				...(kind === 'stop' && { stop: '. STOP' })
+			};
+			const chunks = index % 8 < 4 || kind === 'stream' ? await stream(request) : null;
+			const { body } = chunks ? { body: null } : await ask(request);
+			if (kind === 'tool') {
+				const parts = chunks ? deltas(chunks).flatMap((delta) => delta.tool_calls ?? []) : messageOf(body).tool_calls;
+				return parts.map((part: any) => part.function.arguments).join('') === `{"place":"${word}"}`;
+			}
+			const said = chunks ? joined(chunks, 'content') : messageOf(body).content;
+			return said === (kind === 'stop' ? `It is ${word}` : `It is ${word}. STOP and more`);
+		})
+	);
+	expect(answered.filter((isRight) => !isRight)).toHaveLength(0);
+});
+
+test('F12: no body, however odd, gets more than an error of this API', async () => {
+	const base = {
+		messages: [
+			{ role: 'system', content: 'a' },
+			{ role: 'user', content: [{ type: 'text', text: 'b' }] },
+			{
+				role: 'assistant',
+				content: null,
+				tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }]
+			},
+			{ role: 'tool', tool_call_id: 'c', content: 'd' }
+		],
+		...{ model: 'm', stop: ['x'], tools: [WEATHER], tool_choice: 'auto', functions: [], function_call: 'auto' },
+		...{ max_tokens: 9, reasoning: { effort: 'low' }, response_format: { type: 'text' }, openrouter_skills: {} }
+	};
+	const reply: Reply = text('Yes.');
+	const rounds = 300;
+	await open([], {});
+	const bodies = fc.sample(fc.tuple(fc.nat(), fc.jsonValue({ maxDepth: 3 })), { seed: 12, numRuns: rounds });
+	for (const [place, value] of bodies) {
+		const body = structuredClone(base) as Record<string, unknown>;
+		const places = placesIn(body);
+		const [holder, key] = places[place % places.length] ?? [body, 'model'];
+		holder[key] = value;
+		rig.model?.restart([reply]);
+		const answer = await post(body);
+		const told = await answer.text();
+		const isFine = answer.status === 200 || (answer.status === 400 && told.startsWith('{"error":{"message":'));
+		expect(isFine, `${JSON.stringify(body)} → ${answer.status} ${told}`).toBe(true);
+	}
+	rig.model?.restart([]);
+});
+
+/** Every key of every object and array, with its holder. */
+function placesIn(value: unknown): [Record<string, unknown>, string][] {
+	if (typeof value !== 'object' || value === null) return [];
+	const holder = value as Record<string, unknown>;
+	return Object.keys(holder).flatMap(
+		(key) => [[holder, key], ...placesIn(holder[key])] as [Record<string, unknown>, string][]
+	);
+}
 
 test('C16: a key needs the scope execute', async () => {
 	await open([text('Yes.')]);

@@ -146,8 +146,10 @@ function functionsOf(functions: readonly unknown[] | null | undefined): unknown[
 }
 
 function choiceOf(choice: unknown): unknown {
-	// Mistral’s word.
-	if (choice === 'any') return 'required';
+	const word = isObject(choice) ? choice.type : choice;
+	// Mistral’s word; Anthropic’s form of all of them.
+	if (word === 'any') return 'required';
+	if (word === 'auto' || word === 'none' || word === 'required') return word;
 	if (!isObject(choice)) return choice;
 	if (choice.type === undefined) return typeof choice.name === 'string' ? { ...choice, type: 'function' } : choice;
 	const flattened = flat(choice);
