@@ -551,6 +551,31 @@ test('F12: an error of the model’s server has a status, and in a stream is a c
 	expect(finishOf(chunks)).toEqual([]);
 });
 
+test('F12: a stream that breaks after some text ends in an error; one that was filtered keeps the text', async () => {
+	const failed = (code: string) =>
+		raw(
+			{ type: 'response.output_text.delta', output_index: 0, item_id: 'm', delta: 'Half' },
+			{ type: 'response.failed', response: { id: 'r', status: 'failed', error: { code, message: 'No.' }, output: [] } }
+		);
+	await open([failed('invalid_prompt'), failed('content_filter')]);
+	const broken = await stream({ messages: [USER] });
+	expect(joined(broken, 'content')).toBe('Half');
+	expect(broken.at(-1)).toEqual({
+		error: expect.objectContaining({ type: expect.any(String), code: expect.any(String) })
+	});
+	const filtered = await stream({ messages: [USER] });
+	expect([joined(filtered, 'content'), finishOf(filtered)]).toEqual(['Half', ['content_filter']]);
+});
+
+test('F12: a server that stops says so in the stream', async () => {
+	const delta = { type: 'response.output_text.delta', output_index: 0, item_id: 'm', delta: 'on. ' };
+	await open([endless(delta)], {});
+	const chunks = stream({ messages: [USER] });
+	await expect.poll(() => rig.model?.requests.length).toBe(1);
+	await rig.app.responses.close();
+	expect((await chunks).at(-1)).toMatchObject({ error: { code: 'interrupted' } });
+});
+
 test('F12: what the model’s server cuts off says length; what our limits end says which', async () => {
 	await open([response([text('Hal')], { incomplete: 'max_output_tokens' }), SAY, SAY], {
 		env: { AGENT_MAX_STEPS: '1' }

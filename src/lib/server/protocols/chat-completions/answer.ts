@@ -24,8 +24,10 @@ interface Delta {
 interface CallDelta {
 	index: number;
 	id?: string;
-	type?: 'function';
-	function: { name?: string; arguments: string };
+	type?: 'function' | 'custom';
+	function?: { name?: string; arguments: string };
+	/** Of a tool that takes a text. */
+	custom?: { name?: string; input: string };
 }
 
 interface Ending {
@@ -93,7 +95,7 @@ export async function chatCompletion(
 	const reasoning: string[] = [];
 	const annotations: JsonObject[] = [];
 	const logprobs: JsonObject[] = [];
-	const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = [];
+	const calls: Omit<CallDelta, 'index'>[] = [];
 	let end: Ending | null = null;
 	for await (const event of events) {
 		for (const piece of reader.read(event)) {
@@ -105,15 +107,8 @@ export async function chatCompletion(
 				if (delta.content) content.push(delta.content);
 				if (delta.reasoning_content) reasoning.push(delta.reasoning_content);
 				if (delta.annotations) annotations.push(...delta.annotations);
-				const made = delta.tool_calls ?? (delta.function_call ? [{ index: 0, function: delta.function_call }] : []);
-				for (const { index, id = '', function: called } of made) {
-					const call = (calls[index] ??= {
-						id,
-						type: 'function',
-						function: { name: called.name ?? '', arguments: '' }
-					});
-					call.function.arguments += called.arguments;
-				}
+				if (delta.function_call) join(calls, { index: 0, function: delta.function_call });
+				for (const part of delta.tool_calls ?? []) join(calls, part);
 			}
 		}
 	}
@@ -145,6 +140,13 @@ export async function chatCompletion(
 	};
 }
 
+function join(calls: Omit<CallDelta, 'index'>[], { index, ...part }: CallDelta): void {
+	const call = calls[index];
+	if (!call) calls[index] = structuredClone(part);
+	else if (call.function) call.function.arguments += part.function?.arguments ?? '';
+	else if (call.custom) call.custom.input += part.custom?.input ?? '';
+}
+
 class AnswerReader {
 	/** Empty before the first event. */
 	head: Head = { id: '', created: 0, model: '' };
@@ -152,7 +154,7 @@ class AnswerReader {
 	readonly #cut: StopCutter;
 	readonly #stop: () => void;
 	/** The caller’s calls, by the index of their item. */
-	readonly #calls = new Map<number, number>();
+	readonly #calls = new Map<number, { index: number; isCustom: boolean }>();
 	/** Items whose text or reasoning has begun. */
 	#text: { item: number | null; length: number } = { item: null, length: 0 };
 	#textStart = 0;
@@ -194,6 +196,7 @@ class AnswerReader {
 			case 'response.output_item.added':
 				return yield* this.#beginCall(index, asObject(event.item));
 			case 'response.function_call_arguments.delta':
+			case 'response.custom_tool_call_input.delta':
 				return yield* this.#addArguments(index, String(event.delta));
 			case 'response.output_item.done':
 				return this.#note(asObject(event.item));
@@ -229,21 +232,32 @@ class AnswerReader {
 	}
 
 	*#beginCall(item: number, { type, call_id: id, name, openrouter_skills: ran }: JsonObject): Generator<Piece> {
-		if (type !== 'function_call' || ran) return;
+		const isCustom = type === 'custom_tool_call';
+		if ((type !== 'function_call' && !isCustom) || ran) return;
 		yield* this.#flush();
-		const index = this.#calls.size;
-		this.#calls.set(item, index);
-		if (!this.#options.isLegacy) {
-			const made = { index, id: String(id), type: 'function' as const };
-			yield { delta: { tool_calls: [{ ...made, function: { name: String(name), arguments: '' } }] } };
-		} else if (index === 0) yield { delta: { function_call: { name: String(name), arguments: '' } } };
+		const call = { index: this.#calls.size, isCustom };
+		this.#calls.set(item, call);
+		yield* this.#tellCall(call, '', { id: String(id), name: String(name) });
 	}
 
 	*#addArguments(item: number, delta: string): Generator<Piece> {
-		const index = this.#calls.get(item);
-		if (index === undefined || delta === '') return;
-		if (!this.#options.isLegacy) yield { delta: { tool_calls: [{ index, function: { arguments: delta } }] } };
-		else if (index === 0) yield { delta: { function_call: { arguments: delta } } };
+		const call = this.#calls.get(item);
+		if (call && delta !== '') yield* this.#tellCall(call, delta);
+	}
+
+	*#tellCall(
+		{ index, isCustom }: { index: number; isCustom: boolean },
+		delta: string,
+		begun?: { id: string; name: string }
+	): Generator<Piece> {
+		const named = begun && { name: begun.name };
+		if (this.#options.isLegacy) {
+			if (index === 0) yield { delta: { function_call: { ...named, arguments: delta } } };
+			return;
+		}
+		const kind = isCustom ? ('custom' as const) : ('function' as const);
+		const told = isCustom ? { custom: { ...named, input: delta } } : { function: { ...named, arguments: delta } };
+		yield { delta: { tool_calls: [{ index, ...(begun && { id: begun.id, type: kind }), ...told }] } };
 	}
 
 	/** What ran here. */

@@ -80,6 +80,8 @@ const MAX_RECALLED = 200;
 /** In characters. */
 const MAX_RECALLED_LENGTH = 8_000_000;
 
+const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
+
 interface ToolTurns {
 	/** What a turn did before it handed these calls back; null if it isn’t kept. */
 	recall(calls: readonly ChatCall[]): Promise<JsonObject[] | null>;
@@ -119,7 +121,7 @@ function createToolTurns(
 			async hold({ body, ...response }) {
 				const { object, status, model } = body;
 				const output = asArray(body.output).map(asObject);
-				const calls = output.filter((item) => item.type === 'function_call' && !item.openrouter_skills).map(callOf);
+				const calls = output.filter((item) => CALLS.has(item.type) && !item.openrouter_skills).map(callOf);
 				if (!keeps || calls.length === 0) return;
 				const id = idOf(calls);
 				try {

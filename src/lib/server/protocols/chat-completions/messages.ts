@@ -154,7 +154,7 @@ const NO_RESULT = 'No result: the call was interrupted.';
 function callsOf({ tool_calls: calls, function_call: legacy }: AssistantMessage, ids: InputReader): ChatCall[] {
 	const made = (calls ?? []).flatMap(({ id, function: call, custom }) => {
 		const { name, arguments: args, input } = asObject(call ?? custom);
-		return typeof name === 'string' ? [{ id, name, args: args ?? input }] : [];
+		return typeof name === 'string' ? [{ id, name, args: call ? args : { input } }] : [];
 	});
 	if (legacy && made.length === 0) made.push({ id: null, name: legacy.name, args: legacy.arguments });
 	return made.map(({ id, name, args }) => ({
