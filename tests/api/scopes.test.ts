@@ -25,6 +25,7 @@ const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
 	['execute', 'POST', '/api/conversations/[id]/files/[...path]'],
 	['read', 'GET', '/v1/models'],
 	['read', 'GET', '/v1/models/[...id]'],
+	['execute', 'POST', '/v1/chat/completions'],
 	['execute', 'POST', '/v1/responses'],
 	['execute', 'POST', '/v1/responses/compact'],
 	['read', 'GET', '/v1/responses/[id]'],

@@ -7,6 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { a2aClient, all, filePart, replayed, says, sendTask, textOfArtifact } from '../support/a2a-client.ts';
 import { aguiClient } from '../support/agui-client.ts';
+import { CHAT_CLIENTS } from '../support/chat-clients.ts';
 import { report, withVersions, type ReportRow } from '../support/protocol-report.ts';
 import { RESPONSES_CLIENTS } from '../support/responses-clients.ts';
 import { COUNT_WORDS, FIVE_WORDS, missingSums, SALES, SUMMARISE, sumsByRegion, WORDS } from '../support/tasks.ts';
@@ -40,6 +41,14 @@ for (const [name, clientFor] of Object.entries(RESPONSES_CLIENTS)) {
 		const client = clientFor({ url: `${app.url}/v1`, key: 'none-is-needed' });
 		const counted = await client.ask({ text: COUNT_WORDS });
 		prove(name, 'Responses API', { counted, summary: await client.stream({ text: SUMMARISE, file: SALES }) });
+	});
+}
+
+for (const [name, clientFor] of Object.entries(CHAT_CLIENTS)) {
+	test(`F12, B17: ${name} – words are counted, and sales.csv is summarised by region`, async ({ app }) => {
+		const client = clientFor({ url: `${app.url}/v1`, key: 'none-is-needed' });
+		const counted = await client.ask({ text: COUNT_WORDS });
+		prove(name, 'Chat Completions', { counted, summary: await client.stream({ text: SUMMARISE, file: SALES }) });
 	});
 }
 

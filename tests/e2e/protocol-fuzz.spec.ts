@@ -1,4 +1,4 @@
-/** Fuzzes the four protocols of the built app: each answers any request in its own format, and nothing is left behind. */
+/** Fuzzes the five protocols of the built app: each answers any request in its own format, and nothing is left behind. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,6 +31,11 @@ test.setTimeout(90_000);
 
 const ENTRY: Record<Protocol, { path: string; headers: Record<string, string>; body: string }> = {
 	responses: { path: '/v1/responses', headers: JSON_TYPE, body: '{"input":"Hello there!"}' },
+	chat: {
+		path: '/v1/chat/completions',
+		headers: JSON_TYPE,
+		body: '{"messages":[{"role":"user","content":"Hello there!"}]}'
+	},
 	agui: {
 		path: '/api/chat',
 		headers: JSON_TYPE,
@@ -260,6 +265,16 @@ test('E15, E16, F12, F13: what is wrong is named by the code that its protocol h
 			{ error: { type: 'invalid_request_error' } }
 		],
 		['48 MB', 'responses', { body: `"${'x'.repeat(48 * MB)}"` }, 413, { error: { code: 'too_large' } }],
+		['half JSON', 'chat', { body: '{"messages":' }, 400, { error: { type: 'invalid_request_error' } }],
+		['deep JSON', 'chat', { body: deep }, 400, { error: { code: 'invalid_value' } }],
+		[
+			'two answers',
+			'chat',
+			{ body: '{"messages":[{"role":"user","content":"x"}],"n":2}' },
+			400,
+			{ error: { param: 'n' } }
+		],
+		['48 MB', 'chat', { body: `"${'x'.repeat(48 * MB)}"` }, 413, { error: { code: 'too_large' } }],
 		['half JSON', 'agui', { body: '{"threadId":' }, 400, { error: { code: 'invalid_input' } }],
 		['deep JSON', 'agui', { body: deep }, 400, { error: { code: 'invalid_input' } }],
 		[
@@ -363,6 +378,7 @@ test('E15, E16, F12, F13: half requests wait for nobody, and who leaves in the m
 	const use = { name: 'use_skill', arguments: { skill: 'lighthouse', script: 'scripts/blink.sh' } };
 	const waiting: Record<Exclude<Protocol, 'a2a'>, object> = {
 		responses: { input: WAIT, stream: true },
+		chat: { messages: [{ role: 'user', content: WAIT }], stream: true },
 		agui: {
 			...{ threadId: 'leaves', runId: 'leaves', messages: [{ id: 'leaves', role: 'user', content: WAIT }] },
 			forwardedProps: { cancelOnDisconnect: true }

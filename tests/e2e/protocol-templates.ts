@@ -39,7 +39,7 @@ export function initialize(version: string): Record<string, unknown> {
 }
 
 export function templates(known: Known): Template[] {
-	return [...ofResponses(known), ...ofAgui(known), ...ofMcp(known), ...ofA2a(known)];
+	return [...ofResponses(known), ...ofAgui(known), ...ofMcp(known), ...ofA2a(known), ...ofChat()];
 }
 
 function ofResponses({ responseId }: Known): Template[] {
@@ -79,6 +79,59 @@ function ofResponses({ responseId }: Known): Template[] {
 	};
 	return Object.entries(bodies).map(([name, body]) => {
 		return { protocol: 'responses', name, path: '/v1/responses', headers: JSON_TYPE, body };
+	});
+}
+
+function ofChat(): Template[] {
+	const tool = { name: 'look_up', description: 'Looks up', parameters: { type: 'object' } };
+	const bodies: Record<string, () => Record<string, unknown>> = {
+		options: () => ({
+			...{ model: 'any', messages: [{ role: 'user', content: HELLO }], stream: false, n: 1, stop: ['###'], user: 'u' },
+			...{ tools: [{ type: 'function', function: tool }], tool_choice: 'auto', temperature: 1, max_tokens: 500 },
+			...{
+				logprobs: true,
+				top_logprobs: 1,
+				reasoning_effort: 'low',
+				reasoning: { effort: 'low' },
+				metadata: { a: 'b' }
+			},
+			response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object', properties: {} } } },
+			openrouter_skills: { allowed: ['count-words'], builtins: [], calls: 'items' }
+		}),
+		messages: () => ({
+			stream: true,
+			stream_options: { include_usage: true },
+			messages: [
+				{ role: 'system', content: 'Be kind.' },
+				{ role: 'user', content: [{ type: 'text', text: HELLO }], name: 'a' },
+				{
+					role: 'assistant',
+					content: null,
+					tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look_up', arguments: '{}' } }]
+				},
+				{ role: 'tool', tool_call_id: 'call_1', content: 'nothing' },
+				{ role: 'user', content: HELLO }
+			],
+			tools: [{ type: 'function', function: tool }]
+		}),
+		files: () => ({
+			messages: [
+				{
+					role: 'user',
+					content: [
+						{ type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,YQ==' } },
+						{ type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'low' } },
+						{ type: 'input_audio', input_audio: { data: 'YQ==', format: 'wav' } },
+						{ type: 'text', text: HELLO }
+					]
+				}
+			],
+			functions: [tool],
+			function_call: 'auto'
+		})
+	};
+	return Object.entries(bodies).map(([name, body]) => {
+		return { protocol: 'chat', name, path: '/v1/chat/completions', headers: JSON_TYPE, body };
 	});
 }
 

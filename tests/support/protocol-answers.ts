@@ -1,6 +1,6 @@
 /** Checks that a response has its protocol's form, whatever the request was; pure. */
 
-export const PROTOCOLS = ['responses', 'agui', 'mcp', 'a2a'] as const;
+export const PROTOCOLS = ['responses', 'agui', 'mcp', 'a2a', 'chat'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 export interface WireAnswer {
@@ -88,9 +88,19 @@ function problemOfStream(protocol: Protocol, text: string, sentId: unknown): str
 			const isOver = /^response\.(completed|incomplete|failed)$/.test(String(last?.type));
 			return isOver ? null : `a response that ends in ${String(last?.type)}`;
 		}
+		case 'chat': {
+			if (!text.trimEnd().endsWith('data: [DONE]')) return 'a stream without [DONE]';
+			const ends = frames.filter((frame) => 'error' in frame || finishOf(frame) !== null).length;
+			return ends === 1 ? null : `a completion with ${ends} ends`;
+		}
 		default:
 			return protocol satisfies never;
 	}
+}
+
+function finishOf({ choices }: Json): unknown {
+	const [choice] = choices as { finish_reason: unknown }[];
+	return choice?.finish_reason ?? null;
 }
 
 /** A JSON-RPC request's id; undefined if it has none that can be echoed, or the body isn't a request. */

@@ -86,7 +86,7 @@ const FLOWS: readonly Flow[] = [
 		}
 	},
 	{
-		...{ name: 'Responses, JSON, a tool of the caller', share: 14, runsScript: false },
+		...{ name: 'Responses, JSON, a tool of the caller', share: 8, runsScript: false },
 		async run({ ask }) {
 			const { text } = randomText();
 			const { output } = JSON.parse((await ask('/v1/responses', { body: parcel(text, false) })).text) as ResponseBody;
@@ -94,10 +94,30 @@ const FLOWS: readonly Flow[] = [
 		}
 	},
 	{
-		...{ name: 'Responses, SSE, a tool of the caller', share: 14, runsScript: false },
+		...{ name: 'Responses, SSE, a tool of the caller', share: 8, runsScript: false },
 		async run({ ask }) {
 			const { text } = randomText();
 			requireCall((await streamed(ask, parcel(text, true))).output, text);
+		}
+	},
+	{
+		...{ name: 'Chat Completions, JSON, a tool of the caller', share: 6, runsScript: false },
+		async run({ ask }) {
+			const { text } = randomText();
+			const { choices } = JSON.parse((await ask(CHAT, { body: chatParcel(text, false) })).text) as Completion;
+			requireCall(
+				choices.flatMap(({ message }) => callsOf(message)),
+				text
+			);
+		}
+	},
+	{
+		...{ name: 'Chat Completions, SSE, a tool of the caller', share: 6, runsScript: false },
+		async run({ ask }) {
+			const { text } = randomText();
+			const parts = (await chunksOf(ask, chatParcel(text, true))).flatMap(callsOf);
+			const name = parts[0]?.name ?? '';
+			requireCall([{ type: 'function_call', name, arguments: parts.map((part) => part.arguments).join('') }], text);
 		}
 	},
 	{
@@ -137,11 +157,20 @@ const FLOWS: readonly Flow[] = [
 			})
 	},
 	{
-		...{ name: 'Responses, SSE, words counted', share: 2, runsScript: true },
+		...{ name: 'Responses, SSE, words counted', share: 1, runsScript: true },
 		async run({ ask }) {
 			const { text, count } = randomText();
 			const { output } = await streamed(ask, { input: `Count the words of "${text}"`, stream: true });
 			requireCount(JSON.stringify(output.filter(({ type }) => type === 'message')), count);
+		}
+	},
+	{
+		...{ name: 'Chat Completions, SSE, words counted', share: 1, runsScript: true },
+		async run({ ask }) {
+			const { text, count } = randomText();
+			const body = { messages: [{ role: 'user', content: `Count the words of "${text}"` }], stream: true };
+			const deltas = await chunksOf(ask, body);
+			requireCount(deltas.map(({ content }) => content ?? '').join(''), count);
 		}
 	},
 	{
@@ -164,7 +193,7 @@ const FLOWS: readonly Flow[] = [
 
 /** Interleaves the flows by share, so a short load has the same mix as a long one. Each client starts at a different place. */
 const ORDER: readonly Flow[] = FLOWS.flatMap((flow, index) =>
-	Array.from({ length: flow.share }, (_, count) => ({ flow, at: (count + (index + 1) / 11) / flow.share }))
+	Array.from({ length: flow.share }, (_, count) => ({ flow, at: (count + (index + 1) / (FLOWS.length + 1)) / flow.share }))
 )
 	.sort((a, b) => a.at - b.at)
 	.map(({ flow }) => flow);
@@ -248,6 +277,39 @@ async function streamed(ask: Turn['ask'], body: Record<string, unknown>): Promis
 	require(isWhole && text.endsWith('data: [DONE]\n\n'), 'a stream that is not whole', text.slice(-300));
 	require(last?.type === 'response.completed', 'a response that is not completed', last);
 	return last.response as ResponseBody;
+}
+
+const CHAT = '/v1/chat/completions';
+
+/** A message, or a part of one. */
+interface Said {
+	content?: string | null;
+	tool_calls?: { function: { name?: string; arguments: string } }[];
+}
+
+interface Completion {
+	choices: { message: Said; delta: Said; finish_reason: string | null }[];
+}
+
+function chatParcel(label: string, stream: boolean): Record<string, unknown> {
+	const messages = [{ role: 'user', content: `Look up the parcel labelled "${label}"` }];
+	const tool_choice = { type: 'function', function: { name: TOOL.name } };
+	return { model: 'any', messages, stream, tool_choice, tools: [{ type: 'function', function: TOOL }] };
+}
+
+function callsOf({ tool_calls: calls = [] }: Said): { type: string; name: string; arguments: string }[] {
+	return calls.map(({ function: called }) => {
+		return { type: 'function_call', name: called.name ?? '', arguments: called.arguments };
+	});
+}
+
+/** The deltas of a stream, checking that it has a beginning and one end. */
+async function chunksOf(ask: Turn['ask'], body: Record<string, unknown>): Promise<Said[]> {
+	const { text } = await ask(CHAT, { body });
+	const choices = (framesOf(text) as unknown as Completion[]).flatMap((chunk) => chunk.choices);
+	const ends = choices.filter((choice) => choice.finish_reason !== null);
+	require(text.endsWith('data: [DONE]\n\n') && ends.length === 1, 'a stream that is not whole', text.slice(-300));
+	return choices.map(({ delta }) => delta);
 }
 
 async function runOf(ask: Turn['ask'], content: string, tools: readonly object[]): Promise<Record<string, unknown>[]> {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import type { Caller } from '../../src/lib/server/access/caller.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
+import * as chatCompletions from '../../src/routes/v1/chat/completions/+server.ts';
 import * as models from '../../src/routes/v1/models/+server.ts';
 import * as model from '../../src/routes/v1/models/[...id]/+server.ts';
 import { createResponseSockets, type SocketLimits } from '../../src/lib/server/protocols/responses/sockets.ts';
@@ -75,6 +76,7 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		})
 	);
 	const routes = {
+		'/v1/chat/completions': chatCompletions,
 		'/v1/responses/compact': compaction,
 		'/v1/responses': responses,
 		'/v1/responses/[id]': response,

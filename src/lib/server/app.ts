@@ -22,6 +22,7 @@ import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
 import { createCompactionSeal } from './protocols/responses/sealed.ts';
+import { createChatCompletions, type ChatCompletions } from './protocols/chat-completions/chat-completions.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
 import { createResponseSockets, type ResponseSockets } from './protocols/responses/sockets.ts';
 import { type AdHocParts, type Cases, createCases } from './skill-admin/ad-hoc.ts';
@@ -70,6 +71,8 @@ export interface App extends SkillParts {
 	responses: ResponsesApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
+	/** The same for clients of Chat Completions. */
+	chatCompletions: ChatCompletions;
 	close(): Promise<void>;
 }
 
@@ -256,6 +259,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
 		responses,
 		sockets,
+		chatCompletions: createChatCompletions({ responses, store, log }),
 		mcp,
 		localSocket,
 		async close() {

@@ -98,7 +98,7 @@ export interface Described {
 
 /** An endpoint described by another document. */
 interface Foreign {
-	protocol: 'Responses API' | 'MCP' | 'A2A' | 'Agent Skills discovery';
+	protocol: 'Responses API' | 'Chat Completions' | 'MCP' | 'A2A' | 'Agent Skills discovery';
 }
 
 export type Spec<

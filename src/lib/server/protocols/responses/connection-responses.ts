@@ -3,7 +3,7 @@ import type { Responses, StoredResponse } from '../../store/responses.ts';
 
 /** The stored responses plus those held for the connection. */
 export interface ConnectionResponses extends Responses {
-	hold(response: StoredResponse): void;
+	hold(response: StoredResponse): void | Promise<void>;
 	/** Removes a response; those that already continue it keep it as part of their chain. */
 	drop(id: string): void;
 }

@@ -36,7 +36,12 @@ export interface Conversation {
 export async function readConversation(
 	parts: ConversationParts,
 	{ input, previous_response_id: previous }: Pick<ResponseRequest, 'input' | 'previous_response_id'>,
-	{ id, model, apiKeyId, signal }: { id: string; model: Model; apiKeyId: string | null; signal: AbortSignal }
+	{
+		newSessionId,
+		model,
+		apiKeyId,
+		signal
+	}: { newSessionId: string; model: Model; apiKeyId: string | null; signal: AbortSignal }
 ): Promise<Conversation> {
 	const { responses } = parts.store;
 	const isNew = previous === null || previous === undefined;
@@ -49,7 +54,7 @@ export async function readConversation(
 	if (isEmpty && chain.length === 0 && input !== '') throw missing('input');
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);
 	// A compaction starts a new chain but keeps the workspace of the old one.
-	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? id;
+	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? newSessionId;
 	const folder = parts.folderOf(apiKeyId, sessionId);
 	const before = chain.flatMap(({ items, body }) =>
 		(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id)

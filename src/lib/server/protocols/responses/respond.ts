@@ -45,19 +45,22 @@ export interface Answering {
 	events: AsyncGenerator<ResponseEvent>;
 }
 
-/** `memory`: responses held for the connection, if any. @throws ApiError for an invalid request */
+export interface RespondOptions {
+	/** Responses held for the connection, if any. */
+	memory?: ConnectionResponses | null | undefined;
+	/** Of a new chain. Default: its own. */
+	sessionId?: string | null;
+}
+
+/** @throws ApiError for an invalid request */
 export async function respond(
 	parts: RespondParts,
 	body: unknown,
-	{
-		asker,
-		memory = null,
-		signal
-	}: { asker: Asker; memory?: ConnectionResponses | null | undefined; signal: AbortSignal }
+	{ asker, memory = null, sessionId = null, signal }: { asker: Asker; signal: AbortSignal } & RespondOptions
 ): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
 	const request = readResponseRequest(body);
 	const known = memory ? { ...parts, store: { responses: memory } } : parts;
-	const prepared = await prepare(known, request, { asker, signal });
+	const prepared = await prepare(known, request, { asker, sessionId, signal });
 	return {
 		streams: request.stream ?? false,
 		start: (running) => answer(known, request, { ...prepared, asker, memory }, running)
@@ -78,7 +81,7 @@ interface Prepared {
 async function prepare(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ asker, signal }: { asker: Asker; signal: AbortSignal }
+	{ asker, sessionId: newSessionId, signal }: { asker: Asker; sessionId: string | null; signal: AbortSignal }
 ): Promise<Prepared> {
 	const { apiKeyId } = asker;
 	const id = newResponseId();
@@ -87,7 +90,7 @@ async function prepare(
 		id: preset ? preset.model : request.model?.trim() || null,
 		routing: preset?.routing
 	});
-	const target = { id, model, apiKeyId, signal };
+	const target = { newSessionId: newSessionId ?? id, model, apiKeyId, signal };
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
 	const { toolChoice, only } = toolChoiceOf(request);
@@ -194,13 +197,17 @@ async function* answer(
 			createdAt: new Date().toISOString()
 		};
 		if (request.store !== false) await keep(parts, stored);
-		else if (ended.status !== 'failed') memory?.hold(stored);
+		else if (ended.status !== 'failed') await memory?.hold(stored);
 	}
 	const response = showsSeals ? ended : withoutSeals(ended);
 	yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
 }
 
-async function keep({ store, log }: RespondParts, stored: StoredResponse): Promise<void> {
+/** Never throws. Removes what has been kept long enough. */
+export async function keep(
+	{ store, log }: Pick<ConversationParts, 'store'> & { log: Log },
+	stored: StoredResponse
+): Promise<void> {
 	try {
 		await store.responses.put(stored);
 		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());

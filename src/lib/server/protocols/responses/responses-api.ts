@@ -8,7 +8,15 @@ import type { Asker } from '../../turns/toolbox.ts';
 import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';
 import { ApiError, runFailure } from './errors.ts';
 import { type ResponseEvent, type ResponseResource, usageOf } from './wire.ts';
-import { presetFor, respond, withoutSeals, type Answering, type RespondParts, newResponseId } from './respond.ts';
+import {
+	presetFor,
+	respond,
+	withoutSeals,
+	type Answering,
+	type RespondOptions,
+	type RespondParts,
+	newResponseId
+} from './respond.ts';
 import {
 	createSizeOf,
 	isSummaryItem,
@@ -39,8 +47,8 @@ export interface ModelEntry {
 }
 
 export interface ResponsesApi {
-	/** `memory`: responses held for the connection, if any. @throws ApiError for an invalid request */
-	respond(body: unknown, asker: Asker, signal: AbortSignal, memory?: ConnectionResponses): Promise<Answering>;
+	/** @throws ApiError for an invalid request */
+	respond(body: unknown, asker: Asker, signal: AbortSignal, options?: RespondOptions): Promise<Answering>;
 	/** Creates the memory for a connection's `store: false` responses. */
 	remember(): ConnectionResponses;
 	/** @throws ApiError */
@@ -108,9 +116,9 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	};
 
 	return {
-		async respond(body, asker, signal, memory) {
+		async respond(body, asker, signal, options) {
 			refuseWhenClosing();
-			const { streams, start } = await respond(parts, body, { asker, memory, signal });
+			const { streams, start } = await respond(parts, body, { ...options, asker, signal });
 			return { streams, events: followed(start, signal) };
 		},
 
@@ -228,7 +236,12 @@ async function compact(
 		id: preset ? preset.model : request.model.trim() || null,
 		routing: preset?.routing
 	});
-	const { before, asked, sessionId } = await readConversation(parts, request, { id, model, apiKeyId, signal });
+	const { before, asked, sessionId } = await readConversation(parts, request, {
+		newSessionId: id,
+		model,
+		apiKeyId,
+		signal
+	});
 	const items = [...before, ...asked].filter((item) => !isNote(item));
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
 	const { instructions, prompt_cache_key: cacheKey } = request;

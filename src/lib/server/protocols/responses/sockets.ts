@@ -74,7 +74,7 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 	/** Sends all events but the last, which it returns: that one is sent once the next request is allowed. */
 	async function turn(body: Record<string, unknown>): Promise<ResponseEvent | null> {
 		const asker = await check();
-		const { events } = await api.respond(body, asker, gone.signal, memory);
+		const { events } = await api.respond(body, asker, gone.signal, { memory });
 		let last: ResponseEvent | null = null;
 		for await (const event of events) {
 			if (isLast(event)) last = event;
