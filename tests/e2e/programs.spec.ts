@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ConnectClient, snippetsOf } from '../../src/lib/page/connect/connect-snippets.ts';
-import { startPlayedModel } from '../support/played-model.ts';
+import { call, dynamic, type ModelServer, startModelServer, text } from '../support/model-server.ts';
 import { report, type ReportRow } from '../support/protocol-report.ts';
 import { COUNT_WORDS, FIVE_WORDS, WORDS } from '../support/tasks.ts';
+import { startVendorModel } from '../support/vendor-model.ts';
 import type { Vendor } from '../support/vendor-servers.ts';
 import { expect, test } from './app.ts';
 
@@ -34,7 +35,32 @@ interface Computer {
 	sh(command: string, env?: Record<string, string>): Promise<string>;
 }
 
-const it = test.extend<{ computer: Computer }>({
+const SKILL_CALL = { skill: 'count-words', script: 'scripts/count.mjs', args: [WORDS] };
+
+/** The app's model: runs the skill once and repeats its result. It has more to answer: some programs ask for a title. */
+const upstream = dynamic(({ input, tools }) => {
+	const results = (input as { type: string; output?: string }[]).flatMap(({ output }) => output ?? []);
+	if (results.length > 0) return text(...results);
+	const hasSkills = (tools as { name: string }[] | undefined)?.some(({ name }) => name === 'use_skill');
+	return hasSkills ? call('use_skill', SKILL_CALL) : text('OK');
+});
+
+const it = test.extend<{ computer: Computer }, { model: ModelServer }>({
+	model: [
+		// Playwright reads a fixture's dependencies from this pattern: none.
+		// eslint-disable-next-line no-empty-pattern
+		async ({}, use) => {
+			const model = await startModelServer(Array.from({ length: 100 }, () => upstream));
+			await use(model);
+			await model.close();
+		},
+		{ scope: 'worker' }
+	],
+	appOptions: async ({ model }, use) => {
+		await use({
+			env: { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'a-key', OPENROUTER_MODEL: 'test/model' }
+		});
+	},
 	// Playwright reads a fixture's dependencies from this pattern: none.
 	// eslint-disable-next-line no-empty-pattern
 	async computer({}, use) {
@@ -78,7 +104,7 @@ const CALL = {
 
 /** Its own model, which calls a tool of the skills. */
 async function withModel<Value>(vendor: Vendor, use: (url: string) => Promise<Value>): Promise<Value> {
-	const model = await startPlayedModel(vendor, CALL);
+	const model = await startVendorModel(vendor, CALL);
 	try {
 		return await use(model.url);
 	} finally {

@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { answerBody, seenIn, type Vendor, type WireRequest } from './vendor-servers.ts';
 import { streamed } from './vendor-streams.ts';
 
-export interface PlayedCall {
+export interface VendorCall {
 	/** Ends the tool's name: programs put the server's name before it. */
 	tool: string;
 	args: Record<string, unknown>;
 }
 
-export interface PlayedModel {
+export interface VendorModel {
 	readonly url: string;
 	readonly requests: WireRequest[];
 	close(): Promise<void>;
 }
 
 /** Unlike `startVendorServer`, it answers whatever a program asks beside: a title, a count of tokens, its settings. */
-export async function startPlayedModel(vendor: Vendor, call: PlayedCall): Promise<PlayedModel> {
+export async function startVendorModel(vendor: Vendor, call: VendorCall): Promise<VendorModel> {
 	const requests: WireRequest[] = [];
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = [];
