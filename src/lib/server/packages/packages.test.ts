@@ -146,6 +146,27 @@ test('D46: packages of a skill that is gone are removed; when it comes back, one
 	expect((await packages.stateOf(demo)).installed).toMatchObject({ state: 'ready', digest: installed?.digest });
 });
 
+test('D46: whoever is asked sees what all skills’ packages take and may take; otherwise nothing is counted', async () => {
+	needed = { demo: [{ name: 'first' }], other: [{ name: 'second' }] };
+	const maxBytes = 64 * 1024 * 1024;
+	await packages.lookUp(demo, []);
+	expect((await packages.stateOf(demo)).space).toBeUndefined();
+	await packages.settled(demo);
+	expect((await packages.stateOf(demo)).space).toEqual({ bytes: 0, maxBytes });
+	await install(demo);
+	expect((await packages.stateOf(demo)).space).toBeUndefined();
+	await packages.lookUp(skill('other'), []);
+	await packages.settled(skill('other'));
+	const { space } = await packages.stateOf(skill('other'));
+	expect(space).toEqual({ bytes: expect.any(Number) as number, maxBytes });
+	expect(space?.bytes).toBeGreaterThan(0);
+	// What is gone can be allowed again.
+	ids = [];
+	await packages.cleanUp();
+	ids = ['local/demo'];
+	expect((await packages.stateOf(demo)).space).toEqual({ bytes: 0, maxBytes });
+});
+
 test('D46: a package that a script asked for when it failed stays when more are installed', async () => {
 	needed.demo = [{ name: 'first' }];
 	expect(await install(demo, [{ ecosystem: 'python', name: 'second' }])).toEqual(['first 1.0.0', 'second 2.0.0']);

@@ -159,9 +159,12 @@ export function createPackages({
 				state: await environments.stateOf(record.lock),
 				installedAt: record.installedAt
 			};
+			const isAsked = !work && (proposal !== null || installed?.state === 'gone');
 			return {
 				installed,
 				proposed: proposal && shown(proposal),
+				// Counting takes a while, so only for somebody who decides.
+				...(isAsked && { space: await environments.space() }),
 				work,
 				problem
 			};

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
-import { samplePackages } from '../../../../../tests/support/sample-skills.ts';
+import { SAMPLE_SPACE, samplePackages } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import SkillPackages from './SkillPackages.svelte';
 
@@ -22,7 +22,9 @@ test('D46: one consent shows names, versions, sources and the size; then they ar
 		['lxml', '5.3.0', 'pypi.org', '1.2 kB'],
 		['python-docx', '1.1.2', 'a folder on the server', '']
 	]);
+	await expect.element(page.getByText('All skills’ packages: 42 MB of 2,048 MB used')).toBeVisible();
 	await page.getByTestId('install-packages').click();
+	await expect.element(page.getByTestId('packages-space')).not.toBeInTheDocument();
 	await expect.element(page.getByTestId('packages-installed')).toMatchTextContent(/2 packages installed/);
 	expect(client.installPackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'd1');
 	expect(onchange).toHaveBeenLastCalledWith(true);
@@ -64,8 +66,15 @@ test('D46: why it failed is said with what to do, and it can be tried again', as
 test('D46: packages that are gone from the disk are installed again as they were', async () => {
 	const client = samplePackages();
 	const installed = { digest: 'd9', packages: [], state: 'gone' as const, installedAt: '2026-11-27T10:00:00Z' };
-	client.getPackages.mockResolvedValueOnce({ installed, proposed: null, work: null, problem: null });
+	client.getPackages.mockResolvedValueOnce({
+		installed,
+		proposed: null,
+		space: SAMPLE_SPACE,
+		work: null,
+		problem: null
+	});
 	await open(client, []);
+	await expect.element(page.getByTestId('packages-space')).toMatchTextContent(/42 MB of 2,048 MB used/);
 	await page.getByRole('button', { name: /again$/ }).click();
 	expect(client.installPackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'd9');
 });
