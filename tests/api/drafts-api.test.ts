@@ -1,10 +1,11 @@
 /** Drafts of skills over REST: made of a chat, written by a model or by rules, changed, checked and saved (F8). */
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
+import { returnToEdit } from '../../src/lib/server/skill-admin/skill-editor.ts';
 import * as draft from '../../src/routes/api/skills/drafts/[draft]/+server.ts';
 import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+server.ts';
 import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
@@ -193,7 +194,48 @@ describe('F8: without a model', () => {
 		]);
 		await ask('POST', `/${id}/save`, { revision: 2 });
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
-		expect(await app.edits.list(join(root, 'skills/demo'))).toHaveLength(1);
+		const edits = await app.edits.list(join(root, 'skills/demo'));
+		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);
+		await returnToEdit(app, 'demo', edits[0]?.id ?? '');
+		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
+	});
+
+	test('a skill that is saved over keeps its permissions, and a killed server leaves the old one or the new one', async () => {
+		await open();
+		const dir = join(root, 'skills/demo');
+		const skillText = (what: string) => `---\nname: demo\ndescription: Is ${what}.\n---\nHi`;
+		await mkdir(join(dir, 'scripts'), { recursive: true });
+		await writeFile(join(dir, 'SKILL.md'), skillText('old'));
+		await writeFile(join(dir, 'scripts/a.sh'), '#!/bin/sh\necho old');
+		await chmod(dir, 0o755);
+		await chmod(join(dir, 'scripts/a.sh'), 0o750);
+		await chmod(join(dir, 'SKILL.md'), 0o444);
+		await app.skills.registry.reload();
+		const { id } = await begin({ skill: 'demo' });
+		const files = [
+			{ path: 'SKILL.md', text: skillText('new') },
+			{ path: 'scripts/a.sh', text: '#!/bin/sh\necho new' },
+			{ path: 'more/b.sh', text: '#!/bin/sh\necho more' }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		expect((await ask('POST', `/${id}/save`, { revision: 2 })).status).toBe(200);
+		const modes = ['', 'SKILL.md', 'scripts/a.sh', 'more', 'more/b.sh'].map(async (path) => {
+			return ((await stat(join(dir, path))).mode & 0o777).toString(8);
+		});
+		expect(await Promise.all(modes)).toEqual(['755', '444', '750', '755', '755']);
+		expect(await readdir(join(root, 'skills'))).toEqual(['demo']);
+
+		// As a kill between the two renames leaves it.
+		await close();
+		const left = join(root, 'skills/.swap-left');
+		await mkdir(join(left, 'new'), { recursive: true });
+		await writeFile(join(left, 'new/SKILL.md'), skillText('never placed'));
+		await writeFile(join(left, 'of'), 'demo');
+		await rename(dir, join(left, 'old'));
+		await start();
+		expect(await readdir(join(root, 'skills'))).toEqual(['demo']);
+		const [demo] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'demo');
+		expect(demo?.description).toBe('Is new.');
 	});
 
 	test('saving a draft of a skill leaves what no draft holds: its .git folder and links; the name of another one it can’t take', async () => {

@@ -1,6 +1,5 @@
 /** Tools that the agent defines in a chat: approved, kept with the chat, made skills when wanted (D25, D26, F8). */
 import { hash, randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -24,6 +23,7 @@ import { readFolder } from '../trust/folder.ts';
 import { scanFiles } from '../trust/scan/scan.ts';
 import { changesOf, keptFiles, type Trust } from '../trust/trust.ts';
 import type { Fetch, Installer } from './catalog-installer.ts';
+import { swapFolder } from './folder-swap.ts';
 import { fetchFiles } from './sources/upload.ts';
 import { findingsShown } from './skill-requests.ts';
 
@@ -147,17 +147,11 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 		const root = folderOf(conversationId);
 		const dir = join(root, skill);
 		const source = sourceOf(conversationId);
-		const [staging, old] = [join(root, `.new-${randomUUID()}`), join(root, `.old-${randomUUID()}`)];
-		try {
+		await swapFolder(root, dir, async (staging) => {
 			await writeFiles(staging, files);
 			const subject = { source, name: skill, root, dir: staging, version: VERSION };
 			await trust.trust(subject, digestOf(files), now());
-			await rename(dir, old).catch(ignoreMissing);
-			await rename(staging, dir);
-		} finally {
-			await removeFolder(staging);
-			await removeFolder(old);
-		}
+		});
 	};
 	const drop = async (skill: Skill): Promise<void> => {
 		await removeFolder(skill.dir);
@@ -412,8 +406,4 @@ function failureOf(error: unknown): DefinedResult {
 	if (error instanceof SkillError) return failed(error.type, error.message, error.hint);
 	if (error instanceof AppError) return failed('DefineFailed', plainLine(error.message).slice(0, 500), error.hint);
 	return failed('DefineFailed', 'The disk of the server can’t be written.');
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-	if (error.code !== 'ENOENT') throw error;
 }
