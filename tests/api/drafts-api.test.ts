@@ -17,7 +17,7 @@ import type { DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
 import type { EvalRun } from '../../src/lib/shared/try-out.ts';
 import type { ErrorBody } from '../../src/lib/shared/errors.ts';
 import { emptyAnswer, type Message } from '../../src/lib/shared/message.ts';
-import { gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import { call, gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
 import { type RouteServer, serveRoutes } from '../support/route-server.ts';
 
 let root: string;
@@ -32,17 +32,17 @@ afterEach(async () => {
 	await rm(root, { recursive: true, force: true });
 });
 
-async function open(replies: Reply[] | null = null): Promise<void> {
+async function open(replies: Reply[] | null = null, more: Record<string, string> = {}): Promise<void> {
 	root = await mkdtemp(join(tmpdir(), 'drafts-'));
 	await mkdir(join(root, 'skills'));
 	model = replies && (await startModelServer(replies));
-	await start();
+	await start(more);
 	await chat();
 }
 
-async function start(): Promise<void> {
+async function start(more: Record<string, string> = {}): Promise<void> {
 	const upstream = model ? { OPENROUTER_API_KEY: 'k-0123456789', OPENROUTER_BASE_URL: model.url } : {};
-	const env = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), ...upstream };
+	const env = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), ...upstream, ...more };
 	app = await createApp(loadConfig({ ...env, OPENROUTER_MODEL: 'test/model' }));
 	const at = '/api/skills/drafts';
 	const routes = { [at]: drafts, [`${at}/[draft]`]: draft, [`${at}/[draft]/review`]: review };
@@ -334,6 +334,63 @@ describe('F16: a draft is tried', () => {
 		expect(all.sides[0]?.figures.passRate?.value).toBe(1);
 		expect(await readdir(join(root, 'skills'))).toEqual([]);
 		expect(await readdir(join(root, 'data/evals'))).toEqual([]);
+	});
+
+	const HANDLERS = `import { appendFileSync } from 'node:fs';
+		const noted = (name) => () => { appendFileSync(new URL('called', import.meta.url), name + ' '); return 'ok'; };
+		export const known = noted('known'), other = noted('other');`;
+	test.each([
+		['none, if the skill isn’t trusted', { isTrusted: false, handler: 'known' }, ''],
+		['the one that a trusted skill calls already', { isTrusted: true, handler: 'known' }, 'known '],
+		['no other one of a trusted skill', { isTrusted: true, handler: 'other' }, '']
+	])('F4: of handlers inside the server, a trial reaches %s', async (_what, { isTrusted, handler }, called) => {
+		const folder = await mkdtemp(join(tmpdir(), 'handlers-'));
+		try {
+			await writeFile(join(folder, 'handlers.mjs'), HANDLERS);
+			await writeFile(join(folder, 'called'), '');
+			await open([call('use_skill', { skill: 'demo', tool: 'reach', args: {} }), text('Done.')], {
+				SKILLS_HANDLERS: join(folder, 'handlers.mjs')
+			});
+			await mkdir(join(root, 'skills/demo'));
+			const toolsWith = (name: string) =>
+				JSON.stringify([{ name: 'reach', description: 'Reaches the server.', handler: name, parameters: {} }]);
+			await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is a skill.\n---\nHi');
+			await writeFile(join(root, 'skills/demo/tools.json'), toolsWith('known'));
+			const { skills } = await app.skills.registry.reload();
+			const [demo] = skills;
+			if (!isTrusted && demo) await app.trust.revoke(demo);
+			const { id } = await begin({ skill: 'demo' });
+			await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'tools.json', text: toolsWith(handler) }] });
+			await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'reach it' });
+			const [answer] = (await ended(id)).results[0]?.answers ?? [];
+			expect(await readFile(join(folder, 'called'), 'utf8')).toBe(called);
+			expect(answer?.status).toBe(called === '' ? 'failed' : 'success');
+			if (called === '') expect(answer?.error).toMatch(/^“demo” wants to run reach\./);
+		} finally {
+			await rm(folder, { recursive: true });
+		}
+	});
+
+	test('F3: a trial has nothing to do with skills of a folder that is named “draft”: no secrets, and no count of its runs', async () => {
+		const script = 'console.log(`[${process.env.TOKEN_OF_DEMO ?? "none"}] ${process.argv[2]}`.toUpperCase());';
+		await open();
+		await close();
+		await mkdir(join(root, 'draft/shout'), { recursive: true });
+		await writeFile(join(root, 'draft/shout/SKILL.md'), SKILL);
+		await start({ SKILLS_DIRS: join(root, 'draft') });
+		await app.vault.set('draft/shout', 'TOKEN_OF_DEMO', 'hush-hush-hush', '2026-11-01T00:00:00.000Z');
+		const { id } = await begin({ skill: 'draft/shout' });
+		const text = SKILL.replace('description:', 'metadata:\n  env: TOKEN_OF_DEMO\ndescription:');
+		const files = [
+			{ path: 'SKILL.md', text },
+			{ path: 'scripts/shout.mjs', text: script }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'shout "ho"' });
+		const [answer] = (await ended(id)).results[0]?.answers ?? [];
+		expect(answer?.text).toContain('[NONE] HO');
+		const usage = await app.store.skillExecutions.usage();
+		expect([...usage.keys()]).toEqual(['draft.trial/shout']);
 	});
 
 	test('can be stopped while its script runs, and only one trial goes on', async () => {

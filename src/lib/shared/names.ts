@@ -127,6 +127,9 @@ export type WebTool = (typeof WEB_TOOLS)[number];
 /** The source of a chat’s own tools begins so, which no folder’s label can. */
 export const CHAT_SOURCE = 'chat.';
 
+/** The source of a draft that is tried, which no folder’s label can be. */
+export const TRIAL_SOURCE = 'draft.trial';
+
 /** Whether a skill (`source/name`) is a tool that was defined in a chat. */
 export function isOfChat(skillId: string): boolean {
 	return skillId.startsWith(CHAT_SOURCE);
