@@ -420,6 +420,38 @@ describe('F8: with a model', () => {
 		expect(back.answer.name).toBe('lines-file');
 	});
 
+	test('of a chat where nothing worked, it says so, also after the model wrote, and until somebody lets it be improved', async () => {
+		await open([written(), text('I would love to!'), written()]);
+		const at = '2026-11-01T00:00:00.000Z';
+		const asked: Message = {
+			...emptyAnswer('fq', '', at),
+			...{ role: 'user', status: 'complete', runId: null },
+			parts: [{ type: 'text', id: 't', text: 'Count the lines' }]
+		};
+		const failed = {
+			type: 'tool',
+			id: 'c',
+			name: 'execute_command',
+			status: 'failed',
+			result: 'no such file'
+		} as const;
+		const answered: Message = {
+			...emptyAnswer('fa', 'r', at, 'fq'),
+			...{ status: 'complete', runId: null },
+			parts: [{ ...failed, arguments: '{"command":"wc -l x"}' }]
+		};
+		await app.store.conversations.create({ id: 'c2', title: 'Lines', createdAt: at });
+		await app.store.messages.fill('c2', [asked, answered], 'fa');
+		const first = await begin({ conversationId: 'c2' });
+		expect(first.problem).toMatch(/^No step of this chat succeeded/);
+		const made = await waited(first);
+		expect(made).toMatchObject({ name: 'line-counter', problem: first.problem });
+		const second = await waited(await begin({ conversationId: 'c2' }));
+		expect(second.problem).toMatch(/^No step of this chat succeeded.* The model’s reply isn’t a skill/);
+		const improved = await ask('POST', `/${made.id}/improve`, { revision: made.revision });
+		expect((await waited(improved.answer)).problem).toBeNull();
+	});
+
 	test.each([
 		['isn’t JSON', text('I would love to!'), /^The model’s reply isn’t a skill/],
 		['puts a file outside', written({ files: [{ path: '../../x.sh', text: 'x' }] }), /where no file of a skill may be/],

@@ -285,10 +285,10 @@ function withDefinedTools(files: Workspaces, defined: DefinedTools): Workspaces 
 			await defined.removeAll(id);
 			await files.removeAll(id);
 		},
-		async copyAll(id, toId) {
-			await files.copyAll(id, toId);
+		async copyAll(id, toId, lastId) {
+			await files.copyAll(id, toId, lastId);
 			try {
-				await defined.copyAll(id, toId);
+				await defined.copyAll(id, toId, lastId);
 			} catch (error) {
 				await this.removeAll(toId);
 				throw error;

@@ -34,6 +34,19 @@ function make(messages: Message[], more: Partial<ChatFacts> = {}) {
 }
 
 describe('F8: a skill of what worked in a chat', () => {
+	test('if all that was tried failed, that is a problem, and what to do; if nothing was tried, or something worked, it isn’t', () => {
+		const failed = call('eval_code', { language: 'node', code: 'throw 1' }, { status: 'failed' });
+		const looked = call('load_skill', { skill: 'demo' });
+		const crashed = call('use_skill', {}, { execution: { ...ran('demo', 'say.sh', []), exitCode: 1 } });
+		const problemOf = (...parts: ToolPart[]) => make([question('Count it'), answer('Sorry.', ...parts)]).problem;
+		for (const parts of [[failed], [looked, failed], [crashed]]) {
+			expect(problemOf(...parts)).toMatch(/^No step of this chat succeeded, so .* make a new draft\.$/);
+		}
+		expect(problemOf(failed, call('eval_code', { language: 'node', code: '1' }))).toBeNull();
+		expect(problemOf(looked)).toBeNull();
+		expect(problemOf()).toBeNull();
+	});
+
 	test('code that ran becomes a script that takes the file of this case as its argument', () => {
 		const code = "const fs = require('fs');\nconsole.log(fs.readFileSync('sales.csv', 'utf8').length);";
 		const made = make(
