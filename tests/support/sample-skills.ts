@@ -115,6 +115,6 @@ export function samplePackages() {
 			};
 			return { ...nothing, work: { kind: 'installing' as const, text: 'Downloading lxml', done: 0, of: 2 } };
 		}),
-		removePackages: vi.fn(async (_id: string) => (state = nothing))
+		removePackages: vi.fn(async (_id: string, _only: 'pending' | 'installed') => (state = nothing))
 	};
 }

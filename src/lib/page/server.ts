@@ -204,7 +204,9 @@ export function createClient() {
 		installPackages: (id: string, digest: string) =>
 			call('PUT', '/api/skills/[...id]/packages', { params: ofSkill(id), body: { digest } }),
 		/** Stops what is going on; else removes what is installed. */
-		removePackages: (id: string) => call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id) }),
+		/** `pending` stops and forgets what goes on, and leaves what is installed. */
+		removePackages: (id: string, only: 'pending' | 'installed') =>
+			call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id), query: { only } }),
 		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
 		/** Newest first. */
 		listDrafts: async () => (await call('GET', '/api/skills/drafts', {})).data,

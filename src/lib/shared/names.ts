@@ -135,6 +135,11 @@ export function isOfChat(skillId: string): boolean {
 	return skillId.startsWith(CHAT_SOURCE);
 }
 
+/** Whether a skill’s page, editor and Run tab may exist: not of a chat’s tools, or of a draft that is tried. */
+export function isInLibrary(skillId: string): boolean {
+	return !isOfChat(skillId) && !skillId.startsWith(`${TRIAL_SOURCE}/`);
+}
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 

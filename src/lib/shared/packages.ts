@@ -88,6 +88,17 @@ export const packagesWanted = z.strictObject({
 		.default([])
 });
 
+/** `DELETE /api/skills/:id/packages` */
+export const packagesRemoved = z.object({
+	only: z
+		.enum(['pending', 'installed'])
+		.optional()
+		.describe(
+			'`pending`: stops what is going on and forgets what was proposed, and removes nothing that is installed. `installed`: removes that, unless more is being installed (409). Otherwise what is pending, or else what is installed.'
+		)
+});
+export type PackagesRemoved = z.infer<typeof packagesRemoved>['only'];
+
 /** `PUT /api/skills/:id/packages`: the digest of what was shown. */
 export const packagesAllowed = z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/) });
 

@@ -227,6 +227,26 @@ test('D46: what is no name of a package, and a skill that needs none, are refuse
 	expect(await refused(packages.lookUp(demo, []))).toBe('invalid_input');
 });
 
+test('D46: a tab that is behind can stop nothing but what is going on, and remove nothing but what is installed', async () => {
+	needed.demo = [{ name: 'first' }];
+	await packages.lookUp(demo, []);
+	await packages.settled(demo);
+	const { proposed } = await packages.stateOf(demo);
+	await packages.install(demo, proposed?.digest ?? '');
+	await expect(packages.remove(demo, 'installed')).rejects.toMatchObject({ code: 'conflict' });
+	await packages.settled(demo);
+	// “Not now” or “Stop”, where the end of it isn't seen yet.
+	await packages.remove(demo, 'pending');
+	expect((await packages.stateOf(demo)).installed).toMatchObject({ state: 'ready' });
+	await packages.lookUp(demo, [{ ecosystem: 'python', name: 'second' }]);
+	await packages.settled(demo);
+	expect((await packages.stateOf(demo)).proposed).not.toBeNull();
+	await packages.remove(demo, 'pending');
+	expect(await packages.stateOf(demo)).toMatchObject({ installed: { state: 'ready' }, proposed: null });
+	await packages.remove(demo, 'installed');
+	expect(await packages.stateOf(demo)).toMatchObject({ installed: null, proposed: null });
+});
+
 test('D46: what is stopped is no failure, and can be begun again', async () => {
 	needed.demo = [{ name: 'third' }];
 	await packages.lookUp(demo, []);

@@ -41,7 +41,7 @@ test('D46: while it goes on, it says what it does and can be stopped', async () 
 	await expect.element(page.getByText('Downloading lxml · 2 of 4')).toBeVisible();
 	await expect.element(page.getByRole('progressbar')).toHaveAttribute('value', '1');
 	await page.getByRole('button', { name: 'Stop' }).click();
-	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo');
+	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'pending');
 	await expect.element(page.getByText('Stopped. Nothing was installed.')).toBeVisible();
 });
 
@@ -105,13 +105,12 @@ test('D46: a list that is open doesn’t hide what is installed; removing that t
 	const installed = { digest: 'd9', packages: [], ...READY };
 	const proposed = { digest: 'd1', packages: [] };
 	client.getPackages.mockResolvedValueOnce({ ...IDLE, installed, proposed });
-	client.removePackages.mockResolvedValueOnce({ ...IDLE, installed });
 	await open(client, []);
 	await expect.element(page.getByTestId('packages-proposed')).toBeVisible();
 	await page.getByTestId('packages-installed').click();
 	await page.getByRole('button', { name: 'Remove packages' }).click();
 	await expect.element(page.getByTestId('packages-installed')).not.toBeInTheDocument();
-	expect(client.removePackages).toHaveBeenCalledTimes(2);
+	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'installed');
 });
 
 test('D46: a guess that no index has isn’t offered again, and is said', async () => {
@@ -150,4 +149,15 @@ test('D46: what a step lacked and is installed already is not asked for again', 
 	await render(SkillPackages, { client, skillId: 'installed/demo', lacking: [], also, onchange });
 	await vi.waitFor(() => expect(onchange).toHaveBeenCalledExactlyOnceWith(true));
 	await expect.element(page.getByTestId('packages-proposed')).not.toBeInTheDocument();
+});
+
+test('D46: “Not now” and “Stop” in a tab that is behind leave what another tab has installed', async () => {
+	const client = samplePackages();
+	const installed = { digest: 'd1', packages: [], ...READY };
+	client.getPackages.mockResolvedValueOnce({ ...IDLE, proposed: { digest: 'd1', packages: [] } });
+	client.removePackages.mockResolvedValue({ ...IDLE, installed });
+	await open(client, []);
+	await page.getByRole('button', { name: 'Not now' }).click();
+	await expect.element(page.getByTestId('packages-installed')).toBeVisible();
+	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'pending');
 });
