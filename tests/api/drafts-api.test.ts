@@ -285,6 +285,28 @@ describe('F8: without a model', () => {
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
 	});
 
+	test.each([
+		'',
+		'~',
+		'@',
+		'a@',
+		'/',
+		'..',
+		'builtin/eval_code',
+		'skills/nobody',
+		'demo@9.9.9',
+		'broken',
+		'skills/broken'
+	])('of “%s”, which is no skill that can be changed, it says so', async (skill) => {
+		await open();
+		await mkdir(join(root, 'skills/broken'));
+		await writeFile(join(root, 'skills/broken/SKILL.md'), 'no front matter');
+		await app.skills.registry.reload();
+		const { status, error } = await ask('POST', '', { skill });
+		expect([400, 404, 409]).toContain(status);
+		expect(error?.message).toMatch(/./);
+	});
+
 	test('a chat without an answer, and one that isn’t there, say so', async () => {
 		await open();
 		await app.store.conversations.create({ id: 'new', title: 'x', createdAt: '2026-11-01T00:00:00.000Z' });
