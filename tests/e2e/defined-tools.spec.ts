@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConversationDetail } from '../../src/lib/shared/api.ts';
+import type { DefinedTool } from '../../src/lib/shared/install.ts';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
@@ -87,14 +88,14 @@ test('D25: one that crashes offers no skill to edit or run; a fork from before i
 	model.push(text('Hello.'));
 	await ask(page, 'Hi.');
 	await expect(answers(page)).toContainText('Hello.');
-	model.push(define('shout_text', { code: "throw new Error('It broke');" }));
+	model.push(define('roar_text', { code: "throw new Error('It broke');" }));
 	await ask(page, 'Shout for me.');
-	model.push(call('shout_text', { text: 'quiet' }), text('It failed.'));
+	model.push(call('roar_text', { text: 'quiet' }), text('It failed.'));
 	await page.getByTestId('approve-once').click();
 	await expect(answers(page).last()).toContainText('It failed.');
 	for (const isAgain of [false, true]) {
 		if (isAgain) await page.reload();
-		const step = page.locator('[data-testid="step"][data-tool="shout_text"]');
+		const step = page.locator('[data-testid="step"][data-tool="roar_text"]');
 		await page.getByTestId('step-fold').last().click();
 		if (!(await step.getByTestId('step-help').isVisible())) await step.getByTestId('step-toggle').click();
 		await expect(step.getByTestId('step-help')).toHaveText(/^\s*Ask the model to fix it\s*$/);
@@ -108,10 +109,11 @@ test('D25: one that crashes offers no skill to edit or run; a fork from before i
 		const made = await request.post(`${app.url}/api/conversations/${id}/fork`, { data: { messageId } });
 		const fork = (await made.json()) as { id: string };
 		const tools = await request.get(`${app.url}/api/conversations/${fork.id}/tools`);
-		return ((await tools.json()) as { data: { name: string }[] }).data.map(({ name }) => name);
+		const { data } = (await tools.json()) as { data: DefinedTool[] };
+		return data.filter(({ isKept }) => !isKept).map(({ name }) => name);
 	};
 	expect(await forkAt(ids[1]?.id)).toEqual([]);
-	expect(await forkAt(ids.at(-1)?.id)).toEqual(['shout_text']);
+	expect(await forkAt(ids.at(-1)?.id)).toEqual(['roar_text']);
 });
 
 test('D25: a “no” is read by the model, and so is code that is found risky before', async ({ page, model }) => {
