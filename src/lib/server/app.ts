@@ -13,6 +13,8 @@ import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
+import { recoverSwaps } from './install/folder-swap.ts';
+import { namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
@@ -94,11 +96,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
+	const chatTools = join(config.dataDir, 'chat-tools');
+	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
 	const defined = createDefinedTools({
 		...parts,
 		store,
 		registry: skills.registry,
-		folderOf: (id) => join(config.dataDir, 'chat-tools', workspaceName(id)),
+		folderOf: (id) => join(chatTools, workspaceName(id)),
 		isReserved: isServersTool,
 		isEnabled: () => config.execution.definesTools && isEnabled(),
 		now: () => new Date().toISOString()
@@ -285,10 +289,10 @@ function withDefinedTools(files: Workspaces, defined: DefinedTools): Workspaces 
 			await defined.removeAll(id);
 			await files.removeAll(id);
 		},
-		async copyAll(id, toId) {
-			await files.copyAll(id, toId);
+		async copyAll(id, toId, lastId) {
+			await files.copyAll(id, toId, lastId);
 			try {
-				await defined.copyAll(id, toId);
+				await defined.copyAll(id, toId, lastId);
 			} catch (error) {
 				await this.removeAll(toId);
 				throw error;

@@ -65,7 +65,7 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(
-	`. .. cases check diagnostics drafts edit edits evals events executions export file improve install marketplace new outdated packages reload
+	`. .. cases check diagnostics drafts edit edits evals events executions export file health improve install marketplace new outdated packages reload
 	review rollback run save score scores secrets skillssh staged stop trash trial update updates versions`.split(/\s+/)
 );
 
@@ -127,9 +127,17 @@ export type WebTool = (typeof WEB_TOOLS)[number];
 /** The source of a chat’s own tools begins so, which no folder’s label can. */
 export const CHAT_SOURCE = 'chat.';
 
+/** The source of a draft that is tried, which no folder’s label can be. */
+export const TRIAL_SOURCE = 'draft.trial';
+
 /** Whether a skill (`source/name`) is a tool that was defined in a chat. */
 export function isOfChat(skillId: string): boolean {
 	return skillId.startsWith(CHAT_SOURCE);
+}
+
+/** Whether a skill’s page, editor and Run tab may exist: not of a chat’s tools, or of a draft that is tried. */
+export function isInLibrary(skillId: string): boolean {
+	return !isOfChat(skillId) && !skillId.startsWith(`${TRIAL_SOURCE}/`);
 }
 
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */

@@ -60,6 +60,8 @@ export interface MessagesTable {
 	items: string | null;
 	model: string | null;
 	run_id: string | null;
+	/** USD, of all its runs so far; null if unknown. */
+	cost: Generated<number | null>;
 	created_at: string;
 }
 
