@@ -245,6 +245,7 @@ export class ResponseReader {
 		open.item = item;
 		if (isServerCall(item.type))
 			this.#push({ type: 'server.done', call: serverCallOf(item, this.#serverCallId(open)) });
+		if (item.type !== 'message' && item.type !== 'reasoning') this.#push({ type: 'item', item });
 		if (item.type === 'message') {
 			const text = textOf(item);
 			this.#showRest(open, text);
