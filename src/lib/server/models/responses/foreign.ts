@@ -36,9 +36,10 @@ export function createForeign({ input, hosted }: ModelRequest, model: string, fa
 		const said = spaced(message);
 		const named = left(new Set([...tools, ...items])).filter((type) => said.includes(spaced(bareType(type))));
 		// Servers fail in many ways that say nothing of the request.
-		if (status >= 500 || (named.length > 0 && refusals < MAX_NAMED)) return named;
+		if (status >= 500) return named;
+		if (named.length > 0) return refusals < MAX_NAMED ? named : left(new Set([...tools, ...items]));
 		if (ABOUT_TOOLS.test(message) && left(tools).length > 0) return left(tools);
-		return named.length > 0 || ABOUT_ITEMS.test(message) ? left(items) : [];
+		return ABOUT_ITEMS.test(message) ? left(items) : [];
 	};
 
 	return {

@@ -28,7 +28,7 @@ import {
 	type SearchCallItem
 } from './wire.ts';
 import { seal } from './sealed.ts';
-import { type OwnTool, textOfArguments } from './tools.ts';
+import { isCutOff, type OwnTool, textOfArguments } from './tools.ts';
 
 /** `ITEMS` has the final items of a step, `NOTE` what the model was told with the question; only a chain keeps that. */
 export type TurnEvent =
@@ -280,6 +280,7 @@ export class Output {
 		} else if (item.type === 'custom_tool_call') {
 			// Whole, because the model writes it as JSON.
 			item.input = textOfArguments(open.arguments);
+			if (isCutOff(open.arguments)) item.status = 'incomplete';
 			yield { type: 'response.custom_tool_call_input.delta', ...at(open), delta: item.input };
 			yield { type: 'response.custom_tool_call_input.done', ...at(open), input: item.input };
 		} else item.arguments = parseJson(open.arguments) ?? {};

@@ -278,6 +278,11 @@ export function textOfArguments(text: string): string {
 	return typeof only === 'string' && others.length === 0 ? only : text;
 }
 
+/** Whether the arguments are an object without its end, whose text the caller mustn't use. */
+export function isCutOff(text: string): boolean {
+	return /^\s*\{\s*"/.test(text) && parseJson(text) === undefined;
+}
+
 /** A call, or what a search has found, as a function's. A search by the model's server stays as it is. */
 export function asFunction(item: z.output<typeof callItem>): ResponseItem {
 	if (item.type === 'tool_search_output') {
