@@ -15,6 +15,8 @@ export interface FunctionTool {
 	parameters: Record<string, unknown>;
 	/** Whether the server enforces the schema; default: the server's. */
 	strict?: boolean;
+	/** It takes a text, its argument `input`: what a server that has such tools is given instead of `parameters`. */
+	custom?: { description: string; format?: Record<string, unknown> };
 }
 
 /** A tool that the model's server runs, or knows by its type: `web_search`, `file_search`, `mcp`, … As a program has sent it. */

@@ -1,5 +1,6 @@
 /** Tools and items that not every server knows: what a refusal means, and what isn't sent again (F12). */
 import type { ModelRequest } from '../../agent/model.ts';
+import { takesCustom } from './custom.ts';
 import { excerpt, type Fault } from './faults.ts';
 
 export interface RefusedTypes {
@@ -22,8 +23,13 @@ export interface Foreign {
 	remember(): string[];
 }
 
-export function createForeign({ input, hosted }: ModelRequest, model: string, facts: RefusedTypes): Foreign {
-	const tools = new Set(hosted?.tools.map(({ type }) => type));
+/** Custom tools that are refused are sent as functions. */
+export function createForeign(
+	{ input, tools: own, hosted }: ModelRequest,
+	{ url, model, facts }: { url: URL; model: string; facts: RefusedTypes }
+): Foreign {
+	const hasCustom = takesCustom(url, model) && own.some(({ custom }) => custom);
+	const tools = new Set([...(hosted?.tools.map(({ type }) => type) ?? []), ...(hasCustom ? [CUSTOM] : [])]);
 	const items = new Set(input.map(({ type }) => type).filter((type) => !COMMON_ITEMS.has(type)));
 	const keyOf = (type: string) => `${model} ${type}`;
 	const refused = new Set([...tools, ...items].filter((type) => facts.refusedTypes.has(keyOf(type))));
@@ -55,7 +61,9 @@ export function createForeign({ input, hosted }: ModelRequest, model: string, fa
 		remember() {
 			if (facts.refusedTypes.size > MAX_REFUSED) facts.refusedTypes.clear();
 			for (const type of refused) facts.refusedTypes.add(keyOf(type));
-			return [...refused].map((type) =>
+			// As a function, it isn't left out.
+			const leftOut = [...refused].filter((type) => type !== CUSTOM);
+			return leftOut.map((type) =>
 				tools.has(type)
 					? `The tool ${excerpt(type, 100)} was left out: the model’s server doesn’t offer it.`
 					: `Items of the type ${excerpt(type, 100)} were left out: the model’s server doesn’t take them.`
@@ -64,6 +72,7 @@ export function createForeign({ input, hosted }: ModelRequest, model: string, fa
 	};
 }
 
+const CUSTOM = 'custom';
 const STATUSES: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 const REFUSAL =
 	/\bnot (be |been )?(support|allow|permit|recogni|valid|available|offered|found)|\b(do|does|is|are)(n[’']t| not)\b|unsupported|unknown|invalid|unexpected|unrecogni[sz]ed|cannot|can[’']t|must be|expected|no endpoints/i;

@@ -5,6 +5,7 @@ import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
 import type { ModelRouting } from '../../../shared/models.ts';
+import { asCustomTool, takesCustom, withCustomCalls } from './custom.ts';
 import { belongsTo } from './foreign.ts';
 import { sanitiseInput } from './input.ts';
 
@@ -129,13 +130,20 @@ export function requestBody(
 	const types = hosted.map(({ type }) => type);
 	const { choice = null, include: wanted = [] } = request.hosted ?? {};
 	const isServing = isOpenRouter(new URL('.', url).href);
-	const own = withoutHiddenIn(request.tools).map((tool) => ({ ...tool, strict: tool.strict ?? null }));
+	const takes = takesCustom(url, model) && !refused.has('custom');
+	const texts = new Set(takes ? request.tools.filter(({ custom }) => custom).map(({ name }) => name) : []);
+	const own = withoutHiddenIn(request.tools).map((tool) => {
+		const { custom: _text, ...others } = tool;
+		return texts.has(tool.name) ? asCustomTool(tool) : { ...others, strict: tool.strict ?? null };
+	});
+	const isText = typeof toolChoice === 'object' && texts.has(toolChoice.name);
+	const chosen = isText ? { ...toolChoice, type: 'custom' } : toolChoice;
 	// Before the others, which grow.
 	const tools = [...(isServing ? (request.web ?? []).map(serverTool) : []), ...hosted, ...own];
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
 	const system = withoutHidden(instructions);
 	const isMarked = 'cache_control' in extra && system !== '';
-	const history = sanitiseInput(withoutOthersItems(input, model))
+	const history = withCustomCalls(sanitiseInput(withoutOthersItems(input, model)), texts)
 		.filter(({ type }) => (!type.startsWith('openrouter:') || isServing) && !refused.has(type))
 		.map(withoutHiddenText);
 	// A caller's own preferences don't undo that providers must keep no data.
@@ -158,7 +166,7 @@ export function requestBody(
 		...(tools.length > 0
 			? {
 					tools,
-					tool_choice: choice && types.includes(choice.type) ? choice : toolChoice,
+					tool_choice: choice && types.includes(choice.type) ? choice : chosen,
 					parallel_tool_calls
 				}
 			: {})

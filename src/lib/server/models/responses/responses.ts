@@ -137,7 +137,7 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		const { able, unable } = await sortFallbacks(request, modalities);
 		const notAsked = [...unable].map(([each, why]) => `${each} ${why}, so it wasn’t asked as a fallback.`);
 		const routed = { ...routingFields(options.id, able, routing ?? {}), modalities };
-		const foreign = createForeign(request, options.id, server);
+		const foreign = createForeign(request, { url, model: options.id, facts: server });
 		const bodyWith = (extra: object) => requestBody(options.id, url, request, extra, foreign.refused);
 		let body = bodyWith({ ...routed, ...fields });
 		let mayRefuse = Object.keys(fields).length > 0;

@@ -151,7 +151,8 @@ function ownTool(tool: ToolDefinition, namespace: string | null): OwnTool {
 	const description = tool.description ?? '';
 	if (tool.type === 'custom') {
 		const definition = { ...about, description: describeInput(description, tool.format), parameters: TEXT_INPUT };
-		return { kind, name, namespace, definition };
+		const custom = { description, ...(tool.format && { format: tool.format }) };
+		return { kind, name, namespace, definition: { ...definition, custom } };
 	}
 	const parameters = tool.parameters ?? { type: 'object', properties: {} };
 	const strict = typeof tool.strict === 'boolean' ? tool.strict : undefined;
