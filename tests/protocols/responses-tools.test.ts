@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { call, raw, status, text, type Reply } from '../support/model-server.ts';
+import { call, raw, reasoning, status, text, type Reply } from '../support/model-server.ts';
 import {
 	createResponsesRigs,
 	openResponses,
@@ -176,6 +176,19 @@ describe('F12, D41: tools that the caller runs', () => {
 		];
 		expect(await ask({ input: 'Hi', tools })).toMatchObject({ status: 400, body: { error: { param: 'tools' } } });
 	});
+});
+
+test('F12: thoughts, a skill’s call and the answer are open one after the other, because Codex follows only one', async () => {
+	const say = call('use_skill', { skill: 'demo', script: 'scripts/say.sh', args: ['x'] });
+	await open([[reasoning('Hm.'), text('I look.'), say], text('Done.')]);
+	const events = await stream({ input: 'Say' });
+	const ends = events.flatMap(({ type, output_index: at }) =>
+		/^response\.output_item\.(added|done)$/.test(type) ? [`${type.split('.')[2]} ${at}`] : []
+	);
+	const skill = events.findIndex((event) => event.item?.openrouter_skills);
+	expect(ends.indexOf('done 0')).toBeLessThan(ends.indexOf('added 2'));
+	expect(ends.indexOf('done 1')).toBeLessThan(ends.indexOf('added 2'));
+	expect(events[skill]).toMatchObject({ type: 'response.output_item.added', output_index: 2 });
 });
 
 describe('F12: Codex 0.171', () => {

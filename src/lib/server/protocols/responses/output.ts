@@ -76,6 +76,8 @@ export class Output {
 	/** Texts and reasoning of this step that wait for their final items. */
 	#ended: (OpenText | OpenReasoning)[] = [];
 	readonly #running = new Map<string, Running>();
+	/** Calls that are shown once the step's items before them are. */
+	readonly #waiting = new Set<Running>();
 
 	constructor(options: OutputOptions) {
 		this.#options = options;
@@ -287,13 +289,19 @@ export class Output {
 		yield done(open);
 	}
 
+	*#showCall(running: Running): Generator<BareEvent> {
+		running.open = this.#reasoning(running.call);
+		yield* this.#beginReasoning(running.open);
+		yield* this.#addReasoning(running.open, callText(running.call));
+	}
+
 	/** A skill's call is complete and starts running. */
 	*#startCall(running: Running): Generator<BareEvent> {
 		const { call } = running;
 		if (this.#options.calls === 'reasoning') {
-			running.open = this.#reasoning(call);
-			yield* this.#beginReasoning(running.open);
-			return yield* this.#addReasoning(running.open, callText(call));
+			// One after the other: some clients follow only one open item.
+			if (this.#ended.length > 0) return void this.#waiting.add(running);
+			return yield* this.#showCall(running);
 		}
 		const made = this.#addCall(call.call_id, call.name);
 		made.item.openrouter_skills = { ...call };
@@ -307,6 +315,9 @@ export class Output {
 		const running = this.#running.get(callId);
 		if (!running) return;
 		this.#running.delete(callId);
+		if (this.#waiting.delete(running)) {
+			yield* this.#showCall(running);
+		}
 		const { call, open } = running;
 		Object.assign(call, { output, is_error: isError });
 		if (open) {
@@ -362,7 +373,15 @@ export class Output {
 				yield* this.#closeReasoning(open, final && seal({ items: [final], model }));
 			}
 		}
-		if (hidden.length === 0) return;
+		if (hidden.length > 0) yield* this.#hide(hidden, items);
+		for (const running of this.#waiting) {
+			this.#waiting.delete(running);
+			yield* this.#startCall(running);
+		}
+	}
+
+	*#hide(hidden: ResponseItem[], items: readonly ResponseItem[]): Generator<BareEvent> {
+		const { model } = this.#options;
 		const call = items.find(({ type }) => type === 'function_call')?.call_id;
 		const open = this.#reasoning();
 		yield added(open);
