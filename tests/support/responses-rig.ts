@@ -28,6 +28,9 @@ export interface ResponsesRig {
 	ask(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
 	/** The stream's events, each checked. */
 	stream(body: Record<string, unknown>, more?: { key?: string }): Promise<StreamedEvent[]>;
+	/** Both without a check: the document has only functions and their items. */
+	askFreely(body: Record<string, unknown>): Promise<Asked>;
+	streamFreely(body: Record<string, unknown>): Promise<StreamedEvent[]>;
 	/** Compacts a conversation; checks the result against the document. */
 	compact(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
 	get(path: string, more?: { key?: string; method?: string }): Promise<Asked>;
@@ -111,6 +114,14 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 				if (event.sequence_number !== index) throw new Error(`event ${index} has number ${event.sequence_number}`);
 			}
 			return events;
+		},
+		async askFreely(body) {
+			const answer = await send(body);
+			return { status: answer.status, body: await answer.json() };
+		},
+		async streamFreely(body) {
+			const answer = await send({ ...body, stream: true });
+			return readEvents(await answer.text());
 		},
 		async compact(body, more) {
 			const answer = await send(body, more, '/responses/compact');

@@ -7,6 +7,7 @@ import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import { badParameter, type ApiError } from './errors.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
+import { asFunction, noteOfTools, readCall } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
@@ -89,6 +90,8 @@ async function findItem(
 	return output.find(({ id }) => id === itemId) ?? null;
 }
 
+/** Ids of what a model's server did with its tools; ours contain the response's. */
+const SERVER_ITEM = /^(ws|fs|ig|ci|mcp|mcpl|mcpr|cu|tsc|tso)_(?![0-9a-f]{32}_\d+$)/;
 /** Of a picture or file. */
 const MAX_ADDRESS = 8192;
 const MAX_ARGUMENTS = 300;
@@ -162,6 +165,8 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 	switch (item.type) {
 		case 'item_reference': {
 			const found = await context.find(item.id);
+			// The chain has it, or nobody: its text is in the answer.
+			if (!found && SERVER_ITEM.test(item.id)) return { items: [] };
 			if (!found) throw badParameter(param, `Item with id '${item.id.slice(0, 100)}' not found.`, 'item_not_found');
 			take(Buffer.byteLength(JSON.stringify(found)), context.room);
 			return readOwn(found, param, context);
@@ -170,16 +175,25 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 			return readReasoning(item, param, context);
 		case 'compaction':
 			return readCompaction(item, param, context);
-		case 'function_call': {
-			const { type, call_id, name, arguments: text } = item;
-			return { items: [{ type, call_id, name, arguments: text }] };
-		}
-		case 'function_call_output': {
-			const { type, call_id, output } = item;
+		case 'function_call':
+		case 'custom_tool_call':
+		case 'tool_search_call':
+		case 'tool_search_output':
+			return { items: [asFunction(item)] };
+		case 'function_call_output':
+		case 'custom_tool_call_output': {
+			const { call_id, output } = item;
+			const type = 'function_call_output';
 			if (typeof output === 'string') return { items: [{ type, call_id, output }] };
 			const { parts, attached } = await readParts(output, `${param}.output`, context);
 			return { items: [{ type, call_id, output: [...parts, ...attached] }] };
 		}
+		case 'additional_tools':
+			return { items: [noteOfTools(item.tools)] };
+		case 'agent_message':
+			return { items: [readAgentMessage(item)] };
+		case 'other':
+			return { items: [item.item] };
 		case 'message': {
 			const { type, role, content } = item;
 			const textType = role === 'assistant' ? 'output_text' : 'input_text';
@@ -201,7 +215,14 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 async function readOwn(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
 	if (item.type === 'reasoning') return readReasoning(item, param, context);
 	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
-	return { items: [kept as ResponseItem] };
+	return { items: [readCall(item) ?? (kept as ResponseItem)] };
+}
+
+/** What another agent says to the caller's. Passed on if only the model's server can read it. */
+function readAgentMessage(item: Extract<InputItem, { type: 'agent_message' }>): ResponseItem {
+	const texts = item.content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+	if (texts.length < item.content.length) return item;
+	return userText([`Message of the agent ${item.author ?? ''}:`, ...texts].join('\n'));
 }
 
 /** Passes another product's compaction on: only its own server can read it. */

@@ -4,14 +4,16 @@ import { plainLine } from '../../../shared/characters.ts';
 import { findPreset, type Preset, presetOfModel, type Presets } from '../../../shared/models.ts';
 import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
-import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
+import type { ModelOptions, ModelSource, ResponseItem } from '../../agent/model.ts';
+import { isReasoningEffort } from '../../../shared/names.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
-import { badParameter, runFailure, toApiError } from './errors.ts';
+import { runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
+import { type CallerTools, chooseTools, readTools } from './tools.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
 import {
 	type BareEvent,
@@ -75,6 +77,7 @@ interface Prepared {
 	turn: Omit<HeadlessTurn, 'signal'>;
 	/** Items this request adds. */
 	asked: ResponseItem[];
+	own: CallerTools['own'];
 	resource: ResponseResource;
 }
 
@@ -93,9 +96,13 @@ async function prepare(
 	const target = { newSessionId: newSessionId ?? id, model, apiKeyId, signal };
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
-	const { toolChoice, only } = toolChoiceOf(request);
+	const tools = readTools(request.tools ?? [], [...before, ...asked]);
+	const wanted = request.include ?? [];
+	const use = chooseTools(tools, { choice: request.tool_choice ?? null, include: wanted, model: model.id });
+	const effort = reasoning?.effort;
 	return {
 		asked,
+		own: tools.own,
 		resource: newResource(request, { id, model: model.id, createdAt: Math.floor(Date.now() / 1000) }),
 		turn: {
 			responseId: id,
@@ -103,18 +110,11 @@ async function prepare(
 			asker,
 			folder,
 			model,
-			toolChoice,
-			only,
+			...use,
 			preset,
-			effort: reasoning?.effort ?? preset?.effort ?? parts.models.effort(),
+			effort: isReasoningEffort(effort) ? effort : effort ? null : (preset?.effort ?? parts.models.effort()),
 			input: [...before, ...asked],
-			tools: (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
-				type: 'function',
-				name,
-				description: description ?? '',
-				parameters: parameters ?? { type: 'object', properties: {} },
-				strict: typeof strict === 'boolean' ? strict : undefined
-			})),
+			tools: [...tools.own.values()].map(({ definition }) => definition),
 			instructions: request.instructions ?? null,
 			options: optionsOf(request),
 			policy: policy ? { ...pick(policy, ['allowed', 'builtins']) } : undefined,
@@ -141,7 +141,7 @@ export function presetFor(
 async function* answer(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ turn, asked, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
+	{ turn, asked, own, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
 	signal: AbortSignal
 ): AsyncGenerator<ResponseEvent> {
 	const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
@@ -151,11 +151,11 @@ async function* answer(
 		const shown = showsSeals || !item ? event : { ...event, item: withoutSeal(item) };
 		return { ...shown, sequence_number: sequence++ };
 	};
-	const callers = new Set(turn.tools.map(({ name }) => name));
 	const output = new Output({
 		responseId: turn.responseId,
 		model: turn.model.id,
-		isCallers: (name) => callers.has(name) && (turn.only?.includes(name) ?? true),
+		callerTool: (name) => ((turn.only?.includes(name) ?? true) ? (own.get(name) ?? null) : null),
+		hosted: new Set(turn.hosted?.tools.map(({ type }) => type)),
 		calls: request.openrouter_skills?.calls ?? 'reasoning'
 	});
 	const made: ResponseItem[] = [];
@@ -177,7 +177,7 @@ async function* answer(
 	}
 	for (const bare of output.close()) yield number(bare);
 	const ending = endingOf(last);
-	const remarks = remarksOf(usage);
+	const remarks = remarksOf(usage, turn.leftOut);
 	const ended: ResponseResource = {
 		...resource,
 		...ending,
@@ -255,28 +255,6 @@ function withoutSeal(item: OutputItem): OutputItem {
 	return shown;
 }
 
-/** Implements `allowed_tools` by removing other tools, which works with every server. @throws ApiError for an unknown tool */
-function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
-	toolChoice: ToolChoice;
-	only: string[] | null;
-} {
-	if (choice === null || choice === undefined) return { toolChoice: 'auto', only: null };
-	if (typeof choice === 'string') return { toolChoice: choice, only: null };
-	if (choice.type === 'allowed_tools') return { toolChoice: choice.mode, only: choice.tools.map(({ name }) => name) };
-	const isThere = (tools ?? []).some(({ name }) => name === choice.name) || OWN_TOOLS.has(choice.name);
-	if (isThere) return { toolChoice: choice, only: null };
-	throw badParameter('tool_choice', `Tool choice '${choice.name}' not found in 'tools' parameter.`);
-}
-
-/** Tools that the skill system always provides. */
-const OWN_TOOLS: ReadonlySet<string> = new Set([
-	'load_skill',
-	'use_skill',
-	'list_skills',
-	'search_skills',
-	'read_skill_file'
-]);
-
 const PASSED_ON = [
 	'temperature',
 	'top_p',
@@ -295,10 +273,13 @@ const PASSED_ON = [
 /** Only the options that were set: some servers refuse unknown ones. */
 function optionsOf(request: ResponseRequest): ModelOptions {
 	const { reasoning, include } = request;
-	const others = (include ?? []).filter((name) => name !== 'reasoning.encrypted_content');
+	const others = (include ?? []).filter((name) => name === 'message.output_text.logprobs');
+	const { effort, summary } = reasoning ?? {};
+	// Other servers may have more.
+	const unknown = effort && !isReasoningEffort(effort) ? { effort } : {};
 	return {
 		...pick(request, PASSED_ON),
-		reasoning: reasoning?.summary ? { summary: reasoning.summary } : undefined,
+		reasoning: summary || effort ? { ...(summary && { summary }), ...unknown } : undefined,
 		include: others.length > 0 ? others : undefined
 	};
 }
