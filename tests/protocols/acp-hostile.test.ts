@@ -161,9 +161,14 @@ test('F12: an answer to a question that isn’t among the offered ones is a deni
 });
 
 test('F12: beside a running app it passes on to it: the conversation is the page’s, and a question can be answered there', async () => {
-	rig = await openAcpRig([call('count_words', { text: 'a b c' }), text('Three.'), text('Alone.')], {
-		SKILLS_APPROVAL: 'ask'
-	});
+	rig = await openAcpRig(
+		[call('use_skill', { skill: 'asks', script: 'scripts/say.sh' }), text('Three.'), text('Alone.')],
+		{
+			SKILLS_APPROVAL: 'ask'
+		}
+	);
+	await rig.putSkill('asks/SKILL.md', '---\nname: asks\ndescription: Says it.\n---\nText.');
+	await rig.putSkill('asks/scripts/say.sh', 'echo said\n');
 	const app = await createApp(loadConfig(rig.env));
 	try {
 		const editor = await rig.start({ answers: [new Promise<string>(() => undefined)] });

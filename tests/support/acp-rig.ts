@@ -100,7 +100,7 @@ export async function openAcpRig(script: Reply[] | null, env: Record<string, str
 	};
 }
 
-async function startEditor(options: EditorOptions, project: string): Promise<TestEditor> {
+export async function startEditor(options: EditorOptions, project: string): Promise<TestEditor> {
 	const { capabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: true }, answers = ['once'] } =
 		options;
 	const [file, ...args] = options.command ?? [join(root, 'node_modules/.bin/node'), 'src/lib/server/cli/acp.ts'];
