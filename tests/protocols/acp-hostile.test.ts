@@ -213,3 +213,19 @@ test('F12: a session without a prompt leaves no conversation behind, and a delet
 	expect((await first.agent.request('session/list', {})).sessions).toEqual([]);
 	expect(await readFile(join(rig.dataDir, 'server.json'), 'utf8')).not.toBe('');
 });
+
+test('F14: a question that was open when the process was killed is shown as pending, and the next prompt runs nothing of it', async () => {
+	rig = await openAcpRig([call('editor_run', { command: 'echo no' }), text('Something else.')]);
+	const first = await rig.start({ answers: [new Promise<string>(() => undefined)] });
+	const sessionId = await first.open();
+	void first.ask(sessionId, 'Run').catch(() => undefined);
+	await eventually(() => expect(first.questions).toHaveLength(1));
+	first.process.kill('SIGKILL');
+	await eventually(() => expect(first.process.signalCode).toBe('SIGKILL'));
+	const second = await rig.start();
+	await second.agent.request('session/load', { sessionId, cwd: rig.project, mcpServers: [] });
+	expect(second.calls()).toMatchObject([{ title: 'Run echo no', status: 'pending' }]);
+	expect(await second.ask(sessionId, 'Never mind')).toBe('end_turn');
+	expect([...first.commands, ...second.commands]).toEqual([]);
+	expect(second.text()).toBe('Something else.');
+});

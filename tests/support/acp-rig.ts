@@ -158,7 +158,7 @@ export async function startEditor(options: EditorOptions, project: string): Prom
 			return {};
 		})
 		.onRequest('terminal/release', () => ({}));
-	const counted = Readable.toWeb(program.stdout).pipeThrough(
+	const counted = (Readable.toWeb(program.stdout) as unknown as ReadableStream<Uint8Array>).pipeThrough(
 		new TransformStream<Uint8Array, Uint8Array>({
 			transform(chunk, controller) {
 				const parts = (rest + Buffer.from(chunk).toString()).split('\n');

@@ -23,8 +23,9 @@ describe('F12: settings to copy', () => {
 	});
 
 	test('F12: the library, and a program that is started here, are told no key', () => {
-		const without = all.filter(({ client }) => client === 'library' || client === 'claude');
-		expect(without).toHaveLength(4);
+		const local = ['library', 'claude', 'zed', 'jetbrains', 'neovim'];
+		const without = all.filter(({ client }) => local.includes(client));
+		expect(without).toHaveLength(8);
 		for (const { text } of without) expect(text).not.toContain(PLACE.key);
 	});
 

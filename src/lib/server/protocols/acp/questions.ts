@@ -132,7 +132,7 @@ export function createQuestions(parts: QuestionParts, asked: Asked): Questions {
 }
 
 /** The answers to a question, as the app has them. `acceptsEdits`: further changes can be allowed with this one. */
-export function answersTo(approval: Approval, acceptsEdits: boolean): PermissionOption[] {
+function answersTo(approval: Approval, acceptsEdits: boolean): PermissionOption[] {
 	const { skill, trust, install, define } = approval;
 	const isServer = mcpServerOf(skill) !== null;
 	const isLasting = !trust && !install && !define && !isBuiltinCall(approval);
@@ -153,7 +153,7 @@ export function answersTo(approval: Approval, acceptsEdits: boolean): Permission
 const SEVERITIES = { danger: 'Danger', warning: 'Warning', info: 'Note' };
 
 /** What to know before allowing a call, as the page's card says it. */
-export function factsOf({ reason, reach, missing, install, define, args }: Approval): string[] {
+function factsOf({ reason, reach, missing, install, define, args }: Approval): string[] {
 	const facts = [reason];
 	if (args.length > 0 && !install && !define) facts.push(`Arguments: ${args.join(' ').slice(0, 2_000)}`);
 	if (reach) {
