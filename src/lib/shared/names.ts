@@ -40,7 +40,7 @@ export const DRAFT_TOOL = 'save_as_skill';
 /** Tools of a conversation that is open in an editor (ACP), for the files and the terminal there. */
 export const EDITOR_TOOLS = ['editor_list', 'editor_read', 'editor_write', 'editor_edit', 'editor_run'] as const;
 
-function isEditorTool(name: string): boolean {
+export function isEditorTool(name: string): boolean {
 	return EDITOR_TOOLS.some((known) => known === name);
 }
 

@@ -12,6 +12,9 @@ export const GROUPS = [
 export type ConnectClient = (typeof GROUPS)[number]['clients'][number];
 export const CLIENTS = GROUPS.flatMap(({ clients }): readonly ConnectClient[] => clients);
 
+/** They run on the user's computer and need no key. */
+export const WITHOUT_KEY: ReadonlySet<ConnectClient> = new Set(['claude', 'zed', 'jetbrains', 'neovim', 'library']);
+
 const MCP = 'Adds your skills as tools, prompts and resources.';
 const ACP = 'The agent in your editor, with the project’s files.';
 const RESPONSES = 'Asks the agent, which uses your skills. Your own tools come back to your program.';
