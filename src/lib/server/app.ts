@@ -1,6 +1,7 @@
 /** Constructs and connects all parts of the app; those for skills are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { BUILT_IN_MODEL } from '../shared/names.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
@@ -21,7 +22,8 @@ import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
 import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
-import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
+import { type Acp, createAcp } from './protocols/acp/acp.ts';
+import { listenLocal, type LocalSocket } from './protocols/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
 import { createCompactionSeal } from './protocols/responses/sealed.ts';
 import { createChatCompletions, type ChatCompletions } from './protocols/chat-completions/chat-completions.ts';
@@ -67,7 +69,9 @@ export interface App extends SkillParts {
 	a2a: A2A;
 	/** The skills for MCP clients. */
 	mcp: Mcp;
-	/** For `npm run mcp`; null if unavailable. */
+	/** The agent for editors. */
+	acp: Acp;
+	/** For `npm run mcp` and `npm run acp`; null if unavailable. */
 	localSocket: LocalSocket | null;
 	/** The agent for clients of the Responses API. */
 	responses: ResponsesApi;
@@ -199,7 +203,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				turns.builtins(offer),
 				requests.tools(offer),
 				createDraftTool(drafts, offer),
-				await defined.tools(offer)
+				await defined.tools(offer),
+				...acp.tools(offer.conversationId)
 			]),
 		changes,
 		chats: () => settings.current()
@@ -240,7 +245,23 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
 	const mcp = createMcp({ ...parts, store, adHoc, log });
-	const localSocket = await listenLocal(mcp, config.dataDir);
+	const acp = createAcp({
+		...turns,
+		runner,
+		changes,
+		revisions: parts.revisions,
+		approvalMode: config.approvalMode,
+		connectServers: mcpServers.connect,
+		removeConversation: conversationTrash.remove,
+		isEnabled
+	});
+	const localSocket = await listenLocal(
+		{
+			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
+			acp: (socket, onClosed) => acp.serve(socket, socket, onClosed)
+		},
+		config.dataDir
+	);
 	return {
 		...parts,
 		config,
@@ -265,9 +286,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		sockets,
 		chatCompletions: createChatCompletions({ responses, store, log }),
 		mcp,
+		acp,
 		localSocket,
 		async close() {
-			await Promise.all([localSocket?.close(), mcp.close()]);
+			await Promise.all([localSocket?.close(), mcp.close(), acp.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();

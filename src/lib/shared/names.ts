@@ -37,15 +37,22 @@ export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as
 /** Makes a draft of a skill from the chat. */
 export const DRAFT_TOOL = 'save_as_skill';
 
+/** Tools of a conversation that is open in an editor (ACP), for the files and the terminal there. */
+export const EDITOR_TOOLS = ['editor_list', 'editor_read', 'editor_write', 'editor_edit', 'editor_run'] as const;
+
+export function isEditorTool(name: string): boolean {
+	return EDITOR_TOOLS.some((known) => known === name);
+}
+
 /** Whether the name is reserved for built-in skills, MCP tools and tools that bring skills. */
 export function isServerTool(name: string): boolean {
 	const others: readonly string[] = [...SKILL_REQUEST_TOOLS, DRAFT_TOOL, 'look_at_file'];
-	return name.startsWith('mcp__') || builtinNameOf(name) !== null || others.includes(name);
+	return name.startsWith('mcp__') || builtinNameOf(name) !== null || isEditorTool(name) || others.includes(name);
 }
 
-/** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
+/** Whether an approval is for a built-in skill or a tool of the editor: each names itself as its script, unlike other skills of that name. */
 export function isBuiltinCall({ skill, script }: { skill: string; script: string }): boolean {
-	return skill === script && builtinNameOf(skill) !== null;
+	return skill === script && (builtinNameOf(skill) !== null || isEditorTool(skill));
 }
 
 /** Maximum size of an editable file. */

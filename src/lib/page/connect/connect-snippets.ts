@@ -5,13 +5,18 @@ export const GROUPS = [
 		title: 'Apps, over MCP',
 		clients: ['claude-code', 'codex', 'opencode', 'cursor', 'gemini', 'vscode', 'claude', 'open-webui']
 	},
+	{ title: 'Editors, over ACP', clients: ['zed', 'jetbrains', 'neovim'] },
 	{ title: 'Code, over the Responses API', clients: ['openai', 'ai-sdk', 'langchain', 'openrouter'] },
 	{ title: 'More ways', clients: ['curl', 'ag-ui', 'a2a', 'library'] }
 ] as const;
 export type ConnectClient = (typeof GROUPS)[number]['clients'][number];
 export const CLIENTS = GROUPS.flatMap(({ clients }): readonly ConnectClient[] => clients);
 
+/** They run on the user's computer and need no key. */
+export const WITHOUT_KEY: ReadonlySet<ConnectClient> = new Set(['claude', 'zed', 'jetbrains', 'neovim', 'library']);
+
 const MCP = 'Adds your skills as tools, prompts and resources.';
+const ACP = 'The agent in your editor, with the project’s files.';
 const RESPONSES = 'Asks the agent, which uses your skills. Your own tools come back to your program.';
 
 export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
@@ -23,6 +28,9 @@ export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
 	vscode: { name: 'VS Code', about: MCP },
 	claude: { name: 'Claude Desktop', about: MCP },
 	'open-webui': { name: 'Open WebUI', about: MCP },
+	zed: { name: 'Zed', about: ACP },
+	jetbrains: { name: 'JetBrains', about: ACP },
+	neovim: { name: 'Neovim', about: ACP },
 	openai: { name: 'OpenAI SDK', about: RESPONSES },
 	'ai-sdk': { name: 'AI SDK', about: RESPONSES },
 	langchain: { name: 'LangChain', about: RESPONSES },
@@ -55,6 +63,10 @@ export interface Place {
 const QUESTION = 'Count the words of “the quick brown fox”';
 /** The page doesn't know where this software is installed. */
 const FOLDER = '/path/to/openrouter-skills';
+
+/** For what starts the command on the user's computer. */
+const NO_KEY = 'No key needed. If you started the app with --data, add it here, too.';
+const EDITOR = ['-y', 'openrouter-skills', 'acp'];
 
 const JAVASCRIPT = { id: 'js', title: 'JavaScript', language: 'javascript' };
 const PYTHON = { id: 'python', title: 'Python', language: 'python' };
@@ -138,7 +150,7 @@ const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = {
 		{
 			id: 'npx',
 			title: 'claude_desktop_config.json',
-			note: 'No key needed. If you started the app with --data, add it here, too.',
+			note: NO_KEY,
 			language: 'json',
 			text: pretty({ mcpServers: { skills: { command: 'npx', args: ['-y', 'openrouter-skills', 'mcp'] } } })
 		},
@@ -159,6 +171,60 @@ const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = {
 			title: 'Admin settings → External tools → Add server',
 			language: 'text',
 			text: `Type: MCP (Streamable HTTP)\nURL: ${origin}/mcp\nAuth: Bearer\nKey: ${key}`
+		}
+	],
+
+	zed: () => [
+		{
+			id: 'zed',
+			title: 'settings.json',
+			note: NO_KEY,
+			language: 'json',
+			text: pretty({ agent_servers: { Skills: { type: 'custom', command: 'npx', args: EDITOR, env: {} } } })
+		}
+	],
+
+	jetbrains: () => [
+		{
+			id: 'jetbrains',
+			title: '~/.jetbrains/acp.json',
+			note: `${NO_KEY} Replace the path of npx with yours: “which npx” prints it.`,
+			language: 'json',
+			text: pretty({ agent_servers: { Skills: { command: '/usr/local/bin/npx', args: EDITOR, env: {} } } })
+		}
+	],
+
+	neovim: () => [
+		{
+			id: 'codecompanion',
+			title: 'CodeCompanion',
+			note: NO_KEY,
+			language: 'lua',
+			text: `require('codecompanion').setup({
+  adapters = {
+    acp = {
+      skills = function()
+        return require('codecompanion.adapters').extend('gemini_cli', {
+          name = 'skills',
+          formatted_name = 'Skills',
+          commands = { default = { 'npx', '-y', 'openrouter-skills', 'acp' } },
+          env = {},
+        })
+      end,
+    },
+  },
+  interactions = { chat = { adapter = 'skills' } },
+})`
+		},
+		{
+			id: 'avante',
+			title: 'Avante',
+			note: NO_KEY,
+			language: 'lua',
+			text: `require('avante').setup({
+  provider = 'skills',
+  acp_providers = { skills = { command = 'npx', args = { '-y', 'openrouter-skills', 'acp' } } },
+})`
 		}
 	],
 
