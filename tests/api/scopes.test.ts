@@ -29,6 +29,7 @@ const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
 	['execute', 'POST', '/v1/responses/compact'],
 	['read', 'GET', '/v1/responses/[id]'],
 	['execute', 'DELETE', '/v1/responses/[id]'],
+	['execute', 'POST', '/v1/responses/[id]/cancel'],
 	['execute', 'POST', '/a2a'],
 	['read', 'GET', '/mcp'],
 	['read', 'POST', '/mcp'],

@@ -53,6 +53,7 @@ function ofResponses({ responseId }: Known): Template[] {
 			reasoning: { effort: 'low', summary: 'auto' },
 			openrouter_skills: { allowed: ['count-words'], builtins: [], calls: 'items' }
 		}),
+		background: () => ({ background: true, stream: true, store: true, input: HELLO, max_output_tokens: 500 }),
 		items: () => ({
 			stream: true,
 			input: [

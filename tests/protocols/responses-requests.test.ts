@@ -185,7 +185,7 @@ describe('F12: the schema of a request', () => {
 	});
 
 	test.each([
-		['background', { background: true }],
+		['store', { background: true, store: false }],
 		['conversation', { conversation: 'conv_1' }],
 		['prompt', { prompt: { id: 'p' } }],
 		[

@@ -207,7 +207,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
-	await runner.recover();
+	await Promise.all([runner.recover(), responses.recover()]);
 	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
 	const adHoc: AdHocParts = {
 		skills,

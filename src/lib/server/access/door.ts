@@ -19,6 +19,9 @@ export interface Knock {
 const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
 /** Accepts an archive, or the files of a folder. */
 const STAGE_ROUTE = '/api/skills/install/staged';
+/** OpenAI’s clients send nothing here, and no content type, which `server.js` then fills in. */
+const BODILESS_ROUTES: readonly (string | null)[] = ['/v1/responses/[id]/cancel'];
+const UNTYPED = 'application/octet-stream';
 const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
 const IP_ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/i;
@@ -85,7 +88,9 @@ function mustBeJson({ method, route, headers }: Knock): boolean {
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
 	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
 	if (method === 'POST' && route === STAGE_ROUTE && SKILL_UPLOAD.test(headers.get('content-type') ?? '')) return false;
-	if (method !== 'DELETE') return true;
+	const isUntyped = (headers.get('content-type') ?? UNTYPED) === UNTYPED;
+	const isBodiless = method === 'POST' && BODILESS_ROUTES.includes(route) && isUntyped;
+	if (method !== 'DELETE' && !isBodiless) return true;
 	return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }
 

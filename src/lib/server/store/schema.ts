@@ -358,6 +358,19 @@ export interface ResponsesTable {
 	/** JSON of the response as it was sent. */
 	body: string;
 	created_at: string;
+	/** 1 while it's being written in the background. */
+	is_running: Generated<number>;
+	/** How many of the items are input; null for responses of older versions. */
+	input_count: Generated<number | null>;
+}
+
+/** Events of responses in the background. */
+interface ResponseEventsTable {
+	response_id: string;
+	/** Contiguous from 1: the event's sequence number plus one. */
+	seq: number;
+	/** JSON of one ResponseEvent. */
+	data: string;
 }
 
 /** MCP servers whose tools the agent may use (E36). */
@@ -379,6 +392,7 @@ interface SearchEntriesTable {
 export interface Database {
 	api_keys: ApiKeysTable;
 	responses: ResponsesTable;
+	response_events: ResponseEventsTable;
 	mcp_servers: McpServersTable;
 	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;

@@ -45,6 +45,10 @@ export async function readConversation(
 		const message = `Previous response with id '${previous?.slice(0, 100)}' not found.`;
 		throw badParameter('previous_response_id', message, 'previous_response_not_found');
 	}
+	if (chain.at(-1)?.isRunning) {
+		const message = `Response '${previous?.slice(0, 100)}' is still being written. Wait for its end, then continue it.`;
+		throw badParameter('previous_response_id', message, 'previous_response_not_ready');
+	}
 	const isEmpty = input === undefined || input === null || input.length === 0;
 	if (isEmpty && chain.length === 0 && input !== '') throw missing('input');
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);

@@ -185,9 +185,8 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 		const sentence = `${other} isn’t supported. Use previous_response_id, or send the items.`;
 		throw badParameter(other, sentence, 'unsupported_parameter');
 	}
-	if (request.background) {
-		const sentence = 'background isn’t supported. Use stream: true for long responses.';
-		throw badParameter('background', sentence, 'unsupported_parameter');
+	if (request.background && request.store === false) {
+		throw badParameter('store', 'A response in the background has to be stored. Leave out store: false.');
 	}
 	const names = (request.tools ?? []).map(({ name }) => name);
 	const twice = names.find((name, index) => names.indexOf(name) !== index);

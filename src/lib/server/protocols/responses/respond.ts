@@ -45,6 +45,23 @@ export interface Answering {
 	events: AsyncGenerator<ResponseEvent>;
 }
 
+export interface Begun {
+	streams: boolean;
+	/** What to store before it starts, if it's to run in the background. */
+	queued: StoredResponse | null;
+	/** `save`, instead of the store, gets the response before the last event. */
+	start(signal: AbortSignal, save?: Save): Answering['events'];
+}
+
+type Save = (ended: StoredResponse) => Promise<void>;
+
+/** Why the server ends a response that isn't its client's to end. */
+export class Interruption extends Error {
+	override readonly name = 'Interruption';
+}
+
+export const INTERRUPTED = 'The server stopped while this response was being written. Send the request again.';
+
 /** `memory`: responses held for the connection, if any. @throws ApiError for an invalid request */
 export async function respond(
 	parts: RespondParts,
@@ -54,13 +71,32 @@ export async function respond(
 		memory = null,
 		signal
 	}: { asker: Asker; memory?: ConnectionResponses | null | undefined; signal: AbortSignal }
-): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
+): Promise<Begun> {
 	const request = readResponseRequest(body);
 	const known = memory ? { ...parts, store: { responses: memory } } : parts;
 	const prepared = await prepare(known, request, { asker, signal });
+	const keepEnded: Save = async (ended) => {
+		if (ended.body.status === 'cancelled') return;
+		if (request.store !== false) await keep(known, ended);
+		else if (ended.body.status !== 'failed') memory?.hold(ended);
+	};
+	const { asked, resource, turn } = prepared;
+	const queued: StoredResponse = {
+		id: turn.responseId,
+		apiKeyId: asker.apiKeyId,
+		sessionId: turn.sessionId,
+		body: resource,
+		previousId: request.previous_response_id ?? null,
+		items: asked,
+		inputCount: asked.length,
+		isRunning: false,
+		createdAt: new Date().toISOString()
+	};
+	if (request.background) await removeOld(parts);
 	return {
 		streams: request.stream ?? false,
-		start: (running) => answer(known, request, { ...prepared, asker, memory }, running)
+		queued: request.background ? queued : null,
+		start: (running, save = keepEnded) => answer(known, request, { ...prepared, queued, save }, running)
 	};
 }
 
@@ -138,7 +174,7 @@ export function presetFor(
 async function* answer(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ turn, asked, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
+	{ turn, asked, resource, queued, save }: Prepared & { queued: StoredResponse; save: Save },
 	signal: AbortSignal
 ): AsyncGenerator<ResponseEvent> {
 	const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
@@ -158,7 +194,9 @@ async function* answer(
 	const made: ResponseItem[] = [];
 	let usage: RunUsage | null = null;
 	let last: RunEvent | null = null;
-	for (const type of ['response.created', 'response.in_progress']) yield number({ type, response: { ...resource } });
+	yield number({ type: 'response.created', response: { ...resource } });
+	if (resource.status === 'queued') yield number({ type: 'response.queued', response: { ...resource } });
+	yield number({ type: 'response.in_progress', response: { ...resource, status: 'in_progress' } });
 	try {
 		for await (const event of runHeadless(parts, { ...turn, signal })) {
 			if (event.type === 'ITEMS') made.push(...event.items);
@@ -173,7 +211,7 @@ async function* answer(
 		last = { type: 'RUN_ERROR', code: 'internal', message };
 	}
 	for (const bare of output.close()) yield number(bare);
-	const ending = endingOf(last);
+	const ending = endingOf(signal.reason instanceof Interruption ? orInterrupted(last) : last);
 	const remarks = remarksOf(usage);
 	const ended: ResponseResource = {
 		...resource,
@@ -183,19 +221,7 @@ async function* answer(
 		output: output.items,
 		...(remarks && { openrouter_skills: remarks })
 	};
-	if (ended.status !== 'cancelled') {
-		const stored: StoredResponse = {
-			id: turn.responseId,
-			apiKeyId: asker.apiKeyId,
-			sessionId: turn.sessionId,
-			body: ended,
-			previousId: request.previous_response_id ?? null,
-			items: [...asked, ...made],
-			createdAt: new Date().toISOString()
-		};
-		if (request.store !== false) await keep(parts, stored);
-		else if (ended.status !== 'failed') memory?.hold(stored);
-	}
+	await save({ ...queued, body: ended, items: [...asked, ...made], createdAt: new Date().toISOString() });
 	const response = showsSeals ? ended : withoutSeals(ended);
 	yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
 }
@@ -203,11 +229,21 @@ async function* answer(
 async function keep({ store, log }: RespondParts, stored: StoredResponse): Promise<void> {
 	try {
 		await store.responses.put(stored);
-		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+		await removeOld({ store });
 	} catch (error) {
 		// The response itself is fine. A request that continues from it will get an error.
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t save a response');
 	}
+}
+
+function removeOld({ store }: Pick<RespondParts, 'store'>): Promise<void> {
+	return store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+}
+
+/** Whoever stopped the turn was the server, unless it had already ended. */
+function orInterrupted(last: RunEvent | null): RunEvent | null {
+	const isOver = last?.type === 'RUN_FINISHED' && last.outcome?.type !== 'cancelled';
+	return isOver ? last : { type: 'RUN_ERROR', code: 'interrupted', message: INTERRUPTED };
 }
 
 /** Status fields from the run's terminal event. */

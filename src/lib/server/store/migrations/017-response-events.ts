@@ -1,0 +1,18 @@
+/** Responses in the background: their events, so that a client can go on where it was, and how many items were input. */
+import type { Kysely } from 'kysely';
+
+export async function addResponseEvents(db: Kysely<unknown>): Promise<void> {
+	await db.schema
+		.alterTable('responses')
+		.addColumn('is_running', 'integer', (column) => column.notNull().defaultTo(0))
+		.execute();
+	await db.schema.alterTable('responses').addColumn('input_count', 'integer').execute();
+	await db.schema.createIndex('responses_running').on('responses').column('is_running').execute();
+	await db.schema
+		.createTable('response_events')
+		.addColumn('response_id', 'text', (column) => column.notNull().references('responses.id').onDelete('cascade'))
+		.addColumn('seq', 'integer', (column) => column.notNull())
+		.addColumn('data', 'text', (column) => column.notNull())
+		.addPrimaryKeyConstraint('response_events_key', ['response_id', 'seq'])
+		.execute();
+}
