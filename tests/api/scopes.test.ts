@@ -30,6 +30,8 @@ const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
 	['read', 'GET', '/v1/responses/[id]'],
 	['execute', 'DELETE', '/v1/responses/[id]'],
 	['execute', 'POST', '/v1/responses/[id]/cancel'],
+	['read', 'GET', '/v1/responses/[id]/input_items'],
+	['execute', 'POST', '/v1/responses/input_tokens'],
 	['execute', 'POST', '/a2a'],
 	['read', 'GET', '/mcp'],
 	['read', 'POST', '/mcp'],

@@ -78,9 +78,11 @@ function ofResponses({ responseId }: Known): Template[] {
 			]
 		})
 	};
-	return Object.entries(bodies).map(([name, body]) => {
-		return { protocol: 'responses', name, path: '/v1/responses', headers: JSON_TYPE, body };
-	});
+	return Object.entries(bodies).flatMap(([name, body]) =>
+		['/v1/responses', '/v1/responses/input_tokens'].map((path) => {
+			return { protocol: 'responses', name: `${name} at ${path}`, path, headers: JSON_TYPE, body };
+		})
+	);
 }
 
 function ofAgui({ threadId }: Known): Template[] {

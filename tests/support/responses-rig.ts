@@ -12,6 +12,8 @@ import { upgrade } from '../../src/lib/server/upgrade.ts';
 import * as responses from '../../src/routes/v1/responses/+server.ts';
 import * as response from '../../src/routes/v1/responses/[id]/+server.ts';
 import * as cancellation from '../../src/routes/v1/responses/[id]/cancel/+server.ts';
+import * as inputItems from '../../src/routes/v1/responses/[id]/input_items/+server.ts';
+import * as inputTokens from '../../src/routes/v1/responses/input_tokens/+server.ts';
 import * as compaction from '../../src/routes/v1/responses/compact/+server.ts';
 import { startModelServer, type ModelServer, type Reply } from './model-server.ts';
 import { validate, validateEvent } from './open-responses.ts';
@@ -82,6 +84,8 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		'/v1/responses': responses,
 		'/v1/responses/[id]': response,
 		'/v1/responses/[id]/cancel': cancellation,
+		'/v1/responses/[id]/input_items': inputItems,
+		'/v1/responses/input_tokens': inputTokens,
 		'/v1/models': models,
 		'/v1/models/[...id]': model
 	};

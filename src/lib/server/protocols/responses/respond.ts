@@ -111,7 +111,8 @@ interface Prepared {
 	resource: ResponseResource;
 }
 
-async function prepare(
+/** @throws ApiError for an invalid request */
+export async function prepare(
 	parts: RespondParts,
 	request: ResponseRequest,
 	{ asker, signal }: { asker: Asker; signal: AbortSignal }

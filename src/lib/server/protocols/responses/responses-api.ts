@@ -1,7 +1,6 @@
 /** The Responses API: create, read, delete and compact responses, and list models (F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import { asArray, asObject } from '../../../shared/json.ts';
 import { modelOfPreset, type ModelList } from '../../../shared/models.ts';
 import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/names.ts';
 import type { Asker } from '../../turns/toolbox.ts';
@@ -24,6 +23,8 @@ import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
+import { countInputTokens } from './input-tokens.ts';
+import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './lists.ts';
 import { checkBody, responseInput } from './request.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 
@@ -49,6 +50,14 @@ export interface ResponsesApi {
 	compact(body: unknown, asker: Asker, signal: AbortSignal): Promise<CompactResource>;
 	/** `shows`: the values of `include`. @throws ApiError 404 */
 	retrieve(id: string, asker: Asker, shows: readonly string[]): Promise<ResponseResource>;
+	/** The items that the request brought, in pages. @throws ApiError 404; 400 for a wrong parameter */
+	inputItems(id: string, asker: Asker, query: URLSearchParams): Promise<ListPage<ShownItem>>;
+	/** An estimate. @throws ApiError as `respond` */
+	countInputTokens: (
+		body: unknown,
+		asker: Asker,
+		signal: AbortSignal
+	) => Promise<{ object: 'response.input_tokens'; input_tokens: number }>;
 	/** The events of a response in the background, after this sequence number. @throws ApiError 404; 400 for another response, or no number */
 	follow(
 		id: string,
@@ -110,13 +119,22 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		open: (signal: AbortSignal) => Answering['events'],
 		signal: AbortSignal
 	): Answering['events'] {
-		const work = begin(signal);
+		const begun = begin(signal);
 		try {
-			yield* open(work.signal);
+			yield* open(begun.signal);
 		} finally {
-			work.end();
+			begun.end();
 		}
 	}
+
+	const work = async <Result>(signal: AbortSignal, doIt: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+		const begun = begin(signal);
+		try {
+			return await doIt(begun.signal);
+		} finally {
+			begun.end();
+		}
+	};
 
 	const refuseWhenClosing = () => {
 		if (isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
@@ -144,19 +162,22 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 
 		async compact(body, asker, signal) {
 			refuseWhenClosing();
-			const work = begin(signal);
-			const time = startTimeLimit(parts.limits().maxDurationMs, work.signal);
-			try {
-				return await compact(parts, body, asker, time);
-			} finally {
-				time.clear();
-				work.end();
-			}
+			return work(signal, async (running) => {
+				const time = startTimeLimit(parts.limits().maxDurationMs, running);
+				return compact(parts, body, asker, time).finally(() => time.clear());
+			});
 		},
 
 		async retrieve(id, asker, shows) {
 			const body = (await find(id, asker)).body as ResponseResource;
 			return shows.includes('reasoning.encrypted_content') ? body : withoutSeals(body);
+		},
+
+		inputItems: async (id, asker, query) => pageOf(inputItemsOf(await find(id, asker)), query),
+
+		countInputTokens(body, asker, signal) {
+			refuseWhenClosing();
+			return work(signal, (running) => countInputTokens(parts, body, asker, running));
 		},
 
 		async follow(id, asker, startingAfter) {
@@ -371,13 +392,4 @@ function waitingCalls(items: readonly ResponseItem[]): ResponseItem[] {
 	return items.flatMap(({ type, call_id, name, arguments: text }) =>
 		type === 'function_call' && !answered.has(call_id) ? [{ type, call_id, name, arguments: text }] : []
 	);
-}
-
-/** Callers get names of pictures in the workspace, which lasts, in place of our own parts. */
-function withNames(item: ResponseItem): ResponseItem {
-	const named = asArray(item.content).map((part) => {
-		const { path } = asObject(asObject(part).file);
-		return typeof path === 'string' ? { type: 'input_text', text: `[Picture: ${path}]` } : part;
-	});
-	return Array.isArray(item.content) ? { ...item, content: named } : item;
 }
