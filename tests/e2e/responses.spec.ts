@@ -1,8 +1,8 @@
 /** The built app as a Responses server for other people's clients (F12): keys, errors at the door; both tasks: clients.spec.ts. */
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { RESPONSES_CLIENTS } from '../support/responses-clients.ts';
 import { validate } from '../support/open-responses.ts';
-import { COUNT_WORDS, FIVE_WORDS } from '../support/tasks.ts';
+import { COUNT_WORDS, FIVE_WORDS, missingSums, SALES, SUMMARISE } from '../support/tasks.ts';
 import { expect, test } from './app.ts';
 
 const TOKEN = 'the-token-of-this-test-0123456789';
@@ -75,6 +75,21 @@ test.describe('with ADMIN_TOKEN', () => {
 		expect((await client.responses.retrieve(id)).output_text).toMatch(FIVE_WORDS);
 		const reader = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: await keyOf(app.url, ['read']) });
 		await expect(reader.responses.cancel(id)).rejects.toMatchObject({ status: 403 });
+	});
+
+	test('F12: a file that is uploaded is named in a request, over the app’s own doors', async ({ app }) => {
+		const client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: await keyOf(app.url, ['execute', 'read']) });
+		const file = await toFile(Buffer.from(SALES.text), SALES.name);
+		const { id } = await client.files.create({ file, purpose: 'user_data' });
+		const content = [
+			{ type: 'input_file' as const, file_id: id },
+			{ type: 'input_text' as const, text: SUMMARISE }
+		];
+		const { output_text } = await client.responses.create({ model: 'any', input: [{ role: 'user', content }] });
+		expect(missingSums(output_text)).toEqual([]);
+		expect(await (await client.files.content(id)).text()).toBe(SALES.text);
+		const form = { method: 'POST', headers: { origin: 'http://evil.example' }, body: new FormData() };
+		expect((await fetch(`${app.url}/v1/files`, form)).status).toBe(403);
 	});
 
 	test('F12: what the door refuses is told in the API’s own words', async ({ app }) => {

@@ -12,6 +12,9 @@ import { upgrade } from '../../src/lib/server/upgrade.ts';
 import * as responses from '../../src/routes/v1/responses/+server.ts';
 import * as response from '../../src/routes/v1/responses/[id]/+server.ts';
 import * as cancellation from '../../src/routes/v1/responses/[id]/cancel/+server.ts';
+import * as files from '../../src/routes/v1/files/+server.ts';
+import * as file from '../../src/routes/v1/files/[id]/+server.ts';
+import * as fileContent from '../../src/routes/v1/files/[id]/content/+server.ts';
 import * as inputItems from '../../src/routes/v1/responses/[id]/input_items/+server.ts';
 import * as inputTokens from '../../src/routes/v1/responses/input_tokens/+server.ts';
 import * as compaction from '../../src/routes/v1/responses/compact/+server.ts';
@@ -86,6 +89,9 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		'/v1/responses/[id]/cancel': cancellation,
 		'/v1/responses/[id]/input_items': inputItems,
 		'/v1/responses/input_tokens': inputTokens,
+		'/v1/files': files,
+		'/v1/files/[id]': file,
+		'/v1/files/[id]/content': fileContent,
 		'/v1/models': models,
 		'/v1/models/[...id]': model
 	};

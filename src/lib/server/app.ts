@@ -21,6 +21,7 @@ import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
+import { createFilesApi, type FilesApi } from './protocols/responses/files.ts';
 import { createCompactionSeal } from './protocols/responses/sealed.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
 import { createResponseSockets, type ResponseSockets } from './protocols/responses/sockets.ts';
@@ -68,6 +69,8 @@ export interface App extends SkillParts {
 	localSocket: LocalSocket | null;
 	/** The agent for clients of the Responses API. */
 	responses: ResponsesApi;
+	/** What those clients upload. */
+	files: FilesApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
 	close(): Promise<void>;
@@ -197,12 +200,16 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		changes,
 		chats: () => settings.current()
 	});
+	const folderOf = (apiKeyId: string | null, sessionId: string) =>
+		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
+	const files = createFilesApi({ store, workspaces, folderOf, log });
 	const responses = createResponsesApi({
 		...turns,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
-		folderOf: (apiKeyId, sessionId) => basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }))
+		files,
+		folderOf
 	});
 	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
@@ -255,6 +262,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		models,
 		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
 		responses,
+		files,
 		sockets,
 		mcp,
 		localSocket,

@@ -21,6 +21,9 @@ const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
 const STAGE_ROUTE = '/api/skills/install/staged';
 /** OpenAI’s clients send nothing here, and no content type, which `server.js` then fills in. */
 const BODILESS_ROUTES: readonly (string | null)[] = ['/v1/responses/[id]/cancel'];
+/** `/v1/files` takes a form, as OpenAI’s does. */
+const FORM_ROUTE = '/v1/files';
+const FORM = /^multipart\/form-data\s*(;|$)/i;
 const UNTYPED = 'application/octet-stream';
 const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
@@ -88,6 +91,7 @@ function mustBeJson({ method, route, headers }: Knock): boolean {
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
 	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
 	if (method === 'POST' && route === STAGE_ROUTE && SKILL_UPLOAD.test(headers.get('content-type') ?? '')) return false;
+	if (method === 'POST' && route === FORM_ROUTE && FORM.test(headers.get('content-type') ?? '')) return false;
 	const isUntyped = (headers.get('content-type') ?? UNTYPED) === UNTYPED;
 	const isBodiless = method === 'POST' && BODILESS_ROUTES.includes(route) && isUntyped;
 	if (method !== 'DELETE' && !isBodiless) return true;

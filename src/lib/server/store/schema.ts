@@ -373,6 +373,19 @@ interface ResponseEventsTable {
 	data: string;
 }
 
+/** Files that programs uploaded; the bytes are in a workspace. */
+interface UploadedFilesTable {
+	id: string;
+	/** The owner's key; null without a key. */
+	api_key_id: string | null;
+	filename: string;
+	purpose: string;
+	bytes: number;
+	created_at: string;
+	/** null: never. */
+	expires_at: string | null;
+}
+
 /** MCP servers whose tools the agent may use (E36). */
 interface McpServersTable {
 	name: string;
@@ -393,6 +406,7 @@ export interface Database {
 	api_keys: ApiKeysTable;
 	responses: ResponsesTable;
 	response_events: ResponseEventsTable;
+	uploaded_files: UploadedFilesTable;
 	mcp_servers: McpServersTable;
 	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;

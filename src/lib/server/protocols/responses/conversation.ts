@@ -6,6 +6,7 @@ import type { Responses } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import { badParameter, type ApiError } from './errors.ts';
+import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -17,6 +18,7 @@ export interface ConversationParts {
 	store: { responses: Responses };
 	workspaces: Workspaces;
 	compactions: CompactionSeal;
+	files: Pick<FilesApi, 'resolve'>;
 	/** Name of the workspace: one per key, or per chain without a key. */
 	folderOf(apiKeyId: string | null, sessionId: string): string;
 	/** The operator's limit of the context; null: the model's own. */
@@ -62,6 +64,7 @@ export async function readConversation(
 		model: model.id,
 		workspaces: parts.workspaces,
 		folder,
+		resolve: (part, param) => parts.files.resolve(part, param, { apiKeyId }),
 		reading: { conversationId: folder, model, cap: parts.contextTokens, signal },
 		open,
 		calls: new Set(before.flatMap(({ type, call_id }) => (type === 'function_call' ? [String(call_id)] : []))),
@@ -112,6 +115,8 @@ interface InputContext {
 	model: string;
 	workspaces: Workspaces;
 	folder: string;
+	/** The content of a file that was uploaded, in place of its id. */
+	resolve(part: Part, param: string): Promise<Part>;
 	reading: Parameters<typeof attachedParts>[2];
 	/** Ids of the calls in the chain before the request. */
 	calls: ReadonlySet<string>;
@@ -254,8 +259,9 @@ async function readParts(
 ): Promise<{ parts: Record<string, unknown>[]; attached: AttachedPart[] }> {
 	const read: Record<string, unknown>[] = [];
 	const [names, files]: [string[], string[]] = [[], []];
-	for (const [index, part] of parts.entries()) {
+	for (const [index, sent] of parts.entries()) {
 		const place = `${param}[${index}]`;
+		const part = await context.resolve(sent, place);
 		if (part.type === 'input_image') {
 			const picture = await readPicture(part, place, context);
 			read.push(picture);

@@ -15,16 +15,29 @@ export interface ListPage<Item> {
 	has_more: boolean;
 }
 
-const listQuery = z.object({
-	limit: z.coerce.number().int().min(1).max(100).default(20),
-	order: z.enum(['asc', 'desc']).default('desc'),
-	after: z.string().max(200).optional()
-});
+const listQuery = (most: number) =>
+	z.object({
+		limit: z.coerce
+			.number()
+			.int()
+			.min(1)
+			.max(most)
+			.default(most > MOST ? most : USUAL),
+		order: z.enum(['asc', 'desc']).default('desc'),
+		after: z.string().max(200).optional()
+	});
+const MOST = 100;
+const USUAL = 20;
 
-/** `items` are in the order they came. @throws ApiError for a wrong parameter, or if `after` isn't one of them */
-export function pageOf<Item extends { id: string }>(items: readonly Item[], query: URLSearchParams): ListPage<Item> {
-	const given = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(listQuery.shape, name));
-	const { limit, order, after } = checkBody(listQuery, Object.fromEntries(given));
+/** `items` are in the order they came; more than `MOST` at once is also the default. @throws ApiError for a wrong parameter, or if `after` isn't one of them */
+export function pageOf<Item extends { id: string }>(
+	items: readonly Item[],
+	query: URLSearchParams,
+	most = MOST
+): ListPage<Item> {
+	const schema = listQuery(most);
+	const given = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(schema.shape, name));
+	const { limit, order, after } = checkBody(schema, Object.fromEntries(given));
 	const all = order === 'asc' ? items : items.toReversed();
 	const place = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
 	if (after !== undefined && place < 0) throw badParameter('after', 'There’s no item with the id in after.');

@@ -27,6 +27,7 @@ import { testSkillPins } from './skill-pins.suite.ts';
 import { testSkillTrash } from './skill-trash.suite.ts';
 import { createStore } from '../store.ts';
 import { testTrustedSkills } from './trusted-skills.suite.ts';
+import { testUploadedFiles } from './uploaded-files.suite.ts';
 
 /** `open` returns a migrated database, which the suite closes. */
 export function testStore(name: string, open: () => Promise<Kysely<Database>>): void {
@@ -54,6 +55,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testRunStart(() => bench);
 		testRuns(() => bench);
 		testResponses(() => bench);
+		testUploadedFiles(() => bench);
 		testBranches(() => bench);
 		testLoginSessions(() => bench);
 		testSecrets(() => bench);

@@ -1,4 +1,4 @@
-/** Responses in the background: their events, so that a client can go on where it was, and how many items were input. */
+/** Responses in the background: their events, so that a client can go on where it was; how many items were input; uploaded files. */
 import type { Kysely } from 'kysely';
 
 export async function addResponseEvents(db: Kysely<unknown>): Promise<void> {
@@ -14,5 +14,16 @@ export async function addResponseEvents(db: Kysely<unknown>): Promise<void> {
 		.addColumn('seq', 'integer', (column) => column.notNull())
 		.addColumn('data', 'text', (column) => column.notNull())
 		.addPrimaryKeyConstraint('response_events_key', ['response_id', 'seq'])
+		.execute();
+
+	await db.schema
+		.createTable('uploaded_files')
+		.addColumn('id', 'text', (column) => column.primaryKey())
+		.addColumn('api_key_id', 'text')
+		.addColumn('filename', 'text', (column) => column.notNull())
+		.addColumn('purpose', 'text', (column) => column.notNull())
+		.addColumn('bytes', 'integer', (column) => column.notNull())
+		.addColumn('created_at', 'text', (column) => column.notNull())
+		.addColumn('expires_at', 'text')
 		.execute();
 }
