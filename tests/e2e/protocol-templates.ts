@@ -78,11 +78,23 @@ function ofResponses({ responseId }: Known): Template[] {
 			]
 		})
 	};
-	return Object.entries(bodies).flatMap(([name, body]) =>
+	const conversation = (): Record<string, unknown> => ({
+		items: [{ role: 'user', content: HELLO }],
+		metadata: { a: 'b' }
+	});
+	const made: Template = {
+		protocol: 'responses',
+		name: 'a conversation',
+		path: '/v1/conversations',
+		headers: JSON_TYPE,
+		body: conversation
+	};
+	const asked = Object.entries(bodies).flatMap(([name, body]) =>
 		['/v1/responses', '/v1/responses/input_tokens'].map((path) => {
-			return { protocol: 'responses', name: `${name} at ${path}`, path, headers: JSON_TYPE, body };
+			return { protocol: 'responses' as const, name: `${name} at ${path}`, path, headers: JSON_TYPE, body };
 		})
 	);
+	return [...asked, made];
 }
 
 function ofAgui({ threadId }: Known): Template[] {

@@ -186,7 +186,7 @@ describe('F12: the schema of a request', () => {
 
 	test.each([
 		['store', { background: true, store: false }],
-		['conversation', { conversation: 'conv_1' }],
+		['conversation', { conversation: 'conv_1', previous_response_id: 'resp_1' }],
 		['prompt', { prompt: { id: 'p' } }],
 		[
 			'tools',

@@ -12,6 +12,10 @@ import { upgrade } from '../../src/lib/server/upgrade.ts';
 import * as responses from '../../src/routes/v1/responses/+server.ts';
 import * as response from '../../src/routes/v1/responses/[id]/+server.ts';
 import * as cancellation from '../../src/routes/v1/responses/[id]/cancel/+server.ts';
+import * as conversations from '../../src/routes/v1/conversations/+server.ts';
+import * as conversation from '../../src/routes/v1/conversations/[id]/+server.ts';
+import * as conversationItems from '../../src/routes/v1/conversations/[id]/items/+server.ts';
+import * as conversationItem from '../../src/routes/v1/conversations/[id]/items/[item]/+server.ts';
 import * as files from '../../src/routes/v1/files/+server.ts';
 import * as file from '../../src/routes/v1/files/[id]/+server.ts';
 import * as fileContent from '../../src/routes/v1/files/[id]/content/+server.ts';
@@ -89,6 +93,10 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		'/v1/responses/[id]/cancel': cancellation,
 		'/v1/responses/[id]/input_items': inputItems,
 		'/v1/responses/input_tokens': inputTokens,
+		'/v1/conversations': conversations,
+		'/v1/conversations/[id]': conversation,
+		'/v1/conversations/[id]/items': conversationItems,
+		'/v1/conversations/[id]/items/[item]': conversationItem,
 		'/v1/files': files,
 		'/v1/files/[id]': file,
 		'/v1/files/[id]/content': fileContent,

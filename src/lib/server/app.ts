@@ -21,6 +21,7 @@ import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
+import { createConversationsApi, type ConversationsApi } from './protocols/responses/conversations-api.ts';
 import { createFilesApi, type FilesApi } from './protocols/responses/files.ts';
 import { createCompactionSeal } from './protocols/responses/sealed.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
@@ -71,6 +72,8 @@ export interface App extends SkillParts {
 	responses: ResponsesApi;
 	/** What those clients upload. */
 	files: FilesApi;
+	/** What those clients call conversations; the page has others. */
+	responseConversations: ConversationsApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
 	close(): Promise<void>;
@@ -203,14 +206,15 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const folderOf = (apiKeyId: string | null, sessionId: string) =>
 		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
 	const files = createFilesApi({ store, workspaces, folderOf, log });
-	const responses = createResponsesApi({
+	const responding = {
 		...turns,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
 		files,
 		folderOf
-	});
+	};
+	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
@@ -263,6 +267,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
 		responses,
 		files,
+		responseConversations: createConversationsApi(responding),
 		sockets,
 		mcp,
 		localSocket,

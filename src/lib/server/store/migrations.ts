@@ -19,7 +19,7 @@ import { addMissing } from './migrations/013-missing.ts';
 import { addSkillPackages } from './migrations/014-skill-packages.ts';
 import { addEvalAnswers } from './migrations/015-eval-answers.ts';
 import { addSkillDrafts } from './migrations/016-skill-drafts.ts';
-import { addResponseEvents } from './migrations/017-response-events.ts';
+import { addResponsesApi } from './migrations/017-responses-api.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -40,7 +40,7 @@ const MIGRATIONS: Record<string, Migration> = {
 	'014_skill_packages': { up: addSkillPackages },
 	'015_eval_answers': { up: addEvalAnswers },
 	'016_skill_drafts': { up: addSkillDrafts },
-	'017_response_events': { up: addResponseEvents }
+	'017_responses_api': { up: addResponsesApi }
 };
 
 /**

@@ -373,6 +373,27 @@ interface ResponseEventsTable {
 	data: string;
 }
 
+/** Conversations of the Responses API; the page doesn't show them. */
+interface ResponseConversationsTable {
+	id: string;
+	/** The owner's key; null without a key. */
+	api_key_id: string | null;
+	/** JSON of texts by name. */
+	metadata: string;
+	created_at: string;
+}
+
+interface ResponseConversationItemsTable {
+	conversation_id: string;
+	/** Order, from 1, with gaps where items were deleted. */
+	position: number;
+	id: string;
+	/** The model that answered, or for which the item was read. */
+	model: string;
+	/** JSON of one item: as it was read from a request, or as it was shown in a response. */
+	item: string;
+}
+
 /** Files that programs uploaded; the bytes are in a workspace. */
 interface UploadedFilesTable {
 	id: string;
@@ -407,6 +428,8 @@ export interface Database {
 	responses: ResponsesTable;
 	response_events: ResponseEventsTable;
 	uploaded_files: UploadedFilesTable;
+	response_conversations: ResponseConversationsTable;
+	response_conversation_items: ResponseConversationItemsTable;
 	mcp_servers: McpServersTable;
 	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;

@@ -54,14 +54,19 @@ export function pageOf<Item extends { id: string }>(
 export type ShownItem = ResponseItem & { id: string };
 
 /** What the request brought, without what came before it in its chain. An item has the same id each time. */
-export function inputItemsOf({ id, items, inputCount }: StoredResponse): ShownItem[] {
+export function inputItemsOf(stored: StoredResponse): ShownItem[] {
+	return inputEntries(stored).flatMap(({ id, item }) => (isNote(item) ? [] : [shownItem(item, id)]));
+}
+
+/** As the model is given them, with notes. */
+export function inputEntries({ id, items, inputCount }: StoredResponse): { id: string; item: ResponseItem }[] {
 	const all = items as ResponseItem[];
-	const hex = id.replace(/^resp_/, '');
-	const count = inputCount ?? firstAnswer(all);
-	return all.slice(0, count).flatMap((item, index) => {
-		if (isNote(item)) return [];
-		return [shownItem(item, `${PREFIXES[item.type] ?? 'item'}_${hex}_i${index}`)];
-	});
+	return withIds(all.slice(0, inputCount ?? firstAnswer(all)), id.replace(/^resp_/, ''));
+}
+
+/** `hex` is unique, and the same each time. */
+export function withIds(items: readonly ResponseItem[], hex: string): { id: string; item: ResponseItem }[] {
+	return items.map((item, index) => ({ id: `${PREFIXES[item.type] ?? 'item'}_${hex}_i${index}`, item }));
 }
 
 const PREFIXES: Record<string, string> = {
@@ -81,10 +86,10 @@ function firstAnswer(items: readonly ResponseItem[]): number {
 }
 
 /** Without what only the model's server reads. */
-function shownItem(item: ResponseItem, id: string): ShownItem {
+export function shownItem(item: ResponseItem, id: string): ShownItem {
 	const { encrypted_content: _sealed, ...shown } = withNames(item);
 	const kept = item.type === 'compaction' ? item : shown;
-	return { ...kept, type: item.type, id, ...(item.type === 'reasoning' ? {} : { status: 'completed' }) };
+	return { ...kept, type: item.type, id, ...(item.type === 'reasoning' ? {} : { status: item.status ?? 'completed' }) };
 }
 
 /** Callers get names of pictures in the workspace, which lasts, in place of our own parts. */

@@ -10,6 +10,8 @@ import type { Asker } from '../../turns/toolbox.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
+import { conversationId, MOST_ITEMS } from './conversation-items.ts';
+import { inputEntries } from './lists.ts';
 import { badParameter, runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
@@ -73,7 +75,7 @@ export async function respond(
 	}: { asker: Asker; memory?: ConnectionResponses | null | undefined; signal: AbortSignal }
 ): Promise<Begun> {
 	const request = readResponseRequest(body);
-	const known = memory ? { ...parts, store: { responses: memory } } : parts;
+	const known = memory ? { ...parts, store: { ...parts.store, responses: memory } } : parts;
 	const prepared = await prepare(known, request, { asker, signal });
 	const keepEnded: Save = async (ended) => {
 		if (ended.body.status === 'cancelled') return;
@@ -222,9 +224,30 @@ async function* answer(
 		output: output.items,
 		...(remarks && { openrouter_skills: remarks })
 	};
-	await save({ ...queued, body: ended, items: [...asked, ...made], createdAt: new Date().toISOString() });
+	const stored = { ...queued, body: ended, items: [...asked, ...made], createdAt: new Date().toISOString() };
+	await addToConversation(parts, request, stored, ended);
+	await save(stored);
 	const response = showsSeals ? ended : withoutSeals(ended);
 	yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
+}
+
+/** Only what ended well: what failed would be asked again. */
+async function addToConversation(
+	{ store: { responseConversations }, log }: RespondParts,
+	request: ResponseRequest,
+	stored: StoredResponse,
+	{ status, output, model }: ResponseResource
+): Promise<void> {
+	const id = conversationId(request.conversation);
+	if (id === null || (status !== 'completed' && status !== 'incomplete')) return;
+	const answered = output.map((item) => ({ id: item.id, item: { ...item } }));
+	const items = [...inputEntries(stored), ...answered].map((entry) => ({ ...entry, model }));
+	try {
+		const added = await responseConversations.append(id, items, MOST_ITEMS);
+		if (added !== true) log.info({ responseId: stored.id, added }, 'a response was not added to its conversation');
+	} catch (error) {
+		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t add a response to its conversation');
+	}
 }
 
 async function keep({ store, log }: RespondParts, stored: StoredResponse): Promise<void> {

@@ -90,7 +90,7 @@ export interface ResponseFacts {
 
 /** A new `ResponseResource`, with every field Open Responses requires. */
 export function newResource(request: ResponseRequest, { id, model, createdAt }: ResponseFacts): ResponseResource {
-	const { reasoning, text, tool_choice: choice } = request;
+	const { reasoning, text, tool_choice: choice, conversation } = request;
 	return {
 		id,
 		object: 'response',
@@ -100,6 +100,7 @@ export function newResource(request: ResponseRequest, { id, model, createdAt }: 
 		incomplete_details: null,
 		model,
 		previous_response_id: request.previous_response_id ?? null,
+		...(conversation && { conversation: { id: typeof conversation === 'string' ? conversation : conversation.id } }),
 		instructions: request.instructions ?? null,
 		output: [],
 		error: null,

@@ -12,6 +12,7 @@ import type { Bench } from './fixtures.suite.ts';
 import { testLoginSessions } from './login-sessions.suite.ts';
 import { testMessages } from './messages.suite.ts';
 import { testNetworkGrants } from './network-grants.suite.ts';
+import { testResponseConversations } from './response-conversations.suite.ts';
 import { testResponses } from './responses.suite.ts';
 import { testRunStart } from './run-start.suite.ts';
 import { testRuns } from './runs.suite.ts';
@@ -56,6 +57,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testRuns(() => bench);
 		testResponses(() => bench);
 		testUploadedFiles(() => bench);
+		testResponseConversations(() => bench);
 		testBranches(() => bench);
 		testLoginSessions(() => bench);
 		testSecrets(() => bench);

@@ -1,7 +1,7 @@
-/** Responses in the background: their events, so that a client can go on where it was; how many items were input; uploaded files. */
+/** Responses in the background: their events, so that a client can go on where it was; how many items were input; uploaded files; conversations. */
 import type { Kysely } from 'kysely';
 
-export async function addResponseEvents(db: Kysely<unknown>): Promise<void> {
+export async function addResponsesApi(db: Kysely<unknown>): Promise<void> {
 	await db.schema
 		.alterTable('responses')
 		.addColumn('is_running', 'integer', (column) => column.notNull().defaultTo(0))
@@ -25,5 +25,24 @@ export async function addResponseEvents(db: Kysely<unknown>): Promise<void> {
 		.addColumn('bytes', 'integer', (column) => column.notNull())
 		.addColumn('created_at', 'text', (column) => column.notNull())
 		.addColumn('expires_at', 'text')
+		.execute();
+
+	await db.schema
+		.createTable('response_conversations')
+		.addColumn('id', 'text', (column) => column.primaryKey())
+		.addColumn('api_key_id', 'text')
+		.addColumn('metadata', 'text', (column) => column.notNull())
+		.addColumn('created_at', 'text', (column) => column.notNull())
+		.execute();
+	await db.schema
+		.createTable('response_conversation_items')
+		.addColumn('conversation_id', 'text', (column) =>
+			column.notNull().references('response_conversations.id').onDelete('cascade')
+		)
+		.addColumn('position', 'integer', (column) => column.notNull())
+		.addColumn('id', 'text', (column) => column.notNull())
+		.addColumn('model', 'text', (column) => column.notNull())
+		.addColumn('item', 'text', (column) => column.notNull())
+		.addPrimaryKeyConstraint('response_conversation_items_key', ['conversation_id', 'position'])
 		.execute();
 }
