@@ -92,6 +92,23 @@ test.describe('with ADMIN_TOKEN', () => {
 		expect((await fetch(`${app.url}/v1/files`, form)).status).toBe(403);
 	});
 
+	test('F12: a conversation, its items and an estimate of tokens, over the app’s own doors', async ({ app }) => {
+		const client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: await keyOf(app.url, ['execute', 'read']) });
+		const { id } = await client.conversations.create({ metadata: { topic: 'words' } });
+		const asked = { model: 'any', input: COUNT_WORDS, conversation: id };
+		expect((await client.responses.inputTokens.count(asked)).input_tokens).toBeGreaterThan(100);
+		const response = await client.responses.create(asked);
+		expect(response.output_text).toMatch(FIVE_WORDS);
+		expect((await client.responses.inputItems.list(response.id)).data).toHaveLength(1);
+		const { data } = await client.conversations.items.list(id);
+		expect(data.length).toBeGreaterThan(1);
+		const last = data[0]?.id ?? '';
+		expect(await client.conversations.items.retrieve(last, { conversation_id: id })).toEqual(data[0]);
+		await client.conversations.items.delete(last, { conversation_id: id });
+		await client.conversations.update(id, { metadata: {} });
+		expect((await client.conversations.delete(id)).deleted).toBe(true);
+	});
+
 	test('F12: what the door refuses is told in the API’s own words', async ({ app }) => {
 		const reader = await keyOf(app.url, ['read']);
 		const refusals: [Response, number, string][] = [

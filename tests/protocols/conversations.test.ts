@@ -90,6 +90,21 @@ test('F12: a response goes on from it and adds to it, with what its skills did; 
 	expect((await itemsOf(id)).length).toBe(7);
 });
 
+test('F12: the result of a call that was deleted isn’t sent, as no model’s server would take it', async () => {
+	await open([text('Fine.')]);
+	const { id } = await client.conversations.create({
+		items: [
+			{ type: 'function_call', call_id: 'c', name: 'look_up', arguments: '{}' },
+			{ type: 'function_call_output', call_id: 'c', output: 'what was found' }
+		]
+	});
+	const [made] = await itemsOf(id);
+	await client.conversations.items.delete(made?.id ?? '', { conversation_id: id });
+	await client.responses.create({ model: 'any', input: 'Go on', conversation: id });
+	expect(saidIn(rig.model?.requests[0]?.body.input as object[])).not.toContain('what was found');
+	expect(saidIn(await itemsOf(id))).toContain('what was found');
+});
+
 test('F12: a response in the background adds to it, too; one that fails or is cancelled adds nothing', async () => {
 	const rest = gate();
 	await open([text('Well.'), status(400, { error: { message: 'No.' } }), text('Half', rest)]);

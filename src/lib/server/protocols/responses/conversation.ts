@@ -200,7 +200,9 @@ async function readStored(stored: readonly ConversationItem[], context: InputCon
 		const place = read.before === undefined ? -1 : items.findLastIndex(({ call_id }) => call_id === read.before);
 		items.splice(place < 0 ? items.length : place, 0, ...kept);
 	}
-	return items;
+	// The call of a result may have been deleted, and models' servers refuse one without the other.
+	const calls = new Set(items.flatMap(({ type, call_id }) => (type === 'function_call' ? [call_id] : [])));
+	return items.filter(({ type, call_id }) => type !== 'function_call_output' || calls.has(call_id));
 }
 
 function userText(text: string): ResponseItem {
