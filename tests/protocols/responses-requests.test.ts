@@ -186,8 +186,8 @@ describe('F12: the schema of a request', () => {
 	});
 
 	test.each([
-		['background', { background: true }],
-		['conversation', { conversation: 'conv_1' }],
+		['store', { background: true, store: false }],
+		['conversation', { conversation: 'conv_1', previous_response_id: 'resp_1' }],
 		['prompt', { prompt: { id: 'p' } }],
 		[
 			'tools',

@@ -25,6 +25,8 @@ import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { type Acp, createAcp } from './protocols/acp/acp.ts';
 import { listenLocal, type LocalSocket } from './protocols/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
+import { createConversationsApi, type ConversationsApi } from './protocols/responses/conversations-api.ts';
+import { createFilesApi, type FilesApi } from './protocols/responses/files.ts';
 import { createCompactionSeal } from './protocols/responses/sealed.ts';
 import { createChatCompletions, type ChatCompletions } from './protocols/chat-completions/chat-completions.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
@@ -75,6 +77,10 @@ export interface App extends SkillParts {
 	localSocket: LocalSocket | null;
 	/** The agent for clients of the Responses API. */
 	responses: ResponsesApi;
+	/** What those clients upload. */
+	files: FilesApi;
+	/** What those clients call conversations; the page has others. */
+	responseConversations: ConversationsApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
 	/** The same for clients of Chat Completions. */
@@ -209,17 +215,22 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		changes,
 		chats: () => settings.current()
 	});
-	const responses = createResponsesApi({
+	const folderOf = (apiKeyId: string | null, sessionId: string) =>
+		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
+	const files = createFilesApi({ store, workspaces, folderOf, log });
+	const responding = {
 		...turns,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
-		folderOf: (apiKeyId, sessionId) => basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }))
-	});
+		files,
+		folderOf
+	};
+	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
-	await runner.recover();
+	await Promise.all([runner.recover(), responses.recover()]);
 	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
 	const adHoc: AdHocParts = {
 		skills,
@@ -283,6 +294,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		models,
 		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
 		responses,
+		files,
+		responseConversations: createConversationsApi(responding),
 		sockets,
 		chatCompletions: createChatCompletions({ responses, store, log }),
 		mcp,

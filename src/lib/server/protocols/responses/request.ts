@@ -103,6 +103,9 @@ const inputItem = z.preprocess((value) => {
 	return 'id' in value ? { ...value, type: 'item_reference' } : value;
 }, item);
 
+/** Of a conversation, at a time. */
+export const someItems = z.array(inputItem).max(20);
+
 export const responseInput = z.union([longText, z.array(inputItem)]);
 
 const textFormat = z.discriminatedUnion('type', [
@@ -120,17 +123,19 @@ const otherFormat = others('text', 'json_object', 'json_schema');
 
 const count = z.number().int();
 
+export const metadataPairs = z
+	.record(z.string(), z.string().max(512))
+	.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries');
+
 const createResponseBody = z.object({
 	model: z.string().max(MAX_MODEL_ID).nullish(),
 	input: responseInput.nullish(),
 	previous_response_id: z.string().max(200).nullish(),
+	conversation: z.union([z.string().max(200), z.object({ id: z.string().max(200) })]).nullish(),
 	include: z.array(z.string().max(200)).max(100).nullish(),
 	tools: callerTools.nullish(),
 	tool_choice: toolChoice.nullish(),
-	metadata: z
-		.record(z.string(), z.string().max(512))
-		.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries')
-		.nullish(),
+	metadata: metadataPairs.nullish(),
 	text: z
 		.object({ format: z.union([textFormat, otherFormat]).nullish(), verbosity: z.string().max(100).nullish() })
 		.nullish(),
@@ -166,7 +171,7 @@ export type ResponseRequest = z.output<typeof createResponseBody>;
 export type InputItem = Extract<ResponseRequest['input'], unknown[]>[number];
 
 /** Parameters of other servers. Refused, because ignoring them would change the result. */
-const UNSUPPORTED: readonly string[] = ['conversation', 'prompt'];
+const UNSUPPORTED: readonly string[] = ['prompt'];
 
 /** @throws ApiError naming the parameter */
 export function readResponseRequest(body: unknown): ResponseRequest {
@@ -177,9 +182,12 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 		const sentence = `${other} isn’t supported. Use previous_response_id, or send the items.`;
 		throw badParameter(other, sentence, 'unsupported_parameter');
 	}
-	if (request.background) {
-		const sentence = 'background isn’t supported. Use stream: true for long responses.';
-		throw badParameter('background', sentence, 'unsupported_parameter');
+	if (request.conversation && request.previous_response_id) {
+		const sentence = 'conversation and previous_response_id can’t be used together. Leave one out.';
+		throw badParameter('conversation', sentence, 'mutually_exclusive_parameters');
+	}
+	if (request.background && request.store === false) {
+		throw badParameter('store', 'A response in the background has to be stored. Leave out store: false.');
 	}
 	readTools(request.tools ?? [], []);
 	return request;

@@ -8,9 +8,11 @@ import type { ModelOptions, ModelSource, ResponseItem } from '../../agent/model.
 import { isReasoningEffort } from '../../../shared/names.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import type { StoredResponse } from '../../store/responses.ts';
+import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
+import { conversationId, MOST_ITEMS } from './conversation-items.ts';
+import { inputEntries } from './lists.ts';
 import { runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
 import { type CallerTools, chooseTools, readTools } from './tools.ts';
@@ -47,6 +49,23 @@ export interface Answering {
 	events: AsyncGenerator<ResponseEvent>;
 }
 
+export interface Begun {
+	streams: boolean;
+	/** What to store before it starts, if it's to run in the background. */
+	queued: StoredResponse | null;
+	/** `save`, instead of the store, gets the response before the last event. */
+	start(signal: AbortSignal, save?: Save): Answering['events'];
+}
+
+type Save = (ended: StoredResponse) => Promise<void>;
+
+/** Why the server ends a response that isn't its client's to end. */
+export class Interruption extends Error {
+	override readonly name = 'Interruption';
+}
+
+export const INTERRUPTED = 'The server stopped while this response was being written. Send the request again.';
+
 export interface RespondOptions {
 	/** Responses held for the connection, if any. */
 	memory?: ConnectionResponses | null | undefined;
@@ -59,13 +78,32 @@ export async function respond(
 	parts: RespondParts,
 	body: unknown,
 	{ asker, memory = null, sessionId = null, signal }: { asker: Asker; signal: AbortSignal } & RespondOptions
-): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
+): Promise<Begun> {
 	const request = readResponseRequest(body);
-	const known = memory ? { ...parts, store: { responses: memory } } : parts;
+	const known = memory ? { ...parts, store: { ...parts.store, responses: memory } } : parts;
 	const prepared = await prepare(known, request, { asker, sessionId, signal });
+	const keepEnded: Save = async (ended) => {
+		if (ended.body.status === 'cancelled') return;
+		if (request.store !== false) await keep(known, ended);
+		else if (ended.body.status !== 'failed') await memory?.hold(ended);
+	};
+	const { asked, resource, turn } = prepared;
+	const queued: StoredResponse = {
+		id: turn.responseId,
+		apiKeyId: asker.apiKeyId,
+		sessionId: turn.sessionId,
+		body: resource,
+		previousId: request.previous_response_id ?? null,
+		items: asked,
+		inputCount: asked.length,
+		isRunning: false,
+		createdAt: new Date().toISOString()
+	};
+	if (request.background) await removeOld(parts);
 	return {
 		streams: request.stream ?? false,
-		start: (running) => answer(known, request, { ...prepared, asker, memory }, running)
+		queued: request.background ? queued : null,
+		start: (running, save = keepEnded) => answer(known, request, { ...prepared, queued, save }, running)
 	};
 }
 
@@ -81,10 +119,11 @@ interface Prepared {
 	resource: ResponseResource;
 }
 
-async function prepare(
+/** @throws ApiError for an invalid request */
+export async function prepare(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ asker, sessionId: newSessionId, signal }: { asker: Asker; sessionId: string | null; signal: AbortSignal }
+	{ asker, sessionId: newSessionId = null, signal }: { asker: Asker; sessionId?: string | null; signal: AbortSignal }
 ): Promise<Prepared> {
 	const { apiKeyId } = asker;
 	const id = newResponseId();
@@ -141,7 +180,7 @@ export function presetFor(
 async function* answer(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ turn, asked, own, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
+	{ turn, asked, own, resource, queued, save }: Prepared & { queued: StoredResponse; save: Save },
 	signal: AbortSignal
 ): AsyncGenerator<ResponseEvent> {
 	const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
@@ -161,7 +200,9 @@ async function* answer(
 	const made: ResponseItem[] = [];
 	let usage: RunUsage | null = null;
 	let last: RunEvent | null = null;
-	for (const type of ['response.created', 'response.in_progress']) yield number({ type, response: { ...resource } });
+	yield number({ type: 'response.created', response: { ...resource } });
+	if (resource.status === 'queued') yield number({ type: 'response.queued', response: { ...resource } });
+	yield number({ type: 'response.in_progress', response: { ...resource, status: 'in_progress' } });
 	try {
 		for await (const event of runHeadless(parts, { ...turn, signal })) {
 			if (event.type === 'ITEMS') made.push(...event.items);
@@ -176,7 +217,7 @@ async function* answer(
 		last = { type: 'RUN_ERROR', code: 'internal', message };
 	}
 	for (const bare of output.close()) yield number(bare);
-	const ending = endingOf(last);
+	const ending = endingOf(signal.reason instanceof Interruption ? orInterrupted(last) : last);
 	const remarks = remarksOf(usage, turn.leftOut);
 	const ended: ResponseResource = {
 		...resource,
@@ -186,35 +227,54 @@ async function* answer(
 		output: output.items,
 		...(remarks && { openrouter_skills: remarks })
 	};
-	if (ended.status !== 'cancelled') {
-		const stored: StoredResponse = {
-			id: turn.responseId,
-			apiKeyId: asker.apiKeyId,
-			sessionId: turn.sessionId,
-			body: ended,
-			previousId: request.previous_response_id ?? null,
-			items: [...asked, ...made],
-			createdAt: new Date().toISOString()
-		};
-		if (request.store !== false) await keep(parts, stored);
-		else if (ended.status !== 'failed') await memory?.hold(stored);
-	}
+	const stored = { ...queued, body: ended, items: [...asked, ...made], createdAt: new Date().toISOString() };
+	await addToConversation(parts, request, stored, ended);
+	await save(stored);
 	const response = showsSeals ? ended : withoutSeals(ended);
 	yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
 }
 
+/** Only what ended well: what failed would be asked again. */
+async function addToConversation(
+	{ store: { responseConversations }, log }: RespondParts,
+	request: ResponseRequest,
+	stored: StoredResponse,
+	{ status, output, model }: ResponseResource
+): Promise<void> {
+	const id = conversationId(request.conversation);
+	if (id === null || (status !== 'completed' && status !== 'incomplete')) return;
+	const answered = output.map((item) => ({ id: item.id, item: { ...item } }));
+	const items = [...inputEntries(stored), ...answered].map((entry) => ({ ...entry, model }));
+	try {
+		const added = await responseConversations.append(id, items, MOST_ITEMS);
+		if (added !== true) log.info({ responseId: stored.id, added }, 'a response was not added to its conversation');
+	} catch (error) {
+		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t add a response to its conversation');
+	}
+}
+
 /** Never throws. Removes what has been kept long enough. */
 export async function keep(
-	{ store, log }: Pick<ConversationParts, 'store'> & { log: Log },
+	{ store, log }: { store: { responses: Responses }; log: Log },
 	stored: StoredResponse
 ): Promise<void> {
 	try {
 		await store.responses.put(stored);
-		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+		await removeOld({ store });
 	} catch (error) {
 		// The response itself is fine. A request that continues from it will get an error.
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t save a response');
 	}
+}
+
+function removeOld({ store }: { store: { responses: Responses } }): Promise<void> {
+	return store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+}
+
+/** Whoever stopped the turn was the server, unless it had already ended. */
+function orInterrupted(last: RunEvent | null): RunEvent | null {
+	const isOver = last?.type === 'RUN_FINISHED' && last.outcome?.type !== 'cancelled';
+	return isOver ? last : { type: 'RUN_ERROR', code: 'interrupted', message: INTERRUPTED };
 }
 
 /** Status fields from the run's terminal event. */

@@ -97,7 +97,7 @@ export type BareEvent = { type: string } & Record<string, unknown>;
 
 export type ResponseEvent = BareEvent & { sequence_number: number };
 
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
 export type ResponseResource = {
 	id: string;
@@ -118,16 +118,17 @@ export interface ResponseFacts {
 
 /** A new `ResponseResource`, with every field Open Responses requires. */
 export function newResource(request: ResponseRequest, { id, model, createdAt }: ResponseFacts): ResponseResource {
-	const { reasoning, text, tool_choice: choice } = request;
+	const { reasoning, text, tool_choice: choice, conversation } = request;
 	return {
 		id,
 		object: 'response',
 		created_at: createdAt,
 		completed_at: null,
-		status: 'in_progress',
+		status: request.background ? 'queued' : 'in_progress',
 		incomplete_details: null,
 		model,
 		previous_response_id: request.previous_response_id ?? null,
+		...(conversation && { conversation: { id: typeof conversation === 'string' ? conversation : conversation.id } }),
 		instructions: request.instructions ?? null,
 		output: [],
 		error: null,
@@ -146,7 +147,7 @@ export function newResource(request: ResponseRequest, { id, model, createdAt }: 
 		max_output_tokens: request.max_output_tokens ?? null,
 		max_tool_calls: request.max_tool_calls ?? null,
 		store: request.store ?? true,
-		background: false,
+		background: request.background ?? false,
 		service_tier: request.service_tier ?? 'default',
 		metadata: request.metadata ?? {},
 		safety_identifier: request.safety_identifier ?? null,
