@@ -7,6 +7,7 @@ import { DataFolderInUse } from '$lib/server/data-folder.ts';
 import { checkCaller, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
 import { enter, securityHeaders } from '$lib/server/access/door.ts';
 import { errorResponseFor } from '$lib/server/http.ts';
+import { ApiError } from '$lib/server/protocols/responses/errors.ts';
 import { upgrade } from '$lib/server/upgrade.ts';
 
 // The dev server reloads this module after a change; the old app has to close its files first.
@@ -80,12 +81,16 @@ function resolving({ models }: App): ResolveOptions {
 	};
 }
 
-/** @throws AppError when the request may not go on */
+/** @throws AppError or ApiError when the request may not go on */
 async function admit(event: RequestEvent): Promise<void> {
 	const { config, login, dataFolder } = event.locals.app;
 	const { method, headers } = event.request;
 	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
 	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
+	// Also without a key: clients tell by it which of OpenAI's endpoints there are.
+	if (event.route.id === null && /^\/v1(\/|$)/.test(event.url.pathname)) {
+		throw new ApiError(404, `Unknown address: ${method} ${event.url.pathname.slice(0, 200)}`, { code: 'not_found' });
+	}
 	event.locals.caller = MANAGER;
 	// Only names the door admits get here; the first request comes from the server itself.
 	dataFolder.tellAddress(event.url.origin);
@@ -114,7 +119,7 @@ function asJson({ request, route }: RequestEvent, response: Response): Response 
 
 /** JSON for programs; a browser asking for a page goes to the login page, which leads back. */
 function refusal({ request, route, url, isDataRequest }: RequestEvent, error: unknown): Response {
-	if (!(error instanceof AppError)) logError(url.pathname, error);
+	if (!(error instanceof AppError || error instanceof ApiError)) logError(url.pathname, error);
 	const isPage = request.method === 'GET' && !isDataRequest && !isProgramRoute(route.id ?? url.pathname);
 	if (!isPage || !(error instanceof AppError && error.code === 'unauthorized')) {
 		return errorResponseFor(route.id ?? url.pathname, error);

@@ -60,6 +60,7 @@ export interface Endpoints {
 	'/api/skills/[...id]/evals/import': typeof import('./api/skills/[...id]/evals/import/+server.ts');
 	'/api/skills/[...id]/export': typeof import('./api/skills/[...id]/export/+server.ts');
 	'/api/skills/[...id]/file': typeof import('./api/skills/[...id]/file/+server.ts');
+	'/api/skills/[...id]/health': typeof import('./api/skills/[...id]/health/+server.ts');
 	'/api/skills/[...id]/packages': typeof import('./api/skills/[...id]/packages/+server.ts');
 	'/api/skills/[...id]/rollback': typeof import('./api/skills/[...id]/rollback/+server.ts');
 	'/api/skills/[...id]/secrets': typeof import('./api/skills/[...id]/secrets/+server.ts');

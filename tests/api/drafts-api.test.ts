@@ -1,10 +1,11 @@
 /** Drafts of skills over REST: made of a chat, written by a model or by rules, changed, checked and saved (F8). */
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
+import { returnToEdit } from '../../src/lib/server/skill-admin/skill-editor.ts';
 import * as draft from '../../src/routes/api/skills/drafts/[draft]/+server.ts';
 import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+server.ts';
 import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
@@ -16,7 +17,7 @@ import type { DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
 import type { EvalRun } from '../../src/lib/shared/try-out.ts';
 import type { ErrorBody } from '../../src/lib/shared/errors.ts';
 import { emptyAnswer, type Message } from '../../src/lib/shared/message.ts';
-import { gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import { call, gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
 import { type RouteServer, serveRoutes } from '../support/route-server.ts';
 
 let root: string;
@@ -31,17 +32,17 @@ afterEach(async () => {
 	await rm(root, { recursive: true, force: true });
 });
 
-async function open(replies: Reply[] | null = null): Promise<void> {
+async function open(replies: Reply[] | null = null, more: Record<string, string> = {}): Promise<void> {
 	root = await mkdtemp(join(tmpdir(), 'drafts-'));
 	await mkdir(join(root, 'skills'));
 	model = replies && (await startModelServer(replies));
-	await start();
+	await start(more);
 	await chat();
 }
 
-async function start(): Promise<void> {
+async function start(more: Record<string, string> = {}): Promise<void> {
 	const upstream = model ? { OPENROUTER_API_KEY: 'k-0123456789', OPENROUTER_BASE_URL: model.url } : {};
-	const env = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), ...upstream };
+	const env = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), ...upstream, ...more };
 	app = await createApp(loadConfig({ ...env, OPENROUTER_MODEL: 'test/model' }));
 	const at = '/api/skills/drafts';
 	const routes = { [at]: drafts, [`${at}/[draft]`]: draft, [`${at}/[draft]/review`]: review };
@@ -193,7 +194,48 @@ describe('F8: without a model', () => {
 		]);
 		await ask('POST', `/${id}/save`, { revision: 2 });
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
-		expect(await app.edits.list(join(root, 'skills/demo'))).toHaveLength(1);
+		const edits = await app.edits.list(join(root, 'skills/demo'));
+		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);
+		await returnToEdit(app, 'demo', edits[0]?.id ?? '');
+		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
+	});
+
+	test('a skill that is saved over keeps its permissions, and a killed server leaves the old one or the new one', async () => {
+		await open();
+		const dir = join(root, 'skills/demo');
+		const skillText = (what: string) => `---\nname: demo\ndescription: Is ${what}.\n---\nHi`;
+		await mkdir(join(dir, 'scripts'), { recursive: true });
+		await writeFile(join(dir, 'SKILL.md'), skillText('old'));
+		await writeFile(join(dir, 'scripts/a.sh'), '#!/bin/sh\necho old');
+		await chmod(dir, 0o755);
+		await chmod(join(dir, 'scripts/a.sh'), 0o750);
+		await chmod(join(dir, 'SKILL.md'), 0o444);
+		await app.skills.registry.reload();
+		const { id } = await begin({ skill: 'demo' });
+		const files = [
+			{ path: 'SKILL.md', text: skillText('new') },
+			{ path: 'scripts/a.sh', text: '#!/bin/sh\necho new' },
+			{ path: 'more/b.sh', text: '#!/bin/sh\necho more' }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		expect((await ask('POST', `/${id}/save`, { revision: 2 })).status).toBe(200);
+		const modes = ['', 'SKILL.md', 'scripts/a.sh', 'more', 'more/b.sh'].map(async (path) => {
+			return ((await stat(join(dir, path))).mode & 0o777).toString(8);
+		});
+		expect(await Promise.all(modes)).toEqual(['755', '444', '750', '755', '755']);
+		expect(await readdir(join(root, 'skills'))).toEqual(['demo']);
+
+		// As a kill between the two renames leaves it.
+		await close();
+		const left = join(root, 'skills/.swap-left');
+		await mkdir(join(left, 'new'), { recursive: true });
+		await writeFile(join(left, 'new/SKILL.md'), skillText('never placed'));
+		await writeFile(join(left, 'of'), 'demo');
+		await rename(dir, join(left, 'old'));
+		await start();
+		expect(await readdir(join(root, 'skills'))).toEqual(['demo']);
+		const [demo] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'demo');
+		expect(demo?.description).toBe('Is new.');
 	});
 
 	test('saving a draft of a skill leaves what no draft holds: its .git folder and links; the name of another one it can’t take', async () => {
@@ -241,6 +283,28 @@ describe('F8: without a model', () => {
 		const saved = await ask('POST', `/${id}/save`, { revision: 2 });
 		expect(saved).toMatchObject({ status: 409, error: { message: expect.stringContaining('new.md') as string } });
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
+	});
+
+	test.each([
+		'',
+		'~',
+		'@',
+		'a@',
+		'/',
+		'..',
+		'builtin/eval_code',
+		'skills/nobody',
+		'demo@9.9.9',
+		'broken',
+		'skills/broken'
+	])('of “%s”, which is no skill that can be changed, it says so', async (skill) => {
+		await open();
+		await mkdir(join(root, 'skills/broken'));
+		await writeFile(join(root, 'skills/broken/SKILL.md'), 'no front matter');
+		await app.skills.registry.reload();
+		const { status, error } = await ask('POST', '', { skill });
+		expect([400, 404, 409]).toContain(status);
+		expect(error?.message).toMatch(/./);
 	});
 
 	test('a chat without an answer, and one that isn’t there, say so', async () => {
@@ -294,6 +358,63 @@ describe('F16: a draft is tried', () => {
 		expect(await readdir(join(root, 'data/evals'))).toEqual([]);
 	});
 
+	const HANDLERS = `import { appendFileSync } from 'node:fs';
+		const noted = (name) => () => { appendFileSync(new URL('called', import.meta.url), name + ' '); return 'ok'; };
+		export const known = noted('known'), other = noted('other');`;
+	test.each([
+		['none, if the skill isn’t trusted', { isTrusted: false, handler: 'known' }, ''],
+		['the one that a trusted skill calls already', { isTrusted: true, handler: 'known' }, 'known '],
+		['no other one of a trusted skill', { isTrusted: true, handler: 'other' }, '']
+	])('F4: of handlers inside the server, a trial reaches %s', async (_what, { isTrusted, handler }, called) => {
+		const folder = await mkdtemp(join(tmpdir(), 'handlers-'));
+		try {
+			await writeFile(join(folder, 'handlers.mjs'), HANDLERS);
+			await writeFile(join(folder, 'called'), '');
+			await open([call('use_skill', { skill: 'demo', tool: 'reach', args: {} }), text('Done.')], {
+				SKILLS_HANDLERS: join(folder, 'handlers.mjs')
+			});
+			await mkdir(join(root, 'skills/demo'));
+			const toolsWith = (name: string) =>
+				JSON.stringify([{ name: 'reach', description: 'Reaches the server.', handler: name, parameters: {} }]);
+			await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is a skill.\n---\nHi');
+			await writeFile(join(root, 'skills/demo/tools.json'), toolsWith('known'));
+			const { skills } = await app.skills.registry.reload();
+			const [demo] = skills;
+			if (!isTrusted && demo) await app.trust.revoke(demo);
+			const { id } = await begin({ skill: 'demo' });
+			await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'tools.json', text: toolsWith(handler) }] });
+			await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'reach it' });
+			const [answer] = (await ended(id)).results[0]?.answers ?? [];
+			expect(await readFile(join(folder, 'called'), 'utf8')).toBe(called);
+			expect(answer?.status).toBe(called === '' ? 'failed' : 'success');
+			if (called === '') expect(answer?.error).toMatch(/^“demo” wants to run reach\./);
+		} finally {
+			await rm(folder, { recursive: true });
+		}
+	});
+
+	test('F3: a trial has nothing to do with skills of a folder that is named “draft”: no secrets, and no count of its runs', async () => {
+		const script = 'console.log(`[${process.env.TOKEN_OF_DEMO ?? "none"}] ${process.argv[2]}`.toUpperCase());';
+		await open();
+		await close();
+		await mkdir(join(root, 'draft/shout'), { recursive: true });
+		await writeFile(join(root, 'draft/shout/SKILL.md'), SKILL);
+		await start({ SKILLS_DIRS: join(root, 'draft') });
+		await app.vault.set('draft/shout', 'TOKEN_OF_DEMO', 'hush-hush-hush', '2026-11-01T00:00:00.000Z');
+		const { id } = await begin({ skill: 'draft/shout' });
+		const text = SKILL.replace('description:', 'metadata:\n  env: TOKEN_OF_DEMO\ndescription:');
+		const files = [
+			{ path: 'SKILL.md', text },
+			{ path: 'scripts/shout.mjs', text: script }
+		];
+		await ask('PUT', `/${id}`, { revision: 1, files });
+		await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'shout "ho"' });
+		const [answer] = (await ended(id)).results[0]?.answers ?? [];
+		expect(answer?.text).toContain('[NONE] HO');
+		const usage = await app.store.skillExecutions.usage();
+		expect([...usage.keys()]).toEqual(['draft.trial/shout']);
+	});
+
 	test('can be stopped while its script runs, and only one trial goes on', async () => {
 		const id = await draftOf('setTimeout(() => {}, 1e9);');
 		await ask('POST', `/${id}/trial`, { revision: 2 });
@@ -319,6 +440,38 @@ describe('F8: with a model', () => {
 		expect(sent).toContain('json_schema');
 		const back = await ask('PUT', `/${made.id}`, { revision: made.revision, undo: true });
 		expect(back.answer.name).toBe('lines-file');
+	});
+
+	test('of a chat where nothing worked, it says so, also after the model wrote, and until somebody lets it be improved', async () => {
+		await open([written(), text('I would love to!'), written()]);
+		const at = '2026-11-01T00:00:00.000Z';
+		const asked: Message = {
+			...emptyAnswer('fq', '', at),
+			...{ role: 'user', status: 'complete', runId: null },
+			parts: [{ type: 'text', id: 't', text: 'Count the lines' }]
+		};
+		const failed = {
+			type: 'tool',
+			id: 'c',
+			name: 'execute_command',
+			status: 'failed',
+			result: 'no such file'
+		} as const;
+		const answered: Message = {
+			...emptyAnswer('fa', 'r', at, 'fq'),
+			...{ status: 'complete', runId: null },
+			parts: [{ ...failed, arguments: '{"command":"wc -l x"}' }]
+		};
+		await app.store.conversations.create({ id: 'c2', title: 'Lines', createdAt: at });
+		await app.store.messages.fill('c2', [asked, answered], 'fa');
+		const first = await begin({ conversationId: 'c2' });
+		expect(first.problem).toMatch(/^No step of this chat succeeded/);
+		const made = await waited(first);
+		expect(made).toMatchObject({ name: 'line-counter', problem: first.problem });
+		const second = await waited(await begin({ conversationId: 'c2' }));
+		expect(second.problem).toMatch(/^No step of this chat succeeded.* The model’s reply isn’t a skill/);
+		const improved = await ask('POST', `/${made.id}/improve`, { revision: made.revision });
+		expect((await waited(improved.answer)).problem).toBeNull();
 	});
 
 	test.each([

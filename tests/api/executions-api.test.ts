@@ -9,6 +9,8 @@ import { readFolder } from '../../src/lib/server/trust/folder.ts';
 import type { Health } from '../../src/lib/shared/api.ts';
 import * as health from '../../src/routes/api/health/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
+import * as skillHealth from '../../src/routes/api/skills/[...id]/health/+server.ts';
+import type { SkillHealth } from '../../src/lib/shared/skills.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
@@ -36,7 +38,10 @@ async function put(path: string, text: string): Promise<void> {
 async function start(env: Record<string, string> = {}): Promise<void> {
 	const paths = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills') };
 	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process', ...env }));
-	server = await serveRoutes(app, { '/api/skills/executions': executions, '/api/health': health });
+	server = await serveRoutes(app, {
+		...{ '/api/skills/executions': executions, '/api/health': health },
+		'/api/skills/[...id]/health': skillHealth
+	});
 }
 const run = (script: string, more: Record<string, unknown> = {}, signal?: AbortSignal) =>
 	call({ skillName: 'demo', script, ...more }, signal);
@@ -64,6 +69,21 @@ test('F6: a run among the files of a conversation sees them, and needs that conv
 	expect((await run('look.sh', { conversationId: 'c1' })).result?.stdout).toBe('from the chat');
 	expect((await run('look.sh', { conversationId: '../c1' })).status).toBe(404);
 	expect((await run('look.sh', { conversationId: 'c2' })).status).toBe(404);
+});
+
+test('F16: a skill’s health over REST counts its runs, by the week; an unknown skill has none', async () => {
+	await put('say.sh', 'exit $1');
+	await start();
+	for (const code of ['0', '0', '3']) await run('say.sh', { args: [code] });
+	const ask = (id: string) => fetch(`${server.url}/api/skills/${id}/health`);
+	for (const id of ['demo', 'skills/demo']) {
+		const { weeks, answers } = (await (await ask(id)).json()) as SkillHealth;
+		expect(weeks.at(-1)).toMatchObject({ runs: 3, failures: 1 });
+		expect(weeks).toHaveLength(8);
+		expect(answers).toEqual({ count: 0, priced: 0, cost: null });
+	}
+	expect((await ask('builtin/eval_code')).status).toBe(200);
+	expect((await ask('nobody')).status).toBe(404);
 });
 
 test('D8: a script runs from a copy in the data folder, which is recorded by its digest and goes with the server', async () => {

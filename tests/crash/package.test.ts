@@ -7,7 +7,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import * as acp from '@agentclientprotocol/sdk';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -170,6 +172,30 @@ test('the skills are there for an MCP client, with the same folders', async () =
 	await client.close();
 });
 
+test('F12: the agent is there for an editor, and ends with it', async () => {
+	const args = ['acp', '--data', join(folder, 'data'), '--skills', '../mine'];
+	const child = spawn(command, args, { cwd: place, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
+	const stream = acp.ndJsonStream(
+		Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+		Readable.toWeb(child.stdout) as unknown as ReadableStream<Uint8Array>
+	);
+	const ended = once(child, 'exit');
+	const said: string[] = [];
+	const client = acp.client({ name: 'package' }).onNotification('session/update', ({ params: { update } }) => {
+		if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
+			said.push(update.content.text);
+	});
+	const { agent } = client.connect(stream);
+	const about = await agent.request('initialize', { protocolVersion: acp.PROTOCOL_VERSION });
+	expect(about.agentInfo?.version).toMatch(/^\d+\.\d+\.\d+$/);
+	const { sessionId } = await agent.request('session/new', { cwd: place, mcpServers: [] });
+	const prompt = [{ type: 'text' as const, text: 'Count the words of “one two three”' }];
+	expect(await agent.request('session/prompt', { sessionId, prompt })).toEqual({ stopReason: 'end_turn' });
+	expect(said.join('')).toMatch(/words\W+3\b/);
+	child.stdin.end();
+	expect((await ended)[0]).toBe(0);
+});
+
 test('ended by force, the command leaves no server behind', async () => {
 	const app = await start('--port', '0', '--data', join(folder, 'data'));
 	expect(await end(app.process, 'SIGKILL')).toBe(null);
@@ -194,6 +220,6 @@ await skills.close();`;
 		'1 skill, 0 errors'
 	);
 	const { stdout } = await run(command, ['--help'], { cwd: place, env: environment });
-	for (const name of ['--port', '--open', 'mcp', 'backup', 'validate', 'eval']) expect(stdout).toContain(name);
+	for (const name of ['--port', '--open', 'mcp', 'acp', 'backup', 'validate', 'eval']) expect(stdout).toContain(name);
 	expect((await run(command, ['--version'], { cwd: place, env: environment })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

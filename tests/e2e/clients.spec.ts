@@ -1,11 +1,13 @@
 /** Third-party clients against the built app: each does both tasks and shows its user the right answers. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { TaskState, type Task } from '@a2a-js/sdk';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { a2aClient, all, filePart, replayed, says, sendTask, textOfArtifact } from '../support/a2a-client.ts';
+import { startEditor } from '../support/acp-rig.ts';
 import { aguiClient } from '../support/agui-client.ts';
 import { CHAT_CLIENTS } from '../support/chat-clients.ts';
 import { report, withVersions, type ReportRow } from '../support/protocol-report.ts';
@@ -127,3 +129,26 @@ for (const version of ['1.0', '0.3'] as const) {
 		prove('@a2a-js/sdk', `A2A ${version}`, { counted, summary: answerOf(replayed(events)) });
 	});
 }
+
+test('F12: ACP – words are counted, and sales.csv is summarised by region', async ({ app }) => {
+	// A Node that compiles TypeScript: takes seconds on a busy machine.
+	test.slow();
+	const project = await mkdtemp(join(tmpdir(), 'acp-project-'));
+	const { PATH = '', HOME = '' } = process.env;
+	// Without its own skills, the command can only forward to the app.
+	const env = { PATH, HOME, DATA_DIR: app.dataDir, SKILLS_DIRS: project };
+	const editor = await startEditor({ env }, project);
+	try {
+		await writeFile(join(project, SALES.name), SALES.text);
+		const session = await editor.open();
+		expect(await editor.ask(session, COUNT_WORDS)).toBe('end_turn');
+		const counted = editor.text();
+		const link = { name: SALES.name, uri: pathToFileURL(join(project, SALES.name)).href };
+		const words = SUMMARISE.split(SALES.name).map((text) => ({ type: 'text' as const, text }));
+		await editor.ask(session, [...words.slice(0, 1), { type: 'resource_link', ...link }, ...words.slice(1)]);
+		prove('@agentclientprotocol/sdk', 'ACP 1', { counted, summary: editor.text().slice(counted.length) });
+	} finally {
+		await editor.leave();
+		await rm(project, { recursive: true, force: true });
+	}
+});

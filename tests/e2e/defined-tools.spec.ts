@@ -1,6 +1,8 @@
 /** The agent defines a tool: it's shown and allowed, used in the same answer, there after a reload, kept as a skill, removed. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ConversationDetail } from '../../src/lib/shared/api.ts';
+import type { DefinedTool } from '../../src/lib/shared/install.ts';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
@@ -74,6 +76,44 @@ test('D25, F8, D26: a tool is allowed, used, kept after a reload and a restart, 
 	await page.goto(`${app.url}/skills/shout-text`);
 	await expect(page.getByTestId('skill-page')).toContainText('Writes a text in capitals.');
 	await expect(page.getByTestId('skill-page')).not.toContainText('Not trusted');
+});
+
+test('D25: one that crashes offers no skill to edit or run; a fork from before it was defined hasn’t got it', async ({
+	page,
+	app,
+	model,
+	request
+}) => {
+	await page.goto(app.url);
+	model.push(text('Hello.'));
+	await ask(page, 'Hi.');
+	await expect(answers(page)).toContainText('Hello.');
+	model.push(define('roar_text', { code: "throw new Error('It broke');" }));
+	await ask(page, 'Shout for me.');
+	model.push(call('roar_text', { text: 'quiet' }), text('It failed.'));
+	await page.getByTestId('approve-once').click();
+	await expect(answers(page).last()).toContainText('It failed.');
+	for (const isAgain of [false, true]) {
+		if (isAgain) await page.reload();
+		const step = page.locator('[data-testid="step"][data-tool="roar_text"]');
+		await page.getByTestId('step-fold').last().click();
+		if (!(await step.getByTestId('step-help').isVisible())) await step.getByTestId('step-toggle').click();
+		await expect(step.getByTestId('step-help')).toHaveText(/^\s*Ask the model to fix it\s*$/);
+		await expect(step).toContainText('It broke');
+		await test.info().attach(`crashed-${isAgain}`, { body: await page.screenshot(), contentType: 'image/png' });
+	}
+
+	const id = page.url().split('/').at(-1) ?? '';
+	const ids = ((await (await request.get(`${app.url}/api/conversations/${id}`)).json()) as ConversationDetail).messages;
+	const forkAt = async (messageId: string | undefined) => {
+		const made = await request.post(`${app.url}/api/conversations/${id}/fork`, { data: { messageId } });
+		const fork = (await made.json()) as { id: string };
+		const tools = await request.get(`${app.url}/api/conversations/${fork.id}/tools`);
+		const { data } = (await tools.json()) as { data: DefinedTool[] };
+		return data.filter(({ isKept }) => !isKept).map(({ name }) => name);
+	};
+	expect(await forkAt(ids[1]?.id)).toEqual([]);
+	expect(await forkAt(ids.at(-1)?.id)).toEqual(['roar_text']);
 });
 
 test('D25: a “no” is read by the model, and so is code that is found risky before', async ({ page, model }) => {

@@ -82,7 +82,8 @@ test('D46, E2: over REST packages are looked up, shown, installed and removed', 
 	expect((await request.post(at, { data: { also: [{ ecosystem: 'python', name: '--evil' }] } })).status()).toBe(400);
 	expect((await request.put(at, { data: { digest: 'a'.repeat(64) } })).status()).toBe(409);
 	expect((await request.post(at, { data: {} })).status()).toBe(202);
-	const { proposed } = await settled();
+	const { proposed, space } = await settled();
+	expect(space).toMatchObject({ maxBytes: 2 ** 31 });
 	expect(proposed?.packages).toMatchObject([
 		{ name: 'helper', version: '1.0.0', from: 'file:' },
 		{ name: 'tiny-lib', version: '1.2.0', from: 'file:' }

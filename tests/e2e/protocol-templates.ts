@@ -53,6 +53,7 @@ function ofResponses({ responseId }: Known): Template[] {
 			reasoning: { effort: 'low', summary: 'auto' },
 			openrouter_skills: { allowed: ['count-words'], builtins: [], calls: 'items' }
 		}),
+		background: () => ({ background: true, stream: true, store: true, input: HELLO, max_output_tokens: 500 }),
 		items: () => ({
 			stream: true,
 			input: [
@@ -77,9 +78,23 @@ function ofResponses({ responseId }: Known): Template[] {
 			]
 		})
 	};
-	return Object.entries(bodies).map(([name, body]) => {
-		return { protocol: 'responses', name, path: '/v1/responses', headers: JSON_TYPE, body };
+	const conversation = (): Record<string, unknown> => ({
+		items: [{ role: 'user', content: HELLO }],
+		metadata: { a: 'b' }
 	});
+	const made: Template = {
+		protocol: 'responses',
+		name: 'a conversation',
+		path: '/v1/conversations',
+		headers: JSON_TYPE,
+		body: conversation
+	};
+	const asked = Object.entries(bodies).flatMap(([name, body]) =>
+		['/v1/responses', '/v1/responses/input_tokens'].map((path) => {
+			return { protocol: 'responses' as const, name: `${name} at ${path}`, path, headers: JSON_TYPE, body };
+		})
+	);
+	return [...asked, made];
 }
 
 function ofChat(): Template[] {

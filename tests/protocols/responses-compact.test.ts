@@ -199,7 +199,7 @@ test('F12: bad requests are told what is wrong with them, and ask no model', asy
 		[{ model: 'm', input: [] }, 'input'],
 		[{ model: 'm', input: null }, 'input'],
 		[{ model: 'm', input: 7 }, 'input'],
-		[{ model: 'm', input: [{ type: 'nonsense' }] }, 'input[0].type'],
+		[{ model: 'm', input: [{ type: 5 }] }, 'input[0].type'],
 		[{ model: 'm', input: 'Hi', previous_response_id: 'resp_none' }, 'previous_response_id'],
 		[{ model: 'm', input: 'Hi', instructions: ['x'] }, 'instructions'],
 		[{ model: 'm', input: 'Hi', prompt_cache_key: 'k'.repeat(65) }, 'prompt_cache_key'],

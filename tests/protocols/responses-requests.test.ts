@@ -164,7 +164,8 @@ describe('F12: the schema of a request', () => {
 
 	test.each([
 		['input', 5],
-		['input[0].type', [{ type: 'nope' }]],
+		['input[0].type', [{ type: 5 }]],
+		['input[0].type', [{ text: 'x' }]],
 		['input[0].content[0].text', [{ role: 'user', content: [{ type: 'input_text' }] }]],
 		[
 			'input[1].call_id',
@@ -185,8 +186,8 @@ describe('F12: the schema of a request', () => {
 	});
 
 	test.each([
-		['background', { background: true }],
-		['conversation', { conversation: 'conv_1' }],
+		['store', { background: true, store: false }],
+		['conversation', { conversation: 'conv_1', previous_response_id: 'resp_1' }],
 		['prompt', { prompt: { id: 'p' } }],
 		[
 			'tools',
@@ -197,10 +198,13 @@ describe('F12: the schema of a request', () => {
 				]
 			}
 		],
-		['tools[0].type', { tools: [{ type: 'web_search' }] }],
+		['tools[0].type', { tools: [{ type: '' }] }],
+		['tools[0].name', { tools: [{ type: 'custom' }] }],
+		['tools[0].tools[0].name', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] }],
 		['max_output_tokens', { max_output_tokens: 15 }],
 		['tool_choice.tools', { tool_choice: { type: 'allowed_tools', tools: [] } }],
-		['include[0]', { include: ['everything'] }]
+		['include[0]', { include: [5] }],
+		['tool_choice', { tool_choice: 'any' }]
 	])('%s that is not supported, or out of its range, is refused', (param, more) => {
 		expect(errorOf(() => readResponseRequest({ input: 'x', ...more }))).toMatchObject({ status: 400, param });
 	});

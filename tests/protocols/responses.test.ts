@@ -689,7 +689,15 @@ test('F12: a response is kept for 30 days, then it is forgotten when the next on
 	const rig = await open([text('Yes.')]);
 	const at = (age: number) => new Date(Date.now() - age).toISOString();
 	const days = 24 * 60 * 60_000;
-	const stored = { previousId: null, apiKeyId: null, sessionId: 's', items: [], body: {} };
+	const stored = {
+		previousId: null,
+		apiKeyId: null,
+		sessionId: 's',
+		items: [],
+		body: {},
+		inputCount: 0,
+		isRunning: false
+	};
 	const { responses } = rig.app.store;
 	await responses.put({ ...stored, id: 'resp_old', createdAt: at(30 * days + 60_000) });
 	await responses.put({ ...stored, id: 'resp_young', createdAt: at(30 * days - 60 * 60_000) });

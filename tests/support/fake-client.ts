@@ -189,6 +189,7 @@ export function createFakeClient(): FakeClient {
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
 		saveSecrets: async () => ({ binaries: [], packages: [], hosts: [], variables: [], skills: [] }),
 		...samplePackages(),
+		getSkillHealth: async () => ({ weeks: [], answers: { count: 0, priced: 0, cost: null } }),
 		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),
 		runExecution: async () => missing(),
 		endExecution: (id) => record(undefined, 'endExecution', id),

@@ -12,6 +12,16 @@ import { createResponseSockets, type SocketLimits } from '../../src/lib/server/p
 import { upgrade } from '../../src/lib/server/upgrade.ts';
 import * as responses from '../../src/routes/v1/responses/+server.ts';
 import * as response from '../../src/routes/v1/responses/[id]/+server.ts';
+import * as cancellation from '../../src/routes/v1/responses/[id]/cancel/+server.ts';
+import * as conversations from '../../src/routes/v1/conversations/+server.ts';
+import * as conversation from '../../src/routes/v1/conversations/[id]/+server.ts';
+import * as conversationItems from '../../src/routes/v1/conversations/[id]/items/+server.ts';
+import * as conversationItem from '../../src/routes/v1/conversations/[id]/items/[item]/+server.ts';
+import * as files from '../../src/routes/v1/files/+server.ts';
+import * as file from '../../src/routes/v1/files/[id]/+server.ts';
+import * as fileContent from '../../src/routes/v1/files/[id]/content/+server.ts';
+import * as inputItems from '../../src/routes/v1/responses/[id]/input_items/+server.ts';
+import * as inputTokens from '../../src/routes/v1/responses/input_tokens/+server.ts';
 import * as compaction from '../../src/routes/v1/responses/compact/+server.ts';
 import { startModelServer, type ModelServer, type Reply } from './model-server.ts';
 import { validate, validateEvent } from './open-responses.ts';
@@ -28,9 +38,14 @@ export interface ResponsesRig {
 	ask(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
 	/** The stream's events, each checked. */
 	stream(body: Record<string, unknown>, more?: { key?: string }): Promise<StreamedEvent[]>;
+	/** Both without a check: the document has only functions and their items. */
+	askFreely(body: Record<string, unknown>): Promise<Asked>;
+	streamFreely(body: Record<string, unknown>): Promise<StreamedEvent[]>;
 	/** Compacts a conversation; checks the result against the document. */
 	compact(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
 	get(path: string, more?: { key?: string; method?: string }): Promise<Asked>;
+	/** The rest of a background response's stream, each event checked; `after` is the number of the last one known. */
+	resume(id: string, after?: number, more?: { key?: string }): Promise<StreamedEvent[]>;
 	close(): Promise<void>;
 }
 
@@ -80,6 +95,16 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		'/v1/responses/compact': compaction,
 		'/v1/responses': responses,
 		'/v1/responses/[id]': response,
+		'/v1/responses/[id]/cancel': cancellation,
+		'/v1/responses/[id]/input_items': inputItems,
+		'/v1/responses/input_tokens': inputTokens,
+		'/v1/conversations': conversations,
+		'/v1/conversations/[id]': conversation,
+		'/v1/conversations/[id]/items': conversationItems,
+		'/v1/conversations/[id]/items/[item]': conversationItem,
+		'/v1/files': files,
+		'/v1/files/[id]': file,
+		'/v1/files/[id]/content': fileContent,
 		'/v1/models': models,
 		'/v1/models/[...id]': model
 	};
@@ -105,12 +130,15 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		},
 		async stream(body, more) {
 			const answer = await send({ ...body, stream: true }, more);
-			const events = readEvents(await answer.text());
-			for (const [index, event] of events.entries()) {
-				validateEvent(event);
-				if (event.sequence_number !== index) throw new Error(`event ${index} has number ${event.sequence_number}`);
-			}
-			return events;
+			return checked(readEvents(await answer.text()), 0);
+		},
+		async askFreely(body) {
+			const answer = await send(body);
+			return { status: answer.status, body: await answer.json() };
+		},
+		async streamFreely(body) {
+			const answer = await send({ ...body, stream: true });
+			return readEvents(await answer.text());
 		},
 		async compact(body, more) {
 			const answer = await send(body, more, '/responses/compact');
@@ -121,6 +149,11 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		async get(path, { key, method = 'GET' } = {}) {
 			const answer = await fetch(`${url}${path}`, { method, headers: authorization(key) });
 			return { status: answer.status, body: await answer.json() };
+		},
+		async resume(id, after = -1, { key } = {}) {
+			const from = after < 0 ? '' : `&starting_after=${after}`;
+			const answer = await fetch(`${url}/responses/${id}?stream=true${from}`, { headers: authorization(key) });
+			return checked(readEvents(await answer.text()), after + 1);
 		},
 		async close() {
 			await app.responses.close();
@@ -174,6 +207,15 @@ async function callerOf({ login }: App, request: Request): Promise<Caller> {
 
 function authorization(key: string | undefined): Record<string, string> {
 	return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}
+
+/** Throws unless each event is as documented, and their numbers follow each other from `first`. */
+function checked(events: StreamedEvent[], first: number): StreamedEvent[] {
+	for (const [index, event] of events.entries()) {
+		validateEvent(event);
+		if (event.sequence_number !== first + index) throw new Error(`event ${index} has number ${event.sequence_number}`);
+	}
+	return events;
 }
 
 /** Throws unless it's a valid SSE stream: each event named after its type, `[DONE]` last. */

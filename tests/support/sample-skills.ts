@@ -6,6 +6,8 @@ import type { SkillDetail, SkillList, SkillSummary } from '../../src/lib/shared/
 import type { InstalledSkill, SkillOrigin, StagedInstall, StagedSkill } from '../../src/lib/shared/install.ts';
 
 export const SAMPLE_DIGEST = 'a'.repeat(64);
+/** 42 MB of 2,048 MB. */
+export const SAMPLE_SPACE = { bytes: 42 * 2 ** 20, maxBytes: 2 ** 31 };
 const TIME = '2026-01-01T00:00:00.000Z';
 
 export function sampleSummary(more: Partial<SkillSummary> = {}): SkillSummary {
@@ -103,7 +105,7 @@ export function samplePackages() {
 	return {
 		getPackages: vi.fn(async (_id: string) => state),
 		lookUpPackages: vi.fn(async (_id: string, _wanted: { also?: { ecosystem: string; name: string }[] }) => {
-			state = { ...nothing, proposed: { digest: 'd1', packages: found, notFound: [] } };
+			state = { ...nothing, proposed: { digest: 'd1', packages: found, notFound: [] }, space: SAMPLE_SPACE };
 			return { ...state, work: { kind: 'looking-up' as const, text: 'Looking up packages' } };
 		}),
 		installPackages: vi.fn(async (_id: string, digest: string) => {
@@ -113,6 +115,6 @@ export function samplePackages() {
 			};
 			return { ...nothing, work: { kind: 'installing' as const, text: 'Downloading lxml', done: 0, of: 2 } };
 		}),
-		removePackages: vi.fn(async (_id: string) => (state = nothing))
+		removePackages: vi.fn(async (_id: string, _only: 'pending' | 'installed') => (state = nothing))
 	};
 }

@@ -204,7 +204,9 @@ export function createClient() {
 		installPackages: (id: string, digest: string) =>
 			call('PUT', '/api/skills/[...id]/packages', { params: ofSkill(id), body: { digest } }),
 		/** Stops what is going on; else removes what is installed. */
-		removePackages: (id: string) => call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id) }),
+		/** `pending` stops and forgets what goes on, and leaves what is installed. */
+		removePackages: (id: string, only: 'pending' | 'installed') =>
+			call('DELETE', '/api/skills/[...id]/packages', { params: ofSkill(id), query: { only } }),
 		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
 		/** Newest first. */
 		listDrafts: async () => (await call('GET', '/api/skills/drafts', {})).data,
@@ -231,6 +233,7 @@ export function createClient() {
 			call('PUT', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
 		removeFile: (id: string, path: string) =>
 			call('DELETE', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
+		getSkillHealth: (id: string) => call('GET', '/api/skills/[...id]/health', { params: ofSkill(id) }),
 		/** Versions from before edits of its files. */
 		listEdits: async (id: string) => (await call('GET', '/api/skills/[...id]/edits', { params: ofSkill(id) })).edits,
 		/** What changed since this version. */

@@ -1,6 +1,7 @@
 /** Constructs and connects all parts of the app; those for skills are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { BUILT_IN_MODEL } from '../shared/names.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
@@ -13,14 +14,19 @@ import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
+import { recoverSwaps } from './install/folder-swap.ts';
+import { namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
 import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
-import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
+import { type Acp, createAcp } from './protocols/acp/acp.ts';
+import { listenLocal, type LocalSocket } from './protocols/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
+import { createConversationsApi, type ConversationsApi } from './protocols/responses/conversations-api.ts';
+import { createFilesApi, type FilesApi } from './protocols/responses/files.ts';
 import { createCompactionSeal } from './protocols/responses/sealed.ts';
 import { createChatCompletions, type ChatCompletions } from './protocols/chat-completions/chat-completions.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
@@ -65,10 +71,16 @@ export interface App extends SkillParts {
 	a2a: A2A;
 	/** The skills for MCP clients. */
 	mcp: Mcp;
-	/** For `npm run mcp`; null if unavailable. */
+	/** The agent for editors. */
+	acp: Acp;
+	/** For `npm run mcp` and `npm run acp`; null if unavailable. */
 	localSocket: LocalSocket | null;
 	/** The agent for clients of the Responses API. */
 	responses: ResponsesApi;
+	/** What those clients upload. */
+	files: FilesApi;
+	/** What those clients call conversations; the page has others. */
+	responseConversations: ConversationsApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
 	/** The same for clients of Chat Completions. */
@@ -94,11 +106,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
+	const chatTools = join(config.dataDir, 'chat-tools');
+	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
 	const defined = createDefinedTools({
 		...parts,
 		store,
 		registry: skills.registry,
-		folderOf: (id) => join(config.dataDir, 'chat-tools', workspaceName(id)),
+		folderOf: (id) => join(chatTools, workspaceName(id)),
 		isReserved: isServersTool,
 		isEnabled: () => config.execution.definesTools && isEnabled(),
 		now: () => new Date().toISOString()
@@ -195,22 +209,28 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				turns.builtins(offer),
 				requests.tools(offer),
 				createDraftTool(drafts, offer),
-				await defined.tools(offer)
+				await defined.tools(offer),
+				...acp.tools(offer.conversationId)
 			]),
 		changes,
 		chats: () => settings.current()
 	});
-	const responses = createResponsesApi({
+	const folderOf = (apiKeyId: string | null, sessionId: string) =>
+		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
+	const files = createFilesApi({ store, workspaces, folderOf, log });
+	const responding = {
 		...turns,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
-		folderOf: (apiKeyId, sessionId) => basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }))
-	});
+		files,
+		folderOf
+	};
+	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
-	await runner.recover();
+	await Promise.all([runner.recover(), responses.recover()]);
 	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
 	const adHoc: AdHocParts = {
 		skills,
@@ -236,7 +256,23 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
 	const mcp = createMcp({ ...parts, store, adHoc, log });
-	const localSocket = await listenLocal(mcp, config.dataDir);
+	const acp = createAcp({
+		...turns,
+		runner,
+		changes,
+		revisions: parts.revisions,
+		approvalMode: config.approvalMode,
+		connectServers: mcpServers.connect,
+		removeConversation: conversationTrash.remove,
+		isEnabled
+	});
+	const localSocket = await listenLocal(
+		{
+			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
+			acp: (socket, onClosed) => acp.serve(socket, socket, onClosed)
+		},
+		config.dataDir
+	);
 	return {
 		...parts,
 		config,
@@ -258,12 +294,15 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		models,
 		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
 		responses,
+		files,
+		responseConversations: createConversationsApi(responding),
 		sockets,
 		chatCompletions: createChatCompletions({ responses, store, log }),
 		mcp,
+		acp,
 		localSocket,
 		async close() {
-			await Promise.all([localSocket?.close(), mcp.close()]);
+			await Promise.all([localSocket?.close(), mcp.close(), acp.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();
@@ -285,10 +324,10 @@ function withDefinedTools(files: Workspaces, defined: DefinedTools): Workspaces 
 			await defined.removeAll(id);
 			await files.removeAll(id);
 		},
-		async copyAll(id, toId) {
-			await files.copyAll(id, toId);
+		async copyAll(id, toId, lastId) {
+			await files.copyAll(id, toId, lastId);
 			try {
-				await defined.copyAll(id, toId);
+				await defined.copyAll(id, toId, lastId);
 			} catch (error) {
 				await this.removeAll(toId);
 				throw error;

@@ -10,6 +10,8 @@ import { ApiError, toApiError } from './protocols/responses/errors.ts';
 import { readText } from './read-text.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
+/** Of a body in which files are embedded as base64, which adds a third. */
+export const MAX_BYTES_WITH_FILES = 48 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** `retry-after` for temporary errors. */
 const RETRY_AFTER_SECONDS = 5;

@@ -9,6 +9,7 @@ import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
 import type { Installer } from './install/catalog-installer.ts';
+import { recoverSwaps } from './install/folder-swap.ts';
 import { installPlaces, ownedRoots } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
@@ -144,7 +145,9 @@ export async function openSkills(
 	const folders = config.skillsDirs.map((path) =>
 		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
 	);
-	const skills = await createSkillsProvider([...folders, ...(await ownedRoots(dataDir))], {
+	const owned = await ownedRoots(dataDir);
+	for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
+	const skills = await createSkillsProvider([...folders, ...owned], {
 		handlers: await loadHandlers(execution.handlerModules),
 		maxRetries: config.skillsMaxRetries,
 		maxOutput: config.skillsMaxOutputBytes,

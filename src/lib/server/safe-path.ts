@@ -43,6 +43,22 @@ export function safeSegments(path: string, platform: NodeJS.Platform = process.p
 	return segments;
 }
 
+const FORBIDDEN: ReadonlySet<string> = new Set(['.env', '.git', '.ssh', '.omniroute', '.codex', 'secrets']);
+
+/** Whether a tool of the model may not use this part of a path: it stands for secrets, or for files that others run. */
+export function isForbidden(segment: string): boolean {
+	return FORBIDDEN.has(plain(segment));
+}
+
+/** Normalised like file systems that ignore case, invisible characters, and trailing dots and spaces. */
+function plain(segment: string): string {
+	const visible = segment.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+	return visible
+		.toLowerCase()
+		.replace(/:.*$/, '')
+		.replace(/[. ]+$/, '');
+}
+
 /**
  * Opens the folder of `path` below `root` without following links; `make` creates it and `root`.
  * @throws AppError invalid_input if a part isn’t a folder; the system’s error if one is missing

@@ -44,8 +44,12 @@ export interface Workspaces {
 	/** @throws AppError `conflict` if there is a file again, `not_found` if it's no longer kept; also what `write` throws */
 	restore(conversationId: string, path: string): Promise<WorkspaceFile>;
 	removeAll(conversationId: string): Promise<void>;
-	/** Copies all files except links, and their copies for models. Leaves nothing after an error. @throws AppError `too_large`, `storage_full` */
-	copyAll(conversationId: string, toConversationId: string): Promise<void>;
+	/**
+	 * Copies all files except links, and their copies for models. Leaves nothing after an error. `lastId`: of the messages
+	 * that are copied; a chat's own tools are those that it had then.
+	 * @throws AppError `too_large`, `storage_full`
+	 */
+	copyAll(conversationId: string, toConversationId: string, lastId: string): Promise<void>;
 }
 
 interface WorkspacesOptions {

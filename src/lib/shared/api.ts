@@ -193,7 +193,9 @@ export const conversationDetail = conversationSummary.extend({
 	web: z.array(z.enum(WEB_TOOLS)).optional(),
 	routing: modelRouting.optional(),
 	approval: z.literal('ask').optional(),
-	preset: z.string().optional()
+	preset: z.string().optional(),
+	/** The project's folder, if it was opened in an editor. */
+	folder: z.string().optional()
 });
 export type ConversationDetail = z.infer<typeof conversationDetail>;
 

@@ -18,7 +18,7 @@ export const skillDraft = z.object({
 	revision: z.number(),
 	/** The model that wrote it; null: made by rules. */
 	model: z.string().nullable(),
-	/** Why the model’s text wasn’t used. */
+	/** Why the model’s text wasn’t used; that no step of the chat succeeded. */
 	problem: z.string().nullable(),
 	from: z.object({ conversationId: z.string(), title: z.string() }).nullable(),
 	/** The skill that it changes, as `source/name`; null for a new one. */

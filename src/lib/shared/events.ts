@@ -71,6 +71,8 @@ export interface SkillStarted {
 	args: string[];
 	/** The backend that runs it, e.g. `process`. */
 	sandbox: string;
+	/** A tool that the agent defined in this chat, which is no skill of the library. */
+	isOfChat?: boolean;
 }
 
 export interface SkillOutput {

@@ -134,6 +134,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		error: text.optional(),
 		message: text.optional(),
 		executionId: text.optional(),
+		/** A tool that was defined in the chat, so there’s no skill to open. */
+		isOfChat: z.boolean().optional(),
 		/** What it lacked, by its own output. */
 		missing: missingNeed.optional(),
 		/** Refused connections: `host:port`. */

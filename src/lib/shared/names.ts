@@ -37,15 +37,22 @@ export const SKILL_REQUEST_TOOLS = ['search_skill_catalogs', 'request_skill'] as
 /** Makes a draft of a skill from the chat. */
 export const DRAFT_TOOL = 'save_as_skill';
 
+/** Tools of a conversation that is open in an editor (ACP), for the files and the terminal there. */
+export const EDITOR_TOOLS = ['editor_list', 'editor_read', 'editor_write', 'editor_edit', 'editor_run'] as const;
+
+export function isEditorTool(name: string): boolean {
+	return EDITOR_TOOLS.some((known) => known === name);
+}
+
 /** Whether the name is reserved for built-in skills, MCP tools and tools that bring skills. */
 export function isServerTool(name: string): boolean {
 	const others: readonly string[] = [...SKILL_REQUEST_TOOLS, DRAFT_TOOL, 'look_at_file'];
-	return name.startsWith('mcp__') || builtinNameOf(name) !== null || others.includes(name);
+	return name.startsWith('mcp__') || builtinNameOf(name) !== null || isEditorTool(name) || others.includes(name);
 }
 
-/** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
+/** Whether an approval is for a built-in skill or a tool of the editor: each names itself as its script, unlike other skills of that name. */
 export function isBuiltinCall({ skill, script }: { skill: string; script: string }): boolean {
-	return skill === script && builtinNameOf(skill) !== null;
+	return skill === script && (builtinNameOf(skill) !== null || isEditorTool(skill));
 }
 
 /** Maximum size of an editable file. */
@@ -65,7 +72,7 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(
-	`. .. cases check diagnostics drafts edit edits evals events executions export file improve install marketplace new outdated packages reload
+	`. .. cases check diagnostics drafts edit edits evals events executions export file health improve install marketplace new outdated packages reload
 	review rollback run save score scores secrets skillssh staged stop trash trial update updates versions`.split(/\s+/)
 );
 
@@ -127,9 +134,17 @@ export type WebTool = (typeof WEB_TOOLS)[number];
 /** The source of a chat’s own tools begins so, which no folder’s label can. */
 export const CHAT_SOURCE = 'chat.';
 
+/** The source of a draft that is tried, which no folder’s label can be. */
+export const TRIAL_SOURCE = 'draft.trial';
+
 /** Whether a skill (`source/name`) is a tool that was defined in a chat. */
 export function isOfChat(skillId: string): boolean {
 	return skillId.startsWith(CHAT_SOURCE);
+}
+
+/** Whether a skill’s page, editor and Run tab may exist: not of a chat’s tools, or of a draft that is tried. */
+export function isInLibrary(skillId: string): boolean {
+	return !isOfChat(skillId) && !skillId.startsWith(`${TRIAL_SOURCE}/`);
 }
 
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */

@@ -39,6 +39,10 @@ export const packageLock = z.object({
 });
 export type PackageLock = z.infer<typeof packageLock>;
 
+/** What all skills’ packages take on the disk, and may take (`SKILLS_PACKAGES_MB`). */
+const packagesSpace = z.object({ bytes: z.number(), maxBytes: z.number() });
+export type PackagesSpace = z.infer<typeof packagesSpace>;
+
 const shownLock = packageLock.pick({ digest: true, packages: true, notFound: true });
 
 /** `GET /api/skills/:id/packages` */
@@ -50,6 +54,8 @@ export const skillPackages = z.object({
 	installed: shownLock.extend({ state: z.enum(['ready', 'gone', 'other-python']), installedAt: z.string() }).nullable(),
 	/** Looked up and shown, but not yet allowed; null if that is what is installed. */
 	proposed: shownLock.nullable(),
+	/** While something waits for consent: what is `proposed`, or `gone`. */
+	space: packagesSpace.optional(),
 	/** What is going on. */
 	work: z
 		.object({
@@ -82,8 +88,25 @@ export const packagesWanted = z.strictObject({
 		.default([])
 });
 
+/** `DELETE /api/skills/:id/packages` */
+export const packagesRemoved = z.object({
+	only: z
+		.enum(['pending', 'installed'])
+		.optional()
+		.describe(
+			'`pending`: stops what is going on and forgets what was proposed, and removes nothing that is installed. `installed`: removes that, unless more is being installed (409). Otherwise what is pending, or else what is installed.'
+		)
+});
+export type PackagesRemoved = z.infer<typeof packagesRemoved>['only'];
+
 /** `PUT /api/skills/:id/packages`: the digest of what was shown. */
 export const packagesAllowed = z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/) });
+
+/** `42 MB of 2,048 MB used`. As the setting has it, a megabyte is 2²⁰ bytes. */
+export function spaceUsed({ bytes, maxBytes }: PackagesSpace): string {
+	const [used, allowed] = [bytes, maxBytes].map((each) => Math.ceil(each / 2 ** 20).toLocaleString('en-US'));
+	return `${used} MB of ${allowed} MB used`;
+}
 
 /** Whether a skill lacks a package that its index may have. */
 export function lacksPackages(

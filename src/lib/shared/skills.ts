@@ -35,6 +35,24 @@ export const skillUsage = z.object({
 });
 export type SkillUsage = z.infer<typeof skillUsage>;
 
+export const HEALTH_WEEKS = 8;
+
+/** `GET /api/skills/:id/health`: of the last 8 weeks, without runs that were denied (F16). */
+export const skillHealth = z.object({
+	/** Oldest first, the current one last: each begins on its day (`2026-11-21`, UTC) and lasts 7. */
+	weeks: z.array(z.object({ since: z.string(), runs: z.number(), failures: z.number() })),
+	answers: z
+		.object({
+			count: z.number(),
+			/** How many of them have a known cost. */
+			priced: z.number(),
+			/** USD, of the priced ones; null if there are none. */
+			cost: z.number().nullable()
+		})
+		.describe('Answers of a model in which the skill ran. What they cost in all: a skill has no cost of its own.')
+});
+export type SkillHealth = z.infer<typeof skillHealth>;
+
 /** `trusted`: by its folder, or reviewed; `changed`: since it was reviewed (E30, F4). */
 export const trustState = z.enum(['builtin', 'trusted', 'changed', 'untrusted']);
 export type TrustState = z.infer<typeof trustState>;

@@ -3,7 +3,7 @@ import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { ApiError } from '../request.ts';
-import { CLIENTS } from './connect-snippets.ts';
+import { CLIENTS, WITHOUT_KEY } from './connect-snippets.ts';
 import { Connect } from './connect.svelte.ts';
 import type { Client } from '../server.ts';
 import type { ApiKey } from '../../shared/settings.ts';
@@ -71,7 +71,7 @@ test('F12: each client has its settings, with the address of this server and a p
 		await screen.getByTestId(`client-${client}`).click();
 		await expect.element(screen.getByTestId(`panel-${client}`)).toBeVisible();
 		expect(onclient).toHaveBeenLastCalledWith(client);
-		const needsServer = client !== 'library' && client !== 'claude';
+		const needsServer = !WITHOUT_KEY.has(client);
 		await expect.poll(shownCode).toContain(needsServer ? ORIGIN : 'openrouter-skills');
 		if (needsServer) expect(document.body.textContent).toContain('<your key>');
 	}

@@ -18,6 +18,9 @@ export interface Place {
 const IN_A_CONTAINER = 'From a container, this computer is usually called host.docker.internal.';
 /** The page doesn't know where this software is installed. */
 const FOLDER = '/path/to/openrouter-skills';
+/** For what starts the command on the user's computer. */
+const NO_KEY = 'No key needed. If you started the app with --data, add it here, too.';
+const EDITOR = ['-y', 'openrouter-skills', 'acp'];
 const AS_TOOLS = 'Your skills as its tools';
 const AS_MODEL = 'This agent as its model';
 
@@ -126,10 +129,10 @@ http_headers = { Authorization = "Bearer ${key}" }`
 		{
 			id: 'agent',
 			title: 'This agent beside its own: settings.json',
-			note: 'No key needed. If you started the app with --data, add it here, too.',
+			note: NO_KEY,
 			language: 'json',
 			text: pretty({
-				agent_servers: { Skills: { type: 'custom', command: 'npx', args: ['-y', 'openrouter-skills', 'acp'] } }
+				agent_servers: { Skills: { type: 'custom', command: 'npx', args: EDITOR, env: {} } }
 			})
 		},
 		{
@@ -140,11 +143,55 @@ http_headers = { Authorization = "Bearer ${key}" }`
 		}
 	],
 
+	jetbrains: () => [
+		{
+			id: 'jetbrains',
+			title: '~/.jetbrains/acp.json',
+			note: `${NO_KEY} Replace the path of npx with yours: “which npx” prints it.`,
+			language: 'json',
+			text: pretty({ agent_servers: { Skills: { command: '/usr/local/bin/npx', args: EDITOR, env: {} } } })
+		}
+	],
+
+	neovim: () => [
+		{
+			id: 'codecompanion',
+			title: 'CodeCompanion',
+			note: NO_KEY,
+			language: 'lua',
+			text: `require('codecompanion').setup({
+  adapters = {
+    acp = {
+      skills = function()
+        return require('codecompanion.adapters').extend('gemini_cli', {
+          name = 'skills',
+          formatted_name = 'Skills',
+          commands = { default = { 'npx', '-y', 'openrouter-skills', 'acp' } },
+          env = {},
+        })
+      end,
+    },
+  },
+  interactions = { chat = { adapter = 'skills' } },
+})`
+		},
+		{
+			id: 'avante',
+			title: 'Avante',
+			note: NO_KEY,
+			language: 'lua',
+			text: `require('avante').setup({
+  provider = 'skills',
+  acp_providers = { skills = { command = 'npx', args = { '-y', 'openrouter-skills', 'acp' } } },
+})`
+		}
+	],
+
 	claude: () => [
 		{
 			id: 'npx',
 			title: 'claude_desktop_config.json',
-			note: 'No key needed. If you started the app with --data, add it here, too.',
+			note: NO_KEY,
 			language: 'json',
 			text: pretty({ mcpServers: { skills: { command: 'npx', args: ['-y', 'openrouter-skills', 'mcp'] } } })
 		},

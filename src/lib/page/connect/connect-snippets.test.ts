@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CLIENTS, clientOf, snippetsOf } from './connect-snippets.ts';
+import { CLIENTS, clientOf, snippetsOf, WITHOUT_KEY } from './connect-snippets.ts';
 
 const PLACE = { origin: 'https://skills.example:8443', key: 'ors_k-_1', model: 'maker/model' };
 const all = CLIENTS.flatMap((client) => snippetsOf(client, PLACE).map((snippet) => ({ client, ...snippet })));
@@ -23,8 +23,8 @@ describe('F12: settings to copy', () => {
 	});
 
 	test('F12: the library, and a program that is started here, are told no key', () => {
-		const without = all.filter(({ client }) => client === 'library' || client === 'claude');
-		expect(without).toHaveLength(4);
+		const without = all.filter(({ client }) => WITHOUT_KEY.has(client));
+		expect(without).toHaveLength(7);
 		for (const { text } of without) expect(text).not.toContain(PLACE.key);
 	});
 

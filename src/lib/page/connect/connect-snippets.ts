@@ -3,10 +3,8 @@ import { APPS, type Place, type Snippet } from './app-settings.ts';
 import { CODE } from './client-code.ts';
 
 export const GROUPS = [
-	{
-		title: 'Coding agents and editors',
-		clients: ['claude-code', 'codex', 'gemini', 'qwen', 'opencode', 'cursor', 'vscode', 'zed']
-	},
+	{ title: 'Coding agents', clients: ['claude-code', 'codex', 'gemini', 'qwen', 'opencode'] },
+	{ title: 'Editors', clients: ['cursor', 'vscode', 'zed', 'jetbrains', 'neovim'] },
 	{ title: 'Chat apps', clients: ['claude', 'open-webui', 'librechat'] },
 	{ title: 'Your own code', clients: ['openai', 'agents', 'ai-sdk', 'langchain', 'openrouter', 'copilotkit'] },
 	{ title: 'More ways', clients: ['curl', 'ag-ui', 'a2a', 'library'] }
@@ -17,6 +15,7 @@ export const CLIENTS = GROUPS.flatMap(({ clients }): readonly ConnectClient[] =>
 const SKILLS = 'Gives it your skills as tools, prompts and resources.';
 const BOTH =
 	'Gives it your skills as tools, or makes this agent its model: then skills run here, and its own tools there.';
+const IN_EDITOR = 'Puts the agent into your editor, with the project’s files.';
 const AGENT = 'Asks the agent, which uses your skills. Your own tools come back to your program.';
 
 export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
@@ -27,7 +26,9 @@ export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
 	opencode: { name: 'opencode', about: BOTH },
 	cursor: { name: 'Cursor', about: SKILLS },
 	vscode: { name: 'VS Code', about: SKILLS },
-	zed: { name: 'Zed', about: 'Adds this agent to its agents, or gives its own agent your skills as tools.' },
+	zed: { name: 'Zed', about: `${IN_EDITOR} Or gives Zed’s own agent your skills as tools.` },
+	jetbrains: { name: 'JetBrains', about: IN_EDITOR },
+	neovim: { name: 'Neovim', about: IN_EDITOR },
 	claude: { name: 'Claude Desktop', about: SKILLS },
 	'open-webui': { name: 'Open WebUI', about: BOTH },
 	librechat: { name: 'LibreChat', about: BOTH },
@@ -43,8 +44,8 @@ export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
 	library: { name: 'Node.js library', about: 'Your skills inside your own program, without this server.' }
 };
 
-/** They start here, or nothing does: no key is needed. */
-export const LOCAL_CLIENTS: readonly ConnectClient[] = ['claude', 'library'];
+/** They run on the user's computer and need no key. */
+export const WITHOUT_KEY: ReadonlySet<ConnectClient> = new Set(['claude', 'jetbrains', 'neovim', 'library']);
 
 /** Names in older links. */
 const FORMER: Record<string, ConnectClient> = { responses: 'openai', agui: 'ag-ui', mcp: 'claude-code', rest: 'curl' };

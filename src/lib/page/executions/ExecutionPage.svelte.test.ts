@@ -165,6 +165,18 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();
 	});
 
+	test.each(['chat.0123456789abcdef01234567/demo', 'draft.trial/demo'])(
+		'D25, F8: of what is in no library (%s), it offers no skill to open, edit or run',
+		async (skillId) => {
+			const { screen } = await setup(sampleExecution({ skillId, status: 'error', exitCode: 1, output: 'said' }));
+			const run = screen.getByTestId('execution');
+			await expect.element(run).toMatchTextContent(/demo/);
+			await expect.element(run.getByRole('link', { name: 'demo', exact: true })).not.toBeInTheDocument();
+			for (const name of ['Edit skill', 'Change input', 'Run again'])
+				await expect.element(run.getByText(name)).not.toBeInTheDocument();
+		}
+	);
+
 	test('that timed out leads to the limit first', async () => {
 		const { screen } = await setup(
 			sampleExecution({ status: 'timeout', exitCode: null, errorType: 'ExecutionTimeout' })

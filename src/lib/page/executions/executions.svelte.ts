@@ -1,6 +1,6 @@
 /** Executions: words for them, the filtered list, and one execution with its replay. */
 import type { RunEvent } from '../../shared/events.ts';
-import { builtinNameOf } from '../../shared/names.ts';
+import { builtinNameOf, isInLibrary } from '../../shared/names.ts';
 import {
 	emptyAnswer,
 	type Execution,
@@ -111,9 +111,15 @@ export function lacksOf(missing: MissingNeed | null | undefined, again: SkillExe
 	return both.filter(({ kind, name }, at) => at === 0 || kind !== both[0]?.kind || name !== both[0].name);
 }
 
-/** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools. */
-export function isOfSkill({ skill, script, sandbox }: SkillExecution): boolean {
-	return sandbox !== 'mcp' && sandbox !== 'direct' && script !== null && builtinNameOf(skill) === null;
+/** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools, a chat's own ones, and drafts. */
+export function isOfSkill({ skill, skillId, script, sandbox }: SkillExecution): boolean {
+	return (
+		isInLibrary(skillId) &&
+		sandbox !== 'mcp' &&
+		sandbox !== 'direct' &&
+		script !== null &&
+		builtinNameOf(skill) === null
+	);
 }
 
 function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): string {

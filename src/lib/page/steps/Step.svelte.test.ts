@@ -208,6 +208,21 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByRole('link', { name: 'Edit skill' })).toHaveClass('text-button');
 	});
 
+	test('D25: of a tool that the chat itself has, there’s no skill to edit, run, allow hosts for or install packages for', async () => {
+		const missing = { kind: 'package', ecosystem: 'javascript', name: 'left-pad', module: 'left-pad' } as const;
+		const execution = { ...failed.execution!, isOfChat: true, missing, refused: ['example.org:443'] };
+		const screen = await render(Step, { part: { ...failed, execution }, conversationId: 'c', onask: vi.fn() });
+		await expect.element(screen.getByTestId('step-help')).toHaveTextContent('Ask the model to fix it');
+		await expect.element(screen.getByRole('link', { name: 'Edit skill' })).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('refused')).toHaveTextContent('Blocked connections: example.org:443.');
+		const timeout = { ...execution, error: 'ExecutionTimeout' };
+		await screen.rerender({ part: { ...failed, execution: timeout } });
+		await expect.element(screen.getByTestId('step-help')).toHaveTextContent('Change limit Ask the model to fix it');
+		const blocked = { ...execution, missing: undefined, error: 'HostNotAllowed' };
+		await screen.rerender({ part: { ...failed, execution: blocked } });
+		await expect.element(screen.getByTestId('step-help')).toHaveTextContent('Ask the model to fix it');
+	});
+
 	test('what it said in one line is said once', async () => {
 		const output = [{ stream: 'stderr' as const, text: 'No such city.\n' }];
 		const screen = await render(Step, {

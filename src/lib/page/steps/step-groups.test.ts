@@ -81,4 +81,9 @@ test('the line tells skills once, all steps, and the time of what was run', () =
 		...{ skills: 1, steps: 2, failed: 0, durationMs: 1200 }
 	});
 	expect(summarise([step()])).toMatchObject({ skills: 0, durationMs: null });
+	// A command in an editor's terminal is no skill.
+	expect(summarise([step({ execution: { ...execution, skill: 'editor_run' } })])).toMatchObject({
+		skills: 0,
+		steps: 1
+	});
 });

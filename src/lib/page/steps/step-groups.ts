@@ -1,6 +1,7 @@
 /** Groups the steps of a reply, and tells which groups fold into a line. Pure. */
 import type { ProducedFile } from '../../shared/events.ts';
 import { filesOf, type Part, type ToolPart } from '../../shared/message.ts';
+import { isEditorTool } from '../../shared/names.ts';
 import { isDenied } from './steps.ts';
 
 export interface PartBlock {
@@ -78,7 +79,8 @@ export interface GroupFacts {
 }
 
 export function summarise(steps: readonly ToolPart[]): GroupFacts {
-	const skills = new Set(steps.flatMap(({ loaded, execution }) => loaded?.skill ?? execution?.skill ?? []));
+	const named = steps.flatMap(({ loaded, execution }) => loaded?.skill ?? execution?.skill ?? []);
+	const skills = new Set(named.filter((name) => !isEditorTool(name)));
 	const durations = steps.flatMap(({ execution }) => execution?.durationMs ?? []);
 	return {
 		skills: skills.size,

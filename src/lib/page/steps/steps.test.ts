@@ -54,6 +54,8 @@ describe('the label of a step', () => {
 		[part({ name: 'web_search', arguments: '{"query":"news"}' }), 'Searched the web for “news”'],
 		[part({ name: 'eval_code', arguments: '{"language":"python","code":"1"}' }), 'Ran python code'],
 		[part({ name: 'execute_command', arguments: '{"command":"ls\\n-la"}' }), 'Ran ls -la'],
+		[part({ name: 'editor_edit', arguments: '{"path":"src/a.ts","old_text":"a","new_text":"b"}' }), 'Edited src/a.ts'],
+		[part({ name: 'editor_run', arguments: '{"command":"npm test"}' }), 'Ran npm test'],
 		[part({ name: 'browser', arguments: '{"action":"open","url":"https://example.org/"}' }), 'Opened example.org'],
 		[part({ name: 'browser', arguments: '{"action":"screenshot","path":"a.png"}' }), 'Took screenshot a.png'],
 		[part({ name: 'browser', arguments: '{}' }), 'Ran the browser'],

@@ -2,7 +2,14 @@
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { errorLine } from '../../shared/errors.ts';
-import { isBuiltinCall, isServerCall, mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
+import {
+	isBuiltinCall,
+	isEditorTool,
+	isServerCall,
+	mcpServerOf,
+	mcpToolOf,
+	builtinNameOf
+} from '../../shared/names.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
@@ -35,6 +42,11 @@ const labels: Record<string, Tensed> = {
 	'openrouter:image_generation': said('Making a picture', 'Made a picture', 'Make a picture'),
 	eval_code: said('Running {}', 'Ran {}', 'Run {}'),
 	execute_command: said('Running {}', 'Ran {}', 'Run {}'),
+	editor_list: said('Listing files of the project', 'Listed files of the project', 'List files of the project'),
+	editor_read: said('Reading {}', 'Read {}', 'Read {}'),
+	editor_write: said('Writing {}', 'Wrote {}', 'Write {}'),
+	editor_edit: said('Editing {}', 'Edited {}', 'Edit {}'),
+	editor_run: said('Running {}', 'Ran {}', 'Run {}'),
 	browser_open: said('Opening {}', 'Opened {}', 'Open {}'),
 	browser_text: said('Reading page {}', 'Read page {}', 'Read page {}'),
 	browser_click: said('Clicking {}', 'Clicked {}', 'Click {}'),
@@ -146,6 +158,7 @@ function subjectOf(part: ToolPart, key: string, values: Values, skill: string | 
 		case 'eval_code':
 			return codeText(textOf(values, ['language']) ?? '');
 		case 'execute_command':
+		case 'editor_run':
 			return textOf(values, ['command']) ?? '';
 		default:
 			return path ?? textOf(values, ['selector']) ?? '';
@@ -167,7 +180,7 @@ const SKILL_TOOLS = new Set(['load_skill', 'use_skill', 'read_skill_file']);
 
 function skillOf({ name, loaded, execution }: ToolPart, values: Values): string | null {
 	const known = loaded?.skill ?? execution?.skill;
-	if (known !== undefined) return builtinNameOf(known) === null ? known : null;
+	if (known !== undefined) return builtinNameOf(known) === null && !isEditorTool(known) ? known : null;
 	return SKILL_TOOLS.has(name) ? textOf(values, ['skill', 'skill_name', 'name']) : null;
 }
 
@@ -234,10 +247,11 @@ export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'
 	return markHidden([script, ...args].map(printWord).join(' ').slice(0, MAX_COMMAND));
 }
 
-/** For a built-in skill, the command or code in its input. */
+/** For a built-in skill or a tool of the editor, the command or code in its input. */
 export function printProgram({ skill, script, args }: Pick<Execution, 'skill' | 'script' | 'args'>): string {
 	const [input] = args;
-	const values = builtinNameOf(skill) !== null && args.length === 1 && input ? parseObject(input) : null;
+	const hasInput = builtinNameOf(skill) !== null || isEditorTool(skill);
+	const values = hasInput && args.length === 1 && input ? parseObject(input) : null;
 	const program = values && textOfAny(values, ['command', 'code']);
 	return program ? cleanText(program.slice(0, MAX_COMMAND)) : printCommand({ script, args });
 }

@@ -241,4 +241,17 @@ describe('SECURITY The server: the door takes writes as JSON only, because a for
 		expect(knock({ 'transfer-encoding': 'chunked' }, deletion)).toBe('unsupported_media_type');
 		expect(knock({ 'content-length': '5', ...JSON_TYPE }, deletion)).toBe('open');
 	});
+
+	test('F12: a response is cancelled without a body and a type, as OpenAI’s clients do; no form of another site can', () => {
+		const to = { method: 'POST', route: '/v1/responses/[id]/cancel' };
+		const untyped = { 'content-type': 'application/octet-stream' };
+		const may: Record<string, string>[] = [{}, { 'content-length': '0' }, untyped, JSON_TYPE];
+		for (const headers of may) {
+			expect(knock(headers, to)).toBe('open');
+			expect(knock({ ...headers, origin: 'http://evil.example' }, to)).toBe('forbidden');
+		}
+		expect(knock({ 'content-type': 'application/x-www-form-urlencoded' }, to)).toBe('unsupported_media_type');
+		expect(knock({ 'content-length': '5' }, to)).toBe('unsupported_media_type');
+		expect(knock({}, { ...to, route: '/v1/responses' })).toBe('unsupported_media_type');
+	});
 });

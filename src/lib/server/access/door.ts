@@ -19,6 +19,12 @@ export interface Knock {
 const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
 /** Accepts an archive, or the files of a folder. */
 const STAGE_ROUTE = '/api/skills/install/staged';
+/** OpenAI’s clients send nothing here, and no content type, which `server.js` then fills in. */
+const BODILESS_ROUTES: readonly (string | null)[] = ['/v1/responses/[id]/cancel'];
+/** `/v1/files` takes a form, as OpenAI’s does. */
+const FORM_ROUTE = '/v1/files';
+const FORM = /^multipart\/form-data\s*(;|$)/i;
+const UNTYPED = 'application/octet-stream';
 const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
 /** Accepts an archive of results. */
 const EVALS_ROUTE = '/api/skills/[...id]/evals/import';
@@ -89,7 +95,10 @@ function mustBeJson({ method, route, headers }: Knock): boolean {
 	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
 	if (method === 'POST' && route === STAGE_ROUTE && SKILL_UPLOAD.test(headers.get('content-type') ?? '')) return false;
 	if (method === 'POST' && route === EVALS_ROUTE && ARCHIVE.test(headers.get('content-type') ?? '')) return false;
-	if (method !== 'DELETE') return true;
+	if (method === 'POST' && route === FORM_ROUTE && FORM.test(headers.get('content-type') ?? '')) return false;
+	const isUntyped = (headers.get('content-type') ?? UNTYPED) === UNTYPED;
+	const isBodiless = method === 'POST' && BODILESS_ROUTES.includes(route) && isUntyped;
+	if (method !== 'DELETE' && !isBodiless) return true;
 	return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }
 

@@ -150,9 +150,19 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			return yield { type: 'RUN_ERROR', code: 'repeated_call', message };
 		}
 		const pendingToolCallIds = answer.calls.filter((call) => !own.includes(call)).map((call) => call.callId);
+		pendingToolCallIds.push(...handedBack(answer.items));
 		if (pendingToolCallIds.length > 0) return yield finished({ type: 'success', pendingToolCallIds });
 		if (run.isAskedToYield()) return yield finished({ type: 'success' });
 	}
+}
+
+/** Ids of other calls that the program has to answer, like those of its computer. */
+function handedBack(items: readonly ResponseItem[]): string[] {
+	const answered = new Set(items.flatMap(({ type, call_id }) => (type.endsWith('_output') ? [call_id] : [])));
+	return items.flatMap(({ type, call_id: id }) => {
+		const isCall = type.endsWith('_call') && type !== 'function_call';
+		return isCall && typeof id === 'string' && !answered.has(id) ? [id] : [];
+	});
 }
 
 /** Forces a call only in the first step: a model forced to call a tool in every step would never answer. */
@@ -383,6 +393,8 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 				yield resultEvent(callId, { output: event.call.result, isError: event.call.isError });
 				break;
 			}
+			case 'item':
+				break;
 			case 'completed':
 				answer.items = event.items;
 				answer.usage = event.usage;

@@ -15,7 +15,12 @@ export interface FunctionTool {
 	parameters: Record<string, unknown>;
 	/** Whether the server enforces the schema; default: the server's. */
 	strict?: boolean;
+	/** It takes a text, its argument `input`: what a server that has such tools is given instead of `parameters`. */
+	custom?: { description: string; format?: Record<string, unknown> };
 }
+
+/** A tool that the model's server runs, or knows by its type: `web_search`, `file_search`, `mcp`, … As a program has sent it. */
+export type HostedTool = { type: string } & Record<string, unknown>;
 
 export interface ModelRequest {
 	/** The system prompt. */
@@ -25,6 +30,8 @@ export interface ModelRequest {
 	tools: FunctionTool[];
 	/** Tools of the model's server, if it has them. */
 	web?: readonly WebTool[] | undefined;
+	/** A program's tools of the model's server. What that doesn't offer is left out. `choice`: the one it must use. */
+	hosted?: { tools: readonly HostedTool[]; choice: HostedTool | null; include: readonly string[] } | undefined;
 	toolChoice: ToolChoice;
 	/** The conversation's id, for sticky routing and caching (`session_id`); '' for a request that nothing will follow. */
 	sessionId: string;
@@ -54,7 +61,7 @@ export interface ModelUsage {
 
 /** What a request went without: sentences for people. */
 export interface ModelRemarks {
-	/** Files and addresses that the model wasn't given. */
+	/** Files, addresses and tools that the model wasn't given. */
 	leftOut?: string[];
 	/** Fallbacks that couldn't have answered. */
 	notAsked?: string[];
@@ -117,6 +124,8 @@ export type ModelEvent =
 	/** A tool that the model's server runs itself. */
 	| { type: 'server.started'; callId: string; name: string }
 	| { type: 'server.done'; call: ServerCall }
+	/** Any other finished item of the model's server, also of such a tool. */
+	| { type: 'item'; item: ResponseItem }
 	/** `answeredBy`: the id of the model that answered, if it's another one than was asked. */
 	| ({
 			type: 'completed';

@@ -5,7 +5,7 @@ import { lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import { readUpTo } from '../foreign-folders.ts';
-import { holdFolder, openInside, safeSegments } from '../safe-path.ts';
+import { holdFolder, isForbidden, openInside, safeSegments } from '../safe-path.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';
 import type { WorkspaceRooms } from '../workspace-rooms.ts';
 import { type Builtin, type BuiltinOutcome, defineBuiltin, WORKSPACE_LANE } from './builtin.ts';
@@ -209,12 +209,10 @@ function tooLong(what: string, bytes: number, maxBytes: number): string {
 
 // Paths that built-in skills may use, and the workspaces of API keys (D27, E18).
 
-const FORBIDDEN: ReadonlySet<string> = new Set(['.env', '.git', '.ssh', '.omniroute', '.codex', 'secrets']);
-
 /** Returns a relative workspace path unchanged. @throws SkillError InvalidArgs if it isn’t allowed */
 export function checkWorkspacePath(path: string): string {
 	try {
-		const forbidden = safeSegments(path).find((segment) => FORBIDDEN.has(plain(segment)));
+		const forbidden = safeSegments(path).find(isForbidden);
 		if (forbidden === undefined) return path;
 		throw new SkillError('InvalidArgs', `The path can’t contain “${forbidden}”.`, 'Choose another name.');
 	} catch (error) {
@@ -222,15 +220,6 @@ export function checkWorkspacePath(path: string): string {
 		const hint = 'Use a path relative to the working directory, with “/” and without “..”.';
 		throw new SkillError('InvalidArgs', error.message, hint);
 	}
-}
-
-/** Normalised like file systems that ignore case, invisible characters, and trailing dots and spaces. */
-function plain(segment: string): string {
-	const visible = segment.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
-	return visible
-		.toLowerCase()
-		.replace(/:.*$/, '')
-		.replace(/[. ]+$/, '');
 }
 
 /**

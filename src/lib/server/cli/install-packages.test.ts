@@ -34,7 +34,7 @@ test('D46: its usage is told; an option that it hasn’t is one sentence with ex
 	expect(stderr).toMatch(/^Unknown option '--al'\. Usage: .*--all.*\n$/);
 });
 
-test('D46: it lists sizes and guesses that no index has, and installs nothing again', async () => {
+test('D46: it lists sizes, the room that is used and guesses that no index has, and installs nothing again', async () => {
 	await wheelFolder(join(dir, 'wheels'), [{ name: 'tiny-lib' }]);
 	await mkdir(join(dir, 'skills/demo/scripts'), { recursive: true });
 	await writeFile(join(dir, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Says it.\n---\nRun it.');
@@ -42,6 +42,7 @@ test('D46: it lists sizes and guesses that no index has, and installs nothing ag
 	const first = await run('--all', '--yes');
 	expect(first.stdout).toMatch(/demo needs 1 package:\n {2}tiny-lib 1\.0\.0 from a folder, \d\.\d kB\n/);
 	expect(first.stdout).toContain('Not in the index, so probably no packages: no-such-mod');
+	expect(first.stdout).toContain('All skills’ packages: 0 MB of 2,048 MB used\n');
 	expect(first.stdout).toContain('demo: installed.');
 	expect((await run('--all', '--yes')).stdout).toBe('demo: 1 package installed already.\n');
 });

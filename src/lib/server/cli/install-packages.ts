@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { lacksPackages, type LockedPackage, type SkillPackagesState } from '../../shared/packages.ts';
+import { lacksPackages, type LockedPackage, type SkillPackagesState, spaceUsed } from '../../shared/packages.ts';
 import { type App, createApp } from '../app.ts';
 import { loadConfig } from '../config.ts';
 import { idOf, isFirst, requireSkill } from '../skill-admin/skill-details.ts';
@@ -79,7 +79,8 @@ async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: 
 		const { problem } = await followed(app, skill);
 		if (problem) return fail(`${skill.name}: ${problem.message} ${problem.hint}`);
 	}
-	const proposed = again ?? (await app.packages.stateOf(skill)).proposed;
+	const { proposed: found, space } = await app.packages.stateOf(skill);
+	const proposed = again ?? found;
 	if (!proposed) {
 		if (installed) tell(`${skill.name}: ${count(installed.packages)} installed already.`);
 		return;
@@ -90,6 +91,7 @@ async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: 
 			`  ${name} ${version} from ${from === 'file:' ? 'a folder' : from}${bytes === null ? '' : `, ${sizeOf(bytes)}`}`
 		);
 	if (proposed.notFound) tell(`  Not in the index, so probably no packages: ${proposed.notFound.join(', ')}`);
+	if (space) tell(`  All skills’ packages: ${spaceUsed(space)}`);
 	if (!how.yes && !(await isAllowed())) return fail(`${skill.name}: nothing was installed.`);
 	await app.packages.install(skill, proposed.digest);
 	const { problem } = await followed(app, skill);

@@ -5,4 +5,4 @@ import { join } from 'node:path';
 // Same settings, data and skills as server.js, wherever a client starts it.
 process.chdir(join(import.meta.dirname, '../../../..'));
 enableCompileCache('node_modules/.cache/compiled');
-await import('./serve-mcp.ts');
+await (await import('./serve-stdio.ts')).serveStdio('mcp');

@@ -2,7 +2,7 @@
 import { isBuiltinCall } from '../../shared/names.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
-import type { Part } from '../../shared/message.ts';
+import { endMessage, type Message, type Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
 import type { CallResult } from '../store/chat/store-runs.ts';
 import { type RunSetup, type Answers, toRunSetup, trailingResults } from './agui-input.ts';
@@ -91,6 +91,22 @@ export async function decide(
 	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
 	await runner.start({ tools: [], ...resumed, apiKeyId: apiKeyId ?? undefined, ...task });
 	return id;
+}
+
+/** Denies what an answer waits for, and ends it. False if somebody else decided first, and it has come to its end. */
+export async function cancelWaiting(
+	{ store, runner, changes }: Parts,
+	{ conversationId, answer, reason }: { conversationId: string; answer: Message; reason: string }
+): Promise<boolean> {
+	const now = new Date().toISOString();
+	const decision = { choice: 'deny', reason } as const;
+	for (const id of waitingIds(answer)) await store.approvals.decide(conversationId, id, decision, now);
+	const latest = await store.messages.get(conversationId, answer.id);
+	if (latest?.status === 'running' && latest.runId !== null) return runner.stop(latest.runId);
+	if (latest?.status !== 'waiting') return false;
+	await store.messages.update(conversationId, endMessage(latest, 'cancelled', null));
+	changes.announce(conversationId);
+	return true;
 }
 
 /**

@@ -206,7 +206,7 @@ export async function forkConversation(
 	await store.conversationSkills.copy(id, fork.id);
 	await store.conversations.change(fork.id, await store.runs.choiceOf(id), fork.createdAt);
 	try {
-		await workspaces.copyAll(id, fork.id);
+		await workspaces.copyAll(id, fork.id, messageId);
 	} catch (error) {
 		// A copy without its files is useless.
 		await store.conversations.remove(fork.id);

@@ -33,8 +33,8 @@ export function createDraftTool(
 		async call(_name, _args, { caller }) {
 			try {
 				const draft = await drafts.start({ conversationId: caller.conversationId ?? '' });
-				const output = `The skill “${draft.name}” is drafted. Nothing is installed until the user saves it there. (${draft.id})`;
-				return { ok: true, output };
+				const said = [`The skill “${draft.name}” is drafted.`, draft.problem ?? ''].filter(Boolean).join(' ');
+				return { ok: true, output: `${said} Nothing is installed until the user saves it there. (${draft.id})` };
 			} catch (error) {
 				const message = error instanceof AppError ? error.message : 'The draft couldn’t be made.';
 				return { ok: false, output: JSON.stringify({ ok: false, error: 'DraftFailed', message }) };

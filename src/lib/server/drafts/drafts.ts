@@ -171,9 +171,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		// Somebody may have changed or removed it meanwhile: theirs counts.
 		const before = await skillDrafts.get(id).catch(() => null);
 		if (before?.state !== 'writing') return;
-		await put(before, { ...changed, state: 'ready' }).catch((error: unknown) => {
-			log.error({ draft: id, error: String(error) }, 'couldn’t save a draft');
-		});
+		await put(before, { ...changed, problem: withProblem(before, changed.problem), state: 'ready' }).catch(
+			(error: unknown) => {
+				log.error({ draft: id, error: String(error) }, 'couldn’t save a draft');
+			}
+		);
 	};
 	/** Each is paid for, and an agent can ask for them in a loop. */
 	const requireTurn = () => {
@@ -188,7 +190,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		job.done = write(id, model, what, job);
 	};
 	const begin = async (
-		made: Pick<StoredDraft, 'files' | 'notes' | 'from' | 'base' | 'baseFiles'>,
+		made: Pick<StoredDraft, 'files' | 'notes' | 'problem' | 'from' | 'base' | 'baseFiles'>,
 		{ model, task, hider }: { model: Model | null; task: ModelTask | null; hider: Hider }
 	): Promise<SkillDraft> => {
 		requireRoom(made.files);
@@ -203,7 +205,6 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			state: model && task ? 'writing' : 'ready',
 			revision: 1,
 			model: null,
-			problem: null,
 			replaced: [...hider.hidden],
 			earlier: [],
 			savedAs: null,
@@ -246,7 +247,10 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			chat: transcriptOf(messages, hider)
 		});
 		return begin(
-			{ files: made.files, notes, from: { conversationId, title: hider.hide(conversation.title) }, base: null },
+			{
+				...{ files: made.files, notes, problem: made.problem, base: null },
+				from: { conversationId, title: hider.hide(conversation.title) }
+			},
 			{
 				model: await parts.modelOf(conversationId),
 				task: { instructions: WRITE_SKILL, material, files: made.files, isImprovement: false },
@@ -259,7 +263,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		const skill = requireSkill(editor, null, id);
 		const files = await filesOf(skill);
 		return begin(
-			{ files, notes: [], from: null, base: skillIdOf(skill), baseFiles: await digestsOf(skill) },
+			{ files, notes: [], problem: null, from: null, base: skillIdOf(skill), baseFiles: await digestsOf(skill) },
 			{ model: null, task: null, hider: createHider() }
 		);
 	};
@@ -283,7 +287,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const interrupted = (await skillDrafts.list()).filter(({ state }) => state === 'writing');
 	for (const draft of interrupted) {
 		const problem = 'The server stopped while the model was writing. What you see was made by rules.';
-		await put(draft, { state: 'ready', problem });
+		await put(draft, { state: 'ready', problem: withProblem(draft, problem) });
 	}
 
 	return {
@@ -401,6 +405,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			await Promise.all([trials.close(), ...jobs.map(({ done }) => done)]);
 		}
 	};
+}
+
+/** What was wrong with its chat still is. */
+function withProblem(before: StoredDraft, problem: string | null | undefined): string | null {
+	return [before.problem, problem].filter(Boolean).join(' ') || null;
 }
 
 function now(): string {

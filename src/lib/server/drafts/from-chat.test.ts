@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyAnswer, type Message, type ToolPart } from '../../shared/message.ts';
 import { parseSkillFile } from '../skills/parser.ts';
+import { transcriptOf } from './by-model.ts';
 import { draftFromChat, type ChatFacts } from './from-chat.ts';
 import { createHider } from './personal.ts';
 
@@ -34,6 +36,19 @@ function make(messages: Message[], more: Partial<ChatFacts> = {}) {
 }
 
 describe('F8: a skill of what worked in a chat', () => {
+	test('if all that was tried failed, that is a problem, and what to do; if nothing was tried, or something worked, it isn’t', () => {
+		const failed = call('eval_code', { language: 'node', code: 'throw 1' }, { status: 'failed' });
+		const looked = call('load_skill', { skill: 'demo' });
+		const crashed = call('use_skill', {}, { execution: { ...ran('demo', 'say.sh', []), exitCode: 1 } });
+		const problemOf = (...parts: ToolPart[]) => make([question('Count it'), answer('Sorry.', ...parts)]).problem;
+		for (const parts of [[failed], [looked, failed], [crashed]]) {
+			expect(problemOf(...parts)).toMatch(/^No step of this chat succeeded, so .* make a new draft\.$/);
+		}
+		expect(problemOf(failed, call('eval_code', { language: 'node', code: '1' }))).toBeNull();
+		expect(problemOf(looked)).toBeNull();
+		expect(problemOf()).toBeNull();
+	});
+
 	test('code that ran becomes a script that takes the file of this case as its argument', () => {
 		const code = "const fs = require('fs');\nconsole.log(fs.readFileSync('sales.csv', 'utf8').length);";
 		const made = make(
@@ -170,4 +185,73 @@ describe('F8: nothing personal is left in names and evals either', () => {
 		);
 		expect(made.files.get('scripts/step-1.sh')).toContain(`wc -l '${path}'`);
 	});
+});
+
+test('F8: whatever a chat holds, it makes a skill that can be read, and a transcript', () => {
+	const text = fc.oneof(
+		fc.string({ unit: 'binary', maxLength: 40 }),
+		fc.constantFrom('', '---', 'a/b.csv', '../x', '\u2028', '```')
+	);
+	const tool = fc.constantFrom(
+		...[
+			'eval_code',
+			'execute_command',
+			'file_write',
+			'load_skill',
+			'use_skill',
+			'http_request',
+			'save_as_skill',
+			'mcp__a__b',
+			'__proto__'
+		]
+	);
+	const key = fc.constantFrom('code', 'language', 'command', 'path', 'content', 'encoding', '__proto__', 'x');
+	const args = fc.oneof(
+		text,
+		fc.json({ maxDepth: 2 }),
+		fc.dictionary(key, fc.jsonValue({ maxDepth: 1 })).map((each) => JSON.stringify(each))
+	);
+	const execution = fc.record(
+		{
+			...{ skill: text, script: text, tool: text, args: fc.array(text, { maxLength: 3 }), sandbox: text },
+			output: fc.constant([]),
+			exitCode: fc.constantFrom(0, 1, null),
+			files: fc.array(fc.record({ path: text, bytes: fc.nat() }), { maxLength: 2 }),
+			error: text
+		},
+		{ requiredKeys: ['skill', 'script', 'args', 'sandbox', 'output', 'files'] }
+	);
+	const status = fc.constantFrom('preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted');
+	const toolPart = fc.record(
+		{
+			type: fc.constant('tool'),
+			id: text,
+			name: fc.oneof(tool, text),
+			arguments: args,
+			status,
+			result: text,
+			execution
+		},
+		{ requiredKeys: ['type', 'id', 'name', 'arguments', 'status'] }
+	);
+	const part = fc.oneof(toolPart, fc.record({ type: fc.constantFrom('text', 'reasoning'), id: text, text }));
+	const message = fc.record({
+		role: fc.constantFrom('user', 'assistant'),
+		status: fc.constantFrom('complete', 'failed', 'interrupted'),
+		parts: fc.array(part, { maxLength: 4 }),
+		files: fc.array(text, { maxLength: 2 })
+	});
+	const attached = fc.array(fc.record({ path: text, bytes: fc.uint8Array().map((each) => Buffer.from(each)) }), {
+		maxLength: 2
+	});
+	fc.assert(
+		fc.property(fc.array(message, { maxLength: 4 }), text, attached, (given, title, files) => {
+			const messages = given.map((each) => ({ ...emptyAnswer('a', 'r', '', null), ...each }) as Message);
+			const made = make(messages, { title, attached: files });
+			expect(made.skill.name).toBe(made.name);
+			const hider = createHider();
+			expect(transcriptOf(messages, hider)).toEqual(expect.any(String));
+		}),
+		{ numRuns: 300 }
+	);
 });

@@ -25,6 +25,8 @@ export interface MadeSkill {
 	files: StoredFile[];
 	/** What was left out, as sentences. */
 	notes: string[];
+	/** Something was tried, and nothing worked: what to do; else null. */
+	problem: string | null;
 }
 
 /** One call that worked. */
@@ -41,6 +43,8 @@ const MAX_PROMPT = 2000;
 /** Tools that only look: a skill says what to do. */
 const LOOKS = new Set(['load_skill', 'read_skill_file', 'search_skills', 'list_skills', 'file_read', DRAFT_TOOL]);
 const OPEN: ReadonlySet<string> = new Set(['preparing', 'waiting', 'running']);
+const NOTHING_WORKED =
+	'No step of this chat succeeded, so nothing shows how it’s done. Write that in SKILL.md and try the draft before you save it, or get it to work in the chat and make a new draft.';
 const CODE = /\.(py|sh|bash|[cm]?js|ts|rb)$/;
 
 /** `hider` sees every text before it becomes a part of the skill. */
@@ -85,6 +89,7 @@ export function draftFromChat({ title, messages, attached, taken }: ChatFacts, h
 	return {
 		name,
 		notes,
+		problem: steps.length === 0 && failed > 0 ? NOTHING_WORKED : null,
 		files: [
 			...files.map(([path, content]): StoredFile => ({ path, content, encoding: 'utf8' })),
 			...scripts,

@@ -1,7 +1,16 @@
 /** Places a draft in the library: as a new skill, or as a change of one that keeps what it was (F8). */
+import { hash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { chmod, cp, lchown, lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../shared/errors.ts';
+import { ignoring } from '../foreign-folders.ts';
+import { swapFolder } from '../install/folder-swap.ts';
+import { diskError } from '../install/staging-folder.ts';
 import type { Installer } from '../install/catalog-installer.ts';
-import { placeSkill, removeSkillFile, type SkillEditorParts, writeSkillFile } from '../skill-admin/skill-editor.ts';
+import { requireInRoot } from '../skill-admin/skill-diagnosis.ts';
+import { placeSkill, type SkillEditorParts } from '../skill-admin/skill-editor.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
@@ -27,6 +36,32 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 		await placeSkill(editor, name, Object.fromEntries(files.map((file) => [file.path, bytesOf(file)])));
 		const made = editor.skills.registry.snapshot().skills.find((skill) => skill.name === name);
 		return made ? skillIdOf(made) : name;
+	};
+
+	/** Its files become these; what a draft can't hold, such as links and .git, stays. `now`: what is there, as `digestsOf`. */
+	const editAsWhole = async (base: Skill, files: readonly StoredFile[], now: Record<string, string>): Promise<void> => {
+		await requireInRoot(base, 'Edit');
+		const [root, dir] = await Promise.all([realpath(base.root), realpath(base.dir)]);
+		const wanted = new Map(files.map((file) => [file.path, bytesOf(file)]));
+		const paths = [...new Set([...Object.keys(now), ...wanted.keys()])];
+		const changed = paths.filter((path) => now[path] !== digestIn(wanted, path));
+		if (changed.length === 0) return;
+		await swapFolder(root, dir, async (made) => {
+			await copyOfSkill(dir, made);
+			for (const path of changed) await change(made, path, wanted.get(path) ?? null);
+			const edits = changed.map(async (path) => {
+				const after = digestIn(wanted, path) ?? null;
+				return { path, before: path in now ? await keptFile(join(dir, path)) : null, after };
+			});
+			const kept = await Promise.all(edits);
+			if (!isDeepStrictEqual(await digestsOf(base), now)) {
+				throw new AppError('conflict', 'Somebody has just changed the skill. Nothing was saved.');
+			}
+			await editor.edits.keep(base.dir, kept);
+		}).catch((error: unknown) => {
+			throw diskError(error);
+		});
+		await editor.skills.registry.reload();
 	};
 
 	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */
@@ -56,26 +91,57 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 			const { installed } = await installer.install(fetchOf(files), choice, new AbortController().signal);
 			return installed[0]?.skillId ?? id;
 		}
-		// What a draft can't hold, such as links and .git, stays.
-		const held = (await readFolder(base.dir)).files.filter(isHeld);
-		const before = new Map(held.map((file) => [file.path, file]));
-		// SKILL.md last: until then the skill is what it was.
-		const order = [...files].sort((a, b) => Number(a.path === 'SKILL.md') - Number(b.path === 'SKILL.md'));
-		let current = id;
-		for (const file of order) {
-			const there = before.get(file.path);
-			if (file.encoding === 'base64' || there?.text === file.content) continue;
-			const wanted = { path: file.path, text: file.content, digest: there?.sha256 ?? null };
-			current = (await writeSkillFile(editor, current, wanted)).skill;
-		}
-		const kept = new Set(files.map(({ path }) => path));
-		for (const path of before.keys()) if (!kept.has(path)) await removeSkillFile(editor, current, path);
+		await editAsWhole(base, files, now);
 		// Its name may have changed with its SKILL.md.
 		const after = skillWith(({ dir }) => dir === base.dir);
 		return after ? skillIdOf(after) : id;
 	};
 
 	return { baseOf, placeNew, changeBase };
+}
+
+function digestIn(files: ReadonlyMap<string, Buffer>, path: string): string | undefined {
+	const bytes = files.get(path);
+	return bytes && hash('sha256', bytes);
+}
+
+async function keptFile(path: string) {
+	const [bytes, { mode }] = await Promise.all([readFile(path), lstat(path)]);
+	return { id: hash('sha256', bytes), bytes, mode: mode & 0o777 };
+}
+
+/** With links as they are, permissions, times and owners. */
+async function copyOfSkill(dir: string, made: string): Promise<void> {
+	const filter = async (path: string) => {
+		const entry = await lstat(path);
+		return entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
+	};
+	await cp(dir, made, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter });
+	if (process.getuid?.() !== 0) return;
+	for (const path of ['', ...(await readdir(made, { recursive: true }))]) {
+		const { uid, gid } = await lstat(join(dir, path));
+		await lchown(join(made, path), uid, gid);
+	}
+}
+
+/** A file keeps its permissions and owner; a new one gets those of the skill's folder. */
+async function change(folder: string, path: string, bytes: Buffer | null): Promise<void> {
+	const target = join(folder, path);
+	const [around, before] = [await lstat(folder), await lstat(target).catch(ignoring('ENOENT'))];
+	await rm(target, { force: true });
+	if (bytes === null) return;
+	const isScript = bytes.subarray(0, 2).toString() === '#!';
+	const made = await mkdir(dirname(target), { recursive: true });
+	if (made !== undefined) {
+		for (let at = dirname(target); at.length >= made.length; at = dirname(at)) await adopt(at, around, around.mode);
+	}
+	await writeFile(target, bytes, { flag: 'wx' });
+	await adopt(target, before ?? around, before?.mode ?? (isScript ? 0o755 : 0o644) & (0o700 | around.mode));
+}
+
+async function adopt(path: string, { uid, gid }: Stats, mode: number): Promise<void> {
+	await chmod(path, mode & 0o777);
+	if (process.getuid?.() === 0) await lchown(path, uid, gid);
 }
 
 /** SHA-256 by path of what a draft can hold of a skill. */

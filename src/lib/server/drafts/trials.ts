@@ -9,12 +9,12 @@ import type { Evals } from '../evals/evals.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Skill } from '../skills/types.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
-import type { ApprovalPolicy } from '../trust/approval-policy.ts';
+import { type ApprovalPolicy, handlerOf } from '../trust/approval-policy.ts';
 import { bytesOf, frontOf } from './draft-files.ts';
 
 export interface TrialParts {
 	evals: Pick<Evals, 'tryOut'>;
-	approvals: Pick<ApprovalPolicy, 'request'>;
+	approvals: Pick<ApprovalPolicy, 'request' | 'isTrusted'>;
 	/** Absolute path of a folder, which is emptied when the server starts. */
 	folder: string;
 }
@@ -45,6 +45,12 @@ const MAX_KEPT = 50;
 export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 	const trials = new Map<string, Trial>();
 
+	/** Handlers run inside the server, which no sandbox limits: only one that the skill, which somebody trusts, calls already. */
+	const mayCall = async (handler: string, against: Skill | null): Promise<boolean> => {
+		const calls = against?.tools.some(({ name }) => handlerOf(against, name) === handler) ?? false;
+		return against !== null && calls && approvals.isTrusted(against);
+	};
+
 	/** Never rejects. */
 	const perform = async (
 		{ run, stop }: Pick<Trial, 'run' | 'stop'>,
@@ -63,10 +69,13 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 			const outcome = await evals.tryOut(dir, options, {
 				signal: stop.signal,
 				...(against && !isPrompt && { against }),
-				// A person has read the draft and pressed the button. Other skills' scripts ask as ever, so here they fail.
+				// A person has read the draft and pressed the button. All else asks as ever, so here it fails.
 				approvals: {
-					request: async (plan) =>
-						plan.skill.dir === dir ? { question: null, digest: null } : approvals.request(plan, null)
+					async request(plan) {
+						const handler = handlerOf(plan.skill, plan.script);
+						const isOwn = plan.skill.dir === dir && (handler === null || (await mayCall(handler, against)));
+						return isOwn ? { question: null, digest: null } : approvals.request(plan, null);
+					}
 				},
 				onAnswer: ({ results, done, total }) => Object.assign(run, { results, progress: { done, total } })
 			});

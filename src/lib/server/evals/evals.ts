@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import { canGoOn } from '../../shared/eval-figures.ts';
-import { BUILT_IN_MODEL } from '../../shared/names.ts';
+import { BUILT_IN_MODEL, TRIAL_SOURCE } from '../../shared/names.ts';
 import type { EvalImport, EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
@@ -398,7 +398,7 @@ async function casesOf(skill: Skill, kind: EvalRun['kind']): Promise<EvalCase[]>
 }
 
 async function draftIn(dir: string): Promise<Skill> {
-	const skill = await loadFolder(dir, 'draft');
+	const skill = await loadFolder(dir, TRIAL_SOURCE);
 	if (skill?.status === 'ready') return skill;
 	const reason = skill?.issues[0];
 	const why = reason ? `${reason.field} ${reason.message}` : 'there’s no SKILL.md';

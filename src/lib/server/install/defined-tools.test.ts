@@ -2,7 +2,7 @@ import { appendFile, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalRequest } from '../../shared/events.ts';
-import type { Approval } from '../../shared/message.ts';
+import { type Approval, emptyAnswer } from '../../shared/message.ts';
 import { createTrust, type Trust } from '../trust/trust.ts';
 import { createDefinedTools, type DefinedTools, type DefinedToolsOffer } from './defined-tools.ts';
 import { type InstallRig, openRig, skillOf } from './install-rig.suite.ts';
@@ -120,7 +120,7 @@ describe('D25: defining a tool', () => {
 		expect(rig.identities()).toEqual([]);
 		await restart();
 		expect(await namesOf('one')).toEqual(['shout-text']);
-		await defined.copyAll('one', 'copy');
+		await defined.copyAll('one', 'copy', 'last');
 		await defined.removeAll('one');
 		expect(await namesOf('one')).toEqual([]);
 		const [copy] = (await turn({ conversationId: 'copy' })).skills();
@@ -128,6 +128,57 @@ describe('D25: defining a tool', () => {
 		await defined.removeAll('copy');
 		expect(await rig.list('chat-tools')).toEqual([]);
 		expect(await rig.store.trustedSkills.digests()).toEqual(new Map());
+	});
+
+	test('a copy of the chat up to a message has the tools that it had then, as they were', async () => {
+		const at = '2026-11-01T00:00:00.000Z';
+		await rig.store.conversations.create({ id: 'one', title: 'Chat', createdAt: at });
+		let parentId: string | null = null;
+		/** One answer with this call, as the log keeps it. */
+		const answered = async (id: string, name: string, args: object, approval?: Approval) => {
+			const part = { type: 'tool', id: `${id}-call`, name, arguments: JSON.stringify(args), status: 'done' } as const;
+			const message = { ...emptyAnswer(id, 'r', at, parentId), status: 'complete' as const };
+			await rig.store.messages.append('one', {
+				...message,
+				runId: null,
+				parts: [{ ...part, result: '{"ok":true}', ...(approval && { approval }) }]
+			});
+			parentId = id;
+		};
+		const said = async (id: string, args: Record<string, unknown>) => {
+			const { question } = await define(args);
+			await answered(id, 'define_tool', args, decided(question));
+		};
+		const other = { ...shout(), name: 'whisper_text' };
+		const changed = shout({ code: 'return args.text;' });
+		await said('m1', shout());
+		await said('m2', other);
+		await said('m3', changed);
+		await (await turn()).call('remove_tool', { name: 'whisper_text' });
+		await answered('m4', 'remove_tool', { name: 'whisper_text' });
+		await said('m5', { ...shout(), name: 'late_text' });
+		// Nobody allowed this; and its message names a tool that the server would never define.
+		await answered('m6', 'define_tool', { ...shout(), name: 'sneaky_text' });
+		await answered('m7', 'define_tool', { ...shout(), name: 'web_search' });
+		const copied = async (lastId: string) => {
+			await defined.copyAll('one', `to-${lastId}`, lastId);
+			const skills = (await turn({ conversationId: `to-${lastId}` })).skills();
+			for (const skill of skills) expect(await trust.judge(skill)).toMatchObject({ state: 'trusted' });
+			return skills.map(({ name }) => name).sort();
+		};
+		expect(await copied('m1')).toEqual(['shout-text']);
+		expect(await defined.codeOf('to-m1', 'shout_text')).toContain('toUpperCase');
+		expect(await copied('m2')).toEqual(['shout-text', 'whisper-text']);
+		expect(await copied('m3')).toEqual(['shout-text', 'whisper-text']);
+		expect(await defined.codeOf('to-m3', 'shout_text')).not.toContain('toUpperCase');
+		expect(await copied('m4')).toEqual(['shout-text']);
+		expect(await copied('m7')).toEqual(['late-text', 'shout-text']);
+		expect(await namesOf('one')).toEqual(['late-text', 'shout-text']);
+		// Kept as a skill, it's there without a copy.
+		const [kept] = (await defined.list('one')).filter(({ name }) => name === 'late_text');
+		await defined.keep('one', kept!);
+		await defined.copyAll('one', 'after', 'm7');
+		expect(await namesOf('after')).toEqual(['shout-text']);
 	});
 
 	test('a restart between question and answer keeps the answer; the same again is the same tool', async () => {

@@ -1,7 +1,6 @@
 /** Tools that the agent defines in a chat: approved, kept with the chat, made skills when wanted (D25, D26, F8). */
 import { hash, randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
@@ -9,11 +8,10 @@ import { createLine } from '../../shared/in-turn.ts';
 import type { DefinedTool } from '../../shared/install.ts';
 import { CHAT_SOURCE } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
-import { copyFolder, removeFolder } from '../foreign-folders.ts';
+import { copyFolder, isThere, removeFolder } from '../foreign-folders.ts';
 import { problemOnWindows } from '../safe-path.ts';
 import { DEFINE_TOOL, type SkillFiles } from '../skills/make/templates.ts';
-import { DEFINE, nameTaken, planTool, REMOVE, type ToolPreview, writeFiles } from '../skills/make/workshop.ts';
-import { digestOfEntries } from '../skills/read/safe-read.ts';
+import { DEFINE, nameTaken, planTool, REMOVE, writeFiles } from '../skills/make/workshop.ts';
 import { scanRoots } from '../skills/read/scanner.ts';
 import { isBuiltInTool, type IsReserved } from '../skills/read/tool-names.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
@@ -24,6 +22,8 @@ import { readFolder } from '../trust/folder.ts';
 import { scanFiles } from '../trust/scan/scan.ts';
 import { changesOf, keptFiles, type Trust } from '../trust/trust.ts';
 import type { Fetch, Installer } from './catalog-installer.ts';
+import { definitionsAt, digestOf, entriesOf, type Plan } from './definitions.ts';
+import { swapFolder } from './folder-swap.ts';
 import { fetchFiles } from './sources/upload.ts';
 import { findingsShown } from './skill-requests.ts';
 
@@ -33,7 +33,7 @@ export interface DefinedToolsOptions {
 	registry: Pick<SkillRegistry, 'snapshot'>;
 	installer: Pick<Installer, 'install' | 'remove'>;
 	trust: Pick<Trust, 'trust'>;
-	store: Pick<Store, 'trustedSkills' | 'conversationSkills' | 'skillInstalls'>;
+	store: Pick<Store, 'trustedSkills' | 'conversationSkills' | 'skillInstalls' | 'messages'>;
 	/** Names of tools that are the server's. */
 	isReserved: IsReserved;
 	isEnabled(): boolean;
@@ -83,12 +83,10 @@ export interface DefinedTools {
 	 * @throws AppError `not_found`, `conflict` if its files are others than `digest` says, or its name is taken
 	 */
 	keep(conversationId: string, wanted: { name: string; digest: string }): Promise<{ skill: string }>;
-	/** For a copy of the conversation. */
-	copyAll(conversationId: string, toConversationId: string): Promise<void>;
+	/** For a copy of the conversation up to a message: the tools that it had then, as they were. */
+	copyAll(conversationId: string, toConversationId: string, lastId: string): Promise<void>;
 	removeAll(conversationId: string): Promise<void>;
 }
-
-type Plan = Omit<ToolPreview, 'before'>;
 
 /** More would crowd out everything else that a model is told. */
 const MAX_TOOLS = 50;
@@ -147,17 +145,11 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 		const root = folderOf(conversationId);
 		const dir = join(root, skill);
 		const source = sourceOf(conversationId);
-		const [staging, old] = [join(root, `.new-${randomUUID()}`), join(root, `.old-${randomUUID()}`)];
-		try {
+		await swapFolder(root, dir, async (staging) => {
 			await writeFiles(staging, files);
 			const subject = { source, name: skill, root, dir: staging, version: VERSION };
 			await trust.trust(subject, digestOf(files), now());
-			await rename(dir, old).catch(ignoreMissing);
-			await rename(staging, dir);
-		} finally {
-			await removeFolder(staging);
-			await removeFolder(old);
-		}
+		});
 	};
 	const drop = async (skill: Skill): Promise<void> => {
 		await removeFolder(skill.dir);
@@ -322,13 +314,23 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 				});
 				return { skill: (await install(conversationId, skill?.name ?? '', files)).name };
 			}),
-		copyAll: (conversationId, toConversationId) =>
+		copyAll: (conversationId, toConversationId, lastId) =>
 			inTurn(async () => {
-				await copyFolder(folderOf(conversationId), folderOf(toConversationId), () => undefined);
-				const copies = await read(toConversationId);
+				if (!(await isThere(folderOf(conversationId)))) return;
+				const ids = await store.messages.ids(conversationId, 'all');
+				const messages = await store.messages.read(conversationId, ids);
+				const { then, known } = definitionsAt(messages, lastId, isReserved);
+				for (const plan of then) {
+					const isFree = await checkFree(plan, []).then(() => true, isRefused);
+					// Kept as a skill meanwhile, the copy has it from there.
+					if (isFree && !(await findKept(({ name }) => name === plan.skill))) await place(toConversationId, plan);
+				}
 				for (const skill of await read(conversationId)) {
+					if (known.has(toolNameOf(skill))) continue;
+					const dir = join(folderOf(toConversationId), basename(skill.dir));
+					await copyFolder(skill.dir, dir, () => undefined);
 					const trusted = await store.trustedSkills.get(skillIdOf(skill), VERSION);
-					const copy = copies.find(({ name }) => name === skill.name);
+					const copy = (await read(toConversationId)).find((each) => each.dir === dir);
 					if (trusted && copy) await store.trustedSkills.put(skillIdOf(copy), trusted);
 				}
 			}),
@@ -358,29 +360,6 @@ function toolNameOf({ tools }: Skill): string {
 	return tools[0]?.name ?? '';
 }
 
-function entriesOf(files: SkillFiles) {
-	return Object.entries(files)
-		.map(([path, text]) => {
-			const kind = 'file' as const;
-			return {
-				path,
-				kind,
-				text,
-				sha256: hash('sha256', text),
-				bytes: Buffer.byteLength(text),
-				isCut: false,
-				isProgram: false
-			};
-		})
-		.sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-/** As `trust` computes it of the folder with these files. */
-function digestOf(files: SkillFiles): string {
-	const folders = Object.keys(files).flatMap((path) => (path.includes('/') ? [dirname(path)] : []));
-	return digestOfEntries(entriesOf(files), [...new Set(folders)]);
-}
-
 async function reviewOf(plan: Plan, before: Skill | undefined): Promise<NonNullable<ApprovalRequest['define']>> {
 	const entries = entriesOf(plan.files);
 	const content = { digest: null, files: entries, problem: null };
@@ -408,12 +387,13 @@ function failed(error: string, message: string, hint?: string): DefinedResult {
 	return { ok: false, output: JSON.stringify({ ok: false, error, message, hint }) };
 }
 
+function isRefused(error: unknown): false {
+	if (error instanceof SkillError) return false;
+	throw error;
+}
+
 function failureOf(error: unknown): DefinedResult {
 	if (error instanceof SkillError) return failed(error.type, error.message, error.hint);
 	if (error instanceof AppError) return failed('DefineFailed', plainLine(error.message).slice(0, 500), error.hint);
 	return failed('DefineFailed', 'The disk of the server can’t be written.');
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-	if (error.code !== 'ENOENT') throw error;
 }

@@ -1,6 +1,6 @@
 /** Publishes skills as `/.well-known/agent-skills/`, version 0.2.0 of its index, for other installations (F8, E27). */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
@@ -11,6 +11,7 @@ import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { readFolder } from '../trust/folder.ts';
 import { scanFiles } from '../trust/scan/scan.ts';
 import { type ExportEntry, listEntries, zipEntries } from './export-skill.ts';
+import { swapFolder } from './folder-swap.ts';
 import { isLeftOut } from './staging-folder.ts';
 
 const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
@@ -155,9 +156,7 @@ async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 /** Complete before it takes the place of the earlier one. */
 async function place(folder: string, built: readonly Built[]): Promise<void> {
 	await requireOurs(folder);
-	const above = dirname(folder);
-	const [staging, old] = [join(above, `.new-${randomUUID()}`), join(above, `.old-${randomUUID()}`)];
-	try {
+	await swapFolder(dirname(folder), folder, async (staging) => {
 		for (const { entry, content } of built) {
 			const path = join(staging, entry.url);
 			await mkdir(dirname(path), { recursive: true });
@@ -165,14 +164,7 @@ async function place(folder: string, built: readonly Built[]): Promise<void> {
 		}
 		const index = { $schema: SCHEMA, skills: built.map(({ entry }) => entry) };
 		await writeFile(join(staging, INDEX), `${JSON.stringify(index, null, '\t')}\n`);
-		await rename(folder, old).catch((error: NodeJS.ErrnoException) => {
-			if (error.code !== 'ENOENT') throw error;
-		});
-		await rename(staging, folder);
-	} finally {
-		await rm(staging, { recursive: true, force: true });
-		await rm(old, { recursive: true, force: true });
-	}
+	});
 }
 
 /** @throws AppError conflict */

@@ -11,6 +11,8 @@ export interface Connection {
 	error(): string | null;
 	/** Connects again at once. */
 	reconnect(): void;
+	/** Resolves when the attempt under way, if any, has succeeded or failed. */
+	settled(): Promise<void>;
 	/** Fails at once if not connected, and then reconnects. @throws ServerError */
 	call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<ToolAnswer>;
 	/** Never rejects. */
@@ -124,6 +126,9 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 		listing: () => listing,
 		software: () => software,
 		error: () => error,
+		async settled() {
+			if (state === 'connecting') await Promise.all(ending);
+		},
 		reconnect() {
 			failures = 0;
 			connect();

@@ -210,3 +210,15 @@ export function toolName(server: string, tool: string): string {
 	const readable = plain.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_LENGTH - DIGEST_LENGTH - 1);
 	return `${readable}_${digest}`;
 }
+
+/** A valid name for a server that isn't taken. */
+export function freeName(given: string, isTaken: (name: string) => boolean): string {
+	const plain =
+		given
+			.toLowerCase()
+			.replaceAll(/[^a-z0-9_-]+/g, '-')
+			.slice(0, 28) || 'server';
+	let name = plain;
+	for (let number = 2; isTaken(name); number += 1) name = `${plain}-${number}`;
+	return name;
+}

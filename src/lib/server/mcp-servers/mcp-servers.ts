@@ -1,6 +1,7 @@
 /** The app’s MCP servers: stored, kept connected and offered to the agent (E36). */
 import { hash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../shared/errors.ts';
 import { createLine } from '../../shared/in-turn.ts';
 import {
@@ -22,7 +23,7 @@ import type { Approval } from '../../shared/message.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';
 import type { Approvals } from '../store/chat/queue.ts';
-import { boundedText, type ListedTool, plainText, resultText } from './listing.ts';
+import { boundedText, freeName, type ListedTool, plainText, resultText } from './listing.ts';
 import { createRedaction } from '../sandbox/output/redact.ts';
 
 export interface McpServersOptions extends Pick<
@@ -50,6 +51,16 @@ export interface McpServers {
 	reconnect(name: string): McpServer;
 	/** The tools of a conversation, without waiting for servers. */
 	tools(offer: { only?: readonly string[] | undefined }): McpTools;
+	/** Connects to servers that a client brings for its session; they aren't stored, and each call asks. */
+	connect(servers: readonly { name: string; target: Target }[]): SessionServers;
+	close(): Promise<void>;
+}
+
+export interface SessionServers {
+	tools(): McpTools;
+	/** Names of servers that can't be used, with the reason, once each has been tried or `patienceMs` have passed. */
+	problems(patienceMs: number): Promise<string[]>;
+	/** Never rejects. */
 	close(): Promise<void>;
 }
 
@@ -70,6 +81,8 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	const secrets = createServerValues(vault);
 	const entries = new Map<string, Entry>();
 	const ending = new Set<Promise<void>>();
+	/** Of servers that aren't stored. */
+	const names = new Set<string>();
 	/** Changes run one at a time. */
 	const inTurn = createLine();
 
@@ -140,6 +153,33 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			return toServer(entry);
 		},
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
+		connect(servers) {
+			const session = servers.map(({ name: given, target }) => {
+				const name = freeName(given, (taken) => entries.has(taken) || names.has(taken));
+				names.add(name);
+				const connection = createConnection({
+					name,
+					open: (events, signal) => openServer(target, events, signal),
+					delayMs
+				});
+				const values = Object.values(target.type === 'http' ? target.headers : target.env);
+				const digest = hash('sha256', JSON.stringify(target));
+				return { name, approval: 'ask' as const, digest, values, connection };
+			});
+			const tried = Promise.all(session.map(({ connection }) => connection.settled()));
+			return {
+				tools: () => createMcpTools({ ...options, approvals: store.approvals, servers: () => session }),
+				async problems(patienceMs) {
+					await Promise.race([tried, wait(patienceMs, undefined, { ref: false })]);
+					const lost = session.filter(({ connection }) => connection.state() !== 'connected');
+					return lost.map(({ name, connection }) => `${name}: ${connection.error() ?? 'it hasn’t answered yet.'}`);
+				},
+				async close() {
+					for (const { name } of session) names.delete(name);
+					await Promise.all(session.map(({ connection }) => connection.close()));
+				}
+			};
+		},
 		async close() {
 			await inTurn(async () => undefined);
 			for (const name of [...entries.keys()]) drop(name);

@@ -10,7 +10,7 @@ import type { RunningSettings } from '../settings/settings.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';
 import { checkKey, createSignIns, findLocalServers } from './keys.ts';
 import { createOfflineModel } from '../offline/offline.ts';
-import { createResponsesModel, type ServerFacts } from './responses/responses.ts';
+import { createResponsesModel, nothingKnown, type ServerFacts } from './responses/responses.ts';
 import { requestHeaders, siblingUrl } from './responses/request.ts';
 import { problemOf } from './responses/faults.ts';
 
@@ -72,7 +72,7 @@ export function createModels(options: ModelsOptions): Models {
 		const headers = requestHeaders({ apiKey: apiKey ?? undefined, appTitle: undefined, referer: undefined });
 		const url = siblingUrl(baseUrl, 'models');
 		const catalog = createModelCatalog({ url, headers, fetch, now, timeoutMs: LIST_TIMEOUT_MS });
-		return (kept = { baseUrl, apiKey, catalog, byId: new Map(), facts: { refusesCacheFields: false } });
+		return (kept = { baseUrl, apiKey, catalog, byId: new Map(), facts: nothingKnown() });
 	};
 
 	const modelOf = (id: string, routing: ModelRouting): Model => {

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { access, chmod, lstat, mkdir, readdir, rename, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PackageLock } from '../../shared/packages.ts';
+import type { PackageLock, PackagesSpace } from '../../shared/packages.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Package } from '../skills/needs/packages.ts';
 import type { SkillPackages } from '../skills/run/execution-host.ts';
@@ -45,6 +45,8 @@ export interface Environments {
 	open(lock: Pick<PackageLock, 'digest' | 'python' | 'javascript'>): Promise<SkillPackages | null>;
 	/** See `skillPackages` in `shared/packages.ts`. */
 	stateOf(lock: Pick<PackageLock, 'digest' | 'python' | 'javascript'>): Promise<'ready' | 'gone' | 'other-python'>;
+	/** What all of them take, unfinished ones too, as it counts for `maxBytes`. */
+	space(): Promise<PackagesSpace>;
 	/** Removes those that nobody needs, and returns how many. */
 	removeUnused(kept: ReadonlySet<string>): Promise<number>;
 }
@@ -212,6 +214,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			}
 		},
 		stateOf,
+		space: async () => ({ bytes: await sizeOf(folder), maxBytes }),
 		async open(lock) {
 			const path = join(folder, lock.digest);
 			if ((await stateOf(lock)) !== 'ready') return null;

@@ -146,6 +146,27 @@ test('D46: packages of a skill that is gone are removed; when it comes back, one
 	expect((await packages.stateOf(demo)).installed).toMatchObject({ state: 'ready', digest: installed?.digest });
 });
 
+test('D46: whoever is asked sees what all skills’ packages take and may take; otherwise nothing is counted', async () => {
+	needed = { demo: [{ name: 'first' }], other: [{ name: 'second' }] };
+	const maxBytes = 64 * 1024 * 1024;
+	await packages.lookUp(demo, []);
+	expect((await packages.stateOf(demo)).space).toBeUndefined();
+	await packages.settled(demo);
+	expect((await packages.stateOf(demo)).space).toEqual({ bytes: 0, maxBytes });
+	await install(demo);
+	expect((await packages.stateOf(demo)).space).toBeUndefined();
+	await packages.lookUp(skill('other'), []);
+	await packages.settled(skill('other'));
+	const { space } = await packages.stateOf(skill('other'));
+	expect(space).toEqual({ bytes: expect.any(Number) as number, maxBytes });
+	expect(space?.bytes).toBeGreaterThan(0);
+	// What is gone can be allowed again.
+	ids = [];
+	await packages.cleanUp();
+	ids = ['local/demo'];
+	expect((await packages.stateOf(demo)).space).toEqual({ bytes: 0, maxBytes });
+});
+
 test('D46: a package that a script asked for when it failed stays when more are installed', async () => {
 	needed.demo = [{ name: 'first' }];
 	expect(await install(demo, [{ ecosystem: 'python', name: 'second' }])).toEqual(['first 1.0.0', 'second 2.0.0']);
@@ -204,6 +225,26 @@ test('D46: what is no name of a package, and a skill that needs none, are refuse
 		expect(await refused(packages.lookUp(demo, [{ ecosystem: 'javascript', name }]))).toBe('invalid_input');
 	}
 	expect(await refused(packages.lookUp(demo, []))).toBe('invalid_input');
+});
+
+test('D46: a tab that is behind can stop nothing but what is going on, and remove nothing but what is installed', async () => {
+	needed.demo = [{ name: 'first' }];
+	await packages.lookUp(demo, []);
+	await packages.settled(demo);
+	const { proposed } = await packages.stateOf(demo);
+	await packages.install(demo, proposed?.digest ?? '');
+	await expect(packages.remove(demo, 'installed')).rejects.toMatchObject({ code: 'conflict' });
+	await packages.settled(demo);
+	// “Not now” or “Stop”, where the end of it isn't seen yet.
+	await packages.remove(demo, 'pending');
+	expect((await packages.stateOf(demo)).installed).toMatchObject({ state: 'ready' });
+	await packages.lookUp(demo, [{ ecosystem: 'python', name: 'second' }]);
+	await packages.settled(demo);
+	expect((await packages.stateOf(demo)).proposed).not.toBeNull();
+	await packages.remove(demo, 'pending');
+	expect(await packages.stateOf(demo)).toMatchObject({ installed: { state: 'ready' }, proposed: null });
+	await packages.remove(demo, 'installed');
+	expect(await packages.stateOf(demo)).toMatchObject({ installed: null, proposed: null });
 });
 
 test('D46: what is stopped is no failure, and can be begun again', async () => {

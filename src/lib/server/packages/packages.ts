@@ -1,6 +1,6 @@
 /** Installs the packages of skills: look up, show, install what a person allowed (D46). */
 import { AppError } from '../../shared/errors.ts';
-import type { PackageLock, SkillPackagesState } from '../../shared/packages.ts';
+import type { PackagesRemoved, PackageLock, SkillPackagesState } from '../../shared/packages.ts';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { type Ecosystem, type Package, packageNamed } from '../skills/needs/packages.ts';
 import { skillIdOf, type SkillPackages } from '../skills/run/execution-host.ts';
@@ -26,8 +26,8 @@ export interface Packages {
 	lookUp(skill: Skill, also: readonly { ecosystem: Ecosystem; name: string }[]): Promise<void>;
 	/** Starts to install what was looked up and shown, or what was installed before. @throws AppError `conflict` */
 	install(skill: Skill, digest: string): Promise<void>;
-	/** Stops what goes on; else removes the skill’s packages. */
-	remove(skill: Skill): Promise<void>;
+	/** Stops what goes on; else removes the skill’s packages. `only`: see `packagesRemoved`. @throws AppError `conflict` */
+	remove(skill: Skill, only?: PackagesRemoved): Promise<void>;
 	/** Resolves when nothing goes on for the skill. */
 	settled(skill: Skill): Promise<void>;
 	/** For an execution. */
@@ -159,9 +159,12 @@ export function createPackages({
 				state: await environments.stateOf(record.lock),
 				installedAt: record.installedAt
 			};
+			const isAsked = !work && (proposal !== null || installed?.state === 'gone');
 			return {
 				installed,
 				proposed: proposal && shown(proposal),
+				// Counting takes a while, so only for somebody who decides.
+				...(isAsked && { space: await environments.space() }),
 				work,
 				problem
 			};
@@ -204,13 +207,19 @@ export function createPackages({
 			};
 			begin(id, 'installing', work, digest);
 		},
-		async remove(skill) {
+		async remove(skill, only) {
 			const id = skillIdOf(skill);
 			const entry = entries.get(id);
+			const isPending = entry?.work || entry?.proposal;
+			if (only === 'installed' && entry?.work) {
+				throw new AppError('conflict', 'Packages of this skill are being installed. Nothing was removed.', {
+					hint: 'Wait for it, or stop it.'
+				});
+			}
 			entries.delete(id);
-			if (entry?.work || entry?.proposal) {
-				entry.stop.abort();
-				await entry.done;
+			if (only === 'pending' || (only === undefined && isPending)) {
+				entry?.stop.abort();
+				await entry?.done;
 				return;
 			}
 			await store.remove(id);

@@ -1,5 +1,5 @@
 /** Facts about skills kept in memory for long lists: origin and owner, usage, and revisions (A33, A41, B8, E2, E3). */
-import type { SkillProvider, SkillUsage } from '../../shared/skills.ts';
+import { HEALTH_WEEKS, type SkillHealth, type SkillProvider, type SkillUsage } from '../../shared/skills.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import type { InstallRecord, SkillInstalls } from '../store/skills/installs.ts';
@@ -130,4 +130,26 @@ export async function openSkillUsage({ skillExecutions }: Pick<Store, 'skillExec
 			});
 		}
 	};
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** `now`: ISO 8601. */
+export async function healthOf(
+	{ skillExecutions }: Pick<Store, 'skillExecutions'>,
+	skillId: string,
+	now: string
+): Promise<SkillHealth> {
+	const dayAt = (time: number) => new Date(time).toISOString().slice(0, 10);
+	const starts = Array.from({ length: HEALTH_WEEKS }, (_, at) => {
+		return dayAt(Date.parse(now) - (7 * (HEALTH_WEEKS - at) - 1) * DAY_MS);
+	});
+	const { days, answers } = await skillExecutions.health(skillId, starts[0] ?? '');
+	const weeks = starts.map((since, at) => {
+		const until = starts[at + 1];
+		const within = days.filter(({ day }) => day >= since && (until === undefined || day < until));
+		const count = (some: typeof days) => some.reduce((sum, { runs }) => sum + runs, 0);
+		return { since, runs: count(within), failures: count(within.filter(({ status }) => status !== 'success')) };
+	});
+	return { weeks, answers };
 }

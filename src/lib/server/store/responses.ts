@@ -1,5 +1,6 @@
-/** Stored responses, for `previous_response_id` (F12). */
-import type { Kysely, Selectable } from 'kysely';
+/** Stored responses, for `previous_response_id`, and the events of those in the background (F12). */
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type EventRange, readLogEvents, type RunAdvance, type StoredEvent } from './chat/runs.ts';
 import { type Database, hasEffect, type ResponsesTable } from './schema.ts';
 
 export interface StoredResponse {
@@ -13,6 +14,10 @@ export interface StoredResponse {
 	items: unknown[];
 	/** The response as it was sent. */
 	body: Record<string, unknown>;
+	/** How many of the items are input; null if unknown. */
+	inputCount: number | null;
+	/** While it's being written in the background. */
+	isRunning: boolean;
 	/** ISO 8601 in UTC. */
 	createdAt: string;
 }
@@ -32,7 +37,7 @@ export function createResponses(db: Kysely<Database>) {
 		return row ? toResponse(row) : null;
 	};
 	return {
-		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt }: StoredResponse): Promise<void> {
+		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt, ...rest }: StoredResponse): Promise<void> {
 			await db
 				.insertInto('responses')
 				.values({
@@ -42,7 +47,9 @@ export function createResponses(db: Kysely<Database>) {
 					session_id: sessionId,
 					items: JSON.stringify(items),
 					body: JSON.stringify(body),
-					created_at: createdAt
+					created_at: createdAt,
+					is_running: rest.isRunning ? 1 : 0,
+					input_count: rest.inputCount
 				})
 				.execute();
 		},
@@ -70,14 +77,73 @@ export function createResponses(db: Kysely<Database>) {
 					.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId)
 			),
 
-		/** Removes responses created before this time. */
+		/** Removes responses created before this time, and their events. */
 		async removeBefore(time: string): Promise<void> {
 			await db.deleteFrom('responses').where('created_at', '<', time).execute();
-		}
+		},
+
+		/** Everybody's responses that are being written in the background. */
+		async listRunning(): Promise<StoredResponse[]> {
+			return (await db.selectFrom('responses').selectAll().where('is_running', '=', 1).execute()).map(toResponse);
+		},
+
+		/** Whoever asks. */
+		async isRunning(id: string): Promise<boolean> {
+			const running = db.selectFrom('responses').select('id').where('id', '=', id).where('is_running', '=', 1);
+			return (await running.executeTakeFirst()) !== undefined;
+		},
+
+		/** Changes the body of a running response. */
+		async setBody(id: string, body: StoredResponse['body']): Promise<void> {
+			const changed = { body: JSON.stringify(body) };
+			await db.updateTable('responses').set(changed).where('id', '=', id).where('is_running', '=', 1).execute();
+		},
+
+		/** Appends events of several responses in one transaction; returns the ids of those that have ended or are gone. */
+		appendAll: (advances: readonly RunAdvance[]): Promise<ReadonlySet<string>> =>
+			db.transaction().execute(async (transaction) => {
+				const gone = new Set<string>();
+				for (const { runId, events } of advances) {
+					const running = transaction.selectFrom('responses').select('id').where('id', '=', runId);
+					if (await running.where('is_running', '=', 1).executeTakeFirst()) await append(transaction, runId, events);
+					else gone.add(runId);
+				}
+				return gone;
+			}),
+
+		/** Ends a running response with its last events. False, and nothing is written, if it has ended or is gone. */
+		finish: (
+			{ id, items, body }: Pick<StoredResponse, 'id' | 'items' | 'body'>,
+			events: readonly StoredEvent[]
+		): Promise<boolean> =>
+			db.transaction().execute(async (transaction) => {
+				const ended = { items: JSON.stringify(items), body: JSON.stringify(body), is_running: 0 };
+				const update = transaction.updateTable('responses').set(ended).where('id', '=', id).where('is_running', '=', 1);
+				if (!(await hasEffect(update))) return false;
+				await append(transaction, id, events);
+				return true;
+			}),
+
+		/** In order, whoever asks; empty if there are no more. */
+		readEvents: (id: string, range: EventRange): Promise<StoredEvent[]> =>
+			readLogEvents(db, { log: 'response_events', id }, range)
 	};
 }
 
 export type Responses = ReturnType<typeof createResponses>;
+
+/** Rows of one insert: Postgres and SQLite limit the parameters. */
+const ROWS = 100;
+
+async function append(transaction: Transaction<Database>, id: string, events: readonly StoredEvent[]): Promise<void> {
+	const rows = events.map(({ seq, data }) => ({ response_id: id, seq, data }));
+	for (let at = 0; at < rows.length; at += ROWS) {
+		await transaction
+			.insertInto('response_events')
+			.values(rows.slice(at, at + ROWS))
+			.execute();
+	}
+}
 
 function toResponse(row: Selectable<ResponsesTable>): StoredResponse {
 	return {
@@ -87,6 +153,8 @@ function toResponse(row: Selectable<ResponsesTable>): StoredResponse {
 		sessionId: row.session_id,
 		items: JSON.parse(row.items) as unknown[],
 		body: JSON.parse(row.body) as Record<string, unknown>,
+		inputCount: row.input_count,
+		isRunning: row.is_running === 1,
 		createdAt: row.created_at
 	};
 }

@@ -60,6 +60,8 @@ export interface MessagesTable {
 	items: string | null;
 	model: string | null;
 	run_id: string | null;
+	/** USD, of all its runs so far; null if unknown. */
+	cost: Generated<number | null>;
 	created_at: string;
 }
 
@@ -358,6 +360,53 @@ export interface ResponsesTable {
 	/** JSON of the response as it was sent. */
 	body: string;
 	created_at: string;
+	/** 1 while it's being written in the background. */
+	is_running: Generated<number>;
+	/** How many of the items are input; null for responses of older versions. */
+	input_count: Generated<number | null>;
+}
+
+/** Events of responses in the background. */
+interface ResponseEventsTable {
+	response_id: string;
+	/** Contiguous from 1: the event's sequence number plus one. */
+	seq: number;
+	/** JSON of one ResponseEvent. */
+	data: string;
+}
+
+/** Conversations of the Responses API; the page doesn't show them. */
+interface ResponseConversationsTable {
+	id: string;
+	/** The owner's key; null without a key. */
+	api_key_id: string | null;
+	/** JSON of texts by name. */
+	metadata: string;
+	created_at: string;
+}
+
+interface ResponseConversationItemsTable {
+	conversation_id: string;
+	/** Order, from 1, with gaps where items were deleted. */
+	position: number;
+	id: string;
+	/** The model that answered, or for which the item was read. */
+	model: string;
+	/** JSON of one item: as it was read from a request, or as it was shown in a response. */
+	item: string;
+}
+
+/** Files that programs uploaded; the bytes are in a workspace. */
+interface UploadedFilesTable {
+	id: string;
+	/** The owner's key; null without a key. */
+	api_key_id: string | null;
+	filename: string;
+	purpose: string;
+	bytes: number;
+	created_at: string;
+	/** null: never. */
+	expires_at: string | null;
 }
 
 /** MCP servers whose tools the agent may use (E36). */
@@ -379,6 +428,10 @@ interface SearchEntriesTable {
 export interface Database {
 	api_keys: ApiKeysTable;
 	responses: ResponsesTable;
+	response_events: ResponseEventsTable;
+	uploaded_files: UploadedFilesTable;
+	response_conversations: ResponseConversationsTable;
+	response_conversation_items: ResponseConversationItemsTable;
 	mcp_servers: McpServersTable;
 	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;

@@ -15,6 +15,8 @@ import { createSkillDrafts } from './skills/drafts.ts';
 import { createEvalRuns } from './skills/eval-runs.ts';
 import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
+import { createResponseConversations } from './response-conversations.ts';
+import { createUploadedFiles } from './uploaded-files.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
 import { createSkillInstalls, createSkillTrash } from './skills/installs.ts';
@@ -29,6 +31,8 @@ export function createStore(db: Kysely<Database>) {
 		messages: withStorageErrors(createMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
 		responses: withStorageErrors(createResponses(db)),
+		responseConversations: withStorageErrors(createResponseConversations(db)),
+		uploadedFiles: withStorageErrors(createUploadedFiles(db)),
 		queue: withStorageErrors(createQueue(db)),
 		approvals: withStorageErrors(createApprovals(db)),
 		compactions: withStorageErrors(createCompactions(db)),

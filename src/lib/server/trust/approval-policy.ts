@@ -66,7 +66,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				args,
 				reason,
 				digest,
-				reach: isHandler(skill, script) ? { hosts: null, readsServer: true } : await reachOf(skill),
+				reach: handlerOf(skill, script) !== null ? { hosts: null, readsServer: true } : await reachOf(skill),
 				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
 				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {}),
 				...(isOfChat(skillIdOf(skill)) ? { skillId: skillIdOf(skill) } : {})
@@ -81,10 +81,10 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 	};
 }
 
-/** It runs inside the server, so no sandbox limits it. */
-function isHandler({ tools }: Skill, name: string): boolean {
+/** The handler behind a tool, if there is one: it runs inside the server, so no sandbox limits it. */
+export function handlerOf({ tools }: Pick<Skill, 'tools'>, name: string): string | null {
 	const tool = tools.find((each) => each.name === name);
-	return tool?.handler !== undefined && tool.script === undefined;
+	return tool?.script === undefined ? (tool?.handler ?? null) : null;
 }
 
 function isTrusted(state: TrustState): boolean {

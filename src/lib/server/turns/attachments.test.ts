@@ -194,7 +194,7 @@ describe('F5: a picture that is attached to a message', () => {
 		expect(seen?.seenAs).toEqual({ as: 'picture', why: 'The model sees a copy of this picture.' });
 		await ask('What is it?', 'cat.png');
 		expect(shown(1)).toEqual([{ type: 'input_image', detail: 'auto', image_url: urlOf(png(1568, 2)) }]);
-		await rig.workspaces.copyAll('c', 'fork');
+		await rig.workspaces.copyAll('c', 'fork', 'a');
 		const copy = await rig.workspaces.readCopy('fork', 'cat.png');
 		expect(await copy?.file.readFile().finally(() => copy.file.close())).toEqual(png(1568, 2));
 		await upload('cat.png', png(20, 20));

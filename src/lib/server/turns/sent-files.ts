@@ -5,7 +5,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { ProducedFile } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { BUILT_IN_MODEL, isServerCall } from '../../shared/names.ts';
-import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
+import type { FunctionTool, Model, ModelEvent, ModelRemarks, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { failure } from '../agent/tool.ts';
 import { refusedBy, refuses } from '../agent/turn-note.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -166,7 +166,7 @@ export function withAttachments(
 			hasRefused = mayRefuse && event.type === 'failed' && refusesFiles(event.error);
 			if (hasRefused) break;
 			mayRefuse &&= event.type === 'retrying';
-			yield event.type === 'completed' && leftOut.length > 0 ? { ...event, leftOut } : event;
+			yield event.type === 'completed' ? withRemarks(event, leftOut) : event;
 		}
 		if (!hasRefused) return;
 		const what = [...shown].some(({ type }) => type === 'input_file') ? 'attached files' : 'pictures';
@@ -177,11 +177,16 @@ export function withAttachments(
 			[...shown].flatMap((part) => keys.get(part) ?? [])
 		);
 		for await (const event of model.stream(await show(request, (part) => why(part) ?? REFUSED), signal)) {
-			if (event.type === 'completed') yield { ...event, items: [note, ...event.items], leftOut: [...leftOut, message] };
+			if (event.type === 'completed')
+				yield { ...withRemarks(event, [...leftOut, message]), items: [note, ...event.items] };
 			else yield event.type === 'failed' ? { ...event, items: [note, ...event.items] } : event;
 		}
 	}
 	return { ...model, stream };
+}
+
+function withRemarks<Event extends ModelRemarks>(event: Event, remarks: readonly string[]): Event {
+	return remarks.length === 0 ? event : { ...event, leftOut: [...remarks, ...(event.leftOut ?? [])] };
 }
 
 function dataUrl(bytes: Buffer, mediaType: string): string | null {

@@ -1,7 +1,7 @@
 /** The loop's toolbox: tools of skills, built-in tools and the caller's own; and who may approve calls. */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalRequest, CustomRunEvent, ProducedFile, RunVerdict } from '../../shared/events.ts';
-import { mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
+import { isOfChat, mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import { failure, type Toolbox } from '../agent/tool.ts';
@@ -108,7 +108,9 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			});
 		},
 		async call(name, args, { toolCallId, signal, emit }) {
-			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId));
+			const plan = builtinOf(name) ? null : session.plan(name, args);
+			const ofChat = plan !== null && isOfChat(skillIdOf(plan.skill)) ? { isOfChat: true } : {};
+			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId, ofChat));
 			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };
 			const allowed = approved.get(keyOf(name, args));
 			const result: BuiltinResult = await (builtinOf(name)?.call(name, args, context) ??
@@ -121,7 +123,7 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 	};
 }
 
-function toRunEvent(event: SkillEvent, toolCallId: string): CustomRunEvent {
+function toRunEvent(event: SkillEvent, toolCallId: string, ofChat: { isOfChat?: boolean }): CustomRunEvent {
 	switch (event.type) {
 		case 'loaded': {
 			const { type: _type, ...value } = event;
@@ -129,7 +131,7 @@ function toRunEvent(event: SkillEvent, toolCallId: string): CustomRunEvent {
 		}
 		case 'started': {
 			const { type: _type, ...value } = event;
-			return { type: 'CUSTOM', name: 'skill.started', value: { toolCallId, ...value } };
+			return { type: 'CUSTOM', name: 'skill.started', value: { toolCallId, ...value, ...ofChat } };
 		}
 		case 'output':
 			return { type: 'CUSTOM', name: 'skill.output', value: { toolCallId, stream: event.stream, text: event.text } };

@@ -1,15 +1,18 @@
 import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
-import { eventStream, readAnyJson, responseEventFrames, whileConnected } from '$lib/server/http.ts';
+import {
+	eventStream,
+	MAX_BYTES_WITH_FILES,
+	readAnyJson,
+	responseEventFrames,
+	whileConnected
+} from '$lib/server/http.ts';
 import { collect } from '$lib/server/protocols/responses/responses-api.ts';
-
-/** Files are embedded in the body as base64, which adds a third. */
-const MAX_BYTES = 48 * 1024 * 1024;
 
 export const POST = door('Responses API', 'execute', async (event) => {
 	const { app, caller, request } = event;
 	const gone = new AbortController();
-	const body = await readAnyJson(request, { maxBytes: MAX_BYTES });
+	const body = await readAnyJson(request, { maxBytes: MAX_BYTES_WITH_FILES });
 	request.signal.addEventListener('abort', () => gone.abort(request.signal.reason), { once: true });
 	const { streams, events } = await app.responses.respond(body, caller, gone.signal);
 	if (!streams) {

@@ -4,15 +4,28 @@ import '../../../../app.css';
 import { sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import SkillHealth from './SkillHealth.svelte';
 
-async function setup(statuses: ('success' | 'error' | 'running')[], executions = statuses.length) {
+const NO_ANSWERS = { count: 0, priced: 0, cost: null as number | null };
+
+async function setup(
+	statuses: ('success' | 'error' | 'running')[],
+	{ answers = NO_ANSWERS, weeks = [[0, 0]] }: { answers?: typeof NO_ANSWERS; weeks?: [number, number][] } = {}
+) {
+	const executions = statuses.length;
 	const data = statuses.map((status, at) =>
 		sampleExecution({ id: `e${at}`, status, errorMessage: status === 'error' ? `Broke at ${at}` : null })
 	);
 	const listExecutions = vi.fn(async () => ({ data, total: data.length, page: 1, limit: 30, totalPages: 1 }));
+	const getSkillHealth = vi.fn(async () => ({
+		weeks: weeks.map(([runs, failures], at) => ({ since: `2026-11-0${at + 1}`, runs, failures })),
+		answers
+	}));
 	const onimprove = vi.fn();
 	const usage = { executions, failures: 1, lastUsedAt: executions > 0 ? '2026-11-01T10:00:00.000Z' : null };
-	const screen = await render(SkillHealth, { client: { listExecutions }, skillId: 'local/demo', usage, onimprove });
-	return { screen, listExecutions, onimprove };
+	const screen = await render(SkillHealth, {
+		client: { listExecutions, getSkillHealth },
+		...{ skillId: 'local/demo', usage, onimprove }
+	});
+	return { screen, listExecutions, getSkillHealth, onimprove };
 }
 
 test('F16: a skill’s page says how its last runs ended, and offers to improve one that fails', async () => {
@@ -26,8 +39,46 @@ test('F16: a skill’s page says how its last runs ended, and offers to improve 
 });
 
 test('F16: one that never ran asks for nothing and offers nothing', async () => {
-	const { screen, listExecutions } = await setup([]);
+	const { screen, listExecutions, getSkillHealth } = await setup([]);
 	await expect.element(screen.getByTestId('skill-usage')).toMatchTextContent(/^Not yet\./);
 	await expect.element(screen.getByTestId('improve-failing')).not.toBeInTheDocument();
 	expect(listExecutions).not.toHaveBeenCalled();
+	expect(getSkillHealth).not.toHaveBeenCalled();
+});
+
+test.each([
+	[
+		{ count: 20, priced: 20, cost: 0.12 },
+		'The 20 answers that used it in the last 3 weeks cost $0.1200, $0.0060 each.'
+	],
+	[
+		{ count: 3, priced: 1, cost: 2 },
+		'The answer that used it in the last 3 weeks cost $2.00. Of 2 more, the price is unknown.'
+	],
+	[{ count: 3, priced: 0, cost: null }, 'What the 3 answers that used it cost is unknown.']
+])(
+	'F16: what answers with it cost is said of the answers, and an unknown price as unknown: %o',
+	async (answers, said) => {
+		const weeks: [number, number][] = [
+			[4, 1],
+			[6, 0],
+			[3, 2]
+		];
+		const { screen } = await setup(['success'], { answers, weeks });
+		await expect.element(screen.getByTestId('skill-cost')).toHaveTextContent(said);
+		const trend = 'Succeeded in the last 7 days: 1 of 3. In the 2 weeks before: 9 of 10.';
+		await expect.element(screen.getByTestId('skill-weeks')).toHaveTextContent(trend);
+	}
+);
+
+test('F16: without runs before the last 7 days or answers, neither a trend nor a cost is claimed', async () => {
+	const { screen, getSkillHealth } = await setup(['success'], {
+		weeks: [
+			[0, 0],
+			[1, 0]
+		]
+	});
+	await expect.poll(() => getSkillHealth.mock.settledResults.length).toBe(1);
+	await expect.element(screen.getByTestId('skill-weeks')).not.toBeInTheDocument();
+	await expect.element(screen.getByTestId('skill-cost')).not.toBeInTheDocument();
 });

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
-import { samplePackages } from '../../../../../tests/support/sample-skills.ts';
+import { SAMPLE_SPACE, samplePackages } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import SkillPackages from './SkillPackages.svelte';
 
@@ -22,7 +22,9 @@ test('D46: one consent shows names, versions, sources and the size; then they ar
 		['lxml', '5.3.0', 'pypi.org', '1.2 kB'],
 		['python-docx', '1.1.2', 'a folder on the server', '']
 	]);
+	await expect.element(page.getByText('All skills’ packages: 42 MB of 2,048 MB used')).toBeVisible();
 	await page.getByTestId('install-packages').click();
+	await expect.element(page.getByTestId('packages-space')).not.toBeInTheDocument();
 	await expect.element(page.getByTestId('packages-installed')).toMatchTextContent(/2 packages installed/);
 	expect(client.installPackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'd1');
 	expect(onchange).toHaveBeenLastCalledWith(true);
@@ -39,7 +41,7 @@ test('D46: while it goes on, it says what it does and can be stopped', async () 
 	await expect.element(page.getByText('Downloading lxml · 2 of 4')).toBeVisible();
 	await expect.element(page.getByRole('progressbar')).toHaveAttribute('value', '1');
 	await page.getByRole('button', { name: 'Stop' }).click();
-	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo');
+	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'pending');
 	await expect.element(page.getByText('Stopped. Nothing was installed.')).toBeVisible();
 });
 
@@ -64,8 +66,15 @@ test('D46: why it failed is said with what to do, and it can be tried again', as
 test('D46: packages that are gone from the disk are installed again as they were', async () => {
 	const client = samplePackages();
 	const installed = { digest: 'd9', packages: [], state: 'gone' as const, installedAt: '2026-11-27T10:00:00Z' };
-	client.getPackages.mockResolvedValueOnce({ installed, proposed: null, work: null, problem: null });
+	client.getPackages.mockResolvedValueOnce({
+		installed,
+		proposed: null,
+		space: SAMPLE_SPACE,
+		work: null,
+		problem: null
+	});
 	await open(client, []);
+	await expect.element(page.getByTestId('packages-space')).toMatchTextContent(/42 MB of 2,048 MB used/);
 	await page.getByRole('button', { name: /again$/ }).click();
 	expect(client.installPackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'd9');
 });
@@ -96,13 +105,12 @@ test('D46: a list that is open doesn’t hide what is installed; removing that t
 	const installed = { digest: 'd9', packages: [], ...READY };
 	const proposed = { digest: 'd1', packages: [] };
 	client.getPackages.mockResolvedValueOnce({ ...IDLE, installed, proposed });
-	client.removePackages.mockResolvedValueOnce({ ...IDLE, installed });
 	await open(client, []);
 	await expect.element(page.getByTestId('packages-proposed')).toBeVisible();
 	await page.getByTestId('packages-installed').click();
 	await page.getByRole('button', { name: 'Remove packages' }).click();
 	await expect.element(page.getByTestId('packages-installed')).not.toBeInTheDocument();
-	expect(client.removePackages).toHaveBeenCalledTimes(2);
+	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'installed');
 });
 
 test('D46: a guess that no index has isn’t offered again, and is said', async () => {
@@ -141,4 +149,15 @@ test('D46: what a step lacked and is installed already is not asked for again', 
 	await render(SkillPackages, { client, skillId: 'installed/demo', lacking: [], also, onchange });
 	await vi.waitFor(() => expect(onchange).toHaveBeenCalledExactlyOnceWith(true));
 	await expect.element(page.getByTestId('packages-proposed')).not.toBeInTheDocument();
+});
+
+test('D46: “Not now” and “Stop” in a tab that is behind leave what another tab has installed', async () => {
+	const client = samplePackages();
+	const installed = { digest: 'd1', packages: [], ...READY };
+	client.getPackages.mockResolvedValueOnce({ ...IDLE, proposed: { digest: 'd1', packages: [] } });
+	client.removePackages.mockResolvedValue({ ...IDLE, installed });
+	await open(client, []);
+	await page.getByRole('button', { name: 'Not now' }).click();
+	await expect.element(page.getByTestId('packages-installed')).toBeVisible();
+	expect(client.removePackages).toHaveBeenCalledExactlyOnceWith('installed/demo', 'pending');
 });

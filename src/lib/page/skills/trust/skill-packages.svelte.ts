@@ -38,14 +38,11 @@ export class SkillPackages {
 	lookUp = (also: AlsoWanted = []) =>
 		this.#ask(() => this.#options.client.lookUpPackages(this.#options.skillId, { also }));
 	install = (digest: string) => this.#ask(() => this.#options.client.installPackages(this.#options.skillId, digest));
-	stop = () => this.remove().then(() => void (this.isStopped = this.error === null));
-	/** Stops what is going on, takes back what was shown, or removes what is installed. */
-	remove = () => this.#ask(() => this.#options.client.removePackages(this.#options.skillId));
+	stop = () => this.forget().then(() => void (this.isStopped = this.error === null));
+	/** Stops what is going on, or takes back what was shown. Another tab may have installed it: that stays. */
+	forget = () => this.#ask(() => this.#options.client.removePackages(this.#options.skillId, 'pending'));
 	/** Of a list that is open, nothing is asked any more. */
-	uninstall = async () => {
-		if (this.state?.proposed) await this.remove();
-		await this.remove();
-	};
+	uninstall = () => this.#ask(() => this.#options.client.removePackages(this.#options.skillId, 'installed'));
 
 	close(): void {
 		this.#closed.abort();

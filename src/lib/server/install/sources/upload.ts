@@ -23,11 +23,8 @@ export async function* readUpload(body: ReadableStream<Uint8Array> | null): Asyn
 	if (body) yield* body.values({ preventCancel: true });
 }
 
-/** The files of a form, named by relative path. In memory, as large as an archive may be. @throws AppError `too_large`, `invalid_input` */
-export async function* readForm(
-	body: ReadableStream<Uint8Array> | null,
-	contentType: string
-): AsyncGenerator<UploadedFile> {
+/** In memory, as large as an archive may be. @throws AppError `too_large`, `invalid_input` */
+export async function readFields(body: ReadableStream<Uint8Array> | null, contentType: string): Promise<FormData> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
 	for await (const chunk of readUpload(body)) {
@@ -37,11 +34,17 @@ export async function* readForm(
 	}
 	const whole = Buffer.concat(chunks);
 	refuseManyParts(whole, contentType);
-	const form = await new Response(whole, { headers: { 'content-type': contentType } })
-		.formData()
-		.catch((cause: unknown) => {
-			throw new AppError('invalid_input', 'The body isn’t valid multipart/form-data.', { cause });
-		});
+	return new Response(whole, { headers: { 'content-type': contentType } }).formData().catch((cause: unknown) => {
+		throw new AppError('invalid_input', 'The body isn’t valid multipart/form-data.', { cause });
+	});
+}
+
+/** The files of a form, named by relative path. @throws AppError as `readFields` */
+export async function* readForm(
+	body: ReadableStream<Uint8Array> | null,
+	contentType: string
+): AsyncGenerator<UploadedFile> {
+	const form = await readFields(body, contentType);
 	for (const [field, file] of form) {
 		if (typeof file === 'string') {
 			throw new AppError('invalid_input', `${field.slice(0, 100)} must be a file whose name is its relative path.`);

@@ -257,7 +257,7 @@ export function citationAt(annotation: unknown, start: number, length: number): 
 	return { ...citation, start: citation.start + start, end: citation.end + start };
 }
 
-function keyOf(event: ContentEvent): string {
+function keyOf(event: Exclude<ContentEvent, { type: 'item' }>): string {
 	return 'key' in event ? event.key : 'call' in event ? event.call.callId : event.callId;
 }
 

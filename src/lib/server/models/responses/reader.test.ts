@@ -200,6 +200,7 @@ describe('the reader of a response', () => {
 			{ type: 'reasoning.delta', key: 'rs_1', delta: 'Hm.' },
 			{ type: 'text.delta', key: 'msg_1', delta: 'Hello' },
 			{ type: 'server.done', call: expect.objectContaining({ name: 'web_search_call', isError: false }) },
+			{ type: 'item', item: output[2] },
 			{ type: 'call.started', callId: 'c', name: 'load_skill' },
 			{ type: 'call.delta', callId: 'c', delta: '{}' },
 			{ type: 'call.done', callId: 'c', name: 'load_skill', arguments: '{}' }

@@ -20,6 +20,7 @@ import {
 	usageOf
 } from './items.ts';
 import { asArray, asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../../shared/json.ts';
+import { withFunctionCalls } from './custom.ts';
 import type { SseFrame } from './connection.ts';
 
 export type Ending =
@@ -106,13 +107,14 @@ export class ResponseReader {
 			this.#ending = { type: 'malformed', problem: 'is not JSON', text: data };
 		} else if (this.#isTooDeep(value)) {
 			return;
-		} else if (isObject(value)) this.#readEvent(value, asText(value.type) ?? frame.event);
+		} else if (isObject(value)) this.#readEvent(withFunctionCalls(value), asText(value.type) ?? frame.event);
 	}
 
 	/** Reads a complete response, from servers that don't stream. False if it's something else. */
-	readResponse(value: unknown): boolean {
-		if (!isObject(value)) return false;
-		if (this.#isTooDeep(value)) return true;
+	readResponse(given: unknown): boolean {
+		if (!isObject(given)) return false;
+		if (this.#isTooDeep(given)) return true;
+		const value = withFunctionCalls(given);
 		this.#model = asText(value.model);
 		if (value.error && !Array.isArray(value.output)) this.#ending = { type: 'failed', payload: value };
 		else if (Array.isArray(value.output)) this.#end(value, { response: value });
@@ -245,6 +247,7 @@ export class ResponseReader {
 		open.item = item;
 		if (isServerCall(item.type))
 			this.#push({ type: 'server.done', call: serverCallOf(item, this.#serverCallId(open)) });
+		if (item.type !== 'message' && item.type !== 'reasoning') this.#push({ type: 'item', item });
 		if (item.type === 'message') {
 			const text = textOf(item);
 			this.#showRest(open, text);

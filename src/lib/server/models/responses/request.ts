@@ -5,6 +5,8 @@ import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
 import type { ModelRouting } from '../../../shared/models.ts';
+import { asCustomTool, takesCustom, withCustomCalls } from './custom.ts';
+import { belongsTo } from './foreign.ts';
 import { sanitiseInput } from './input.ts';
 
 /** OpenRouter rejects longer ones. */
@@ -112,18 +114,37 @@ function withoutOthersItems(input: readonly ResponseItem[], model: string): Resp
 	return input.filter(({ answered_by }) => (answered_by ?? expected) === expected);
 }
 
-/** The JSON body, with a repaired history. `extra`: fields that the request's own options may replace. */
-export function requestBody(model: string, url: URL, request: ModelRequest, extra: object = {}): string {
+/**
+ * The JSON body, with a repaired history. `extra`: fields that the request's own options may replace. `refused`: types of tools and
+ * items that the server doesn't take.
+ */
+export function requestBody(
+	model: string,
+	url: URL,
+	request: ModelRequest,
+	extra: object = {},
+	refused: ReadonlySet<string> = new Set()
+): string {
 	const { instructions, input, toolChoice, sessionId, effort, options } = request;
+	const hosted = (request.hosted?.tools ?? []).filter(({ type }) => !refused.has(type));
+	const types = hosted.map(({ type }) => type);
+	const { choice = null, include: wanted = [] } = request.hosted ?? {};
 	const isServing = isOpenRouter(new URL('.', url).href);
-	const own = withoutHiddenIn(request.tools).map((tool) => ({ ...tool, strict: tool.strict ?? null }));
+	const takes = takesCustom(url, model) && !refused.has('custom');
+	const texts = new Set(takes ? request.tools.filter(({ custom }) => custom).map(({ name }) => name) : []);
+	const own = withoutHiddenIn(request.tools).map((tool) => {
+		const { custom: _text, ...others } = tool;
+		return texts.has(tool.name) ? asCustomTool(tool) : { ...others, strict: tool.strict ?? null };
+	});
+	const isText = typeof toolChoice === 'object' && texts.has(toolChoice.name);
+	const chosen = isText ? { ...toolChoice, type: 'custom' } : toolChoice;
 	// Before the others, which grow.
-	const tools = [...(isServing ? (request.web ?? []).map(serverTool) : []), ...own];
+	const tools = [...(isServing ? (request.web ?? []).map(serverTool) : []), ...hosted, ...own];
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
 	const system = withoutHidden(instructions);
 	const isMarked = 'cache_control' in extra && system !== '';
-	const history = sanitiseInput(withoutOthersItems(input, model))
-		.filter(({ type }) => !type.startsWith('openrouter:') || isServing)
+	const history = withCustomCalls(sanitiseInput(withoutOthersItems(input, model)), texts)
+		.filter(({ type }) => (!type.startsWith('openrouter:') || isServing) && !refused.has(type))
 		.map(withoutHiddenText);
 	// A caller's own preferences don't undo that providers must keep no data.
 	const provider = { ...asObject(asObject(extra).provider), ...asObject(others.provider) };
@@ -136,12 +157,16 @@ export function requestBody(model: string, url: URL, request: ModelRequest, extr
 		session_id: takesSessionId(url) && sessionId !== '' ? sessionId.slice(0, MAX_SESSION_ID) : undefined,
 		instructions: isMarked ? undefined : system,
 		input: isMarked ? [markedInstructions(system), ...history] : history,
-		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
+		include: [
+			'reasoning.encrypted_content',
+			...(Array.isArray(include) ? include : []),
+			...wanted.filter((value) => belongsTo(value, types))
+		],
 		reasoning: effort || reasoning ? { effort, ...asObject(reasoning) } : undefined,
 		...(tools.length > 0
 			? {
 					tools,
-					tool_choice: toolChoice,
+					tool_choice: choice && types.includes(choice.type) ? choice : chosen,
 					parallel_tool_calls
 				}
 			: {})
@@ -157,7 +182,12 @@ function serverTool(tool: WebTool): object {
 }
 
 /** Removes invisible characters, except from the model's own items, and our extra fields. */
-function withoutHiddenText({ headline: _ours, answered_by: _too, ...item }: ResponseItem): ResponseItem {
+function withoutHiddenText({
+	headline: _ours,
+	answered_by: _too,
+	found_tools: _tools,
+	...item
+}: ResponseItem): ResponseItem {
 	if (item.type === 'function_call_output') return { ...item, output: withoutHiddenIn(item.output) };
 	const isOurs = item.type === 'message' || item.type === undefined;
 	return isOurs && item.role !== 'assistant' ? { ...item, content: withoutHiddenIn(item.content) } : item;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DIALECTS, REASONING, TEXT } from '../../../../../tests/support/model-dialects.ts';
 import * as script from '../../../../../tests/support/model-server.ts';
 import type { ModelEvent, ModelRequest } from '../../agent/model.ts';
-import { createResponsesModel, type ResponsesModelOptions } from './responses.ts';
+import { createResponsesModel, nothingKnown, type ResponsesModelOptions } from './responses.ts';
 
 const KEY = 'sk-or-v1-0123456789abcdef';
 const QUESTION: ModelRequest = {
@@ -586,7 +586,7 @@ describe('F11: asking OpenRouter’s providers to cache the prompt', () => {
 			script.text('Again.'),
 			script.text('Another.')
 		]);
-		const facts = { refusesCacheFields: false };
+		const facts = nothingKnown();
 		const model = createResponsesModel({ ...options, server: facts });
 		expect(types(await ask(model))).toEqual(['text.delta', 'completed']);
 		await ask(model);

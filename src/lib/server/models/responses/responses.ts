@@ -13,6 +13,7 @@ import {
 	routingFields,
 	siblingUrl
 } from './request.ts';
+import { createForeign, type RefusedTypes } from './foreign.ts';
 import { withTextCalls } from '../text-calls.ts';
 import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './retry.ts';
 import type { ContentEvent } from './items.ts';
@@ -49,9 +50,13 @@ export interface ResponsesModelOptions {
 }
 
 /** Learned from its answers. */
-export interface ServerFacts {
+export interface ServerFacts extends RefusedTypes {
 	/** It rejected a request because of `cache_control` or `prompt_cache_key`. */
 	refusesCacheFields: boolean;
+}
+
+export function nothingKnown(): ServerFacts {
+	return { refusesCacheFields: false, refusedTypes: new Set() };
 }
 
 const MAX_ATTEMPTS = 4;
@@ -78,7 +83,7 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
 	const withoutKey = (text: string) => (isSecret ? text.replaceAll(apiKey, '[key]') : text);
 
-	const server = options.server ?? { refusesCacheFields: false };
+	const server = options.server ?? nothingKnown();
 	const routing = isOpenRouter(options.baseUrl) ? (options.routing ?? {}) : null;
 
 	/** The fallbacks that can take this request, as far as is known; of the others, what they can't, for people. */
@@ -132,7 +137,9 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		const { able, unable } = await sortFallbacks(request, modalities);
 		const notAsked = [...unable].map(([each, why]) => `${each} ${why}, so it wasn’t asked as a fallback.`);
 		const routed = { ...routingFields(options.id, able, routing ?? {}), modalities };
-		let body = requestBody(options.id, url, request, { ...routed, ...fields });
+		const foreign = createForeign(request, { url, model: options.id, facts: server });
+		const bodyWith = (extra: object) => requestBody(options.id, url, request, extra, foreign.refused);
+		let body = bodyWith({ ...routed, ...fields });
 		let mayRefuse = Object.keys(fields).length > 0;
 		const usedCallIds = callIdsOf(request);
 		for (let attempt = 1; ; attempt++) {
@@ -142,13 +149,22 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			if (outcome.type === 'completed') {
 				const { type, incompleteReason } = outcome;
 				const usage = withSaved(outcome.usage, answeredBy);
-				const remarks = { ...(answeredBy && { answeredBy }), ...(notAsked.length > 0 && { notAsked }) };
+				const leftOut = foreign.remember();
+				const remarks = {
+					...(answeredBy && { answeredBy }),
+					...(notAsked.length > 0 && { notAsked }),
+					...(leftOut.length > 0 && { leftOut })
+				};
 				return yield { type, items, usage, incompleteReason, ...remarks };
 			}
 			if (mayRefuse && refusesFields(outcome.fault)) {
 				server.refusesCacheFields = true;
 				mayRefuse = false;
-				body = requestBody(options.id, url, request, routed);
+				body = bodyWith(routed);
+				continue;
+			}
+			if (!outcome.hasShown && foreign.leaveOut(outcome.fault)) {
+				body = bodyWith(mayRefuse ? { ...routed, ...fields } : routed);
 				continue;
 			}
 

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { approvalDecision, conversationId } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
-import { endMessage, type Message } from '../../../shared/message.ts';
+import type { Message } from '../../../shared/message.ts';
 import { checkConversationId, withoutUndefined } from '../../conversations/agui-input.ts';
-import { checkMayDecide, decide } from '../../conversations/consent.ts';
+import { cancelWaiting, checkMayDecide, decide } from '../../conversations/consent.ts';
 import { type ConversationChanges, requireOwnConversation, requireOwnRun } from '../../runs/conversation-changes.ts';
 import { type Runner, UNTITLED } from '../../runs/runner.ts';
 import type { Store } from '../../store/store.ts';
@@ -52,7 +52,12 @@ export async function cancel(parts: CallParts, asker: Asker, id: string): Promis
 	const isStopped =
 		status === 'running'
 			? await parts.runner.stop(task.run.id)
-			: status === 'waiting' && (await cancelWaiting(parts, asker, task));
+			: status === 'waiting' &&
+				(await cancelWaiting(parts, {
+					conversationId: task.contextId,
+					answer: task.answer,
+					reason: 'The task was cancelled.'
+				}));
 	const now = await readTask(parts, asker, id);
 	if (!isStopped || now.answer.status !== 'cancelled') {
 		throw new TaskNotCancelableError('This task is done, so it can’t be cancelled.');
@@ -128,21 +133,6 @@ async function answer(parts: CallParts, asker: Asker, task: TaskSource, message:
 		await decide(parts, { by: asker, conversationId, interruptId, decision, resumed: { isProgram: true } });
 	}
 	return readTask(parts, asker, taskId);
-}
-
-/** Denies what the task asks for. False if somebody else decided first and the task continues. */
-async function cancelWaiting(parts: CallParts, asker: Asker, task: TaskSource): Promise<boolean> {
-	const { store, runner, changes } = parts;
-	const { contextId } = task;
-	const now = new Date().toISOString();
-	const decision = { choice: 'deny', reason: 'The task was cancelled.' } as const;
-	for (const id of waitingIds(task.answer)) await store.approvals.decide(contextId, id, decision, now);
-	const { answer: latest, run } = await readTask(parts, asker, task.taskId);
-	if (latest.status === 'running') return runner.stop(run.id);
-	if (latest.status !== 'waiting') return false;
-	await store.messages.update(contextId, endMessage(latest, 'cancelled', null));
-	changes.announce(contextId);
-	return true;
 }
 
 const ALLOW = /^(allow|yes|ok|approve|approved|once)[.!]?$/i;

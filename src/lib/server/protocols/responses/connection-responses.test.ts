@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const response = (id: string, previousId: string | null = null, words = 'x'): StoredResponse => ({
 	...{ id, previousId, apiKeyId: null, sessionId: 's', items: [words], body: { id } },
-	createdAt: '2026-01-01T00:00:00.000Z'
+	...{ inputCount: 1, isRunning: false, createdAt: '2026-01-01T00:00:00.000Z' }
 });
 const idsOf = (links: StoredResponse[] | null) => links?.map(({ id }) => id) ?? null;
 

@@ -2,11 +2,15 @@
 import { hash } from 'node:crypto';
 import { attachedFiles } from '../../agent/history.ts';
 import type { Model, ResponseItem } from '../../agent/model.ts';
+import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
 import type { Responses } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
+import { conversationId, itemsOfConversation } from './conversation-items.ts';
 import { badParameter, type ApiError } from './errors.ts';
+import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
+import { asFunction, noteOfTools, readCall } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
@@ -14,9 +18,10 @@ import { type AttachedPart, attachedParts, type FilePart } from '../../turns/att
 import { formatOf, problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
 export interface ConversationParts {
-	store: { responses: Responses };
+	store: { responses: Responses; responseConversations: ResponseConversations };
 	workspaces: Workspaces;
 	compactions: CompactionSeal;
+	files: Pick<FilesApi, 'resolve'>;
 	/** Name of the workspace: one per key, or per chain without a key. */
 	folderOf(apiKeyId: string | null, sessionId: string): string;
 	/** The operator's limit of the context; null: the model's own. */
@@ -35,7 +40,11 @@ export interface Conversation {
 /** @throws ApiError if the previous response doesn't exist, items can't be read, or there is no input at all */
 export async function readConversation(
 	parts: ConversationParts,
-	{ input, previous_response_id: previous }: Pick<ResponseRequest, 'input' | 'previous_response_id'>,
+	{
+		input,
+		previous_response_id: previous,
+		conversation
+	}: Pick<ResponseRequest, 'input' | 'previous_response_id'> & Pick<Partial<ResponseRequest>, 'conversation'>,
 	{
 		newSessionId,
 		model,
@@ -50,25 +59,63 @@ export async function readConversation(
 		const message = `Previous response with id '${previous?.slice(0, 100)}' not found.`;
 		throw badParameter('previous_response_id', message, 'previous_response_not_found');
 	}
+	if (chain.at(-1)?.isRunning) {
+		const message = `Response '${previous?.slice(0, 100)}' is still being written. Wait for its end, then continue it.`;
+		throw badParameter('previous_response_id', message, 'previous_response_not_ready');
+	}
+	const said = await itemsOfConversation(parts.store, conversationId(conversation), apiKeyId);
 	const isEmpty = input === undefined || input === null || input.length === 0;
-	if (isEmpty && chain.length === 0 && input !== '') throw missing('input');
+	if (isEmpty && chain.length === 0 && !said?.length && input !== '') throw missing('input');
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);
 	// A compaction starts a new chain but keeps the workspace of the old one.
-	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? newSessionId;
+	const sessionId =
+		conversationId(conversation) ?? chain[0]?.sessionId ?? compactedSession(input, open) ?? newSessionId;
 	const folder = parts.folderOf(apiKeyId, sessionId);
-	const before = chain.flatMap(({ items, body }) =>
-		(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id)
+	const context = { ...parts, folder, model, apiKeyId, signal };
+	const before = said
+		? await readStored(said, inputContext(context, []))
+		: chain.flatMap(({ items, body }) =>
+				(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id)
+			);
+	const asked = await readInput(input, inputContext(context, before));
+	return { before, asked, sessionId, folder };
+}
+
+/** Reads what goes into a conversation without a response. @throws ApiError naming the item */
+export function readItems(
+	parts: ConversationParts,
+	items: InputItem[],
+	more: { folder: string; model: Model; apiKeyId: string | null; signal: AbortSignal; before: ConversationItem[] }
+): Promise<ResponseItem[]> {
+	return readInput(
+		items,
+		inputContext(
+			{ ...parts, ...more },
+			more.before.map(({ item }) => item as ResponseItem)
+		)
 	);
-	const asked = await readInput(input, {
+}
+
+function inputContext(
+	{
+		folder,
+		model,
+		apiKeyId,
+		signal,
+		...parts
+	}: ConversationParts & { folder: string; model: Model; apiKeyId: string | null; signal: AbortSignal },
+	before: readonly ResponseItem[]
+): InputContext {
+	return {
 		model: model.id,
 		workspaces: parts.workspaces,
 		folder,
+		resolve: (part, param) => parts.files.resolve(part, param, { apiKeyId }),
 		reading: { conversationId: folder, model, cap: parts.contextTokens, signal },
-		open,
+		open: (sealed, room) => parts.compactions.open(sealed, apiKeyId, room),
 		calls: new Set(before.flatMap(({ type, call_id }) => (type === 'function_call' ? [String(call_id)] : []))),
-		find: (itemId) => findItem(responses, itemId, apiKeyId)
-	});
-	return { before, asked, sessionId, folder };
+		find: (itemId) => findItem(parts.store.responses, itemId, apiKeyId)
+	};
 }
 
 function compactedSession(input: ResponseRequest['input'], open: InputContext['open']): string | null {
@@ -89,6 +136,8 @@ async function findItem(
 	return output.find(({ id }) => id === itemId) ?? null;
 }
 
+/** Ids of what a model's server did with its tools; ours contain the response's. */
+const SERVER_ITEM = /^(ws|fs|ig|ci|mcp|mcpl|mcpr|cu|tsc|tso)_(?![0-9a-f]{32}_\d+$)/;
 /** Of a picture or file. */
 const MAX_ADDRESS = 8192;
 const MAX_ARGUMENTS = 300;
@@ -113,6 +162,8 @@ interface InputContext {
 	model: string;
 	workspaces: Workspaces;
 	folder: string;
+	/** The content of a file that was uploaded, in place of its id. */
+	resolve(part: Part, param: string): Promise<Part>;
 	reading: Parameters<typeof attachedParts>[2];
 	/** Ids of the calls in the chain before the request. */
 	calls: ReadonlySet<string>;
@@ -148,6 +199,21 @@ async function readInput(input: ResponseRequest['input'], context: InputContext)
 	return items;
 }
 
+/** As a client that sends everything back would have it read. */
+async function readStored(stored: readonly ConversationItem[], context: InputContext): Promise<ResponseItem[]> {
+	const items: ResponseItem[] = [];
+	const roomy = { ...context, room: { left: MAX_UNSHOWN } };
+	for (const { item, model } of stored) {
+		const read = await readOwn(item, 'conversation', roomy);
+		const kept = model === context.model ? read.items : read.items.filter(({ type }) => type !== 'reasoning');
+		const place = read.before === undefined ? -1 : items.findLastIndex(({ call_id }) => call_id === read.before);
+		items.splice(place < 0 ? items.length : place, 0, ...kept);
+	}
+	// The call of a result may have been deleted, and models' servers refuse one without the other.
+	const calls = new Set(items.flatMap(({ type, call_id }) => (type === 'function_call' ? [call_id] : [])));
+	return items.filter(({ type, call_id }) => type !== 'function_call_output' || calls.has(call_id));
+}
+
 function userText(text: string): ResponseItem {
 	return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
@@ -162,6 +228,8 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 	switch (item.type) {
 		case 'item_reference': {
 			const found = await context.find(item.id);
+			// The chain has it, or nobody: its text is in the answer.
+			if (!found && SERVER_ITEM.test(item.id)) return { items: [] };
 			if (!found) throw badParameter(param, `Item with id '${item.id.slice(0, 100)}' not found.`, 'item_not_found');
 			take(Buffer.byteLength(JSON.stringify(found)), context.room);
 			return readOwn(found, param, context);
@@ -170,16 +238,25 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 			return readReasoning(item, param, context);
 		case 'compaction':
 			return readCompaction(item, param, context);
-		case 'function_call': {
-			const { type, call_id, name, arguments: text } = item;
-			return { items: [{ type, call_id, name, arguments: text }] };
-		}
-		case 'function_call_output': {
-			const { type, call_id, output } = item;
+		case 'function_call':
+		case 'custom_tool_call':
+		case 'tool_search_call':
+		case 'tool_search_output':
+			return { items: [asFunction(item)] };
+		case 'function_call_output':
+		case 'custom_tool_call_output': {
+			const { call_id, output } = item;
+			const type = 'function_call_output';
 			if (typeof output === 'string') return { items: [{ type, call_id, output }] };
 			const { parts, attached } = await readParts(output, `${param}.output`, context);
 			return { items: [{ type, call_id, output: [...parts, ...attached] }] };
 		}
+		case 'additional_tools':
+			return { items: [noteOfTools(item.tools)] };
+		case 'agent_message':
+			return { items: [readAgentMessage(item)] };
+		case 'other':
+			return { items: [item.item] };
 		case 'message': {
 			const { type, role, content } = item;
 			const textType = role === 'assistant' ? 'output_text' : 'input_text';
@@ -201,7 +278,14 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 async function readOwn(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
 	if (item.type === 'reasoning') return readReasoning(item, param, context);
 	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
-	return { items: [kept as ResponseItem] };
+	return { items: [readCall(item) ?? (kept as ResponseItem)] };
+}
+
+/** What another agent says to the caller's. Passed on if only the model's server can read it. */
+function readAgentMessage(item: Extract<InputItem, { type: 'agent_message' }>): ResponseItem {
+	const texts = item.content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+	if (texts.length < item.content.length) return item;
+	return userText([`Message of the agent ${item.author ?? ''}:`, ...texts].join('\n'));
 }
 
 /** Passes another product's compaction on: only its own server can read it. */
@@ -255,8 +339,9 @@ async function readParts(
 ): Promise<{ parts: Record<string, unknown>[]; attached: AttachedPart[] }> {
 	const read: Record<string, unknown>[] = [];
 	const [names, files]: [string[], string[]] = [[], []];
-	for (const [index, part] of parts.entries()) {
+	for (const [index, sent] of parts.entries()) {
 		const place = `${param}[${index}]`;
+		const part = await context.resolve(sent, place);
 		if (part.type === 'input_image') {
 			const picture = await readPicture(part, place, context);
 			read.push(picture);

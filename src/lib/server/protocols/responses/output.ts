@@ -10,30 +10,42 @@
 import { annotationOf } from '../../../shared/citations.ts';
 import type { RunEvent } from '../../../shared/events.ts';
 import type { Citation } from '../../../shared/message-schema.ts';
+import { parseJson } from '../../../shared/json.ts';
 import { isServerCall } from '../../../shared/names.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import { callText, resultText } from './conversation.ts';
 import {
 	type BareEvent,
 	type CallItem,
+	type CustomCallItem,
 	type ExecutedCall,
 	finishedMessage,
+	type ForeignItem,
 	type ItemStatus,
 	type MessageItem,
 	type OutputItem,
-	type ReasoningItem
+	type ReasoningItem,
+	type SearchCallItem
 } from './wire.ts';
 import { seal } from './sealed.ts';
+import { isCutOff, type OwnTool, textOfArguments } from './tools.ts';
 
 /** `ITEMS` has the final items of a step, `NOTE` what the model was told with the question; only a chain keeps that. */
-export type TurnEvent = RunEvent | { type: 'ITEMS'; items: ResponseItem[] } | { type: 'NOTE'; note: ResponseItem };
+export type TurnEvent =
+	| RunEvent
+	/** One of the model's server that no other event shows. */
+	| { type: 'ITEM'; item: ResponseItem }
+	| { type: 'ITEMS'; items: ResponseItem[] }
+	| { type: 'NOTE'; note: ResponseItem };
 
 export interface OutputOptions {
 	/** The items' ids contain it. */
 	responseId: string;
 	model: string;
-	/** Whether the tool is the caller's. */
-	isCallers(name: string): boolean;
+	/** The caller's tool of this name; null if it isn't the caller's. */
+	callerTool(name: string): OwnTool | null;
+	/** Types of the caller's tools of the model's server. */
+	hosted: ReadonlySet<string>;
 	/** How to render skill calls. */
 	calls: 'reasoning' | 'items';
 }
@@ -47,7 +59,7 @@ type OpenText = {
 	annotations: Record<string, unknown>[];
 };
 type OpenReasoning = { kind: 'reasoning'; item: ReasoningItem; index: number; text: string };
-type OpenCall = { kind: 'call'; item: CallItem; index: number };
+type OpenCall = { kind: 'call'; item: CallItem | CustomCallItem | SearchCallItem; index: number; arguments: string };
 type Open = OpenText | OpenReasoning | OpenCall;
 
 /** A skill's call without a result yet. */
@@ -64,6 +76,8 @@ export class Output {
 	/** Texts and reasoning of this step that wait for their final items. */
 	#ended: (OpenText | OpenReasoning)[] = [];
 	readonly #running = new Map<string, Running>();
+	/** Calls that are shown once the step's items before them are. */
+	readonly #waiting = new Set<Running>();
 
 	constructor(options: OutputOptions) {
 		this.#options = options;
@@ -103,6 +117,8 @@ export class Output {
 			case 'CUSTOM':
 				if (event.name === 'text.citation') return yield* this.#cite(event.value);
 				return this.#note(event);
+			case 'ITEM':
+				return yield* this.#foreign(event.item);
 			case 'ITEMS':
 				return yield* this.#finishStep(event.items);
 			default:
@@ -192,13 +208,46 @@ export class Output {
 	}
 
 	*#beginCall(callId: string, name: string): Generator<BareEvent> {
-		if (!this.#options.isCallers(name)) {
+		if (this.#isForeign(name)) return;
+		const tool = this.#options.callerTool(name);
+		if (!tool) {
 			this.#running.set(callId, { call: { executed: true, call_id: callId, name, arguments: '' }, open: null });
 			return;
 		}
-		const made = this.#addCall(callId, name);
-		this.#open.set(callId, { kind: 'call', ...made });
+		const made = this.#addCallOf(tool, callId);
+		this.#open.set(callId, { kind: 'call', ...made, arguments: '' });
 		yield added(made);
+	}
+
+	#addCallOf({ kind, name, namespace }: OwnTool, callId: string): Pick<OpenCall, 'item' | 'index'> {
+		const status = 'in_progress' as const;
+		const about = { name, ...(namespace && { namespace }) };
+		if (kind === 'custom') {
+			return this.#add({ type: 'custom_tool_call', id: this.#id('ctc'), call_id: callId, ...about, input: '', status });
+		}
+		if (kind === 'tool_search') {
+			const search = { type: 'tool_search_call', execution: 'client' } as const;
+			return this.#add({ ...search, id: this.#id('tsc'), call_id: callId, arguments: {}, status });
+		}
+		const made = this.#addCall(callId, name);
+		Object.assign(made.item, about);
+		return made;
+	}
+
+	/** What the model's server did for the caller comes back as it is. A picture that nobody asked a tool for is a file of ours. */
+	#isForeign(type: string): boolean {
+		const { hosted } = this.#options;
+		return (
+			isServerCall(type) && hosted.size > 0 && (type !== 'image_generation_call' || hosted.has('image_generation'))
+		);
+	}
+
+	*#foreign(item: ResponseItem): Generator<BareEvent> {
+		if (isServerCall(item.type) && !this.#isForeign(item.type)) return;
+		const id = typeof item.id === 'string' ? item.id : this.#id('item');
+		const made = this.#add({ ...item, id } as ForeignItem);
+		yield added(made);
+		yield done(made);
 	}
 
 	#addCall(callId: string, name: string): { item: CallItem; index: number } {
@@ -211,7 +260,9 @@ export class Output {
 		if (running) running.call.arguments += delta;
 		const open = this.#open.get(callId);
 		if (open?.kind !== 'call') return;
-		open.item.arguments += delta;
+		open.arguments += delta;
+		if (open.item.type !== 'function_call') return;
+		open.item.arguments = open.arguments;
 		yield { type: 'response.function_call_arguments.delta', ...at(open), delta };
 	}
 
@@ -224,31 +275,49 @@ export class Output {
 	}
 
 	*#closeCall(open: OpenCall, status: ItemStatus): Generator<BareEvent> {
-		open.item.status = status;
-		yield { type: 'response.function_call_arguments.done', ...at(open), arguments: open.item.arguments };
+		const { item } = open;
+		item.status = status;
+		if (item.type === 'function_call') {
+			yield { type: 'response.function_call_arguments.done', ...at(open), arguments: item.arguments };
+		} else if (item.type === 'custom_tool_call') {
+			// Whole, because the model writes it as JSON.
+			item.input = textOfArguments(open.arguments);
+			if (isCutOff(open.arguments)) item.status = 'incomplete';
+			yield { type: 'response.custom_tool_call_input.delta', ...at(open), delta: item.input };
+			yield { type: 'response.custom_tool_call_input.done', ...at(open), input: item.input };
+		} else item.arguments = parseJson(open.arguments) ?? {};
 		yield done(open);
+	}
+
+	*#showCall(running: Running): Generator<BareEvent> {
+		running.open = this.#reasoning(running.call);
+		yield* this.#beginReasoning(running.open);
+		yield* this.#addReasoning(running.open, callText(running.call));
 	}
 
 	/** A skill's call is complete and starts running. */
 	*#startCall(running: Running): Generator<BareEvent> {
 		const { call } = running;
 		if (this.#options.calls === 'reasoning') {
-			running.open = this.#reasoning(call);
-			yield* this.#beginReasoning(running.open);
-			return yield* this.#addReasoning(running.open, callText(call));
+			// One after the other: some clients follow only one open item.
+			if (this.#ended.length > 0) return void this.#waiting.add(running);
+			return yield* this.#showCall(running);
 		}
 		const made = this.#addCall(call.call_id, call.name);
 		made.item.openrouter_skills = { ...call };
 		yield added(made);
 		made.item.arguments = call.arguments;
 		yield { type: 'response.function_call_arguments.delta', ...at(made), delta: call.arguments };
-		yield* this.#closeCall({ kind: 'call', ...made }, 'completed');
+		yield* this.#closeCall({ kind: 'call', ...made, arguments: call.arguments }, 'completed');
 	}
 
 	*#result(callId: string, output: string, isError: boolean): Generator<BareEvent> {
 		const running = this.#running.get(callId);
 		if (!running) return;
 		this.#running.delete(callId);
+		if (this.#waiting.delete(running)) {
+			yield* this.#showCall(running);
+		}
 		const { call, open } = running;
 		Object.assign(call, { output, is_error: isError });
 		if (open) {
@@ -304,7 +373,15 @@ export class Output {
 				yield* this.#closeReasoning(open, final && seal({ items: [final], model }));
 			}
 		}
-		if (hidden.length === 0) return;
+		if (hidden.length > 0) yield* this.#hide(hidden, items);
+		for (const running of this.#waiting) {
+			this.#waiting.delete(running);
+			yield* this.#startCall(running);
+		}
+	}
+
+	*#hide(hidden: ResponseItem[], items: readonly ResponseItem[]): Generator<BareEvent> {
+		const { model } = this.#options;
 		const call = items.find(({ type }) => type === 'function_call')?.call_id;
 		const open = this.#reasoning();
 		yield added(open);

@@ -1,10 +1,11 @@
 /** Validates `CreateResponseBody` of Open Responses, for `POST /v1/responses` (F12). */
 import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
-import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/names.ts';
+import { MAX_MODEL_ID } from '../../../shared/names.ts';
 import { failure, type Toolbox } from '../../agent/tool.ts';
 import { isObject } from '../../../shared/json.ts';
 import { ApiError, badParameter } from './errors.ts';
+import { callerTools, callId, callItems, kind, others, readTools, toolChoice } from './tools.ts';
 import { deepest, inPlainWords } from '../../../shared/plain-issues.ts';
 
 const MAX_TEXT = 10_485_760;
@@ -12,12 +13,6 @@ const MAX_IMAGE = 20_971_520;
 const MAX_FILE = 33_554_432;
 
 const longText = z.string().max(MAX_TEXT);
-const callId = z.string().min(1).max(64);
-const toolName = z
-	.string()
-	.min(1)
-	.max(64)
-	.regex(/^[a-zA-Z0-9_-]+$/, 'must have only letters, digits, “_” and “-”');
 const status = z.string().nullish();
 const id = z.string().nullish();
 /** Of a file at the model's server. */
@@ -37,51 +32,69 @@ const inputFile = z.object({
 	file_url: z.string().nullish(),
 	file_id: fileId
 });
-const inputVideo = z.object({ type: z.literal('input_video'), video_url: z.string() });
 /** Clients send citations back unchanged. */
 const outputText = z.object({
 	type: z.literal('output_text'),
 	text: longText,
-	annotations: z.array(z.looseObject({ type: z.string() })).optional()
+	annotations: z.array(z.looseObject({ type: z.string() })).nullish()
 });
 const refusal = z.object({ type: z.literal('refusal'), refusal: longText });
 
-const inputParts = z.array(z.discriminatedUnion('type', [inputText, inputImage, inputFile]));
+const inputParts = z.array(
+	z.union([
+		z.discriminatedUnion('type', [inputText, inputImage, inputFile]),
+		others('input_text', 'input_image', 'input_file')
+	])
+);
+const outputParts = z.array(
+	z.union([z.discriminatedUnion('type', [outputText, refusal]), others('output_text', 'refusal')])
+);
+const outputOfCall = z.union([longText, inputParts]);
 const message = { id, type: z.literal('message'), status };
-const written = z.union([z.array(z.discriminatedUnion('type', [inputText])), longText]);
+const written = z.union([inputParts, longText]);
 
 const messageItem = z.discriminatedUnion('role', [
-	z.object({ ...message, role: z.literal('user'), content: z.union([inputParts, longText]) }),
+	z.object({ ...message, role: z.literal('user'), content: written }),
 	z.object({ ...message, role: z.literal('system'), content: written }),
 	z.object({ ...message, role: z.literal('developer'), content: written }),
 	z.object({
 		...message,
 		role: z.literal('assistant'),
-		content: z.union([z.array(z.discriminatedUnion('type', [outputText, refusal])), longText]),
-		phase: z.enum(['commentary', 'final_answer']).nullish()
+		content: z.union([outputParts, longText]),
+		phase: z.string().max(100).nullish()
 	})
 ]);
 
-const item = z.discriminatedUnion('type', [
+const readItems = z.discriminatedUnion('type', [
 	messageItem,
 	z.object({ type: z.literal('item_reference'), id: z.string() }),
 	z.object({
 		id,
 		type: z.literal('reasoning'),
-		summary: z.array(z.object({ type: z.literal('summary_text'), text: longText })),
+		summary: z.array(z.looseObject({ type: z.string() })).nullish(),
 		content: z.array(z.looseObject({ type: z.string() })).nullish(),
 		encrypted_content: longText.nullish()
 	}),
 	z.object({ id, type: z.literal('compaction'), encrypted_content: longText }),
-	z.object({ id, type: z.literal('function_call'), call_id: callId, name: toolName, arguments: z.string(), status }),
+	...callItems,
+	z.object({ id, status, type: z.literal('function_call_output'), call_id: callId, output: outputOfCall }),
+	z.object({ id, status, type: z.literal('custom_tool_call_output'), call_id: callId, output: outputOfCall }),
+	z.object({ id, type: z.literal('additional_tools'), tools: callerTools }),
 	z.object({
-		id,
-		type: z.literal('function_call_output'),
-		call_id: callId,
-		output: z.union([longText, z.array(z.discriminatedUnion('type', [inputText, inputImage, inputFile, inputVideo]))]),
-		status
+		...{ id, type: z.literal('agent_message'), author: z.string().max(1000).nullish() },
+		content: z.array(z.looseObject({ type: kind }))
 	})
 ]);
+
+/** Items of other types, like those of the tools of a model's server, are kept for it. */
+const item = z.union([
+	readItems,
+	others(...readItems.options.flatMap(typesOf)).transform((other) => ({ type: 'other' as const, item: other }))
+]);
+
+function typesOf(option: (typeof readItems.options)[number]): string[] {
+	return 'shape' in option ? [...option.shape.type.values] : ['message'];
+}
 
 /** The type of a message or a reference is optional, as the API's documentation says in prose. */
 const inputItem = z.preprocess((value) => {
@@ -90,29 +103,10 @@ const inputItem = z.preprocess((value) => {
 	return 'id' in value ? { ...value, type: 'item_reference' } : value;
 }, item);
 
+/** Of a conversation, at a time. */
+export const someItems = z.array(inputItem).max(20);
+
 export const responseInput = z.union([longText, z.array(inputItem)]);
-
-const functionTool = z.object({
-	type: z.literal('function'),
-	name: toolName,
-	description: z.string().nullish(),
-	parameters: z.record(z.string(), z.unknown()).nullish(),
-	strict: z.boolean().nullish()
-});
-
-const specificTool = z.object({ type: z.literal('function'), name: toolName });
-const toolChoiceValue = z.enum(['none', 'auto', 'required']);
-const toolChoice = z.union([
-	toolChoiceValue,
-	z.discriminatedUnion('type', [
-		specificTool,
-		z.object({
-			type: z.literal('allowed_tools'),
-			tools: z.array(specificTool).min(1).max(128),
-			mode: toolChoiceValue.default('auto')
-		})
-	])
-]);
 
 const textFormat = z.discriminatedUnion('type', [
 	z.object({ type: z.literal('text') }),
@@ -125,21 +119,26 @@ const textFormat = z.discriminatedUnion('type', [
 		strict: z.boolean().nullish()
 	})
 ]);
+const otherFormat = others('text', 'json_object', 'json_schema');
 
 const count = z.number().int();
+
+export const metadataPairs = z
+	.record(z.string(), z.string().max(512))
+	.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries');
 
 const createResponseBody = z.object({
 	model: z.string().max(MAX_MODEL_ID).nullish(),
 	input: responseInput.nullish(),
 	previous_response_id: z.string().max(200).nullish(),
-	include: z.array(z.enum(['reasoning.encrypted_content', 'message.output_text.logprobs'])).nullish(),
-	tools: z.array(functionTool).nullish(),
+	conversation: z.union([z.string().max(200), z.object({ id: z.string().max(200) })]).nullish(),
+	include: z.array(z.string().max(200)).max(100).nullish(),
+	tools: callerTools.nullish(),
 	tool_choice: toolChoice.nullish(),
-	metadata: z
-		.record(z.string(), z.string().max(512))
-		.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries')
+	metadata: metadataPairs.nullish(),
+	text: z
+		.object({ format: z.union([textFormat, otherFormat]).nullish(), verbosity: z.string().max(100).nullish() })
 		.nullish(),
-	text: z.object({ format: textFormat.nullish(), verbosity: z.enum(['low', 'medium', 'high']).nullish() }).nullish(),
 	temperature: z.number().nullish(),
 	top_p: z.number().nullish(),
 	presence_penalty: z.number().nullish(),
@@ -150,15 +149,13 @@ const createResponseBody = z.object({
 	background: z.boolean().nullish(),
 	max_output_tokens: count.min(16).nullish(),
 	max_tool_calls: count.min(1).nullish(),
-	reasoning: z
-		.object({ effort: z.enum(REASONING_EFFORTS).nullish(), summary: z.enum(['concise', 'detailed', 'auto']).nullish() })
-		.nullish(),
+	reasoning: z.object({ effort: z.string().max(100).nullish(), summary: z.string().max(100).nullish() }).nullish(),
 	safety_identifier: z.string().max(64).nullish(),
 	prompt_cache_key: z.string().max(64).nullish(),
 	truncation: z.enum(['auto', 'disabled']).nullish(),
 	instructions: longText.nullish(),
 	store: z.boolean().nullish(),
-	service_tier: z.enum(['auto', 'default', 'flex', 'priority']).nullish(),
+	service_tier: z.string().max(100).nullish(),
 	top_logprobs: count.min(0).max(20).nullish(),
 	/** Our extension: which skills the request may use (B14, D42), and how to render their calls. */
 	openrouter_skills: z
@@ -174,7 +171,7 @@ export type ResponseRequest = z.output<typeof createResponseBody>;
 export type InputItem = Extract<ResponseRequest['input'], unknown[]>[number];
 
 /** Parameters of other servers. Refused, because ignoring them would change the result. */
-const UNSUPPORTED: readonly string[] = ['conversation', 'prompt'];
+const UNSUPPORTED: readonly string[] = ['prompt'];
 
 /** @throws ApiError naming the parameter */
 export function readResponseRequest(body: unknown): ResponseRequest {
@@ -185,15 +182,14 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 		const sentence = `${other} isn’t supported. Use previous_response_id, or send the items.`;
 		throw badParameter(other, sentence, 'unsupported_parameter');
 	}
-	if (request.background) {
-		const sentence = 'background isn’t supported. Use stream: true for long responses.';
-		throw badParameter('background', sentence, 'unsupported_parameter');
+	if (request.conversation && request.previous_response_id) {
+		const sentence = 'conversation and previous_response_id can’t be used together. Leave one out.';
+		throw badParameter('conversation', sentence, 'mutually_exclusive_parameters');
 	}
-	const names = (request.tools ?? []).map(({ name }) => name);
-	const twice = names.find((name, index) => names.indexOf(name) !== index);
-	if (twice !== undefined) {
-		throw badParameter('tools', `tools has two tools named “${twice}”.`);
+	if (request.background && request.store === false) {
+		throw badParameter('store', 'A response in the background has to be stored. Leave out store: false.');
 	}
+	readTools(request.tools ?? [], []);
 	return request;
 }
 

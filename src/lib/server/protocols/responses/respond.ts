@@ -4,14 +4,18 @@ import { plainLine } from '../../../shared/characters.ts';
 import { findPreset, type Preset, presetOfModel, type Presets } from '../../../shared/models.ts';
 import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
-import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
+import type { ModelOptions, ModelSource, ResponseItem } from '../../agent/model.ts';
+import { isReasoningEffort } from '../../../shared/names.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import type { StoredResponse } from '../../store/responses.ts';
+import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
-import { badParameter, runFailure, toApiError } from './errors.ts';
+import { conversationId, MOST_ITEMS } from './conversation-items.ts';
+import { inputEntries } from './lists.ts';
+import { runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
+import { type CallerTools, chooseTools, readTools } from './tools.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
 import {
 	type BareEvent,
@@ -45,6 +49,23 @@ export interface Answering {
 	events: AsyncGenerator<ResponseEvent>;
 }
 
+export interface Begun {
+	streams: boolean;
+	/** What to store before it starts, if it's to run in the background. */
+	queued: StoredResponse | null;
+	/** `save`, instead of the store, gets the response before the last event. */
+	start(signal: AbortSignal, save?: Save): Answering['events'];
+}
+
+type Save = (ended: StoredResponse) => Promise<void>;
+
+/** Why the server ends a response that isn't its client's to end. */
+export class Interruption extends Error {
+	override readonly name = 'Interruption';
+}
+
+export const INTERRUPTED = 'The server stopped while this response was being written. Send the request again.';
+
 export interface RespondOptions {
 	/** Responses held for the connection, if any. */
 	memory?: ConnectionResponses | null | undefined;
@@ -57,13 +78,32 @@ export async function respond(
 	parts: RespondParts,
 	body: unknown,
 	{ asker, memory = null, sessionId = null, signal }: { asker: Asker; signal: AbortSignal } & RespondOptions
-): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
+): Promise<Begun> {
 	const request = readResponseRequest(body);
-	const known = memory ? { ...parts, store: { responses: memory } } : parts;
+	const known = memory ? { ...parts, store: { ...parts.store, responses: memory } } : parts;
 	const prepared = await prepare(known, request, { asker, sessionId, signal });
+	const keepEnded: Save = async (ended) => {
+		if (ended.body.status === 'cancelled') return;
+		if (request.store !== false) await keep(known, ended);
+		else if (ended.body.status !== 'failed') await memory?.hold(ended);
+	};
+	const { asked, resource, turn } = prepared;
+	const queued: StoredResponse = {
+		id: turn.responseId,
+		apiKeyId: asker.apiKeyId,
+		sessionId: turn.sessionId,
+		body: resource,
+		previousId: request.previous_response_id ?? null,
+		items: asked,
+		inputCount: asked.length,
+		isRunning: false,
+		createdAt: new Date().toISOString()
+	};
+	if (request.background) await removeOld(parts);
 	return {
 		streams: request.stream ?? false,
-		start: (running) => answer(known, request, { ...prepared, asker, memory }, running)
+		queued: request.background ? queued : null,
+		start: (running, save = keepEnded) => answer(known, request, { ...prepared, queued, save }, running)
 	};
 }
 
@@ -75,13 +115,15 @@ interface Prepared {
 	turn: Omit<HeadlessTurn, 'signal'>;
 	/** Items this request adds. */
 	asked: ResponseItem[];
+	own: CallerTools['own'];
 	resource: ResponseResource;
 }
 
-async function prepare(
+/** @throws ApiError for an invalid request */
+export async function prepare(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ asker, sessionId: newSessionId, signal }: { asker: Asker; sessionId: string | null; signal: AbortSignal }
+	{ asker, sessionId: newSessionId = null, signal }: { asker: Asker; sessionId?: string | null; signal: AbortSignal }
 ): Promise<Prepared> {
 	const { apiKeyId } = asker;
 	const id = newResponseId();
@@ -93,9 +135,13 @@ async function prepare(
 	const target = { newSessionId: newSessionId ?? id, model, apiKeyId, signal };
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
-	const { toolChoice, only } = toolChoiceOf(request);
+	const tools = readTools(request.tools ?? [], [...before, ...asked]);
+	const wanted = request.include ?? [];
+	const use = chooseTools(tools, { choice: request.tool_choice ?? null, include: wanted, model: model.id });
+	const effort = reasoning?.effort;
 	return {
 		asked,
+		own: tools.own,
 		resource: newResource(request, { id, model: model.id, createdAt: Math.floor(Date.now() / 1000) }),
 		turn: {
 			responseId: id,
@@ -103,18 +149,11 @@ async function prepare(
 			asker,
 			folder,
 			model,
-			toolChoice,
-			only,
+			...use,
 			preset,
-			effort: reasoning?.effort ?? preset?.effort ?? parts.models.effort(),
+			effort: isReasoningEffort(effort) ? effort : effort ? null : (preset?.effort ?? parts.models.effort()),
 			input: [...before, ...asked],
-			tools: (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
-				type: 'function',
-				name,
-				description: description ?? '',
-				parameters: parameters ?? { type: 'object', properties: {} },
-				strict: typeof strict === 'boolean' ? strict : undefined
-			})),
+			tools: [...tools.own.values()].map(({ definition }) => definition),
 			instructions: request.instructions ?? null,
 			options: optionsOf(request),
 			policy: policy ? { ...pick(policy, ['allowed', 'builtins']) } : undefined,
@@ -141,7 +180,7 @@ export function presetFor(
 async function* answer(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ turn, asked, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
+	{ turn, asked, own, resource, queued, save }: Prepared & { queued: StoredResponse; save: Save },
 	signal: AbortSignal
 ): AsyncGenerator<ResponseEvent> {
 	const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
@@ -151,17 +190,19 @@ async function* answer(
 		const shown = showsSeals || !item ? event : { ...event, item: withoutSeal(item) };
 		return { ...shown, sequence_number: sequence++ };
 	};
-	const callers = new Set(turn.tools.map(({ name }) => name));
 	const output = new Output({
 		responseId: turn.responseId,
 		model: turn.model.id,
-		isCallers: (name) => callers.has(name) && (turn.only?.includes(name) ?? true),
+		callerTool: (name) => ((turn.only?.includes(name) ?? true) ? (own.get(name) ?? null) : null),
+		hosted: new Set(turn.hosted?.tools.map(({ type }) => type)),
 		calls: request.openrouter_skills?.calls ?? 'reasoning'
 	});
 	const made: ResponseItem[] = [];
 	let usage: RunUsage | null = null;
 	let last: RunEvent | null = null;
-	for (const type of ['response.created', 'response.in_progress']) yield number({ type, response: { ...resource } });
+	yield number({ type: 'response.created', response: { ...resource } });
+	if (resource.status === 'queued') yield number({ type: 'response.queued', response: { ...resource } });
+	yield number({ type: 'response.in_progress', response: { ...resource, status: 'in_progress' } });
 	try {
 		for await (const event of runHeadless(parts, { ...turn, signal })) {
 			if (event.type === 'ITEMS') made.push(...event.items);
@@ -176,8 +217,8 @@ async function* answer(
 		last = { type: 'RUN_ERROR', code: 'internal', message };
 	}
 	for (const bare of output.close()) yield number(bare);
-	const ending = endingOf(last);
-	const remarks = remarksOf(usage);
+	const ending = endingOf(signal.reason instanceof Interruption ? orInterrupted(last) : last);
+	const remarks = remarksOf(usage, turn.leftOut);
 	const ended: ResponseResource = {
 		...resource,
 		...ending,
@@ -186,35 +227,54 @@ async function* answer(
 		output: output.items,
 		...(remarks && { openrouter_skills: remarks })
 	};
-	if (ended.status !== 'cancelled') {
-		const stored: StoredResponse = {
-			id: turn.responseId,
-			apiKeyId: asker.apiKeyId,
-			sessionId: turn.sessionId,
-			body: ended,
-			previousId: request.previous_response_id ?? null,
-			items: [...asked, ...made],
-			createdAt: new Date().toISOString()
-		};
-		if (request.store !== false) await keep(parts, stored);
-		else if (ended.status !== 'failed') await memory?.hold(stored);
-	}
+	const stored = { ...queued, body: ended, items: [...asked, ...made], createdAt: new Date().toISOString() };
+	await addToConversation(parts, request, stored, ended);
+	await save(stored);
 	const response = showsSeals ? ended : withoutSeals(ended);
 	yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
 }
 
+/** Only what ended well: what failed would be asked again. */
+async function addToConversation(
+	{ store: { responseConversations }, log }: RespondParts,
+	request: ResponseRequest,
+	stored: StoredResponse,
+	{ status, output, model }: ResponseResource
+): Promise<void> {
+	const id = conversationId(request.conversation);
+	if (id === null || (status !== 'completed' && status !== 'incomplete')) return;
+	const answered = output.map((item) => ({ id: item.id, item: { ...item } }));
+	const items = [...inputEntries(stored), ...answered].map((entry) => ({ ...entry, model }));
+	try {
+		const added = await responseConversations.append(id, items, MOST_ITEMS);
+		if (added !== true) log.info({ responseId: stored.id, added }, 'a response was not added to its conversation');
+	} catch (error) {
+		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t add a response to its conversation');
+	}
+}
+
 /** Never throws. Removes what has been kept long enough. */
 export async function keep(
-	{ store, log }: Pick<ConversationParts, 'store'> & { log: Log },
+	{ store, log }: { store: { responses: Responses }; log: Log },
 	stored: StoredResponse
 ): Promise<void> {
 	try {
 		await store.responses.put(stored);
-		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+		await removeOld({ store });
 	} catch (error) {
 		// The response itself is fine. A request that continues from it will get an error.
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t save a response');
 	}
+}
+
+function removeOld({ store }: { store: { responses: Responses } }): Promise<void> {
+	return store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+}
+
+/** Whoever stopped the turn was the server, unless it had already ended. */
+function orInterrupted(last: RunEvent | null): RunEvent | null {
+	const isOver = last?.type === 'RUN_FINISHED' && last.outcome?.type !== 'cancelled';
+	return isOver ? last : { type: 'RUN_ERROR', code: 'interrupted', message: INTERRUPTED };
 }
 
 /** Status fields from the run's terminal event. */
@@ -255,28 +315,6 @@ function withoutSeal(item: OutputItem): OutputItem {
 	return shown;
 }
 
-/** Implements `allowed_tools` by removing other tools, which works with every server. @throws ApiError for an unknown tool */
-function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
-	toolChoice: ToolChoice;
-	only: string[] | null;
-} {
-	if (choice === null || choice === undefined) return { toolChoice: 'auto', only: null };
-	if (typeof choice === 'string') return { toolChoice: choice, only: null };
-	if (choice.type === 'allowed_tools') return { toolChoice: choice.mode, only: choice.tools.map(({ name }) => name) };
-	const isThere = (tools ?? []).some(({ name }) => name === choice.name) || OWN_TOOLS.has(choice.name);
-	if (isThere) return { toolChoice: choice, only: null };
-	throw badParameter('tool_choice', `Tool choice '${choice.name}' not found in 'tools' parameter.`);
-}
-
-/** Tools that the skill system always provides. */
-const OWN_TOOLS: ReadonlySet<string> = new Set([
-	'load_skill',
-	'use_skill',
-	'list_skills',
-	'search_skills',
-	'read_skill_file'
-]);
-
 const PASSED_ON = [
 	'temperature',
 	'top_p',
@@ -295,10 +333,13 @@ const PASSED_ON = [
 /** Only the options that were set: some servers refuse unknown ones. */
 function optionsOf(request: ResponseRequest): ModelOptions {
 	const { reasoning, include } = request;
-	const others = (include ?? []).filter((name) => name !== 'reasoning.encrypted_content');
+	const others = (include ?? []).filter((name) => name === 'message.output_text.logprobs');
+	const { effort, summary } = reasoning ?? {};
+	// Other servers may have more.
+	const unknown = effort && !isReasoningEffort(effort) ? { effort } : {};
 	return {
 		...pick(request, PASSED_ON),
-		reasoning: reasoning?.summary ? { summary: reasoning.summary } : undefined,
+		reasoning: summary || effort ? { ...(summary && { summary }), ...unknown } : undefined,
 		include: others.length > 0 ? others : undefined
 	};
 }

@@ -1,12 +1,12 @@
 /** The Responses API: create, read, delete and compact responses, and list models (F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import { asArray, asObject } from '../../../shared/json.ts';
 import { modelOfPreset, type ModelList } from '../../../shared/models.ts';
 import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/names.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';
-import { ApiError, runFailure } from './errors.ts';
+import { type Background, createBackground } from './background.ts';
+import { ApiError, badParameter, runFailure } from './errors.ts';
 import { type ResponseEvent, type ResponseResource, usageOf } from './wire.ts';
 import {
 	presetFor,
@@ -31,7 +31,10 @@ import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
+import { countInputTokens } from './input-tokens.ts';
+import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './lists.ts';
 import { checkBody, responseInput } from './request.ts';
+import type { StoredResponse } from '../../store/responses.ts';
 
 export interface ResponsesApiParts extends RespondParts {
 	models: RespondParts['models'] & { current(): { id: string }; list(signal?: AbortSignal): Promise<ModelList> };
@@ -55,11 +58,29 @@ export interface ResponsesApi {
 	compact(body: unknown, asker: Asker, signal: AbortSignal): Promise<CompactResource>;
 	/** `shows`: the values of `include`. @throws ApiError 404 */
 	retrieve(id: string, asker: Asker, shows: readonly string[]): Promise<ResponseResource>;
-	/** @throws ApiError 404 */
+	/** The items that the request brought, in pages. @throws ApiError 404; 400 for a wrong parameter */
+	inputItems(id: string, asker: Asker, query: URLSearchParams): Promise<ListPage<ShownItem>>;
+	/** An estimate. @throws ApiError as `respond` */
+	countInputTokens: (
+		body: unknown,
+		asker: Asker,
+		signal: AbortSignal
+	) => Promise<{ object: 'response.input_tokens'; input_tokens: number }>;
+	/** The events of a response in the background, after this sequence number. @throws ApiError 404; 400 for another response, or no number */
+	follow(
+		id: string,
+		asker: Asker,
+		startingAfter: string | null
+	): Promise<(signal: AbortSignal) => AsyncGenerator<ResponseEvent>>;
+	/** Ends a response in the background, if it's running. @throws ApiError 404; 400 for another response */
+	cancel(id: string, asker: Asker): Promise<ResponseResource>;
+	/** Cancels it, if it's running. @throws ApiError 404 */
 	remove(id: string, asker: Asker): Promise<{ id: string; object: 'response'; deleted: true }>;
 	models(signal: AbortSignal): Promise<{ object: 'list'; data: ModelEntry[] }>;
 	/** @throws ApiError 404 */
 	model(id: string, signal: AbortSignal): Promise<ModelEntry>;
+	/** Ends what an earlier process left running. Call once, before handling requests. */
+	recover(): Promise<void>;
 	/** Refuses new requests, and aborts running ones after `graceMs`. */
 	close(graceMs?: number): Promise<void>;
 }
@@ -69,6 +90,18 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	let isClosing = false;
 	const active = new Set<Promise<void>>();
 	const { responses } = parts.store;
+	const background: Background = createBackground({ responses, log: parts.log });
+	const find = async (id: string, { apiKeyId }: Asker): Promise<StoredResponse> => {
+		const stored = await background.get(id, apiKeyId);
+		if (!stored) throw noResponse(id);
+		return stored;
+	};
+	const findInBackground = async (id: string, asker: Asker): Promise<StoredResponse> => {
+		const stored = await find(id, asker);
+		if (stored.body.background === true) return stored;
+		const sentence = 'Only a response that was created with background: true can be cancelled or streamed again.';
+		throw new ApiError(400, sentence, { code: 'not_in_background' });
+	};
 
 	/** Registers work that `close` waits for. Its signal aborts with the client, with the server, and at its end. */
 	const begin = (signal: AbortSignal) => {
@@ -94,13 +127,22 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		open: (signal: AbortSignal) => Answering['events'],
 		signal: AbortSignal
 	): Answering['events'] {
-		const work = begin(signal);
+		const begun = begin(signal);
 		try {
-			yield* open(work.signal);
+			yield* open(begun.signal);
 		} finally {
-			work.end();
+			begun.end();
 		}
 	}
+
+	const work = async <Result>(signal: AbortSignal, doIt: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+		const begun = begin(signal);
+		try {
+			return await doIt(begun.signal);
+		} finally {
+			begun.end();
+		}
+	};
 
 	const refuseWhenClosing = () => {
 		if (isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
@@ -118,32 +160,51 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	return {
 		async respond(body, asker, signal, options) {
 			refuseWhenClosing();
-			const { streams, start } = await respond(parts, body, { ...options, asker, signal });
-			return { streams, events: followed(start, signal) };
+			const { streams, queued, start } = await respond(parts, body, { ...options, asker, signal });
+			if (!queued) return { streams, events: followed(start, signal) };
+			await background.start(queued, start);
+			return { streams, events: streams ? background.follow(queued.id, 0, signal) : accepted(queued) };
 		},
 
 		remember: () => createConnectionResponses(responses),
 
 		async compact(body, asker, signal) {
 			refuseWhenClosing();
-			const work = begin(signal);
-			const time = startTimeLimit(parts.limits().maxDurationMs, work.signal);
-			try {
-				return await compact(parts, body, asker, time);
-			} finally {
-				time.clear();
-				work.end();
-			}
+			return work(signal, async (running) => {
+				const time = startTimeLimit(parts.limits().maxDurationMs, running);
+				return compact(parts, body, asker, time).finally(() => time.clear());
+			});
 		},
 
-		async retrieve(id, { apiKeyId }, shows) {
-			const stored = await responses.get(id, apiKeyId);
-			if (!stored) throw noResponse(id);
-			const body = stored.body as ResponseResource;
+		async retrieve(id, asker, shows) {
+			const body = (await find(id, asker)).body as ResponseResource;
 			return shows.includes('reasoning.encrypted_content') ? body : withoutSeals(body);
 		},
 
+		inputItems: async (id, asker, query) => pageOf(inputItemsOf(await find(id, asker)), query),
+
+		countInputTokens(body, asker, signal) {
+			refuseWhenClosing();
+			return work(signal, (running) => countInputTokens(parts, body, asker, running));
+		},
+
+		async follow(id, asker, startingAfter) {
+			if (startingAfter !== null && !/^\d{1,15}$/.test(startingAfter)) {
+				throw badParameter('starting_after', 'starting_after must be the sequence_number of an event: 0 or more.');
+			}
+			await findInBackground(id, asker);
+			const after = startingAfter === null ? 0 : Math.min(Number(startingAfter) + 1, MAX_SEQUENCE);
+			return (signal) => background.follow(id, after, signal);
+		},
+
+		async cancel(id, asker) {
+			await findInBackground(id, asker);
+			await background.stop(id);
+			return withoutSeals((await find(id, asker)).body as ResponseResource);
+		},
+
 		async remove(id, { apiKeyId }) {
+			if (await responses.get(id, apiKeyId)) await background.stop(id);
 			if (!(await responses.remove(id, apiKeyId))) throw noResponse(id);
 			return { id, object: 'response', deleted: true };
 		},
@@ -156,12 +217,14 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 			throw runFailure('model_not_found', `The model '${id.slice(0, 200)}' does not exist.`);
 		},
 
+		recover: () => background.recover(),
+
 		async close(graceMs = 0) {
 			isClosing = true;
 			const stop = () => closing.abort(new Error('the server is stopping'));
 			const timer = setTimeout(stop, graceMs);
 			if (graceMs === 0) stop();
-			await Promise.all(active);
+			await Promise.all([...active, background.close(graceMs)]);
 			clearTimeout(timer);
 		}
 	};
@@ -177,6 +240,14 @@ export async function collect(events: AsyncIterable<ResponseEvent>): Promise<Res
 	if (response.status !== 'failed' || response.output.length > 0) return response;
 	const { code = 'server_error', message = `The response ${response.id} failed.` } = response.error ?? {};
 	throw runFailure(code, message);
+}
+
+/** Numbers in the database are no larger. */
+const MAX_SEQUENCE = 2 ** 31 - 1;
+
+/** What a client gets that doesn't stream. */
+async function* accepted({ body }: StoredResponse): AsyncGenerator<ResponseEvent> {
+	yield { type: 'response.queued', sequence_number: 0, response: body };
 }
 
 function entryOf(id: string, createdAt: string | null): ModelEntry {
@@ -334,13 +405,4 @@ function waitingCalls(items: readonly ResponseItem[]): ResponseItem[] {
 	return items.flatMap(({ type, call_id, name, arguments: text }) =>
 		type === 'function_call' && !answered.has(call_id) ? [{ type, call_id, name, arguments: text }] : []
 	);
-}
-
-/** Callers get names of pictures in the workspace, which lasts, in place of our own parts. */
-function withNames(item: ResponseItem): ResponseItem {
-	const named = asArray(item.content).map((part) => {
-		const { path } = asObject(asObject(part).file);
-		return typeof path === 'string' ? { type: 'input_text', text: `[Picture: ${path}]` } : part;
-	});
-	return Array.isArray(item.content) ? { ...item, content: named } : item;
 }

@@ -1,7 +1,15 @@
 /** Runs one turn without a stored conversation: the caller's items and tools, with our prompt and skills (F12). */
 import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
-import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
+import type {
+	FunctionTool,
+	Model,
+	ModelEvent,
+	ModelOptions,
+	ModelRequest,
+	ResponseItem,
+	ToolChoice
+} from '../../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { isNote, knownFrom, noteOf } from '../../agent/turn-note.ts';
 import type { Preset } from '../../../shared/models.ts';
@@ -40,6 +48,10 @@ export interface HeadlessTurn {
 	toolChoice: ToolChoice;
 	/** Names of the allowed tools, of any kind; null: all. */
 	only: readonly string[] | null;
+	/** Of the model's server. */
+	hosted: ModelRequest['hosted'];
+	/** Sentences on what the turn goes without. */
+	leftOut: readonly string[];
 	options: ModelOptions;
 	policy: SkillPolicy | undefined;
 	/** Maximum skill calls; null: no limit of its own. */
@@ -64,7 +76,8 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const { responseId, sessionId, folder, effort, input, limits, policy, preset } = turn;
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
-	const model = withAttachments(turn.model, workspaces, folder, true);
+	const items: ResponseItem[] = [];
+	const model = withHosted(withAttachments(turn.model, workspaces, folder, true), turn.hosted, items);
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
 	const approval = preset?.approval ?? undefined;
 	const known = knownFrom(input);
@@ -135,9 +148,25 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		record: (items) => void final.push(items)
 	});
 	for await (const event of events) {
+		for (const item of items.splice(0)) yield { type: 'ITEM', item };
 		for (const items of final.splice(0)) yield { type: 'ITEMS', items };
 		yield event;
 	}
+}
+
+/** Adds the caller's tools of the model's server to each request, which must use the chosen one once. Puts items that no event shows into `items`. */
+function withHosted(model: Model, hosted: ModelRequest['hosted'], items: ResponseItem[]): Model {
+	let choice = hosted?.choice ?? null;
+	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+		const isAsked = request.toolChoice !== 'none';
+		const passed = hosted && { ...hosted, choice: isAsked ? choice : null };
+		choice = null;
+		for await (const event of model.stream(passed ? { ...request, hosted: passed } : request, signal)) {
+			if (event.type === 'item') items.push(event.item);
+			yield event;
+		}
+	}
+	return { ...model, stream };
 }
 
 // eslint-disable-next-line require-yield -- sends the input unchanged

@@ -4,6 +4,7 @@ import type { RunUsage } from '../../../shared/events.ts';
 import type { MissingNeed } from '../../../shared/skills.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import type { ResponseRequest } from './request.ts';
+import { listed } from './tools.ts';
 
 /** Our extension on items: a call that ran on this server. */
 export interface ExecutedCall {
@@ -50,6 +51,8 @@ export type CallItem = Extended & {
 	id: string;
 	call_id: string;
 	name: string;
+	/** Of the caller's tool. */
+	namespace?: string;
 	arguments: string;
 	status: ItemStatus;
 };
@@ -62,14 +65,39 @@ export type CallOutputItem = Extended & {
 	status: ItemStatus;
 };
 
-export type OutputItem = MessageItem | ReasoningItem | CallItem | CallOutputItem;
+/** A call of the caller's tool that takes a text. */
+export type CustomCallItem = {
+	type: 'custom_tool_call';
+	id: string;
+	call_id: string;
+	name: string;
+	namespace?: string;
+	input: string;
+	status: ItemStatus;
+};
+
+/** The caller searches its tools. */
+export type SearchCallItem = {
+	type: 'tool_search_call';
+	id: string;
+	call_id: string;
+	execution: 'client';
+	arguments: unknown;
+	status: ItemStatus;
+};
+
+/** Of the model's server, unchanged. */
+export type ForeignItem = { type: 'foreign' } & ResponseItem & { id: string };
+
+export type OutputItem =
+	MessageItem | ReasoningItem | CallItem | CallOutputItem | CustomCallItem | SearchCallItem | ForeignItem;
 
 /** An event without its sequence number. */
 export type BareEvent = { type: string } & Record<string, unknown>;
 
 export type ResponseEvent = BareEvent & { sequence_number: number };
 
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
 export type ResponseResource = {
 	id: string;
@@ -90,27 +118,22 @@ export interface ResponseFacts {
 
 /** A new `ResponseResource`, with every field Open Responses requires. */
 export function newResource(request: ResponseRequest, { id, model, createdAt }: ResponseFacts): ResponseResource {
-	const { reasoning, text, tool_choice: choice } = request;
+	const { reasoning, text, tool_choice: choice, conversation } = request;
 	return {
 		id,
 		object: 'response',
 		created_at: createdAt,
 		completed_at: null,
-		status: 'in_progress',
+		status: request.background ? 'queued' : 'in_progress',
 		incomplete_details: null,
 		model,
 		previous_response_id: request.previous_response_id ?? null,
+		...(conversation && { conversation: { id: typeof conversation === 'string' ? conversation : conversation.id } }),
 		instructions: request.instructions ?? null,
 		output: [],
 		error: null,
-		tools: (request.tools ?? []).map(({ name, description = null, parameters = null, strict = null }) => ({
-			type: 'function',
-			name,
-			description,
-			parameters,
-			strict
-		})),
-		tool_choice: choice ?? 'auto',
+		tools: (request.tools ?? []).map(listed),
+		tool_choice: typeof choice === 'object' && choice?.type === 'hosted' ? choice.tool : (choice ?? 'auto'),
 		truncation: request.truncation ?? 'disabled',
 		parallel_tool_calls: request.parallel_tool_calls ?? true,
 		text: { format: formatOf(text?.format), verbosity: text?.verbosity ?? undefined },
@@ -124,7 +147,7 @@ export function newResource(request: ResponseRequest, { id, model, createdAt }: 
 		max_output_tokens: request.max_output_tokens ?? null,
 		max_tool_calls: request.max_tool_calls ?? null,
 		store: request.store ?? true,
-		background: false,
+		background: request.background ?? false,
 		service_tier: request.service_tier ?? 'default',
 		metadata: request.metadata ?? {},
 		safety_identifier: request.safety_identifier ?? null,
@@ -146,9 +169,13 @@ export function usageOf(usage: RunUsage | null): Record<string, unknown> | null 
 }
 
 /** Our extension on a response: what it went without; null if nothing. */
-export function remarksOf(usage: RunUsage | null): { left_out?: string[]; not_asked?: string[] } | null {
-	const { leftOut, notAsked } = usage ?? {};
-	return leftOut || notAsked ? { left_out: leftOut, not_asked: notAsked } : null;
+export function remarksOf(
+	usage: RunUsage | null,
+	before: readonly string[]
+): { left_out?: string[]; not_asked?: string[] } | null {
+	const { leftOut = [], notAsked } = usage ?? {};
+	const all = [...before, ...leftOut];
+	return all.length > 0 || notAsked ? { left_out: all.length > 0 ? all : undefined, not_asked: notAsked } : null;
 }
 
 type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
@@ -156,7 +183,7 @@ type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
 /** The specification doesn't return the schema itself. */
 function formatOf(format: Format | null | undefined): Record<string, unknown> {
 	if (format?.type !== 'json_schema') return { type: format?.type ?? 'text' };
-	const { name = 'response', description = null, strict } = format;
+	const { name = 'response', description = null, strict } = format as Extract<Format, { schema?: unknown }>;
 	return { type: 'json_schema', name, description, schema: null, strict: strict ?? false };
 }
 

@@ -14,16 +14,27 @@ test('A27: roots have labels of their own, that say where they are', () => {
 	expect(labels(['/mine', { path: '/x', source: 'mine' }])).toEqual(['mine-2', 'mine']);
 	expect(labels(['/', '/my skills@home'])).toEqual(['root', 'my-skills-home']);
 });
-test('A27, E2: no label is that of the server’s own skills or of a key’s, nor a sign of ids', () => {
+test('A27, E2: no label is that of the server’s own skills of a key’s or of a draft, nor a sign of ids', () => {
 	const labels = labelRoots([
 		'/builtin',
 		'/a/builtin',
 		'/key.0123456789abcdef01234567',
+		'/draft.trial',
+		'/draft',
 		'/~install',
 		'/a/install',
 		'/~'
 	]);
 	expect(labels.map(({ source }) => source)).toEqual([
-		...['builtin-2', 'builtin-3', 'key-0123456789abcdef01234567', 'install', 'install-2', 'root']
+		...[
+			'builtin-2',
+			'builtin-3',
+			'key-0123456789abcdef01234567',
+			'draft-trial',
+			'draft',
+			'install',
+			'install-2',
+			'root'
+		]
 	]);
 });

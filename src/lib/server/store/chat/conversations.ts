@@ -27,6 +27,8 @@ export interface ConversationMarks extends ChatChoices {
 	isPinned?: boolean | undefined;
 	isArchived?: boolean | undefined;
 	isUnread?: boolean | undefined;
+	/** Of the editor that it's open in: an absolute path. */
+	folder?: string | undefined;
 }
 
 /** A deleted conversation, until its files are being removed. */
@@ -49,6 +51,12 @@ export interface Conversations {
 	usage(id: string): Promise<TokenUsage | null>;
 	/** Pinned first (newest pin first), then by last update, without those that have neither a title nor a message: a file was put there, and nothing sent. `total` counts all matches. */
 	list(query: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }>;
+	/** Those with a message that were opened in an editor, in any folder or in this one; last updated first. */
+	listInFolder(query: {
+		folder?: string;
+		page: number;
+		limit: number;
+	}): Promise<(ConversationSummary & { folder: string })[]>;
 	/** False if not found, like `touch`, `change` and `restore`. */
 	rename(id: string, title: string, updatedAt: string): Promise<boolean>;
 	/**
@@ -171,6 +179,25 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return { data: data.map((summary) => ({ ...summary, ...snippets.get(summary.id) })), total: Number(total) };
 		},
 
+		async listInFolder({ folder, page, limit }) {
+			const key = folder === undefined ? '"folder":"' : `"folder":${JSON.stringify(folder)}`;
+			const like = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`;
+			const rows = await summaries()
+				.select('conversations.choices')
+				.where(sql<boolean>`conversations.choices like ${like} escape '\\'`)
+				.where('conversations.head_id', 'is not', null)
+				.where('conversations.api_key_id', 'is', null)
+				.orderBy('conversations.updated_at', 'desc')
+				.orderBy('conversations.id', 'desc')
+				.limit(limit)
+				.offset((page - 1) * limit)
+				.execute();
+			return rows.flatMap(({ choices, ...row }) => {
+				const kept = keptChoices.safeParse(JSON.parse(choices ?? '{}')).data?.folder;
+				return kept === undefined || kept !== (folder ?? kept) ? [] : { ...toSummary(row), folder: kept };
+			});
+		},
+
 		rename: (id, title, updatedAt) => update(db, id, { ...titleColumns(title), updated_at: updatedAt }),
 
 		retitle: (id, { from, title, summary, used }) =>
@@ -274,7 +301,8 @@ const keptChoices = z.object({
 	web: z.array(z.enum(WEB_TOOLS)).optional().catch(undefined),
 	routing: modelRouting.optional().catch(undefined),
 	approval: z.literal('ask').optional().catch(undefined),
-	preset: z.string().optional().catch(undefined)
+	preset: z.string().optional().catch(undefined),
+	folder: z.string().optional().catch(undefined)
 });
 
 export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<KeptChoices> {
@@ -293,7 +321,7 @@ export async function choiceOf(db: Kysely<Database>, conversationId: string): Pr
 export async function keepChoices(
 	transaction: Transaction<Database>,
 	conversationId: string,
-	{ model, effort, ...others }: ChatChoices
+	{ model, effort, ...others }: ChatChoices & Pick<ConversationMarks, 'folder'>
 ): Promise<void> {
 	const changed = Object.entries(others).filter(([, value]) => value !== undefined);
 	if (model === undefined && effort === undefined && changed.length === 0) return;

@@ -33,7 +33,7 @@ const head: z.ZodType<Pick<Message, 'role' | 'status'>> = z.object({
 	status: storedMessage.shape.status
 });
 
-export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, Columns> {
+export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, Columns | 'cost'> {
 	const {
 		id,
 		parentId,
@@ -57,6 +57,7 @@ export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, 
 		status,
 		body: JSON.stringify({ parts, files, error, usage, limit, context, retry, isDisliked }),
 		run_id: runId,
+		cost: usage?.cost ?? null,
 		created_at: createdAt
 	};
 }

@@ -328,8 +328,11 @@ export async function insertMessages(
 
 /** False if not found. */
 export async function updateMessage(db: Kysely<Database>, conversationId: string, message: Message): Promise<boolean> {
-	const { status, body, run_id } = messageToRow(message);
-	const query = db.updateTable('messages').set({ status, body, run_id }).where('conversation_id', '=', conversationId);
+	const { status, body, run_id, cost } = messageToRow(message);
+	const query = db
+		.updateTable('messages')
+		.set({ status, body, run_id, cost })
+		.where('conversation_id', '=', conversationId);
 	if (!(await hasEffect(query.where('id', '=', message.id)))) return false;
 	await indexMessages(db, conversationId, [message]);
 	return true;

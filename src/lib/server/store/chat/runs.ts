@@ -112,25 +112,27 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 	};
 }
 
-export async function readRunEvents(
+/** The tables of logs, and whose each event is. */
+const LOGS = { run_events: 'run_id', response_events: 'response_id' } as const;
+
+export async function readLogEvents(
 	db: Kysely<Database>,
-	runId: string,
+	{ log, id }: { log: keyof typeof LOGS; id: string },
 	{ after, limit, maxBytes = Infinity }: EventRange
 ): Promise<StoredEvent[]> {
-	const events = db
-		.selectFrom('run_events')
-		.where('run_id', '=', runId)
-		.where('seq', '>', after)
-		.orderBy('seq')
-		.limit(limit);
-	if (maxBytes === Infinity) return events.select(['seq', 'data']).execute();
+	const rest = sql`from ${sql.table(log)} where ${sql.ref(LOGS[log])} = ${id} and seq > ${after}`;
+	const read = async (until: ReturnType<typeof sql>): Promise<StoredEvent[]> =>
+		(await sql<StoredEvent>`select seq, data ${rest} ${until}`.execute(db)).rows;
+	if (maxBytes === Infinity) return read(sql`order by seq limit ${limit}`);
 	// Read the sizes first: an event can have a few bytes or many thousands.
-	const weighed = await events.select(['seq', sql<number>`octet_length(data)`.as('bytes')]).execute();
+	const weighing = sql<{ seq: number; bytes: number }>`select seq, octet_length(data) as bytes ${rest}
+		order by seq limit ${limit}`;
+	const { rows: weighed } = await weighing.execute(db);
 	let bytes = 0;
 	const heavy = weighed.findIndex((event) => (bytes += event.bytes) > maxBytes);
 	const count = heavy < 0 ? weighed.length : Math.max(1, heavy);
 	const last = weighed[count - 1];
-	return last ? events.select(['seq', 'data']).where('seq', '<=', last.seq).execute() : [];
+	return last ? read(sql`and seq <= ${last.seq} order by seq`) : [];
 }
 
 /** Not for cancelled runs: whoever stopped one has seen it. */

@@ -9,7 +9,7 @@ import {
 	type EventRange,
 	findRun,
 	type FoldedMessage,
-	readRunEvents,
+	readLogEvents,
 	readSpeeds,
 	RUN_COLUMNS,
 	type RunAdvance,
@@ -90,7 +90,7 @@ export function createRuns(db: Kysely<Database>): Runs {
 		finish: (runId, { state, errorCode, finishedAt, events, ...result }) =>
 			writer.end({ runId, events }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, result),
 
-		readEvents: (runId, range) => readRunEvents(db, runId, range),
+		readEvents: (runId, range) => readLogEvents(db, { log: 'run_events', id: runId }, range),
 
 		speeds: () => readSpeeds(db),
 

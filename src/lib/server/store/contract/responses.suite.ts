@@ -10,9 +10,14 @@ export function testResponses(bench: () => Bench): void {
 			await bench().db.deleteFrom('responses').execute();
 			responses = createResponses(bench().db);
 		});
-		const put = (id: string, second: number, more: { previousId?: string; apiKeyId?: string } = {}) =>
+		const put = (
+			id: string,
+			second: number,
+			more: { previousId?: string; apiKeyId?: string; isRunning?: boolean } = {}
+		) =>
 			responses.put({
-				...{ id, apiKeyId: null, previousId: null, sessionId: 's', createdAt: at(second), ...more },
+				...{ id, apiKeyId: null, previousId: null, sessionId: 's', createdAt: at(second) },
+				...{ inputCount: 1, isRunning: false, ...more },
 				items: [{ type: 'message', text: `“${id}”` }],
 				body: { id }
 			});
@@ -24,6 +29,7 @@ export function testResponses(bench: () => Bench): void {
 			expect((await responses.chain('b', null))?.map(({ id }) => id)).toEqual(['a', 'b']);
 			expect(await responses.get('c', null)).toEqual({
 				...{ id: 'c', apiKeyId: null, previousId: 'b', sessionId: 's', createdAt: at(3) },
+				...{ inputCount: 1, isRunning: false },
 				items: [{ type: 'message', text: '“c”' }],
 				body: { id: 'c' }
 			});
@@ -51,6 +57,33 @@ export function testResponses(bench: () => Bench): void {
 			expect(await responses.get('b', null)).not.toBeNull();
 			await put('y', 3, { previousId: 'y' });
 			expect(await responses.chain('y', null)).toBeNull();
+		});
+
+		test('F12: a running response takes events and a body until it ends, once; then both stay as they are', async () => {
+			const events = (from: number, to: number) =>
+				Array.from({ length: to - from + 1 }, (_, index) => ({ seq: from + index, data: `“${from + index}”` }));
+			await put('a', 1, { isRunning: true });
+			await put('b', 2);
+			expect((await responses.listRunning()).map(({ id }) => id)).toEqual(['a']);
+			await responses.setBody('a', { status: 'in_progress' });
+			expect(await responses.get('a', null)).toMatchObject({ isRunning: true, body: { status: 'in_progress' } });
+			const advances = ['a', 'b', 'none'].map((runId) => ({ runId, events: events(1, 250) }));
+			expect(await responses.appendAll(advances)).toEqual(new Set(['b', 'none']));
+			const ended = { id: 'a', items: ['x'], body: { status: 'completed' } };
+			expect(await responses.finish(ended, events(251, 252))).toBe(true);
+			expect(await responses.finish({ ...ended, items: [] }, events(253, 253))).toBe(false);
+			await responses.setBody('a', { status: 'in_progress' });
+			expect(await responses.appendAll([{ runId: 'a', events: events(253, 253) }])).toEqual(new Set(['a']));
+			expect(await responses.get('a', null)).toMatchObject({ ...ended, isRunning: false });
+			expect(await responses.isRunning('a')).toBe(false);
+			const read = await responses.readEvents('a', { after: 0, limit: 1000 });
+			expect(read).toEqual(events(1, 252));
+			expect(await responses.readEvents('a', { after: 250, limit: 1 })).toEqual(events(251, 251));
+			const small = await responses.readEvents('a', { after: 100, limit: 1000, maxBytes: 50 });
+			expect(small).toEqual(events(101, 100 + small.length));
+			expect(small.length).toBeLessThan(10);
+			expect(await responses.remove('a', null)).toBe(true);
+			expect(await responses.readEvents('a', { after: 0, limit: 1000 })).toEqual([]);
 		});
 	});
 }

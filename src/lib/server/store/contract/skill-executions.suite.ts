@@ -1,7 +1,7 @@
 /** Contract tests for the record of executions and the modes of skills, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
-import { at, type Bench } from './fixtures.suite.ts';
+import { at, type Bench, startOf } from './fixtures.suite.ts';
 import type { Store } from '../store.ts';
 
 const start = (id: string, part: Partial<ExecutionStart> = {}): ExecutionStart => ({
@@ -87,6 +87,51 @@ export function testSkillExecutions(bench: () => Bench): void {
 			expect(await ids({ status: 'timeout' })).toEqual(['e4', 1]);
 			expect(await ids({ skill: 'other/demo2' })).toEqual(['o', 1]);
 			expect(await ids({ skill: 'demo' }, 1, 9)).toEqual(['e4 e3 e2 e1 e0', 5]);
+		});
+
+		test('F16: health: runs by day and how they ended, and what the answers in which it ran cost, each once', async () => {
+			const { skillExecutions, runs } = store;
+			const ran = async (id: string, runId: string | null, part: Partial<ExecutionEnd> = {}) => {
+				await skillExecutions.start(start(id, { caller: runId === null ? {} : { runId } }), at(2));
+				await skillExecutions.finish(id, end(part), at(3));
+			};
+			const answered = async (runId: string, cost: number | undefined, model = 'm/x') => {
+				const begin = startOf(runId, { conversationId: `of-${runId}` });
+				await runs.start({ ...begin, run: { ...begin.run, model } });
+				const usage = { model, steps: 1, inputTokens: 1, outputTokens: 1, ...(cost !== undefined && { cost }) };
+				const message = { ...begin.place.answer, status: 'complete' as const, usage };
+				await store.messages.update(`of-${runId}`, message);
+			};
+			await answered('health-1', 0.25);
+			await answered('health-2', undefined);
+			await answered('health-3', 0.5);
+			await answered('health-demo', undefined, 'offline');
+			await answered('health-other', 8);
+			for (const id of ['e1', 'e2']) await ran(id, 'health-1');
+			await ran('e3', 'health-2', { status: 'error' });
+			await ran('e4', 'health-3', { status: 'timeout' });
+			await ran('e5', 'health-demo');
+			await ran('e6', null);
+			await ran('denied', 'health-other', { status: 'error', errorType: 'ApprovalDenied' });
+			await skillExecutions.start(start('open', { caller: { runId: 'health-other' } }), at(2));
+			await skillExecutions.start(
+				start('other', { skillId: 'skills/demo2', caller: { runId: 'health-other' } }),
+				at(2)
+			);
+			const { days, answers } = await skillExecutions.health('skills/demo', '2026-01-01');
+			const sorted = days.toSorted((a, b) => (a.status < b.status ? -1 : 1));
+			const day = '2026-01-01';
+			expect(sorted).toEqual([
+				{ day, status: 'error', runs: 1 },
+				{ day, status: 'success', runs: 4 },
+				{ day, status: 'timeout', runs: 1 }
+			]);
+			expect(answers).toEqual({ count: 3, priced: 2, cost: 0.75 });
+			const nothing = { days: [], answers: { count: 0, priced: 0, cost: null } };
+			expect(await skillExecutions.health('skills/demo', '2026-01-02')).toEqual(nothing);
+			// What is deleted with its chat is no longer known.
+			await store.conversations.remove('of-health-3');
+			expect((await skillExecutions.health('skills/demo', day)).answers).toEqual({ count: 2, priced: 1, cost: 0.25 });
 		});
 
 		test('E12: what an earlier server left unfinished ends as an error; no other status is taken', async () => {

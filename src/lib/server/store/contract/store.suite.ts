@@ -12,6 +12,7 @@ import type { Bench } from './fixtures.suite.ts';
 import { testLoginSessions } from './login-sessions.suite.ts';
 import { testMessages } from './messages.suite.ts';
 import { testNetworkGrants } from './network-grants.suite.ts';
+import { testResponseConversations } from './response-conversations.suite.ts';
 import { testResponses } from './responses.suite.ts';
 import { testRunStart } from './run-start.suite.ts';
 import { testRuns } from './runs.suite.ts';
@@ -27,6 +28,7 @@ import { testSkillPins } from './skill-pins.suite.ts';
 import { testSkillTrash } from './skill-trash.suite.ts';
 import { createStore } from '../store.ts';
 import { testTrustedSkills } from './trusted-skills.suite.ts';
+import { testUploadedFiles } from './uploaded-files.suite.ts';
 
 /** `open` returns a migrated database, which the suite closes. */
 export function testStore(name: string, open: () => Promise<Kysely<Database>>): void {
@@ -54,6 +56,8 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testRunStart(() => bench);
 		testRuns(() => bench);
 		testResponses(() => bench);
+		testUploadedFiles(() => bench);
+		testResponseConversations(() => bench);
 		testBranches(() => bench);
 		testLoginSessions(() => bench);
 		testSecrets(() => bench);

@@ -1,7 +1,8 @@
 /** Every run of a script or tool, with caller and result (E10, E12, E13). */
-import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
+import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { type Database, hasEffect, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
 
@@ -124,6 +125,47 @@ export function createSkillExecutions(db: Kysely<Database>) {
 					{ executions, failures, lastUsedAt }
 				])
 			);
+		},
+
+		/**
+		 * Runs of a skill (`source/name`) that ended, by day, and answers in which it ran: since a time (ISO 8601), without
+		 * those that were denied. Answers of Demo mode don't count: they cost nothing.
+		 */
+		async health(skillId: string, since: string) {
+			const ended = db
+				.selectFrom('skill_executions')
+				.where('skill_id', '=', skillId)
+				.where('status', 'in', ['success', 'error', 'timeout'])
+				.where('created_at', '>=', since)
+				.where(({ or, eb }) => or([eb('error_type', 'is', null), eb('error_type', '!=', 'ApprovalDenied')]));
+			const day = sql<string>`substr(created_at, 1, 10)`;
+			const days = await ended
+				.select(({ fn }) => [day.as('day'), 'status', fn.countAll<number | string>().as('runs')])
+				.groupBy([day, 'status'])
+				.execute();
+			const used = db
+				.selectFrom('runs')
+				.where('id', 'in', ended.select('run_id').where('run_id', 'is not', null))
+				.where('model', '!=', BUILT_IN_MODEL)
+				.select(['conversation_id', 'message_id'])
+				.distinct();
+			const answers = await db
+				.selectFrom(used.as('used'))
+				.innerJoin('messages', (join) =>
+					join
+						.onRef('messages.conversation_id', '=', 'used.conversation_id')
+						.onRef('messages.id', '=', 'used.message_id')
+				)
+				.select(({ fn }) => [
+					fn.countAll<number | string>().as('count'),
+					fn.count<number | string>('cost').as('priced'),
+					fn.sum<number | null>('cost').as('cost')
+				])
+				.executeTakeFirstOrThrow();
+			return {
+				days: days.map(({ runs, ...rest }) => ({ ...rest, runs: Number(runs) })),
+				answers: { count: Number(answers.count), priced: Number(answers.priced), cost: answers.cost }
+			};
 		},
 
 		/** Ends executions left unfinished by an earlier server start as errors. Returns their number. */

@@ -1,8 +1,13 @@
 import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
+import { eventStream, responseEventFrames } from '$lib/server/http.ts';
 
-export const GET = door<'id'>('Responses API', 'read', async ({ app, caller, params, url }) => {
-	const shows = [...url.searchParams.getAll('include'), ...url.searchParams.getAll('include[]')];
+export const GET = door<'id'>('Responses API', 'read', async ({ app, caller, params, url: { searchParams } }) => {
+	if (searchParams.get('stream') === 'true') {
+		const follow = await app.responses.follow(params.id, caller, searchParams.get('starting_after'));
+		return eventStream((signal) => responseEventFrames(follow(signal)));
+	}
+	const shows = [...searchParams.getAll('include'), ...searchParams.getAll('include[]')];
 	return json(await app.responses.retrieve(params.id, caller, shows));
 });
 

@@ -1,6 +1,6 @@
 import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
-import { packagesAllowed, packagesWanted, skillPackages } from '$lib/shared/packages.ts';
+import { packagesAllowed, packagesRemoved, packagesWanted, skillPackages } from '$lib/shared/packages.ts';
 
 export const GET = endpoint({
 	id: 'getSkillPackages',
@@ -51,11 +51,12 @@ export const DELETE = endpoint({
 	tag: 'Skills',
 	summary: 'Stop installing, or remove the packages of a skill',
 	params: OF_SKILL,
+	query: packagesRemoved,
 	answer: skillPackages,
-	errors: ['invalid_input'],
-	handler: async ({ app, caller, params }) => {
+	errors: ['conflict'],
+	handler: async ({ app, caller, params, query }) => {
 		const skill = requireSkill(app, caller.apiKeyId, params.id);
-		await app.packages.remove(skill);
+		await app.packages.remove(skill, query.only);
 		return app.packages.stateOf(skill);
 	}
 });

@@ -1,4 +1,4 @@
-/** Serves the skills to one MCP client over stdin and stdout. Nothing else is written to stdout. */
+/** Serves one client over stdin and stdout: the skills over MCP, or the agent over ACP. Nothing else is written to stdout. */
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -7,29 +7,32 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { createApp, type App } from '../app.ts';
 import { loadConfig } from '../config.ts';
 import { DataFolderInUse } from '../data-folder.ts';
-import { connectLocal } from '../protocols/mcp/local-socket.ts';
+import { connectLocal, type LocalProtocol } from '../protocols/local-socket.ts';
 
 /** How long to wait for a server that is starting or stopping. */
 const PATIENCE_MS = 30_000;
 const LOOK_AGAIN_MS = 100;
 
-if (existsSync('.env')) process.loadEnvFile('.env');
-const input = process.stdin.pipe(new PassThrough());
-try {
-	await start();
-} catch (error) {
-	process.stderr.write(`Couldn’t start the app: ${error instanceof Error ? error.message : String(error)}\n`);
-	process.exit(1);
+/** Ends the process when the client has left. */
+export async function serveStdio(protocol: LocalProtocol): Promise<void> {
+	if (existsSync('.env')) process.loadEnvFile('.env');
+	const input = process.stdin.pipe(new PassThrough());
+	try {
+		await start(protocol, input);
+	} catch (error) {
+		process.stderr.write(`Couldn’t start the app: ${error instanceof Error ? error.message : String(error)}\n`);
+		process.exit(1);
+	}
 }
 
-async function start(): Promise<void> {
+async function start(protocol: LocalProtocol, input: PassThrough): Promise<void> {
 	const config = loadConfig(process.env);
 	const giveUpAt = performance.now() + PATIENCE_MS;
 	for (;;) {
-		const running = await connectLocal(config.dataDir);
-		if (running !== null && running !== 'impossible' && (await passOn(running)) === 'over') process.exit(0);
+		const running = await connectLocal(config.dataDir, protocol);
+		if (running !== null && running !== 'impossible' && (await passOn(running, input)) === 'over') process.exit(0);
 		try {
-			return serve(await createApp(config));
+			return serve(await createApp(config), protocol, input);
 		} catch (error) {
 			const isEnough = running === 'impossible' || performance.now() > giveUpAt;
 			if (!(error instanceof DataFolderInUse) || isEnough) throw error;
@@ -42,7 +45,7 @@ async function start(): Promise<void> {
  * Another server has this data folder: it answers, and this process only forwards. `unanswered` if that server stopped
  * without answering: the requests are in `input` again.
  */
-function passOn(server: Socket): Promise<'over' | 'unanswered'> {
+function passOn(server: Socket, input: PassThrough): Promise<'over' | 'unanswered'> {
 	const asked: Buffer[] = [];
 	let isAnswered = false;
 	const ask = (chunk: Buffer) => {
@@ -72,7 +75,7 @@ function passOn(server: Socket): Promise<'over' | 'unanswered'> {
 	});
 }
 
-function serve(app: App): void {
+function serve(app: App, protocol: LocalProtocol, input: PassThrough): void {
 	let isEnding = false;
 	const end = async (): Promise<void> => {
 		if (isEnding) return;
@@ -81,11 +84,13 @@ function serve(app: App): void {
 		process.exit(0);
 	};
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
-	app.mcp.serve(new StdioServerTransport(input), () => {
+	const onClosed = () => {
 		// Other clients may have connected to this process.
 		if (app.localSocket) app.localSocket.whenUnused(() => void end());
 		else void end();
-	});
+	};
+	if (protocol === 'acp') return app.acp.serve(input, process.stdout, onClosed);
+	app.mcp.serve(new StdioServerTransport(input), onClosed);
 	// `passOn` may have paused it.
 	input.resume();
 }

@@ -1,0 +1,247 @@
+/** Responses that go on without their client (F12). An event is stored before it's shown, so whoever follows can go on after it, also after a crash. */
+import { AppError } from '../../../shared/errors.ts';
+import type { Log } from '../../log.ts';
+import { EventWriter, type UnsavedEvents } from '../../runs/event-writer.ts';
+import { EVENT_PAGE } from '../../runs/run-log.ts';
+import type { StoredEvent } from '../../store/chat/runs.ts';
+import type { Responses, StoredResponse } from '../../store/responses.ts';
+import { runFailure, toApiError } from './errors.ts';
+import { INTERRUPTED, Interruption } from './respond.ts';
+import type { OutputItem, ResponseEvent } from './wire.ts';
+
+export interface BackgroundOptions {
+	responses: Responses;
+	log: Log;
+	/** Responses at once, of one key and of all. */
+	limits?: { ofOne: number; all: number };
+}
+
+/** Begins the turn, and is called once. `save` takes the response as it ended, before the last event. */
+type Open = (signal: AbortSignal, save: (ended: StoredResponse) => Promise<void>) => AsyncGenerator<ResponseEvent>;
+
+export interface Background {
+	/** Stores the response, then runs it. @throws AppError `rate_limited` at the limit, `unavailable` when stopping, or what the store throws */
+	start(response: StoredResponse, open: Open): Promise<void>;
+	/** As it's stored. What the server couldn't end is ended first. */
+	get(id: string, apiKeyId: string | null): Promise<StoredResponse | null>;
+	/** Events after this many, then new ones until the last. @throws AppError `unavailable` if the end couldn't be stored */
+	follow(id: string, after: number, signal: AbortSignal): AsyncGenerator<ResponseEvent>;
+	/** Cancels a response and waits for its end. Nothing happens if it isn't running. */
+	stop(id: string): Promise<void>;
+	/** Ends what an earlier process left running. Call once, before handling requests. */
+	recover(): Promise<void>;
+	/** Starts nothing more, and interrupts what still runs after `graceMs`. */
+	close(graceMs: number): Promise<void>;
+}
+
+const LIMITS = { ofOne: 32, all: 256 };
+/** Unsaved events after which the turn waits for the database. */
+const MAX_BACKLOG = 500;
+
+export function createBackground({ responses, log, limits = LIMITS }: BackgroundOptions): Background {
+	const writer = new EventWriter(responses);
+	const active = new Map<string, ActiveResponse>();
+	let isClosing = false;
+
+	const run = async (response: StoredResponse, open: Open, running: ActiveResponse): Promise<void> => {
+		let ended = response;
+		let last: ResponseEvent | null = null;
+		const save = async (stored: StoredResponse) => void (ended = stored);
+		try {
+			for await (const event of open(running.controller.signal, save)) {
+				if (isTerminal(event)) last = event;
+				else await append(running, event);
+			}
+		} catch (error) {
+			running.onLost(error);
+		}
+		await writer.leave(running);
+		if (running.lost || !last) {
+			const { error } = running.lost ?? { error: new Error('the response has no end') };
+			log.error({ responseId: response.id, error: String(error) }, 'a response in the background failed');
+			const { code, message } = toApiError(error);
+			ended = failed(ended, { code, message });
+			last = { type: 'response.failed', sequence_number: running.savedSeq, response: ended.body };
+		}
+		await responses.finish(ended, [...running.unsaved(), toStored(last)]);
+	};
+
+	const append = async (running: ActiveResponse, event: ResponseEvent): Promise<void> => {
+		running.push(event);
+		if (event.type === 'response.in_progress') {
+			await responses.setBody(running.runId, event.response as StoredResponse['body']);
+		}
+		// Text may wait for the next shared write; what was done is stored at once.
+		if (event.type.endsWith('.delta') && running.backlog < MAX_BACKLOG) writer.saveSoon(running);
+		else await writer.saveNow(running);
+	};
+
+	const endOrphan = async (stored: StoredResponse): Promise<void> => {
+		const output: OutputItem[] = [];
+		let seq = 0;
+		for (;;) {
+			const events = await responses.readEvents(stored.id, { after: seq, ...EVENT_PAGE });
+			const last = events.at(-1);
+			if (!last) break;
+			for (const event of events.map(toEvent)) {
+				if (event.type === 'response.output_item.done') output.push(event.item as OutputItem);
+			}
+			seq = last.seq;
+		}
+		const error = runFailure('interrupted', INTERRUPTED);
+		const ended = failed({ ...stored, body: { ...stored.body, output } }, error);
+		const last = { type: 'response.failed', sequence_number: seq, response: ended.body };
+		await responses.finish(ended, [toStored(last)]);
+		log.info({ responseId: stored.id }, 'response was interrupted by the last stop');
+	};
+
+	return {
+		async start(response, open) {
+			const { id, apiKeyId } = response;
+			if (isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
+			const own = [...active.values()].filter((each) => each.apiKeyId === apiKeyId);
+			if (own.length >= limits.ofOne || active.size >= limits.all) {
+				const hint = 'Wait until one has ended, or cancel one.';
+				throw new AppError('rate_limited', `Too many responses run in the background (${own.length} of yours).`, {
+					hint
+				});
+			}
+			const running = new ActiveResponse(id, apiKeyId);
+			active.set(id, running);
+			const { promise, resolve } = Promise.withResolvers<void>();
+			running.task = promise;
+			const end = () => {
+				active.delete(id);
+				running.wake();
+				resolve();
+			};
+			try {
+				await responses.put({ ...response, isRunning: true });
+			} catch (error) {
+				end();
+				throw error;
+			}
+			void run(response, open, running)
+				.catch((error: unknown) => log.error({ responseId: id, error: String(error) }, 'couldn’t end a response'))
+				.finally(end);
+		},
+
+		async get(id, apiKeyId) {
+			const stored = await responses.get(id, apiKeyId);
+			if (!stored?.isRunning || active.has(id)) return stored;
+			await endOrphan(stored);
+			return responses.get(id, apiKeyId);
+		},
+
+		async *follow(id, after, signal) {
+			const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+			for (let cursor = after; !signal.aborted;) {
+				// Taken before reading: what is stored meanwhile is noticed.
+				const running = active.get(id);
+				const changed = running?.changed;
+				const events = await responses.readEvents(id, { after: cursor, ...EVENT_PAGE });
+				for (const event of events) {
+					cursor = event.seq;
+					yield toEvent(event);
+				}
+				if (events.length > 0) continue;
+				if (running) await Promise.race([changed, left]);
+				else if (!(await responses.isRunning(id))) return;
+				else throw new AppError('unavailable', 'The end of this response couldn’t be saved. Try again.');
+			}
+		},
+
+		async stop(id) {
+			const running = active.get(id);
+			running?.controller.abort(new Error('cancelled by the client'));
+			await running?.task;
+		},
+
+		async recover() {
+			for (const response of await responses.listRunning()) await endOrphan(response);
+		},
+
+		async close(graceMs) {
+			isClosing = true;
+			const interrupt = () => {
+				for (const { controller } of active.values()) controller.abort(new Interruption());
+			};
+			const timer = setTimeout(interrupt, graceMs);
+			if (graceMs === 0) interrupt();
+			await Promise.all([...active.values()].map(({ task }) => task));
+			clearTimeout(timer);
+		}
+	};
+}
+
+class ActiveResponse implements UnsavedEvents {
+	readonly runId: string;
+	readonly apiKeyId: string | null;
+	readonly controller = new AbortController();
+	/** Resolves at its end. */
+	task: Promise<void> = Promise.resolve();
+	lost: { error: unknown } | null = null;
+	savedSeq = 0;
+	#unsaved: StoredEvent[] = [];
+	#change = Promise.withResolvers<void>();
+
+	constructor(id: string, apiKeyId: string | null) {
+		this.runId = id;
+		this.apiKeyId = apiKeyId;
+	}
+
+	/** Resolves when more is stored, or at the end. */
+	get changed(): Promise<void> {
+		return this.#change.promise;
+	}
+
+	get backlog(): number {
+		return this.#unsaved.length;
+	}
+
+	push(event: ResponseEvent): void {
+		this.#unsaved.push(toStored(event));
+	}
+
+	wake(): void {
+		this.#change.resolve();
+		this.#change = Promise.withResolvers<void>();
+	}
+
+	unsaved(): StoredEvent[] {
+		return this.lost ? [] : this.#unsaved;
+	}
+
+	onSaved(lastSeq: number): void {
+		this.savedSeq = lastSeq;
+		this.#unsaved = this.#unsaved.filter(({ seq }) => seq > lastSeq);
+		this.wake();
+	}
+
+	/** It was deleted, or can't be written: nobody would see how it goes on. */
+	onLost(error: unknown): void {
+		this.lost ??= { error };
+		this.controller.abort(error);
+	}
+}
+
+function isTerminal({ type }: ResponseEvent): boolean {
+	return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
+}
+
+/** Sequence numbers count from 0, and logs from 1. */
+function toStored(event: ResponseEvent): StoredEvent {
+	return { seq: event.sequence_number + 1, data: JSON.stringify(event) };
+}
+
+function toEvent({ data }: StoredEvent): ResponseEvent {
+	return JSON.parse(data) as ResponseEvent;
+}
+
+function failed(
+	stored: StoredResponse,
+	{ code, message }: { code: string | null; message: string }
+): StoredResponse & { body: Record<string, unknown> } {
+	const error = { code: code ?? 'server_error', message };
+	return { ...stored, body: { ...stored.body, status: 'failed', completed_at: null, incomplete_details: null, error } };
+}

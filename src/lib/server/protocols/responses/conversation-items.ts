@@ -1,0 +1,31 @@
+/** The conversation that a request names, and its items (F12). */
+import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
+import { ApiError, badParameter } from './errors.ts';
+import type { ResponseRequest } from './request.ts';
+
+/** Null without one. */
+export function conversationId(conversation: ResponseRequest['conversation']): string | null {
+	return (typeof conversation === 'string' ? conversation : conversation?.id) ?? null;
+}
+
+/** Null without a conversation. @throws ApiError 404; 400 if it's full */
+export async function itemsOfConversation(
+	{ responseConversations }: { responseConversations: ResponseConversations },
+	id: string | null,
+	apiKeyId: string | null
+): Promise<ConversationItem[] | null> {
+	if (id === null) return null;
+	if (!(await responseConversations.get(id, apiKeyId))) throw noConversation(id);
+	const items = await responseConversations.items(id);
+	if (items.length < MOST_ITEMS) return items;
+	const sentence = `This conversation has ${items.length} items, and can’t take more. Begin another one.`;
+	throw badParameter('conversation', sentence, 'conversation_full');
+}
+
+/** Of a conversation. */
+export const MOST_ITEMS = 5000;
+
+export function noConversation(id: string): ApiError {
+	const message = `Conversation with id '${id.slice(0, 100)}' not found.`;
+	return new ApiError(404, message, { code: 'conversation_not_found', param: 'conversation' });
+}

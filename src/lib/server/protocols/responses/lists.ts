@@ -1,0 +1,109 @@
+/** Lists in pages, as OpenAI's API has them, and stored items as it shows them (F12). */
+import { z } from 'zod';
+import { asArray, asObject } from '../../../shared/json.ts';
+import type { ResponseItem } from '../../agent/model.ts';
+import { isNote } from '../../agent/turn-note.ts';
+import type { StoredResponse } from '../../store/responses.ts';
+import { badParameter } from './errors.ts';
+import { checkBody } from './request.ts';
+
+export interface ListPage<Item> {
+	object: 'list';
+	data: Item[];
+	first_id: string | null;
+	last_id: string | null;
+	has_more: boolean;
+}
+
+const listQuery = (most: number) =>
+	z.object({
+		limit: z.coerce
+			.number()
+			.int()
+			.min(1)
+			.max(most)
+			.default(most > MOST ? most : USUAL),
+		order: z.enum(['asc', 'desc']).default('desc'),
+		after: z.string().max(200).optional()
+	});
+const MOST = 100;
+const USUAL = 20;
+
+/** `items` are in the order they came; more than `MOST` at once is also the default. @throws ApiError for a wrong parameter, or if `after` isn't one of them */
+export function pageOf<Item extends { id: string }>(
+	items: readonly Item[],
+	query: URLSearchParams,
+	most = MOST
+): ListPage<Item> {
+	const schema = listQuery(most);
+	const given = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(schema.shape, name));
+	const { limit, order, after } = checkBody(schema, Object.fromEntries(given));
+	const all = order === 'asc' ? items : items.toReversed();
+	const place = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
+	if (after !== undefined && place < 0) throw badParameter('after', 'There’s no item with the id in after.');
+	const data = all.slice(place + 1, place + 1 + limit);
+	return {
+		object: 'list',
+		data,
+		first_id: data[0]?.id ?? null,
+		last_id: data.at(-1)?.id ?? null,
+		has_more: place + 1 + limit < all.length
+	};
+}
+
+export type ShownItem = ResponseItem & { id: string };
+
+/** What the request brought, without what came before it in its chain. An item has the same id each time. */
+export function inputItemsOf(stored: StoredResponse): ShownItem[] {
+	return inputEntries(stored).flatMap(({ id, item }) => (isNote(item) ? [] : [shownItem(item, id)]));
+}
+
+/** As the model is given them, with notes. */
+export function inputEntries({ id, items, inputCount }: StoredResponse): { id: string; item: ResponseItem }[] {
+	const all = items as ResponseItem[];
+	return withIds(all.slice(0, inputCount ?? firstAnswer(all)), id.replace(/^resp_/, ''));
+}
+
+/** `hex` is unique, and the same each time. */
+export function withIds(items: readonly ResponseItem[], hex: string): { id: string; item: ResponseItem }[] {
+	return items.map((item, index) => ({ id: `${PREFIXES[item.type] ?? 'item'}_${hex}_i${index}`, item }));
+}
+
+const PREFIXES: Record<string, string> = {
+	message: 'msg',
+	function_call: 'fc',
+	function_call_output: 'fco',
+	reasoning: 'rs',
+	compaction: 'cmp'
+};
+
+/** Responses of older versions don't say where their output begins. */
+function firstAnswer(items: readonly ResponseItem[]): number {
+	const index = items.findIndex(
+		({ type, role }) => type === 'reasoning' || type === 'function_call' || role === 'assistant'
+	);
+	return index < 0 ? items.length : index;
+}
+
+/** Without what only the model's server reads. */
+export function shownItem(item: ResponseItem, id: string): ShownItem {
+	const { encrypted_content: _sealed, ...shown } = withNames(item);
+	const kept = item.type === 'compaction' ? item : shown;
+	return { ...kept, type: item.type, id, ...(item.type === 'reasoning' ? {} : { status: item.status ?? 'completed' }) };
+}
+
+/** Callers get names of pictures in the workspace, which lasts, in place of our own parts. */
+export function withNames(item: ResponseItem): ResponseItem {
+	const named = (parts: unknown) =>
+		asArray(parts).map((part) => {
+			const { type, file } = asObject(part);
+			const { path } = asObject(file);
+			if (type === 'output_text') return { annotations: [], logprobs: [], ...asObject(part) };
+			return typeof path === 'string' ? { type: 'input_text', text: `[Picture: ${path}]` } : part;
+		});
+	return {
+		...item,
+		...(Array.isArray(item.content) && { content: named(item.content) }),
+		...(Array.isArray(item.output) && { output: named(item.output) })
+	};
+}
