@@ -4,7 +4,7 @@ import { root, runTool } from './run-tool.ts';
 
 const SUITES: [string, string[]][] = [
 	['vitest', ['run', '--project=node', 'tests/protocols/mcp-conformance.test.ts']],
-	['@playwright/test:playwright', ['test', 'clients.spec.ts']]
+	['@playwright/test:playwright', ['test', 'clients.spec.ts', 'programs.spec.ts']]
 ];
 
 await clearReports(root);

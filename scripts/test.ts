@@ -3,6 +3,7 @@
  * docs/protocols.md; the last line is the total of them all. It installs nothing: what a machine lacks is skipped, and said.
  */
 
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +44,9 @@ console.log(`\n${slowestNote(results)}`);
 const missing = [...missingPackages(), ...(secondBrowser?.path === null ? ['chromium'] : [])];
 const note = skippedNote(totals.skipped, missing);
 if (note) console.log(`\n${note}`);
+if (!existsSync(join(root, 'tests/programs/node_modules'))) {
+	console.log('\nSkipped: tests with programs such as Codex. They run after npm install --prefix tests/programs.');
+}
 const failed = failedNote(results);
 if (failed) console.log(`\n${failed}`);
 const counted = process.env.REQUIRE_ALL === '1' ? requireAll(totals) : totals;

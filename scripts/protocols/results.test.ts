@@ -40,6 +40,20 @@ test('the tables of a run come between the marks, and the same run changes nothi
 	expect(await writeResults(root)).toBe(false);
 });
 
+test('programs have a place of their own, which a machine without them leaves as it is', async () => {
+	await putReports();
+	const path = join(root, 'docs/protocols.md');
+	await writeFile(path, '<!-- programs -->\nold\n<!-- /programs -->\n<!-- results -->\n<!-- /results -->');
+	await writeResults(root);
+	expect(await readFile(path, 'utf8')).toContain('<!-- programs -->\nold\n<!-- /programs -->');
+	const rows = [{ Program: 'codex 1', Way: 'MCP' }];
+	await writeFile(join(root, 'test-results/protocols/programs.json'), JSON.stringify(rows));
+	expect(await writeResults(root)).toBe(true);
+	expect(await readFile(path, 'utf8')).toContain(
+		'<!-- programs -->\n| Program | Way |\n| --- | --- |\n| codex 1 | MCP |\n<!-- /programs -->'
+	);
+});
+
 test('without a report of this run nothing is written', async () => {
 	await putReports();
 	await clearReports(root);
@@ -51,6 +65,6 @@ test('without a report of this run nothing is written', async () => {
 test.each(['none', '<!-- /results --> <!-- results -->', '<!-- results --><!-- results --><!-- /results -->'])(
 	'a page with the marks as in “%s” is refused',
 	(page) => {
-		expect(() => withResults(page, 'new')).toThrow('once, in this order');
+		expect(() => withResults(page, 'results', 'new')).toThrow('once, in this order');
 	}
 );

@@ -1,4 +1,5 @@
 /** The tables of docs/protocols.md, from what the tests of a run have shown (tests/support/protocol-report.ts). */
+import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -9,8 +10,6 @@ interface Manifest {
 	devDependencies: Row;
 }
 
-const BEGIN = '<!-- results -->';
-const END = '<!-- /results -->';
 const PAGE = 'docs/protocols.md';
 const SUITE = '@modelcontextprotocol/conformance';
 const REPORTS = 'test-results/protocols';
@@ -32,7 +31,10 @@ export async function writeResults(root: string): Promise<boolean> {
 	const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
 	const suite = `${SUITE} ${devDependencies[SUITE]}`;
 	const results = renderResults({ clients: await read('clients'), conformance: await read('mcp-conformance'), suite });
-	const written = withResults(page, results);
+	// A machine without the programs can't say anything about them.
+	const programs = existsSync(join(root, REPORTS, 'programs.json')) ? table(await read('programs')) : null;
+	const shown = withResults(page, 'results', results);
+	const written = programs === null ? shown : withResults(shown, 'programs', programs);
 	if (written === page) return false;
 	await writeFile(path, written);
 	return true;
@@ -58,14 +60,15 @@ Of ${conformance.length} scenarios of ${suite}, ${passed} passed, and ${conforma
 ${table(conformance)}`;
 }
 
-/** @throws Error when the page has not one place for them */
-export function withResults(page: string, results: string): string {
-	const [before, rest, ...more] = page.split(BEGIN);
-	const [, after, ...others] = rest?.split(END) ?? [];
+/** @throws Error when the page has not one place of this name */
+export function withResults(page: string, place: 'results' | 'programs', results: string): string {
+	const [begin, end] = [`<!-- ${place} -->`, `<!-- /${place} -->`];
+	const [before, rest, ...more] = page.split(begin);
+	const [, after, ...others] = rest?.split(end) ?? [];
 	if (before === undefined || after === undefined || more.length > 0 || others.length > 0) {
-		throw new Error(`${PAGE} must have ${BEGIN} and ${END} once, in this order`);
+		throw new Error(`${PAGE} must have ${begin} and ${end} once, in this order`);
 	}
-	return `${before}${BEGIN}\n${results}\n${END}${after}`;
+	return `${before}${begin}\n${results}\n${end}${after}`;
 }
 
 function table(rows: readonly Row[]): string {

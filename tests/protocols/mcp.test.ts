@@ -193,6 +193,23 @@ describe.each([
 		}
 	});
 
+	test('E15: skills/list has the description of the file, also one that is longer than the standard allows', async () => {
+		const description = 'Counts words. '.repeat(120).trim();
+		await rig.put('wordy/SKILL.md', `---\nname: wordy\ndescription: ${description}\n---\nText.`);
+		await rig.app.skills.registry.reload();
+		try {
+			const entry = z.looseObject({ frontmatter: z.looseObject({ name: z.string(), description: z.string() }) });
+			const { skills } = await client.request(
+				{ method: 'skills/list', params: {} },
+				z.looseObject({ skills: z.array(entry) })
+			);
+			expect(skills.find(({ frontmatter }) => frontmatter.name === 'wordy')?.frontmatter.description).toBe(description);
+		} finally {
+			await rm(join(rig.skills, 'wordy'), { recursive: true });
+			await rig.app.skills.registry.reload();
+		}
+	});
+
 	test('E15: names are completed', async () => {
 		const ref = { type: 'ref/resource', uri: 'skill://{skill}/{+path}' } as const;
 		const { completion } = await client.complete({ ref, argument: { name: 'skill', value: 'dem' } });

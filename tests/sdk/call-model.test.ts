@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OpenRouter as AgentRouter } from '@openrouter/agent';
-import { OpenRouter } from '@openrouter/sdk';
+import { OpenRouter as AgentRouter, tool } from '@openrouter/agent';
+import * as sdk from '@openrouter/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import type { ModelServer } from '../support/model-server.ts';
 import { startOfflineServer } from '../support/offline-server.ts';
@@ -36,7 +37,7 @@ function calledTools(): unknown[] {
 }
 
 test.each([
-	['@openrouter/sdk', OpenRouter],
+	['@openrouter/sdk', sdk.OpenRouter],
 	['@openrouter/agent', AgentRouter]
 ])('B17: callModel of %s runs `skills.sdkTools` until there is an answer', async (_name, Router) => {
 	const openrouter = new Router({ apiKey: 'any', serverURL: server.url }) as unknown as Caller;
@@ -50,4 +51,24 @@ test.each([
 	expect(await openrouter.callModel(request).getText()).toMatch(/words\W+4\b/);
 	expect(calledTools()).toEqual(['load_skill', 'use_skill']);
 	expect(server.violations).toEqual([]);
+});
+
+test('B17: a tool made with `tool` of @openrouter/agent works beside `skills.sdkTools`; @openrouter/sdk has no `tool`', async () => {
+	expect(sdk).not.toHaveProperty('tool');
+	const own = tool({
+		name: 'office_hours',
+		description: 'Says when the office is open.',
+		inputSchema: z.object({ day: z.string() }),
+		execute: ({ day }) => ({ day, open: '9–17' })
+	});
+	const openrouter = new AgentRouter({ apiKey: 'any', serverURL: server.url }) as unknown as Caller;
+	const answer = openrouter.callModel({
+		model: 'built-in/responder',
+		input: 'How many words are in: the quick brown fox',
+		instructions: skills.systemPrompt,
+		tools: [...skills.sdkTools, own]
+	});
+	expect(await answer.getText()).toMatch(/words\W+4\b/);
+	const { tools } = server.requests.at(-1)?.body as { tools: { name: string }[] };
+	expect(tools.map(({ name }) => name)).toEqual(['load_skill', 'use_skill', 'office_hours']);
 });

@@ -19,14 +19,22 @@ export interface WireRequest {
 	body: Json;
 }
 
+export interface Seen {
+	system: string;
+	/** Names. */
+	tools: string[];
+	results: string[];
+	choice: unknown;
+}
+
 export interface VendorServer {
 	/** Without the version, which some clients add themselves. */
 	readonly url: string;
 	readonly requests: WireRequest[];
 	/** What the vendor would have refused. */
 	readonly violations: string[];
-	/** A request's system prompt, tool names and results; index from 0, negative from the end. */
-	seen(index: number): { system: string; tools: string[]; results: string[]; choice: unknown };
+	/** Of a request; index from 0, negative from the end. */
+	seen(index: number): Seen;
 	close(): Promise<void>;
 }
 
@@ -94,13 +102,7 @@ export async function startVendorServer(vendor: Vendor, script: VendorReply[]): 
 		requests,
 		violations,
 		seen(index) {
-			const body = requests.at(index)?.body ?? {};
-			return {
-				system: systemOf(vendor, body),
-				tools: namesOf(vendor, body),
-				results: resultsIn(vendor, body).map(({ text }) => text),
-				choice: vendor === 'gemini' ? body.toolConfig : body.tool_choice
-			};
+			return seenIn(vendor, requests.at(index)?.body ?? {});
 		},
 		close: () =>
 			new Promise((resolve) => {
@@ -127,7 +129,7 @@ function errorBody(vendor: Vendor, message: string): Json {
 	}
 }
 
-function answerBody(
+export function answerBody(
 	vendor: Vendor,
 	reply: Exclude<VendorReply, { status: number }>,
 	results: string[],
@@ -198,6 +200,16 @@ function messageItem(text: string, turn: number): Json {
 	return { type: 'message', id: `msg_${turn}`, role: 'assistant', status: 'completed', content };
 }
 
+/** What a model would see of a request. */
+export function seenIn(vendor: Vendor, body: Json): Seen {
+	return {
+		system: systemOf(vendor, body),
+		tools: namesOf(vendor, body),
+		results: resultsIn(vendor, body).map(({ text }) => text),
+		choice: vendor === 'gemini' ? body.toolConfig : body.tool_choice
+	};
+}
+
 function systemOf(vendor: Vendor, body: Json): string {
 	switch (vendor) {
 		case 'responses':
@@ -218,6 +230,8 @@ function namesOf(vendor: Vendor, body: Json): string[] {
 	const tools = list(body.tools);
 	if (vendor === 'gemini')
 		return tools.flatMap((tool) => list(tool.functionDeclarations).map(({ name }) => String(name)));
+	if (vendor === 'responses')
+		return tools.flatMap((tool) => [tool, ...list(tool.tools)]).map(({ name }) => String(name));
 	return tools.map((tool) => String((vendor === 'chat' ? (tool.function as Json) : tool).name));
 }
 
@@ -227,11 +241,11 @@ function resultsIn(vendor: Vendor, body: Json): { id: string; text: string }[] {
 		case 'responses':
 			return list(body.input)
 				.filter(({ type }) => type === 'function_call_output')
-				.map(({ call_id: id, output }) => ({ id: String(id), text: String(output) }));
+				.map(({ call_id: id, output }) => ({ id: String(id), text: textOf(output) }));
 		case 'chat':
 			return list(body.messages)
 				.filter(({ role }) => role === 'tool')
-				.map(({ tool_call_id: id, content }) => ({ id: String(id), text: String(content) }));
+				.map(({ tool_call_id: id, content }) => ({ id: String(id), text: textOf(content) }));
 		case 'anthropic':
 			return list(body.messages)
 				.flatMap(({ content }) => list(content))

@@ -1,13 +1,26 @@
-/** A whole Chat Completions or Anthropic Messages reply as the server-sent events it's streamed in. */
+/** A vendor's whole reply as the server-sent events it's streamed in. */
 type Json = Record<string, unknown>;
 
 /** Texts and arguments come in two pieces, since they can be cut anywhere. */
 export function streamed(vendor: string, answer: Json): string {
 	if (vendor === 'chat') return [...chatChunks(answer), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
-	if (vendor !== 'anthropic') throw new Error(`No stream is played for ${vendor}.`);
-	return anthropicEvents(answer)
-		.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`)
-		.join('');
+	// Gemini's chunks are whole answers; one is enough.
+	if (vendor === 'gemini') return `data: ${JSON.stringify(answer)}\n\n`;
+	const events = vendor === 'anthropic' ? anthropicEvents(answer) : responseEvents(answer);
+	return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+function responseEvents(answer: Json): Json[] {
+	const items = answer.output as Json[];
+	const events = [
+		{ type: 'response.created', response: { ...answer, status: 'in_progress', output: [] } },
+		...items.flatMap((item, index): Json[] => [
+			{ type: 'response.output_item.added', output_index: index, item },
+			{ type: 'response.output_item.done', output_index: index, item }
+		]),
+		{ type: 'response.completed', response: answer }
+	];
+	return events.map((event, index) => ({ ...event, sequence_number: index }));
 }
 
 function chatChunks(answer: Json): string[] {

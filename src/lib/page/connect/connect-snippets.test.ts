@@ -24,7 +24,7 @@ describe('F12: settings to copy', () => {
 
 	test('F12: the library, and a program that is started here, are told no key', () => {
 		const without = all.filter(({ client }) => WITHOUT_KEY.has(client));
-		expect(without).toHaveLength(8);
+		expect(without).toHaveLength(7);
 		for (const { text } of without) expect(text).not.toContain(PLACE.key);
 	});
 
