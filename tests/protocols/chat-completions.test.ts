@@ -370,6 +370,26 @@ test.each(Object.entries(EXTRAS))('F12: the fields of %s are taken or ignored', 
 	expect(sent(0).max_output_tokens).toBe('max_tokens' in extras && extras.max_tokens === 1 ? 16 : undefined);
 });
 
+test('F12: a custom tool’s text goes out and comes back', async () => {
+	const PATCH = { type: 'custom', custom: { name: 'apply_patch', description: 'Changes files.' } };
+	await open([call('apply_patch', { input: '*** Begin' }, 'call_1'), text('Changed.')]);
+	const asked = { messages: [USER], tools: [PATCH] };
+	const first = await ask(asked);
+	const [choice] = first.body.choices;
+	expect(choice).toMatchObject({
+		finish_reason: 'tool_calls',
+		message: { tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'apply_patch', input: '*** Begin' } }] }
+	});
+	const result = { role: 'tool', tool_call_id: 'call_1', content: 'Done' };
+	const second = await ask({ ...asked, messages: [USER, choice.message, result] });
+	expect(second.body.choices[0].message.content).toBe('Changed.');
+	const { input } = sent(1) as { input: any[] };
+	expect(input.slice(-2)).toMatchObject([
+		{ type: 'function_call', call_id: 'call_1', name: 'apply_patch', arguments: '{"input":"*** Begin"}' },
+		{ type: 'function_call_output', call_id: 'call_1', output: 'Done' }
+	]);
+});
+
 test('F12: functions and function_call, from before tools, are answered in kind', async () => {
 	await open([call('get_weather', { place: 'Rome' }, 'call_1'), call('get_weather', { place: 'Rome' }, 'call_1')]);
 	const request = { messages: [USER], functions: [WEATHER.function], function_call: { name: 'get_weather' } };
