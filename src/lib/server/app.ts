@@ -232,13 +232,21 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				: workspaces.path(conversationId)
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
+	const login = createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys });
 	const mcp = createMcp({ ...parts, store, adHoc, log });
+	const a2a = createA2A({
+		...{ store, runner, workspaces, changes, skills, modes, log, isEnabled },
+		isKeyNeeded: login.isNeeded,
+		pushKey: parts.keyFor('a2a-push'),
+		pushHosts: config.a2aPushHosts
+	});
+	await a2a.resume();
 	const localSocket = await listenLocal(mcp, config.dataDir);
 	return {
 		...parts,
 		config,
 		dataFolder,
-		login: createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys }),
+		login,
 		apiKeys,
 		store,
 		adHoc,
@@ -253,13 +261,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		changes,
 		mcpServers,
 		models,
-		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
+		a2a,
 		responses,
 		sockets,
 		mcp,
 		localSocket,
 		async close() {
-			await Promise.all([localSocket?.close(), mcp.close()]);
+			await Promise.all([localSocket?.close(), mcp.close(), a2a.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();

@@ -19,6 +19,7 @@ import { addMissing } from './migrations/013-missing.ts';
 import { addSkillPackages } from './migrations/014-skill-packages.ts';
 import { addEvalAnswers } from './migrations/015-eval-answers.ts';
 import { addSkillDrafts } from './migrations/016-skill-drafts.ts';
+import { addTaskPushes } from './migrations/017-task-pushes.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -38,7 +39,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'013_missing': { up: addMissing },
 	'014_skill_packages': { up: addSkillPackages },
 	'015_eval_answers': { up: addEvalAnswers },
-	'016_skill_drafts': { up: addSkillDrafts }
+	'016_skill_drafts': { up: addSkillDrafts },
+	'017_task_pushes': { up: addTaskPushes }
 };
 
 /**

@@ -30,6 +30,7 @@ const LANDED: Record<string, string> = {
 	'014-skill-packages.ts': '2e89fc9c07b16a611b99c958477e0e6d33e68a79118bd65e1496dc65fe414088',
 	'015-eval-answers.ts': '4a9de42da1caf4f298a9e0991d2631ee65705810d5f57b18fbb23f5f40cde515',
 	'016-skill-drafts.ts': '393e832b331a9eeb014b0f0b1d38e6ebbc23ffd58b40d5b1a3dca7a030ad8236',
+	'017-task-pushes.ts': '4eaca0ca2a945213c358f08fb706a3b8a841da8cd80057f033edc2a6b3d3a3f3',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };

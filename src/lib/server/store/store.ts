@@ -15,6 +15,7 @@ import { createSkillDrafts } from './skills/drafts.ts';
 import { createEvalRuns } from './skills/eval-runs.ts';
 import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
+import { createTasks } from './chat/tasks.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
 import { createSkillInstalls, createSkillTrash } from './skills/installs.ts';
@@ -28,6 +29,7 @@ export function createStore(db: Kysely<Database>) {
 		conversationSkills: withStorageErrors(createConversationSkills(db)),
 		messages: withStorageErrors(createMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
+		tasks: withStorageErrors(createTasks(db)),
 		responses: withStorageErrors(createResponses(db)),
 		queue: withStorageErrors(createQueue(db)),
 		approvals: withStorageErrors(createApprovals(db)),
