@@ -288,6 +288,19 @@ test('F3: secrets of receivers are encrypted in the database', async () => {
 	expect(rows).not.toMatch(/hidden|127\.0\.0\.1/);
 });
 
+test('E16: one that is damaged in the database is given up at the next start, and the server starts', async () => {
+	model.push(SAY);
+	const task = await send('say hi', {});
+	const place = { contextId: task.contextId, messageId: await answerOf(task), taskId: task.id, isOpen: true };
+	for (const sealed of ['garbage', 'null', '{}', '{"iv":"","tag":"","ciphertext":""}']) {
+		await rig.app.store.tasks.putPush({ ...place, id: sealed, sealed }, new Date().toISOString());
+	}
+	expect(await openTasks()).toContain(task.id);
+	await rig.reopen();
+	expect(await openTasks()).not.toContain(task.id);
+	expect((await rpc('ListTaskPushNotificationConfigs', { taskId: task.id })).result['configs'] ?? []).toEqual([]);
+});
+
 test('E16: a task has five of them, however many are asked for at once', async () => {
 	model.push(text('Done.'));
 	const task = await send('go', {});
@@ -330,6 +343,32 @@ describe('with keys', () => {
 			expect([name, answer?.error]).toMatchObject([name, { code: -32001, message: 'Task not found.' }]);
 		}
 		expect((await own?.('GetTaskPushNotificationConfig', place))?.error).toBeUndefined();
+	});
+
+	test('E16: a key can’t take all the room there is: another key still finds some', { timeout: 60_000 }, async () => {
+		const [own, other] = await Promise.all(
+			['greedy', 'modest'].map(async (name) => {
+				const { key } = await rig.app.apiKeys.create({ name, scopes: ['read', 'execute'] });
+				return rpcCaller(rig.url, key);
+			})
+		);
+		if (!own || !other) throw new Error('no keys');
+		const waiting = async (by: RpcCaller) => {
+			model.push(SAY);
+			return (await by('SendMessage', { message: message('say hi') })).result['task'] as Task;
+		};
+		const add = (by: RpcCaller, { id: taskId }: Task, id: number) =>
+			by('CreateTaskPushNotificationConfig', { taskId, id: `n${id}`, url: good.url });
+		for (const _ of Array.from({ length: 40 })) {
+			const task = await waiting(own);
+			for (const id of [1, 2, 3, 4, 5]) expect((await add(own, task, id)).error).toBeUndefined();
+		}
+		const more = await waiting(own);
+		expect((await add(own, more, 1)).error?.message).toContain('Too many tasks');
+		expect((await add(other, await waiting(other), 1)).error).toBeUndefined();
+		const { result } = await own('ListTasks', { pageSize: 100 });
+		for (const { id } of result['tasks'] as Task[]) await own('CancelTask', { id });
+		expect((await add(own, await waiting(own), 1)).error).toBeUndefined();
 	});
 
 	test('C16: a key that was revoked is told nothing more', async () => {

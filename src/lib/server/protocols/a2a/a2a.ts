@@ -177,7 +177,7 @@ function createHandler(
 	/** Starts or answers, and remembers whom to tell. */
 	const begin = async (message: Message | undefined, configuration: SendMessageConfiguration | undefined) => {
 		const push = configuration?.taskPushNotificationConfig;
-		if (push) pushes.check(push);
+		if (push) pushes.check(push, asker.apiKeyId);
 		const source = await send(parts, asker, required(message));
 		if (push) await pushes.add(source, push, { asker, version, origin: agent.origin }, true);
 		return source;
@@ -214,7 +214,6 @@ function createHandler(
 			}),
 		createTaskPushNotificationConfig: (config) =>
 			guard(async () => {
-				pushes.check(config);
 				const source = await readTask(parts, asker, config.taskId);
 				return pushes.add(source, config, { asker, version, origin: agent.origin });
 			}),

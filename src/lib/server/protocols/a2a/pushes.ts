@@ -37,7 +37,7 @@ type Config = TaskPushNotificationConfig;
 
 export interface Pushes {
 	/** Checks address and secrets before anything is started. @throws RequestMalformedError */
-	check(config: Config): void;
+	check(config: Config, apiKeyId: string | null): void;
 	/** Adds a config to a task, or replaces the one of its id. `isNew`: the task starts or goes on with the same call. */
 	add(source: TaskSource, config: Config, caller: PushCaller, isNew?: boolean): Promise<Config>;
 	/** @throws TaskNotFoundError */
@@ -54,6 +54,8 @@ export interface Pushes {
 const MAX_PER_TASK = 5;
 /** Of all tasks that aren't over. */
 const MAX_OPEN = 1000;
+/** Of those, so that one key can't take them all. */
+const MAX_OPEN_PER_KEY = 200;
 /** After a failure; then it's given up. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 const TIMEOUT_MS = 10_000;
@@ -73,7 +75,7 @@ type Secret = z.infer<typeof stored>;
 /** One task and everybody who is told of it. */
 interface Watch {
 	task: Task | null;
-	sinks: Map<string, PushSink>;
+	sinks: Map<string, PushSink & Pick<Asker, 'apiKeyId'>>;
 	stop: AbortController;
 	/** Its last event has been told to the sinks. */
 	isOver: boolean;
@@ -93,10 +95,11 @@ export function createPushes(parts: PushParts): Pushes {
 		...push,
 		sealed: JSON.stringify(encryptText(parts.pushKey, labelOf(push), JSON.stringify(secret)))
 	});
-	/** null if it was written with another key. */
+	/** null if it was written with another key, or damaged. */
 	const open = (push: TaskPush): Secret | null => {
-		const text = decryptText(parts.pushKey, labelOf(push), JSON.parse(push.sealed) as ReturnType<typeof encryptText>);
-		return text === null ? null : (stored.safeParse(JSON.parse(text)).data ?? null);
+		const sealed = jsonOf(push.sealed) as ReturnType<typeof encryptText> | null;
+		const text = sealed && decryptText(parts.pushKey, labelOf(push), sealed);
+		return text === null ? null : (stored.safeParse(jsonOf(text)).data ?? null);
 	};
 	const find = async ({ contextId, answer }: TaskSource): Promise<TaskPush[]> =>
 		store.tasks.pushes(contextId, answer.id);
@@ -182,16 +185,19 @@ export function createPushes(parts: PushParts): Pushes {
 		const found = watches.get(place);
 		const isFirst = !found || found.isOver;
 		const watched = isFirst ? { task: null, sinks: new Map(), stop: new AbortController(), isOver: false } : found;
-		const sink = createPushSink({
-			version: secret.version,
-			deliver: (notification) => deliver(push, secret, notification),
-			onEnd() {
-				if (closing.signal.aborted) return;
-				watched.sinks.delete(push.id);
-				if (watched.sinks.size === 0) drop(place, watched);
-				keep(store.tasks.closePush(push));
-			}
-		});
+		const sink = {
+			apiKeyId: secret.asker.apiKeyId,
+			...createPushSink({
+				version: secret.version,
+				deliver: (notification) => deliver(push, secret, notification),
+				onEnd() {
+					if (closing.signal.aborted) return;
+					watched.sinks.delete(push.id);
+					if (watched.sinks.size === 0) drop(place, watched);
+					keep(store.tasks.closePush(push));
+				}
+			})
+		};
 		watched.sinks.get(push.id)?.stop();
 		watched.sinks.set(push.id, sink);
 		if (watched.task && told === null) sink.push({ payload: { $case: 'task', value: watched.task } }, watched.task);
@@ -200,9 +206,10 @@ export function createPushes(parts: PushParts): Pushes {
 		keep(follow(watched, push, secret, told).catch((error: unknown) => (drop(place, watched), Promise.reject(error))));
 	};
 
-	const check = (config: Config): URL => {
-		const open = watches.values().reduce((sum, { sinks }) => sum + sinks.size, 0);
-		if (open >= MAX_OPEN) {
+	const check = (config: Config, apiKeyId: string | null): URL => {
+		const told = [...watches.values()].flatMap(({ sinks }) => [...sinks.values()]);
+		const own = told.filter((sink) => sink.apiKeyId === apiKeyId);
+		if (told.length >= MAX_OPEN || (apiKeyId !== null && own.length >= MAX_OPEN_PER_KEY)) {
 			throw new RequestMalformedError('Too many tasks have push notifications. Try again when some are done.');
 		}
 		const url = URL.parse(config.url);
@@ -223,7 +230,7 @@ export function createPushes(parts: PushParts): Pushes {
 		check,
 
 		async add(source, config, { asker, version, origin }, isNew = false) {
-			const { href } = check(config);
+			const { href } = check(config, asker.apiKeyId);
 			const { contextId, taskId, answer } = source;
 			// 0.3 has one without an id, which is replaced.
 			const id = config.id || (version === '0.3' ? taskId : randomUUID());
@@ -282,6 +289,15 @@ export function createPushes(parts: PushParts): Pushes {
 			await Promise.all(working);
 		}
 	};
+}
+
+function jsonOf(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		// As if it were null, which is no secret either.
+		return null;
+	}
 }
 
 function tell(watch: Watch, event: StreamResponse): void {
