@@ -3,7 +3,7 @@ import { clearReports, writeResults } from './protocols/results.ts';
 import { root, runTool } from './run-tool.ts';
 
 const SUITES: [string, string[]][] = [
-	['vitest', ['run', '--project=node', 'tests/protocols/mcp-conformance.test.ts']],
+	['vitest', ['run', '--project=node', 'tests/protocols/mcp-conformance.test.ts', 'tests/protocols/a2a-tck.test.ts']],
 	['@playwright/test:playwright', ['test', 'clients.spec.ts', 'programs.spec.ts']]
 ];
 

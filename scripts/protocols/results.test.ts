@@ -11,7 +11,8 @@ const CONFORMANCE = [
 ];
 
 const SUITE = '@modelcontextprotocol/conformance';
-const RESULTS = { clients: CLIENTS, conformance: CONFORMANCE, suite: `${SUITE} 1.2.3` };
+const TCK = [{ Requirement: 'CORE-GET-001', Result: 'passed', Why: '' }];
+const RESULTS = { clients: CLIENTS, conformance: CONFORMANCE, suite: `${SUITE} 1.2.3`, tck: TCK };
 
 let root: string;
 beforeEach(async () => {
@@ -27,6 +28,7 @@ async function putReports(): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, 'clients.json'), JSON.stringify(CLIENTS));
 	await writeFile(join(folder, 'mcp-conformance.json'), JSON.stringify(CONFORMANCE));
+	await writeFile(join(folder, 'a2a-tck.json'), JSON.stringify(TCK));
 }
 
 test('the tables of a run come between the marks, and the same run changes nothing more', async () => {
@@ -37,6 +39,9 @@ test('the tables of a run come between the marks, and the same run changes nothi
 	expect(page).toContain('| Client | Words |\n| --- | --- |\n| one 1.0.0 | 5 words |\n');
 	expect(page).toContain(`Of 2 scenarios of ${SUITE} 1.2.3, 1 passed, and 1 do not apply.`);
 	expect(page).toContain('| images | does not apply | No tool gives a \\| b. |\n');
+	expect(page).toContain(
+		'Of 1 requirements of the A2A TCK 1.0.0, as our tests have them, 1 passed, and 0 do not apply.'
+	);
 	expect(await writeResults(root)).toBe(false);
 });
 

@@ -30,7 +30,10 @@ export async function writeResults(root: string): Promise<boolean> {
 	const page = await readFile(path, 'utf8');
 	const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
 	const suite = `${SUITE} ${devDependencies[SUITE]}`;
-	const results = renderResults({ clients: await read('clients'), conformance: await read('mcp-conformance'), suite });
+	const results = renderResults({
+		...{ clients: await read('clients'), conformance: await read('mcp-conformance'), suite },
+		tck: await read('a2a-tck')
+	});
 	// A machine without the programs can't say anything about them.
 	const programs = existsSync(join(root, REPORTS, 'programs.json')) ? table(await read('programs')) : null;
 	const shown = withResults(page, 'results', results);
@@ -45,10 +48,12 @@ export interface Results {
 	conformance: readonly Row[];
 	/** Of the conformance, with its version. */
 	suite: string;
+	/** Requirements of A2A's TCK. */
+	tck: readonly Row[];
 }
 
-export function renderResults({ clients, conformance, suite }: Results): string {
-	const passed = conformance.filter(({ Result }) => Result === 'passed').length;
+export function renderResults({ clients, conformance, suite, tck }: Results): string {
+	const [passed, met] = [passedOf(conformance), passedOf(tck)];
 	return `### Clients that run the tasks in the tests
 
 ${table(clients)}
@@ -57,7 +62,17 @@ ${table(clients)}
 
 Of ${conformance.length} scenarios of ${suite}, ${passed} passed, and ${conformance.length - passed} do not apply.
 
-${table(conformance)}`;
+${table(conformance)}
+
+### A2A requirements
+
+Of ${tck.length} requirements of the A2A TCK 1.0.0, as our tests have them, ${met} passed, and ${tck.length - met} do not apply.
+
+${table(tck)}`;
+}
+
+function passedOf(rows: readonly Row[]): number {
+	return rows.filter(({ Result }) => Result === 'passed').length;
 }
 
 /** @throws Error when the page has not one place of this name */

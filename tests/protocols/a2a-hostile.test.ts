@@ -48,8 +48,13 @@ test.each([
 	['a task id that is an object', '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":{}}}', -32602],
 	['a task that is not there', '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"nope"}}', -32001],
 	['a task id with a null', '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"a\\u0000b"}}', -32001],
-	['push notifications', '{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{}}', -32003],
-	['a list of tasks', '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}', -32004]
+
+	[
+		'a push notification without a task',
+		'{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{}}',
+		-32602
+	],
+	['a page of no tasks', '{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":0}}', -32602]
 ])('E16: %s is an error of the protocol', async (_, body, expected) => {
 	const { status, answer, code } = await post(body);
 	expect({ status, jsonrpc: answer.jsonrpc, code }).toEqual({ status: 200, jsonrpc: '2.0', code: expected });
@@ -132,7 +137,15 @@ test('E16: whatever the params are, the answer is JSON-RPC', { timeout: 60_000 }
 		'tasks/cancel',
 		'tasks/resubscribe',
 		'SendMessage',
-		'GetTask'
+		'GetTask',
+		'CreateTaskPushNotificationConfig',
+		'GetTaskPushNotificationConfig',
+		'ListTaskPushNotificationConfigs',
+		'DeleteTaskPushNotificationConfig',
+		'tasks/pushNotificationConfig/set',
+		'tasks/pushNotificationConfig/get',
+		'tasks/pushNotificationConfig/list',
+		'tasks/pushNotificationConfig/delete'
 	];
 	await fc.assert(
 		fc.asyncProperty(fc.constantFrom(...methods), fc.jsonValue(), async (method, params) => {
@@ -141,6 +154,32 @@ test('E16: whatever the params are, the answer is JSON-RPC', { timeout: 60_000 }
 			expect([-32602, -32001]).toContain(code);
 		}),
 		{ numRuns: 150 }
+	);
+});
+
+test('E16: whatever a list of tasks is asked for, it is a list or a refusal', { timeout: 60_000 }, async () => {
+	const odd = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.integer());
+	const some = <Value>(value: fc.Arbitrary<Value>) => fc.oneof(value, odd);
+	const params = fc.record(
+		{
+			contextId: some(fc.constantFrom('', 'none', '\0', "' or 1=1 --")),
+			status: some(fc.constantFrom('TASK_STATE_WORKING', 'working', 'TASK_STATE_UNSPECIFIED', 'unknown')),
+			pageSize: some(fc.integer({ min: -1, max: 101 })),
+			pageToken: some(fc.base64String()),
+			historyLength: some(fc.integer({ min: -1, max: 3 })),
+			statusTimestampAfter: some(fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01', '9999999999999')),
+			lastUpdatedAfter: some(fc.constantFrom(0, 1e300, -1, '2026-01-01T00:00:00+02:00')),
+			includeArtifacts: some(fc.boolean())
+		},
+		{ requiredKeys: [] }
+	);
+	await fc.assert(
+		fc.asyncProperty(fc.constantFrom('ListTasks', 'tasks/list'), fc.oneof(params, odd), async (method, sent) => {
+			const { status, answer, code } = await rpc(method, sent);
+			expect({ status, jsonrpc: answer.jsonrpc }).toEqual({ status: 200, jsonrpc: '2.0' });
+			expect([undefined, -32602]).toContain(code);
+		}),
+		{ numRuns: 200 }
 	);
 });
 

@@ -236,9 +236,12 @@ test('E16: the card lists the enabled skills, and says where the agent is in the
 		skills: [{ id: 'agent' }, { id: 'skill:demo', name: 'demo', description: 'Says things.' }]
 	});
 	expect(card).not.toHaveProperty('url');
+	// Programs on this machine need no key here.
+	for (const field of ['securitySchemes', 'securityRequirements']) expect(card[field] ?? {}).toEqual({});
 	expect(await read({})).toMatchObject({
 		url: `${rig.url}/a2a`,
 		preferredTransport: 'JSONRPC',
 		protocolVersion: '0.3.0'
 	});
+	expect(await read({})).not.toHaveProperty('security');
 });

@@ -15,7 +15,15 @@ export type A2AVersion = '1.0' | '0.3';
 /** What both clients can do, in terms of version 1.0. */
 export type A2AClient = Pick<
 	Client,
-	'sendMessage' | 'sendMessageStream' | 'getTask' | 'cancelTask' | 'resubscribeTask'
+	| 'sendMessage'
+	| 'sendMessageStream'
+	| 'getTask'
+	| 'cancelTask'
+	| 'resubscribeTask'
+	| 'createTaskPushNotificationConfig'
+	| 'getTaskPushNotificationConfig'
+	| 'listTaskPushNotificationConfig'
+	| 'deleteTaskPushNotificationConfig'
 >;
 
 /** The SDK's client, set up from the server's agent card. */

@@ -148,6 +148,8 @@ const LAYERS: Layer[] = [
 			STORE,
 			TRUST,
 			TURNS,
+			// For addresses that programs give.
+			NETWORK,
 			'lib/server/runs/',
 			'lib/server/conversations/',
 			'lib/server/packages/',

@@ -255,6 +255,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 				: workspaces.path(conversationId)
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
+	const login = createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys });
 	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const acp = createAcp({
 		...turns,
@@ -266,6 +267,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		removeConversation: conversationTrash.remove,
 		isEnabled
 	});
+	const a2a = createA2A({
+		...{ store, runner, workspaces, changes, skills, modes, log, isEnabled },
+		isKeyNeeded: login.isNeeded,
+		pushKey: parts.keyFor('a2a-push'),
+		pushHosts: config.a2aPushHosts
+	});
+	await a2a.resume();
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
@@ -277,7 +285,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		...parts,
 		config,
 		dataFolder,
-		login: createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys }),
+		login,
 		apiKeys,
 		store,
 		adHoc,
@@ -292,7 +300,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		changes,
 		mcpServers,
 		models,
-		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
+		a2a,
 		responses,
 		files,
 		responseConversations: createConversationsApi(responding),
@@ -302,7 +310,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		acp,
 		localSocket,
 		async close() {
-			await Promise.all([localSocket?.close(), mcp.close(), acp.close()]);
+			await Promise.all([localSocket?.close(), mcp.close(), acp.close(), a2a.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();

@@ -87,6 +87,7 @@ const schema = z.object({
 	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
+	A2A_PUSH_HOSTS: list,
 	SKILLS_PUBLISHED: text,
 	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
 	SKILLS_AUTO_MAX: count(5, 0, 50),
@@ -104,6 +105,8 @@ export interface Config {
 	adminToken: string | null;
 	publicOrigin: string | null;
 	trustsProxy: boolean;
+	/** `host:port` of receivers of push notifications outside the public internet. */
+	a2aPushHosts: string[];
 	secretsKey: string | null;
 	execution: ExecutionConfig;
 	catalog: CatalogConfig;
@@ -233,6 +236,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		adminToken: values.ADMIN_TOKEN ?? null,
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
+		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
 		secretsKey: values.SECRETS_KEY ?? null,
 		execution: executionOf(values, paths),
 		catalog: catalogOf(values),

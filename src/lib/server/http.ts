@@ -66,11 +66,15 @@ function toAppError(error: unknown): AppError {
 	return error instanceof AppError ? error : new AppError('internal', 'Something went wrong on the server.');
 }
 
+/** ContentTypeNotSupportedError, which A2A has a code for. */
+const A2A_REFUSALS = { unsupported_media_type: -32005 };
+
 /** Any error in the format of the route’s or path’s protocol. */
 export function errorResponseFor(route: string, error: unknown): Response {
 	if (/^\/(mcp|a2a)(\/|$)/.test(route)) {
 		const refused = toAppError(error);
-		return json(rpcRefusal(refused), { status: refused.status, headers: headersOf(refused) });
+		const own = route.startsWith('/a2a') ? A2A_REFUSALS : {};
+		return json(rpcRefusal(refused, own), { status: refused.status, headers: headersOf(refused) });
 	}
 	if (!/^\/v1(\/|$)/.test(route)) return errorResponse(error);
 	const known = toApiError(error);

@@ -52,8 +52,8 @@ const REFUSED = -32_000;
 const INTERNAL = -32_603;
 
 /** An error of authentication or limits as a JSON-RPC error (E15, E16). */
-export function rpcRefusal({ code, message, hint }: AppError): RpcRefusal {
-	const number = code === 'internal' ? INTERNAL : REFUSED;
+export function rpcRefusal({ code, message, hint }: AppError, own: Partial<Record<string, number>> = {}): RpcRefusal {
+	const number = own[code] ?? (code === 'internal' ? INTERNAL : REFUSED);
 	const sentence = hint === undefined ? message : `${message} ${hint}`;
 	return { jsonrpc: '2.0', id: null, error: { code: number, message: sentence, data: { code } } };
 }

@@ -21,6 +21,7 @@ import { addEvalAnswers } from './migrations/015-eval-answers.ts';
 import { addSkillDrafts } from './migrations/016-skill-drafts.ts';
 import { addAnswerCosts } from './migrations/017-answer-costs.ts';
 import { addResponsesApi } from './migrations/018-responses-api.ts';
+import { addTaskPushes } from './migrations/019-task-pushes.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -42,7 +43,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'015_eval_answers': { up: addEvalAnswers },
 	'016_skill_drafts': { up: addSkillDrafts },
 	'017_answer_costs': { up: addAnswerCosts },
-	'018_responses_api': { up: addResponsesApi }
+	'018_responses_api': { up: addResponsesApi },
+	'019_task_pushes': { up: addTaskPushes }
 };
 
 /**

@@ -251,6 +251,21 @@ interface EvalAnswersTable {
 	created_at: string;
 }
 
+/** Where a program wants to be told of a task (A2A). */
+interface TaskPushesTable {
+	conversation_id: string;
+	/** The answer, which is the task. */
+	message_id: string;
+	id: string;
+	/** As the program named the task. */
+	task_id: string;
+	/** Encrypted JSON: address, secrets, and who asked. */
+	sealed: string;
+	/** 1: there is something to tell yet. */
+	is_open: number;
+	created_at: string;
+}
+
 /** Packages that were installed for a skill. */
 interface SkillDraftsTable {
 	id: string;
@@ -447,6 +462,7 @@ export interface Database {
 	trusted_versions: TrustedVersionsTable;
 	network_grants: NetworkGrantsTable;
 	skill_drafts: SkillDraftsTable;
+	task_pushes: TaskPushesTable;
 	skill_packages: SkillPackagesTable;
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;

@@ -17,6 +17,7 @@ import { createSkillCases, createSkillExecutions } from './skills/skill-executio
 import { createResponses } from './responses.ts';
 import { createResponseConversations } from './response-conversations.ts';
 import { createUploadedFiles } from './uploaded-files.ts';
+import { createTasks } from './chat/tasks.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
 import { createSkillInstalls, createSkillTrash } from './skills/installs.ts';
@@ -30,6 +31,7 @@ export function createStore(db: Kysely<Database>) {
 		conversationSkills: withStorageErrors(createConversationSkills(db)),
 		messages: withStorageErrors(createMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
+		tasks: withStorageErrors(createTasks(db)),
 		responses: withStorageErrors(createResponses(db)),
 		responseConversations: withStorageErrors(createResponseConversations(db)),
 		uploadedFiles: withStorageErrors(createUploadedFiles(db)),

@@ -37,25 +37,12 @@ export interface StoredVariable {
 
 /** `key` is 32 bytes; see `loadSecretsKey`. */
 export function createVault({ store, key }: { store: Secrets; key: Buffer }): Vault {
-	const encrypt = (skillId: string, name: string, value: string): EncryptedSecret => {
-		const iv = randomBytes(IV_BYTES);
-		const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
-		cipher.setAAD(labelOf(skillId, name));
-		const ciphertext = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
-		return { name, iv: toText(iv), tag: toText(cipher.getAuthTag()), ciphertext: toText(ciphertext) };
-	};
-	/** null if the value was encrypted with another key or for another skill, or was changed. */
-	const decrypt = (skillId: string, { name, iv, tag, ciphertext }: EncryptedSecret): string | null => {
-		try {
-			const decipher = createDecipheriv(CIPHER, key, toBytes(iv), { authTagLength: TAG_BYTES });
-			decipher.setAAD(labelOf(skillId, name));
-			decipher.setAuthTag(toBytes(tag));
-			return Buffer.concat([decipher.update(toBytes(ciphertext)), decipher.final()]).toString('utf8');
-		} catch {
-			// OpenSSL doesn't say why; `list` says what to do.
-			return null;
-		}
-	};
+	const encrypt = (skillId: string, name: string, value: string): EncryptedSecret => ({
+		name,
+		...encryptText(key, labelOf(skillId, name), value)
+	});
+	const decrypt = (skillId: string, { name, ...parts }: EncryptedSecret): string | null =>
+		decryptText(key, labelOf(skillId, name), parts);
 	const valuesOf = async (skillId: string): Promise<Record<string, string>> => {
 		const values: [string, string][] = [];
 		for (const row of await store.list(skillId)) {
@@ -106,6 +93,32 @@ function isRefused(name: string): boolean {
 /** Binds a value to its skill and name, so that it can't be moved to others. */
 function labelOf(skillId: string, name: string): Buffer {
 	return Buffer.from(`${skillId}\0${name}`);
+}
+
+/** `label` says what the value is for, so that it can't be moved to another place. */
+export function encryptText(key: Buffer, label: Buffer, value: string): Omit<EncryptedSecret, 'name'> {
+	const iv = randomBytes(IV_BYTES);
+	const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+	cipher.setAAD(label);
+	const ciphertext = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+	return { iv: toText(iv), tag: toText(cipher.getAuthTag()), ciphertext: toText(ciphertext) };
+}
+
+/** null if the value was encrypted with another key or label, or was changed. */
+export function decryptText(
+	key: Buffer,
+	label: Buffer,
+	{ iv, tag, ciphertext }: Omit<EncryptedSecret, 'name'>
+): string | null {
+	try {
+		const decipher = createDecipheriv(CIPHER, key, toBytes(iv), { authTagLength: TAG_BYTES });
+		decipher.setAAD(label);
+		decipher.setAuthTag(toBytes(tag));
+		return Buffer.concat([decipher.update(toBytes(ciphertext)), decipher.final()]).toString('utf8');
+	} catch {
+		// OpenSSL doesn't say why; `list` of the vault says what to do.
+		return null;
+	}
 }
 
 function toText(bytes: Buffer): string {

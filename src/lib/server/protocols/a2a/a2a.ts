@@ -1,10 +1,17 @@
 /** Agent2Agent over JSON-RPC. A task is a run, a context a conversation, artifacts are a run's output (E16). */
-import { AgentCard, type Message, type StreamResponse, type Task, type AgentSkill } from '@a2a-js/sdk';
-import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import {
+	AgentCard,
+	type AgentSkill,
+	ListTasksRequest,
+	type Message,
+	type SendMessageConfiguration,
+	type StreamResponse,
+	type Task
+} from '@a2a-js/sdk';
+import { LegacyJsonRpcTransportHandler, V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import {
 	A2A_ERROR_CODE,
 	A2AError,
-	PushNotificationNotSupportedError,
 	RequestMalformedError,
 	TaskNotFoundError,
 	toJsonRpcError,
@@ -15,9 +22,11 @@ import { duplicateInterfacesForLegacy } from '@a2a-js/sdk/compat/v0_3';
 import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { artifactsOf, toTask, taskEvents } from './render-task.ts';
+import { listTasks } from './list-tasks.ts';
+import { createPushes, type PushParts, type Pushes } from './pushes.ts';
+import { artifactsOf, inlineBudget, toTask, taskEvents } from './render-task.ts';
 import { readCall, type RpcCall, rpcError, type RpcError } from './requests.ts';
-import { type CallParts, cancel, readTask, send, type TaskSource } from './task-calls.ts';
+import { cancel, readTask, send, type TaskSource } from './task-calls.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import type { SkillRegistry } from '../../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
@@ -26,9 +35,7 @@ import type { StoredSkillModes } from '../../trust/skill-modes.ts';
 /** Maximum request body. Large, because files arrive as base64. */
 export const MAX_A2A_BYTES = 24 * 1024 * 1024;
 
-export interface A2AParts extends CallParts, CardParts {
-	log: Log;
-}
+export interface A2AParts extends PushParts, CardParts {}
 
 export interface A2ACaller extends AgentFacts {
 	/** Determines which tasks are visible and what the caller may approve. */
@@ -47,11 +54,15 @@ export interface A2A {
 	answer(readBody: () => Promise<string>, caller: A2ACaller): Promise<A2AAnswer>;
 	/** The agent card. An anonymous reader sees no skills. */
 	card(reader: Reader, agent: AgentFacts & Pick<A2ACaller, 'version'>): Record<string, unknown>;
+	/** Goes on with the push notifications of the last start. Call once. */
+	resume(): Promise<void>;
+	close(): Promise<void>;
 }
 
 const VERSIONS = /^(0\.3|1\.0)(\.\d+)?$/;
 
 export function createA2A(parts: A2AParts): A2A {
+	const pushes = createPushes(parts);
 	return {
 		async answer(readBody, caller) {
 			const call = await readBody().then(readCall, (error: unknown) =>
@@ -59,11 +70,12 @@ export function createA2A(parts: A2AParts): A2A {
 			);
 			if ('error' in call) return { json: call };
 			const { id, version } = call;
-			if (caller.version !== null && !VERSIONS.test(caller.version)) {
+			if (caller.version && !VERSIONS.test(caller.version)) {
 				const message = 'This server supports A2A 1.0 and 0.3 only.';
 				return { json: rpcError(id, A2A_ERROR_CODE.VERSION_NOT_SUPPORTED, message) };
 			}
-			const handler = createHandler(parts, caller, version);
+			const handler = createHandler(parts, pushes, caller, version);
+			if (call.body['method'] === 'tasks/list') return { json: await listForOld(handler, call, parts.log) };
 			const transport =
 				version === '1.0' ? new JsonRpcTransportHandler(handler) : new LegacyJsonRpcTransportHandler(handler);
 			const answered = await transport.handle(call.body, new ServerCallContext({ requestedVersion: version }));
@@ -76,7 +88,9 @@ export function createA2A(parts: A2AParts): A2A {
 		},
 
 		card: (reader, { version, ...agent }) =>
-			cardJson(agentCard(parts, reader, agent), version === null || version.startsWith('0.'))
+			cardJson(agentCard(parts, reader, agent), !version || version.startsWith('0.')),
+		resume: pushes.resume,
+		close: pushes.close
 	};
 }
 
@@ -101,9 +115,27 @@ async function toFrames(events: AsyncGenerator<unknown>, toError: (error: unknow
 	};
 }
 
+/** The SDK knows no such method of 0.3, though its specification has one. */
+async function listForOld(handler: A2ARequestHandler, { id, body }: RpcCall, log: Log): Promise<unknown> {
+	try {
+		const request = ListTasksRequest.fromJSON(body['params']);
+		const { tasks, ...page } = await handler.listTasks(request, new ServerCallContext({ requestedVersion: '0.3' }));
+		const serializer = new V03PushNotificationSerializer();
+		const old = tasks.map((task) => {
+			const { body } = serializer.serialize({ payload: { $case: 'task', value: task } });
+			const { artifacts, ...rest } = JSON.parse(body) as Record<string, unknown>;
+			return request.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;
+		});
+		return { jsonrpc: '2.0', id, result: { tasks: old, ...page } };
+	} catch (error) {
+		return { jsonrpc: '2.0', id, error: toJsonRpcError(toA2AError(error, log)) };
+	}
+}
+
 /** Handles one request for the SDK's transports. */
 function createHandler(
 	parts: A2AParts,
+	pushes: Pushes,
 	{ asker, signal, ...agent }: A2ACaller,
 	version: RpcCall['version']
 ): A2ARequestHandler {
@@ -142,8 +174,13 @@ function createHandler(
 		}
 		return latest;
 	};
-	const noPush = async (): Promise<never> => {
-		throw new PushNotificationNotSupportedError();
+	/** Starts or answers, and remembers whom to tell. */
+	const begin = async (message: Message | undefined, configuration: SendMessageConfiguration | undefined) => {
+		const push = configuration?.taskPushNotificationConfig;
+		if (push) pushes.check(push, asker.apiKeyId);
+		const source = await send(parts, asker, required(message));
+		if (push) await pushes.add(source, push, { asker, version, origin: agent.origin }, true);
+		return source;
 	};
 
 	return {
@@ -151,16 +188,12 @@ function createHandler(
 		getAuthenticatedExtendedAgentCard: card,
 		sendMessage: ({ message, configuration }) =>
 			guard(async () => {
-				if (configuration?.taskPushNotificationConfig) return noPush();
-				const started = await send(parts, asker, required(message));
+				const started = await begin(message, configuration);
 				const source = configuration?.returnImmediately ? started : await settled(started);
 				return render(source, configuration?.historyLength);
 			}),
 		sendMessageStream: ({ message, configuration }) =>
-			events(async () => {
-				if (configuration?.taskPushNotificationConfig) return noPush();
-				return send(parts, asker, required(message));
-			}, configuration?.historyLength),
+			events(() => begin(message, configuration), configuration?.historyLength),
 		getTask: ({ id, historyLength }) => guard(async () => render(await readTask(parts, asker, id), historyLength)),
 		cancelTask: ({ id }) => guard(async () => render(await cancel(parts, asker, id), undefined)),
 		resubscribe: ({ id }) =>
@@ -170,13 +203,26 @@ function createHandler(
 				if (version === '0.3' || ['running', 'waiting'].includes(source.answer.status)) return source;
 				throw new UnsupportedOperationError('This task is done. Use GetTask to read it.');
 			}),
-		async listTasks() {
-			throw new UnsupportedOperationError('Tasks can’t be listed. Request one by its id.');
-		},
-		createTaskPushNotificationConfig: noPush,
-		getTaskPushNotificationConfig: noPush,
-		listTaskPushNotificationConfigs: noPush,
-		deleteTaskPushNotificationConfig: noPush
+		listTasks: (request) =>
+			guard(() => {
+				// Together, or a page could be a gigabyte.
+				const budget = inlineBudget();
+				return listTasks(parts, asker, request, async (source) => {
+					const artifacts = request.includeArtifacts ? await artifactsOf(filesOf(source), source.answer, budget) : [];
+					return toTask(source, artifacts, request.historyLength);
+				});
+			}),
+		createTaskPushNotificationConfig: (config) =>
+			guard(async () => {
+				const source = await readTask(parts, asker, config.taskId);
+				return pushes.add(source, config, { asker, version, origin: agent.origin });
+			}),
+		getTaskPushNotificationConfig: ({ taskId, id }) =>
+			guard(async () => pushes.get(await readTask(parts, asker, taskId), id)),
+		listTaskPushNotificationConfigs: ({ taskId }) =>
+			guard(async () => ({ configs: await pushes.list(await readTask(parts, asker, taskId)), nextPageToken: '' })),
+		deleteTaskPushNotificationConfig: ({ taskId, id }) =>
+			guard(async () => pushes.remove(await readTask(parts, asker, taskId), id))
 	};
 }
 
@@ -215,6 +261,8 @@ function toA2AError(error: unknown, log: Log): A2AError {
 interface CardParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
+	/** Whether programs need a key. */
+	isKeyNeeded: boolean;
 	/** Whether skills are enabled at all. */
 	isEnabled(): boolean;
 }
@@ -251,16 +299,18 @@ function agentCard(parts: CardParts, reader: Reader, { origin, release }: AgentF
 		version: release,
 		supportedInterfaces: duplicateInterfacesForLegacy([here], ['JSONRPC']),
 		provider: undefined,
-		capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: true },
-		securitySchemes: {
-			bearer: {
-				scheme: {
-					$case: 'httpAuthSecurityScheme',
-					value: { description: BEARER, scheme: 'Bearer', bearerFormat: '' }
+		capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: true },
+		securitySchemes: parts.isKeyNeeded
+			? {
+					bearer: {
+						scheme: {
+							$case: 'httpAuthSecurityScheme',
+							value: { description: BEARER, scheme: 'Bearer', bearerFormat: '' }
+						}
+					}
 				}
-			}
-		},
-		securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+			: {},
+		securityRequirements: parts.isKeyNeeded ? [{ schemes: { bearer: { list: [] } } }] : [],
 		defaultInputModes: INPUT,
 		defaultOutputModes: OUTPUT,
 		skills: [GENERAL, ...(reader && parts.isEnabled() ? skillsOf(parts, reader.apiKeyId) : [])],
@@ -281,9 +331,12 @@ function cardJson(card: AgentCard, isOld: boolean): Record<string, unknown> {
 		protocolVersion: '0.3.0',
 		url: card.supportedInterfaces[0]?.url,
 		preferredTransport: 'JSONRPC',
+		additionalInterfaces: [{ url: card.supportedInterfaces[0]?.url, transport: 'JSONRPC' }],
 		supportsAuthenticatedExtendedCard: true,
-		securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: BEARER } },
-		security: [{ bearer: [] }]
+		...(card.securityRequirements.length > 0 && {
+			securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: BEARER } },
+			security: [{ bearer: [] }]
+		})
 	};
 }
 

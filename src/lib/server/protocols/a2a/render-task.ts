@@ -18,7 +18,7 @@ import type { TaskSource } from './task-calls.ts';
 import type { RunEvent } from '../../../shared/events.ts';
 import type { Runner } from '../../runs/runner.ts';
 
-const STATES: Record<MessageStatus, TaskState> = {
+export const STATES: Record<MessageStatus, TaskState> = {
 	running: TaskState.TASK_STATE_WORKING,
 	waiting: TaskState.TASK_STATE_INPUT_REQUIRED,
 	complete: TaskState.TASK_STATE_COMPLETED,
@@ -120,6 +120,10 @@ const MAX_INLINE_BYTES = 1024 * 1024;
 const MAX_INLINE_TOTAL = 8 * 1024 * 1024;
 const MAX_FILES = 100;
 
+export function inlineBudget(): { bytes: number } {
+	return { bytes: MAX_INLINE_TOTAL };
+}
+
 /** Separates the texts before and after a tool call. */
 const TEXT_BREAK = '\n\n';
 const ANSWER = 'answer';
@@ -168,8 +172,12 @@ async function fileArtifact(
 	}
 }
 
-export async function artifactsOf(source: FileSource, answer: Message): Promise<Artifact[]> {
-	const budget = { bytes: MAX_INLINE_TOTAL };
+/** `budget` is for the files of several tasks that are sent together. */
+export async function artifactsOf(
+	source: FileSource,
+	answer: Message,
+	budget: { bytes: number } = inlineBudget()
+): Promise<Artifact[]> {
 	const text = messageText(answer, TEXT_BREAK);
 	const artifacts = text === '' ? [] : [answerArtifact(text)];
 	for (const path of pathsOf(answer)) {
@@ -256,7 +264,7 @@ export async function* taskEvents(
 function createUpdates(files: FileSource, { taskId, contextId, answer }: TaskSource) {
 	let hasText = messageText(answer) !== '';
 	let textId = answer.parts.findLast((part) => part.type === 'text' && part.text !== '')?.id;
-	const budget = { bytes: MAX_INLINE_TOTAL };
+	const budget = inlineBudget();
 
 	const update = (
 		artifact: Artifact,

@@ -1,6 +1,6 @@
 /** Validates the JSON-RPC calls of A2A 1.0 and 0.3 (method and params) before the SDK reads them. */
 import { createHash } from 'node:crypto';
-import { type Message, type Part, Role } from '@a2a-js/sdk';
+import { type Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import { A2A_ERROR_CODE, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
@@ -25,6 +25,9 @@ export interface RpcCall {
 	id: RpcId;
 	body: Record<string, unknown>;
 }
+
+/** Of a Date. */
+const MAX_TIME = 8.64e15;
 
 /** An id or a name. */
 const name = z.string().max(1024);
@@ -59,6 +62,31 @@ const part03 = z.discriminatedUnion('kind', [
 	z.object({ kind: z.literal('data'), data: z.json() })
 ]);
 
+/** Goes into a header. */
+const header = z
+	.string()
+	.max(4096)
+	.regex(/^[\x20-\x7e]*$/, 'must be plain text in one line');
+const scheme = z
+	.string()
+	.max(64)
+	.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a scheme like Bearer');
+const address = z.string().min(1).max(2048);
+const push10 = z.object({
+	id: name.optional(),
+	url: address,
+	token: header.optional(),
+	authentication: z.object({ scheme, credentials: header.optional() }).optional()
+});
+const push03 = z.object({
+	id: name.optional(),
+	url: address,
+	token: header.optional(),
+	authentication: z.object({ schemes: z.array(scheme).min(1).max(10), credentials: header.optional() }).optional()
+});
+const createPush10 = push10.extend({ taskId: name.min(1) });
+const setPush03 = z.object({ taskId: name.min(1), pushNotificationConfig: push03 });
+
 const send10 = z.object({
 	message: z.object({
 		...sentMessage,
@@ -69,7 +97,7 @@ const send10 = z.object({
 		.object({
 			historyLength,
 			returnImmediately: z.boolean().optional(),
-			taskPushNotificationConfig: z.json().optional()
+			taskPushNotificationConfig: push10.optional()
 		})
 		.optional()
 });
@@ -80,47 +108,77 @@ const send03 = z.object({
 		.object({
 			historyLength,
 			blocking: z.boolean().optional(),
-			pushNotificationConfig: z.record(z.string(), z.json()).optional()
+			pushNotificationConfig: push03.optional()
 		})
 		.optional()
 });
 
 const task = z.object({ id: name.min(1), historyLength });
-const list = z.object({
-	contextId: name.optional(),
-	status: z.string().optional(),
+const page = {
+	contextId: name.regex(/^[^\0]*$/, 'must not contain NUL').optional(),
 	pageSize: z.int().min(1).max(100).optional(),
 	pageToken: name.optional(),
 	historyLength,
 	includeArtifacts: z.boolean().optional()
-});
+};
+const moment = z.iso.datetime({ offset: true });
+const STATES = ['submitted', 'working', 'input-required', 'completed', 'canceled', 'failed'] as const;
+const list10 = z
+	.object({
+		...page,
+		status: z.enum(Object.keys(TaskState).filter((state) => state.startsWith('TASK_STATE_'))).optional(),
+		statusTimestampAfter: moment.optional()
+	})
+	.default({});
+/** In the words of 1.0, which the handler knows. */
+const list03 = z
+	.object({
+		...page,
+		status: z.enum([...STATES, 'rejected', 'auth-required', 'unknown']).optional(),
+		lastUpdatedAfter: z.union([moment, z.int().min(0).max(MAX_TIME)]).optional()
+	})
+	.default({})
+	.transform(({ status, lastUpdatedAfter, ...rest }) => ({
+		...rest,
+		// “unknown” is no state of 1.0.
+		...(status && { status: `TASK_STATE_${status.replace('-', '_').toUpperCase()}` }),
+		...(lastUpdatedAfter !== undefined && { statusTimestampAfter: new Date(lastUpdatedAfter).toISOString() })
+	}));
 const nothing = z.object({}).optional();
 
-/** Push notifications aren't supported, so their params aren't checked. */
-const PUSH = 'push';
+const pushTask = name.min(1);
+const pushOfTask10 = z.object({ taskId: pushTask, id: name.min(1) });
+const pushList10 = z.object({ taskId: pushTask });
+const pushOfTask03 = z.object({ id: pushTask, pushNotificationConfigId: name.optional() });
+const pushDelete03 = z.object({ id: pushTask, pushNotificationConfigId: name.min(1) });
+const pushList03 = z.object({ id: pushTask });
 
-const METHODS: ReadonlyMap<string, { version: RpcCall['version']; params: z.ZodType | typeof PUSH }> = new Map([
+const METHODS: ReadonlyMap<string, { version: RpcCall['version']; params: z.ZodType }> = new Map<
+	string,
+	{ version: RpcCall['version']; params: z.ZodType }
+>([
 	['SendMessage', { version: '1.0', params: send10 }],
 	['SendStreamingMessage', { version: '1.0', params: send10 }],
 	['GetTask', { version: '1.0', params: task }],
-	['ListTasks', { version: '1.0', params: list }],
+	['ListTasks', { version: '1.0', params: list10 }],
 	['CancelTask', { version: '1.0', params: task }],
 	['SubscribeToTask', { version: '1.0', params: task }],
 	['GetExtendedAgentCard', { version: '1.0', params: nothing }],
-	['CreateTaskPushNotificationConfig', { version: '1.0', params: PUSH }],
-	['GetTaskPushNotificationConfig', { version: '1.0', params: PUSH }],
-	['ListTaskPushNotificationConfigs', { version: '1.0', params: PUSH }],
-	['DeleteTaskPushNotificationConfig', { version: '1.0', params: PUSH }],
+	['CreateTaskPushNotificationConfig', { version: '1.0', params: createPush10 }],
+	['GetTaskPushNotificationConfig', { version: '1.0', params: pushOfTask10 }],
+	['ListTaskPushNotificationConfigs', { version: '1.0', params: pushList10 }],
+	['DeleteTaskPushNotificationConfig', { version: '1.0', params: pushOfTask10 }],
 	['message/send', { version: '0.3', params: send03 }],
 	['message/stream', { version: '0.3', params: send03 }],
 	['tasks/get', { version: '0.3', params: task }],
+	['tasks/list', { version: '0.3', params: list03 }],
 	['tasks/cancel', { version: '0.3', params: task }],
 	['tasks/resubscribe', { version: '0.3', params: task }],
 	['agent/getAuthenticatedExtendedCard', { version: '0.3', params: nothing }],
-	['tasks/pushNotificationConfig/set', { version: '0.3', params: PUSH }],
-	['tasks/pushNotificationConfig/get', { version: '0.3', params: PUSH }],
-	['tasks/pushNotificationConfig/list', { version: '0.3', params: PUSH }],
-	['tasks/pushNotificationConfig/delete', { version: '0.3', params: PUSH }]
+	['tasks/pushNotificationConfig/set', { version: '0.3', params: setPush03 }],
+	['tasks/pushNotificationConfig/get', { version: '0.3', params: pushOfTask03 }],
+	['tasks/pushNotificationConfig/list', { version: '0.3', params: pushList03 }],
+	['tasks/pushNotificationConfig/delete', { version: '0.3', params: pushDelete03 }]
 ]);
 
 const rpcId = z.union([z.string().max(1024), z.int(), z.null()]);
@@ -151,10 +209,6 @@ export function readCall(text: string): RpcCall | RpcError {
 	const { id, method, params } = sent.data;
 	const known = METHODS.get(method);
 	if (!known) return rpcError(id, A2A_ERROR_CODE.METHOD_NOT_FOUND, `Unknown method “${method.slice(0, 100)}”.`);
-	if (known.params === PUSH) {
-		const message = 'Push notifications aren’t supported. Follow the task as a stream.';
-		return rpcError(id, A2A_ERROR_CODE.PUSH_NOTIFICATION_NOT_SUPPORTED, message);
-	}
 	const checked = known.params.safeParse(params, { error: inPlainWords });
 	if (!checked.success) return rpcError(id, A2A_ERROR_CODE.INVALID_PARAMS, `params.${describe(checked.error)}`);
 	return { version: known.version, id, body: { jsonrpc: '2.0', id, method, params: checked.data } };

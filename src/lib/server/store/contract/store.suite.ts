@@ -26,6 +26,7 @@ import { testSkillExecutions } from './skill-executions.suite.ts';
 import { testSkillInstalls } from './skill-installs.suite.ts';
 import { testSkillPins } from './skill-pins.suite.ts';
 import { testSkillTrash } from './skill-trash.suite.ts';
+import { testTasks } from './tasks.suite.ts';
 import { createStore } from '../store.ts';
 import { testTrustedSkills } from './trusted-skills.suite.ts';
 import { testUploadedFiles } from './uploaded-files.suite.ts';
@@ -55,6 +56,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testMessages(() => bench);
 		testRunStart(() => bench);
 		testRuns(() => bench);
+		testTasks(() => bench);
 		testResponses(() => bench);
 		testUploadedFiles(() => bench);
 		testResponseConversations(() => bench);
