@@ -13,9 +13,13 @@ const TEXT_CHECKS = [
 	'skillLoaded',
 	'skillNotLoaded'
 ] as const;
-export const CHECKS = [...TEXT_CHECKS, 'json', 'exitCode'] as const;
+export const CHECKS = [...TEXT_CHECKS, 'json', 'exitCode', 'maxSteps'] as const;
 /** Other names for them. */
-const ALIASES: Readonly<Record<string, (typeof CHECKS)[number]>> = { exact: 'equals', jsonSchema: 'json' };
+const ALIASES: Readonly<Record<string, (typeof CHECKS)[number]>> = {
+	exact: 'equals',
+	jsonSchema: 'json',
+	max_steps: 'maxSteps'
+};
 
 /** The check that a key or word names; undefined if none. */
 export function checkNamed(word: string): (typeof CHECKS)[number] | undefined {
@@ -29,7 +33,9 @@ export type Check =
 	/** JSON Schema of the value in the reply. */
 	| { kind: 'json'; schema: JsonObject }
 	/** Of the last run of this script, or of any; -1 if it never started or a signal ended it. */
-	| { kind: 'exitCode'; code: number; script: string | null };
+	| { kind: 'exitCode'; code: number; script: string | null }
+	/** The most calls of the model, at least 1. */
+	| { kind: 'maxSteps'; steps: number };
 
 export interface Expectation {
 	/** Text for people. */
@@ -65,7 +71,7 @@ function readText(given: string): Expectation {
 	const [, word = '', value] = /^(\w+):\s*([^]+)$/.exec(text) ?? [];
 	const kind = checkNamed(word);
 	if (kind === undefined || !value) return { text, check: null };
-	if (kind !== 'json' && kind !== 'exitCode') return checked(kind, value);
+	if (kind !== 'json' && kind !== 'exitCode' && kind !== 'maxSteps') return checked(kind, value);
 	const parsed = parseJson(value);
 	// Else a sentence that begins like one.
 	return parsed === undefined ? { text, check: null } : checked(kind, parsed);
@@ -78,6 +84,12 @@ function checked(kind: (typeof CHECKS)[number], value: unknown, { script }: Reco
 		const of = typeof script === 'string' ? script : null;
 		const text = `exitCode: ${String(value)}${of === null ? '' : ` of ${of}`}`;
 		return { text, check: { kind, code: value as number, script: of } };
+	}
+	if (kind === 'maxSteps') {
+		if (!Number.isInteger(value) || (value as number) < 1) {
+			throw new Error('maxSteps must be a whole number, 1 or more.');
+		}
+		return { text: `maxSteps: ${String(value)}`, check: { kind, steps: value as number } };
 	}
 	if (typeof value !== 'string' || value === '') throw new Error(`${kind} must be text.`);
 	if (kind === 'regex') checkPattern(value);

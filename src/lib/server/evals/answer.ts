@@ -325,7 +325,7 @@ function createNotes({ isTrigger, isCapped }: { isTrigger: boolean; isCapped: bo
 			};
 			return {
 				answer: { status, ...shown, steps, durationMs, tokens, costUsd, error },
-				seen: { text, loaded, called, exits, files: [...files] }
+				seen: { text, loaded, called, exits, files: [...files], steps }
 			};
 		}
 	};

@@ -15,6 +15,8 @@ export interface Observed {
 	exits: readonly { names: readonly string[]; exitCode: number }[];
 	/** Created or changed files, relative to the working directory. */
 	files: readonly string[];
+	/** Calls of the model. */
+	steps: number;
 }
 
 export interface Verdict {
@@ -49,6 +51,12 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 			return { text, ...lookAtJson(check, seen.text) };
 		case 'exitCode':
 			return { text, ...lookAtExit(check, seen.exits) };
+		case 'maxSteps':
+			return {
+				text,
+				isMet: seen.steps <= check.steps,
+				reason: `It took ${seen.steps} step${seen.steps === 1 ? '' : 's'}.`
+			};
 		case 'file': {
 			const isMet = seen.files.includes(check.value);
 			return told(isMet, 'It was created.', `It wasn’t created. ${listed('Files', seen.files)}`);

@@ -28,6 +28,7 @@ export const CHECK_WORDS: Readonly<Record<CheckKind, CheckWords>> = {
 	},
 	file: { label: 'Makes the file', value: 'File', example: 'report.md' },
 	exitCode: { label: 'Script ends with code', value: 'Exit code', example: '0' },
+	maxSteps: { label: 'Maximum steps', value: 'Steps', example: '5' },
 	toolCalled: { label: 'Calls the tool or script', value: 'Tool or script', example: 'scripts/count.mjs' },
 	skillLoaded: { label: 'Loads the skill', value: 'Skill', example: 'count-words' },
 	skillNotLoaded: { label: 'Doesn’t load the skill', value: 'Skill', example: 'weather' }
@@ -58,14 +59,15 @@ export function fieldsOf(given: unknown, skill: string): ExpectationFields | nul
 	const script = asText(given.script) ?? '';
 	if (typeof value === 'string') return { kind, value, script };
 	if (kind === 'json') return { kind, value: JSON.stringify(value, null, 2), script };
-	if (kind === 'exitCode') return { kind, value: String(value), script };
+	if (kind === 'exitCode' || kind === 'maxSteps') return { kind, value: String(value), script };
 	return kind.startsWith('skill') && value === true ? { kind, value: skill, script } : null;
 }
 
 function fieldsOfText(text: string): ExpectationFields {
 	const [, word = '', value = ''] = /^(\w+):\s*([^]+)$/.exec(text.trim()) ?? [];
 	const kind = checkNamed(word);
-	const isCheck = kind && ((kind !== 'json' && kind !== 'exitCode') || parseJson(value) !== undefined);
+	const isJson = kind === 'json' || kind === 'exitCode' || kind === 'maxSteps';
+	const isCheck = kind && (!isJson || parseJson(value) !== undefined);
 	return { kind: isCheck ? kind : 'rubric', value: isCheck ? value : text, script: '' };
 }
 
@@ -75,11 +77,10 @@ export function writeExpectation(given: unknown, { kind, value, script }: Expect
 	const isAlone = Object.keys(kept).length === 0;
 	if (kind === 'rubric') return isAlone ? value : { ...kept, rubric: value };
 	if (kind === 'json') return { ...kept, json: parseJson(value) ?? value };
-	if (kind === 'exitCode') {
-		const code = /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
-		return script === '' && isAlone && code !== value
-			? `exitCode: ${code}`
-			: { ...kept, exitCode: code, ...(script !== '' && { script }) };
+	if (kind === 'exitCode' || kind === 'maxSteps') {
+		const number = /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
+		const of = kind === 'exitCode' && script !== '' ? { script } : null;
+		return !of && isAlone && number !== value ? `${kind}: ${number}` : { ...kept, [kind]: number, ...of };
 	}
 	return isAlone && value !== '' && value === value.trim() ? `${kind}: ${value}` : { ...kept, [kind]: value };
 }
