@@ -13,18 +13,34 @@ const TEXT_CHECKS = [
 	'skillLoaded',
 	'skillNotLoaded'
 ] as const;
-export const CHECKS = [...TEXT_CHECKS, 'json', 'exitCode', 'maxSteps'] as const;
+/** Checks of a whole number. */
+const NUMBER_CHECKS = ['exitCode', 'maxSteps'] as const;
+export const CHECKS = [...TEXT_CHECKS, 'json', ...NUMBER_CHECKS] as const;
+export type CheckName = (typeof CHECKS)[number];
 /** Other names for them. */
-const ALIASES: Readonly<Record<string, (typeof CHECKS)[number]>> = {
+const ALIASES: Readonly<Record<string, CheckName>> = {
 	exact: 'equals',
 	jsonSchema: 'json',
 	max_steps: 'maxSteps'
 };
 
 /** The check that a key or word names; undefined if none. */
-export function checkNamed(word: string): (typeof CHECKS)[number] | undefined {
+export function checkNamed(word: string): CheckName | undefined {
 	const alias = Object.hasOwn(ALIASES, word) ? ALIASES[word] : undefined;
 	return alias ?? CHECKS.find((check) => check === word);
+}
+
+export function isNumberCheck(check: CheckName): check is (typeof NUMBER_CHECKS)[number] {
+	return NUMBER_CHECKS.some((each) => each === check);
+}
+
+/** The check and the text after it of `contains: 2`; null for a sentence, as `json: it is valid` is. */
+export function checkIn(text: string): { kind: CheckName; value: string } | null {
+	const [, word = '', value = ''] = /^(\w+):\s*([^]+)$/.exec(text.trim()) ?? [];
+	const kind = checkNamed(word);
+	if (kind === undefined) return null;
+	const isJson = kind === 'json' || isNumberCheck(kind);
+	return isJson && parseJson(value) === undefined ? null : { kind, value };
 }
 
 /** A check done by code. */
@@ -68,16 +84,13 @@ export function readExpectation(given: unknown, name: string): Expectation {
 function readText(given: string): Expectation {
 	const text = given.trim();
 	if (text === '') throw new Error('must not be empty.');
-	const [, word = '', value] = /^(\w+):\s*([^]+)$/.exec(text) ?? [];
-	const kind = checkNamed(word);
-	if (kind === undefined || !value) return { text, check: null };
-	if (kind !== 'json' && kind !== 'exitCode' && kind !== 'maxSteps') return checked(kind, value);
-	const parsed = parseJson(value);
-	// Else a sentence that begins like one.
-	return parsed === undefined ? { text, check: null } : checked(kind, parsed);
+	const found = checkIn(text);
+	if (!found) return { text, check: null };
+	const { kind, value } = found;
+	return checked(kind, kind === 'json' || isNumberCheck(kind) ? parseJson(value) : value);
 }
 
-function checked(kind: (typeof CHECKS)[number], value: unknown, { script }: Record<string, unknown> = {}): Expectation {
+function checked(kind: CheckName, value: unknown, { script }: Record<string, unknown> = {}): Expectation {
 	if (kind === 'json') return checkedJson(value);
 	if (kind === 'exitCode') {
 		if (!Number.isInteger(value)) throw new Error('exitCode must be a whole number, such as 0.');

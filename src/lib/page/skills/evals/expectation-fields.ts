@@ -1,9 +1,9 @@
 /** An expectation of evals.json as a row of a form: what to check, and with what; and its words. Pure. */
 import { asText, isObject, type JsonObject, parseJson } from '../../../shared/json.ts';
-import { checkNamed, type CHECKS, readExpectation } from '../../../shared/expectations.ts';
+import { checkIn, type CheckName, checkNamed, isNumberCheck, readExpectation } from '../../../shared/expectations.ts';
 
 /** `rubric`: a sentence for the model that judges. */
-export type CheckKind = (typeof CHECKS)[number] | 'rubric';
+export type CheckKind = CheckName | 'rubric';
 
 interface CheckWords {
 	/** Of the choice, followed by the value. */
@@ -59,16 +59,12 @@ export function fieldsOf(given: unknown, skill: string): ExpectationFields | nul
 	const script = asText(given.script) ?? '';
 	if (typeof value === 'string') return { kind, value, script };
 	if (kind === 'json') return { kind, value: JSON.stringify(value, null, 2), script };
-	if (kind === 'exitCode' || kind === 'maxSteps') return { kind, value: String(value), script };
+	if (isNumberCheck(kind)) return { kind, value: String(value), script };
 	return kind.startsWith('skill') && value === true ? { kind, value: skill, script } : null;
 }
 
 function fieldsOfText(text: string): ExpectationFields {
-	const [, word = '', value = ''] = /^(\w+):\s*([^]+)$/.exec(text.trim()) ?? [];
-	const kind = checkNamed(word);
-	const isJson = kind === 'json' || kind === 'exitCode' || kind === 'maxSteps';
-	const isCheck = kind && (!isJson || parseJson(value) !== undefined);
-	return { kind: isCheck ? kind : 'rubric', value: isCheck ? value : text, script: '' };
+	return { ...(checkIn(text) ?? { kind: 'rubric', value: text }), script: '' };
 }
 
 /** What the file has then. Fields of `given` that the form doesn't know stay. */
@@ -77,7 +73,7 @@ export function writeExpectation(given: unknown, { kind, value, script }: Expect
 	const isAlone = Object.keys(kept).length === 0;
 	if (kind === 'rubric') return isAlone ? value : { ...kept, rubric: value };
 	if (kind === 'json') return { ...kept, json: parseJson(value) ?? value };
-	if (kind === 'exitCode' || kind === 'maxSteps') {
+	if (isNumberCheck(kind)) {
 		const number = /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
 		const of = kind === 'exitCode' && script !== '' ? { script } : null;
 		return !of && isAlone && number !== value ? `${kind}: ${number}` : { ...kept, [kind]: number, ...of };
