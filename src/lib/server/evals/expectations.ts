@@ -31,8 +31,8 @@ const REGEX_TIMEOUT_MS = 250;
 /** Checks an expectation; null for a sentence, which only a judge can check. */
 export function look({ text, check }: Expectation, seen: Observed): Verdict | null {
 	if (!check) return null;
-	const told = (isSo: boolean, found: string, missing: string): Verdict => {
-		return { text, isMet: /not/i.test(check.kind) ? !isSo : isSo, reason: isSo ? found : missing };
+	const told = (isSo: boolean, found: string, missing: string, isWanted = true): Verdict => {
+		return { text, isMet: isSo === isWanted, reason: isSo ? found : missing };
 	};
 	switch (check.kind) {
 		case 'equals':
@@ -40,7 +40,7 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 		case 'contains':
 		case 'notContains': {
 			const [found, missing] = ['The reply contains this text.', 'The reply doesn’t contain this text.'];
-			return told(seen.text.includes(check.value), found, missing);
+			return told(seen.text.includes(check.value), found, missing, check.kind === 'contains');
 		}
 		case 'regex': {
 			const isMet = inTime(() => new RegExp(check.value).test(seen.text), REGEX_TIMEOUT_MS);
@@ -70,7 +70,7 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 			return told(isMet, 'It was loaded.', `It wasn’t loaded. ${listed('Skills', seen.loaded)}`);
 		}
 		case 'skillNotLoaded':
-			return told(seen.loaded.includes(check.value), 'It was loaded.', 'It wasn’t loaded.');
+			return told(seen.loaded.includes(check.value), 'It was loaded.', 'It wasn’t loaded.', false);
 		default:
 			return check satisfies never;
 	}
