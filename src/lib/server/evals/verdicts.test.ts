@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readExpectation } from '../../shared/expectations.ts';
-import { look } from './expectations.ts';
+import { look } from './verdicts.ts';
 
 const seen = {
 	text: 'There are 42 words.',
