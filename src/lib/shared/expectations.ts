@@ -13,14 +13,34 @@ const TEXT_CHECKS = [
 	'skillLoaded',
 	'skillNotLoaded'
 ] as const;
-export const CHECKS = [...TEXT_CHECKS, 'json', 'exitCode'] as const;
+/** Checks of a whole number. */
+const NUMBER_CHECKS = ['exitCode', 'maxSteps'] as const;
+export const CHECKS = [...TEXT_CHECKS, 'json', ...NUMBER_CHECKS] as const;
+export type CheckName = (typeof CHECKS)[number];
 /** Other names for them. */
-const ALIASES: Readonly<Record<string, (typeof CHECKS)[number]>> = { exact: 'equals', jsonSchema: 'json' };
+const ALIASES: Readonly<Record<string, CheckName>> = {
+	exact: 'equals',
+	jsonSchema: 'json',
+	max_steps: 'maxSteps'
+};
 
 /** The check that a key or word names; undefined if none. */
-export function checkNamed(word: string): (typeof CHECKS)[number] | undefined {
+export function checkNamed(word: string): CheckName | undefined {
 	const alias = Object.hasOwn(ALIASES, word) ? ALIASES[word] : undefined;
 	return alias ?? CHECKS.find((check) => check === word);
+}
+
+export function isNumberCheck(check: CheckName): check is (typeof NUMBER_CHECKS)[number] {
+	return NUMBER_CHECKS.some((each) => each === check);
+}
+
+/** The check and the text after it of `contains: 2`; null for a sentence, as `json: it is valid` is. */
+export function checkIn(text: string): { kind: CheckName; value: string } | null {
+	const [, word = '', value = ''] = /^(\w+):\s*([^]+)$/.exec(text.trim()) ?? [];
+	const kind = checkNamed(word);
+	if (kind === undefined) return null;
+	const isJson = kind === 'json' || isNumberCheck(kind);
+	return isJson && parseJson(value) === undefined ? null : { kind, value };
 }
 
 /** A check done by code. */
@@ -29,7 +49,9 @@ export type Check =
 	/** JSON Schema of the value in the reply. */
 	| { kind: 'json'; schema: JsonObject }
 	/** Of the last run of this script, or of any; -1 if it never started or a signal ended it. */
-	| { kind: 'exitCode'; code: number; script: string | null };
+	| { kind: 'exitCode'; code: number; script: string | null }
+	/** The most calls of the model, at least 1. */
+	| { kind: 'maxSteps'; steps: number };
 
 export interface Expectation {
 	/** Text for people. */
@@ -62,22 +84,25 @@ export function readExpectation(given: unknown, name: string): Expectation {
 function readText(given: string): Expectation {
 	const text = given.trim();
 	if (text === '') throw new Error('must not be empty.');
-	const [, word = '', value] = /^(\w+):\s*([^]+)$/.exec(text) ?? [];
-	const kind = checkNamed(word);
-	if (kind === undefined || !value) return { text, check: null };
-	if (kind !== 'json' && kind !== 'exitCode') return checked(kind, value);
-	const parsed = parseJson(value);
-	// Else a sentence that begins like one.
-	return parsed === undefined ? { text, check: null } : checked(kind, parsed);
+	const found = checkIn(text);
+	if (!found) return { text, check: null };
+	const { kind, value } = found;
+	return checked(kind, kind === 'json' || isNumberCheck(kind) ? parseJson(value) : value);
 }
 
-function checked(kind: (typeof CHECKS)[number], value: unknown, { script }: Record<string, unknown> = {}): Expectation {
+function checked(kind: CheckName, value: unknown, { script }: Record<string, unknown> = {}): Expectation {
 	if (kind === 'json') return checkedJson(value);
 	if (kind === 'exitCode') {
 		if (!Number.isInteger(value)) throw new Error('exitCode must be a whole number, such as 0.');
 		const of = typeof script === 'string' ? script : null;
 		const text = `exitCode: ${String(value)}${of === null ? '' : ` of ${of}`}`;
 		return { text, check: { kind, code: value as number, script: of } };
+	}
+	if (kind === 'maxSteps') {
+		if (!Number.isInteger(value) || (value as number) < 1) {
+			throw new Error('maxSteps must be a whole number, 1 or more.');
+		}
+		return { text: `maxSteps: ${String(value)}`, check: { kind, steps: value as number } };
 	}
 	if (typeof value !== 'string' || value === '') throw new Error(`${kind} must be text.`);
 	if (kind === 'regex') checkPattern(value);

@@ -217,6 +217,32 @@ describe('F16: npx openrouter-skills eval, for the CI of other people', () => {
 		expect(JSON.parse((await run([demo(), '--format', 'json'])).stdout)).toHaveProperty('sides');
 	});
 
+	test('maxSteps counts calls of the model; each format tells it', async () => {
+		const inTwoSteps = async (format: string) => {
+			await putEvals([{ id: 'say', prompt: 'Say it.', expectations: ['maxSteps: 1', { maxSteps: 2 }] }]);
+			serve(3, (body) => {
+				const isFirst = !JSON.stringify(body['input']).includes('function_call_output');
+				return isWith(body) && isFirst ? call('load_skill', { skill: 'demo' }) : text('yes');
+			});
+			const { exitCode, stdout } = await run([demo(), '--format', format]);
+			server.assertDone();
+			expect(exitCode).toBe(1);
+			return stdout;
+		};
+		const junit = await inTwoSteps('junit');
+		expect(junit).toMatch(/name="say: maxSteps: 1" [^>]*><failure message="It took 2 steps\."/);
+		expect(junit).toMatch(/name="say: maxSteps: 2" [^>]*\/>/);
+		const csv = await inTwoSteps('csv');
+		expect(csv).toContain(',with,1.2.3,test/model,1,success,maxSteps: 1,false,It took 2 steps.,demo,2,');
+		expect(csv).toContain(',without,,test/model,1,success,maxSteps: 1,true,It took 1 step.,,1,');
+		expect(JSON.parse(await inTwoSteps('benchmark'))).toMatchObject({
+			runs: [
+				{ expectations: [{ text: 'maxSteps: 1', passed: false, evidence: 'It took 2 steps.' }, { passed: true }] },
+				{}
+			]
+		});
+	});
+
 	test('--max-cost stops, which is a failure', async () => {
 		await putEvals([1, 2, 3, 4].map((id) => ({ id, prompt: `Say ${id}.`, expectations: ['contains: yes'] })));
 		serve(8, () => text('yes'));

@@ -20,7 +20,7 @@ import { CATALOG_TOKENS, instructionsOf } from '../turns/instructions.ts';
 import { createSkillToolbox, type SkillToolboxOptions } from '../turns/toolbox.ts';
 import { offerTurn } from '../turns/turn-setup.ts';
 import type { EvalCase } from './evals-file.ts';
-import type { Observed } from './expectations.ts';
+import type { Observed } from './verdicts.ts';
 
 export interface AnswerParts {
 	skills: Pick<SkillsProvider, 'createSession' | 'rank' | 'explain'>;
@@ -325,7 +325,7 @@ function createNotes({ isTrigger, isCapped }: { isTrigger: boolean; isCapped: bo
 			};
 			return {
 				answer: { status, ...shown, steps, durationMs, tokens, costUsd, error },
-				seen: { text, loaded, called, exits, files: [...files] }
+				seen: { text, loaded, called, exits, files: [...files], steps }
 			};
 		}
 	};

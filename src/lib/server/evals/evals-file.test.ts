@@ -54,6 +54,11 @@ describe('F16: an evals.json that cannot be used is said with where and why, and
 			{ evals: [{ prompt, expectations: ['regex: (['] }] },
 			/regex isn’t a regular expression/
 		],
+		[
+			'steps of no number',
+			{ evals: [{ prompt, expectations: [{ maxSteps: '5' }] }] },
+			/maxSteps must be a whole number/
+		],
 		['two files of one name', { evals: [{ prompt, files: ['a/x.csv', 'b/x.csv'] }] }, /two have the same name/],
 		['too many', { evals: Array.from({ length: 201 }, () => ({ prompt })) }, /evals /],
 		['a file of more than 1 MB', `[${' '.repeat(1024 * 1024)}]`, /larger than 1 MB/],

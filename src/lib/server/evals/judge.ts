@@ -5,7 +5,7 @@ import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit } from '../agent/time-limit.ts';
 import type { EvalCase } from './evals-file.ts';
-import type { Observed, Verdict } from './expectations.ts';
+import type { Observed, Verdict } from './verdicts.ts';
 
 export interface Judge {
 	/** The model's; null without one. */

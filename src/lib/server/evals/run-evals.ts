@@ -16,7 +16,7 @@ import {
 	MAX_FILE_BYTES
 } from './answer.ts';
 import type { EvalCase } from './evals-file.ts';
-import { look } from './expectations.ts';
+import { look } from './verdicts.ts';
 import type { Judge } from './judge.ts';
 
 export interface EvalParts extends AnswerParts {

@@ -156,6 +156,15 @@ describe('F16: the prompts of a skill, in a form', () => {
 		const problem = rows.nth(3).getByTestId('expectation-problem');
 		await expect.element(problem).toMatchTextContent(/This isn’t a regular expression: /);
 		await rows.nth(3).getByLabelText('Regular expression').fill('\\d+ ');
+
+		await add.click();
+		await kinds.nth(4).selectOptions('Maximum steps');
+		const steps = rows.nth(4).getByLabelText('Steps');
+		await steps.fill('0');
+		await expect
+			.element(rows.nth(4).getByTestId('expectation-problem'))
+			.toMatchTextContent(/This must be a whole number, 1 or more/);
+		await steps.fill('5');
 		await screen.getByLabelText('Files it gets (optional)').fill('evals/a.txt\nevals/b.txt');
 		await save.click();
 		await expect.element(screen.getByTestId('undo-prompts')).toBeVisible();
@@ -167,7 +176,8 @@ describe('F16: the prompts of a skill, in a form', () => {
 					{ rubric: 'It is very kind.', weight: 2 },
 					{ exitCode: 3, script: 'scripts/a.sh', text: 'It works' },
 					{ json: { type: 'object' } },
-					{ regex: '\\d+ ' }
+					{ regex: '\\d+ ' },
+					'maxSteps: 5'
 				]
 			}
 		]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHECKS, readExpectation } from '../../../shared/expectations.ts';
+import { CHECKS, isNumberCheck, readExpectation } from '../../../shared/expectations.ts';
 import {
 	CHECK_WORDS,
 	type CheckKind,
@@ -16,7 +16,7 @@ describe('F16: an expectation in a row of the form', () => {
 	});
 
 	test('means to the server what was typed, whatever that is', () => {
-		const kinds = CHECKS.filter((kind) => kind !== 'json' && kind !== 'exitCode' && kind !== 'regex');
+		const kinds = CHECKS.filter((kind) => kind !== 'json' && kind !== 'regex' && !isNumberCheck(kind));
 		const kept = fc.constantFrom<unknown>('old', { contains: 'old', note: 1 }, { rubric: 'old', by: 'Ada' });
 		fc.assert(
 			fc.property(fc.constantFrom(...kinds), fc.string({ minLength: 1 }), kept, (kind, value, given) => {
@@ -25,6 +25,18 @@ describe('F16: an expectation in a row of the form', () => {
 				expect(fieldsOf(written, 'x')).toEqual({ kind, value, script: '' });
 			})
 		);
+	});
+
+	test('a number of steps is written as a number, else refused as it was typed', () => {
+		const written = (given: unknown, value: string) => writeExpectation(given, { kind: 'maxSteps', value, script: '' });
+		expect(written('old', ' 5 ')).toBe('maxSteps: 5');
+		expect(written({ text: 'It is quick.', max_steps: 9 }, '5')).toEqual({ text: 'It is quick.', maxSteps: 5 });
+		const exit = { exitCode: 1, script: 'a.sh' };
+		expect(writeExpectation(exit, { kind: 'maxSteps', value: '1', script: 'a.sh' })).toBe('maxSteps: 1');
+		for (const typed of ['0', '-1', '1.5', 'five', '5 steps', '']) {
+			expect(problemOf(written('old', typed), 'x')).toBe('This must be a whole number, 1 or more.');
+			expect(fieldsOf(written('old', typed), 'x')).toMatchObject({ kind: 'maxSteps', value: typed });
+		}
 	});
 
 	test.each<[unknown, CheckKind, string]>([
@@ -36,7 +48,10 @@ describe('F16: an expectation in a row of the form', () => {
 		[{ rubric: 'contains: 2' }, 'contains', '2'],
 		[{ skillLoaded: true }, 'skillLoaded', 'x'],
 		['exitCode: -1', 'exitCode', '-1'],
-		[{ exitCode: 'zero' }, 'exitCode', 'zero']
+		[{ exitCode: 'zero' }, 'exitCode', 'zero'],
+		['max_steps: 5', 'maxSteps', '5'],
+		[{ maxSteps: 5 }, 'maxSteps', '5'],
+		['maxSteps: few', 'rubric', 'maxSteps: few']
 	])('%j is shown as %s', (given, kind, value) => {
 		expect(fieldsOf(given, 'x')).toMatchObject({ kind, value });
 	});
@@ -52,6 +67,7 @@ describe('F16: an expectation in a row of the form', () => {
 	test('has plain words where answers are shown; a sentence stays', () => {
 		expect(expectationWords('skillLoaded: demo')).toBe('Loads the skill demo');
 		expect(expectationWords('exitCode: 2 of scripts/a.sh')).toBe('scripts/a.sh ends with code 2');
+		expect(expectationWords('maxSteps: 5')).toBe('Maximum steps 5');
 		expect(expectationWords('Note: it is kind.')).toBe('Note: it is kind.');
 		expect(expectationWords('toString: it is kind.')).toBe('toString: it is kind.');
 	});

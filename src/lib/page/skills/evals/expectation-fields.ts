@@ -1,9 +1,9 @@
 /** An expectation of evals.json as a row of a form: what to check, and with what; and its words. Pure. */
 import { asText, isObject, type JsonObject, parseJson } from '../../../shared/json.ts';
-import { checkNamed, type CHECKS, readExpectation } from '../../../shared/expectations.ts';
+import { checkIn, type CheckName, checkNamed, isNumberCheck, readExpectation } from '../../../shared/expectations.ts';
 
 /** `rubric`: a sentence for the model that judges. */
-export type CheckKind = (typeof CHECKS)[number] | 'rubric';
+export type CheckKind = CheckName | 'rubric';
 
 interface CheckWords {
 	/** Of the choice, followed by the value. */
@@ -28,6 +28,7 @@ export const CHECK_WORDS: Readonly<Record<CheckKind, CheckWords>> = {
 	},
 	file: { label: 'Makes the file', value: 'File', example: 'report.md' },
 	exitCode: { label: 'Script ends with code', value: 'Exit code', example: '0' },
+	maxSteps: { label: 'Maximum steps', value: 'Steps', example: '5' },
 	toolCalled: { label: 'Calls the tool or script', value: 'Tool or script', example: 'scripts/count.mjs' },
 	skillLoaded: { label: 'Loads the skill', value: 'Skill', example: 'count-words' },
 	skillNotLoaded: { label: 'Doesn’t load the skill', value: 'Skill', example: 'weather' }
@@ -58,15 +59,12 @@ export function fieldsOf(given: unknown, skill: string): ExpectationFields | nul
 	const script = asText(given.script) ?? '';
 	if (typeof value === 'string') return { kind, value, script };
 	if (kind === 'json') return { kind, value: JSON.stringify(value, null, 2), script };
-	if (kind === 'exitCode') return { kind, value: String(value), script };
+	if (isNumberCheck(kind)) return { kind, value: String(value), script };
 	return kind.startsWith('skill') && value === true ? { kind, value: skill, script } : null;
 }
 
 function fieldsOfText(text: string): ExpectationFields {
-	const [, word = '', value = ''] = /^(\w+):\s*([^]+)$/.exec(text.trim()) ?? [];
-	const kind = checkNamed(word);
-	const isCheck = kind && ((kind !== 'json' && kind !== 'exitCode') || parseJson(value) !== undefined);
-	return { kind: isCheck ? kind : 'rubric', value: isCheck ? value : text, script: '' };
+	return { ...(checkIn(text) ?? { kind: 'rubric', value: text }), script: '' };
 }
 
 /** What the file has then. Fields of `given` that the form doesn't know stay. */
@@ -75,11 +73,10 @@ export function writeExpectation(given: unknown, { kind, value, script }: Expect
 	const isAlone = Object.keys(kept).length === 0;
 	if (kind === 'rubric') return isAlone ? value : { ...kept, rubric: value };
 	if (kind === 'json') return { ...kept, json: parseJson(value) ?? value };
-	if (kind === 'exitCode') {
-		const code = /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
-		return script === '' && isAlone && code !== value
-			? `exitCode: ${code}`
-			: { ...kept, exitCode: code, ...(script !== '' && { script }) };
+	if (isNumberCheck(kind)) {
+		const number = /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
+		const of = kind === 'exitCode' && script !== '' ? { script } : null;
+		return !of && isAlone && number !== value ? `${kind}: ${number}` : { ...kept, [kind]: number, ...of };
 	}
 	return isAlone && value !== '' && value === value.trim() ? `${kind}: ${value}` : { ...kept, [kind]: value };
 }

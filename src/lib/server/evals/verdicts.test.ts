@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readExpectation } from '../../shared/expectations.ts';
-import { look } from './expectations.ts';
+import { look } from './verdicts.ts';
 
 const seen = {
 	text: 'There are 42 words.',
@@ -10,7 +10,8 @@ const seen = {
 		{ names: ['scripts/count.mjs'], exitCode: 2 },
 		{ names: ['scripts/other.sh', 'other'], exitCode: 0 }
 	],
-	files: ['out/report.md']
+	files: ['out/report.md'],
+	steps: 3
 };
 const isMet = (given: unknown) => look(readExpectation(given, 'count-words'), seen)?.isMet;
 
@@ -36,7 +37,10 @@ describe('F16: what code can tell needs no model', () => {
 		[{ exitCode: 0 }, true],
 		[{ exitCode: 2, script: 'scripts/count.mjs' }, true],
 		['exitCode: 2', false],
-		[{ exitCode: 0, script: 'scripts/ghost.sh' }, false]
+		[{ exitCode: 0, script: 'scripts/ghost.sh' }, false],
+		['maxSteps: 3', true],
+		[{ maxSteps: 2 }, false],
+		[{ max_steps: 4 }, true]
 	])('%j is %j', (given, met) => {
 		expect(isMet(given)).toBe(met);
 	});
@@ -52,6 +56,7 @@ describe('F16: what code can tell needs no model', () => {
 		expect(reasonOf('skillNotLoaded: count-words')).toBe('It was loaded.');
 		expect(reasonOf('skillNotLoaded: other')).toBe('It wasn’t loaded.');
 		expect(reasonOf('file: x')).toBe('It wasn’t created. Files: out/report.md.');
+		expect(reasonOf('maxSteps: 2')).toBe('It took 3 steps.');
 	});
 
 	test('a regular expression that never ends is given up, and nothing is told', () => {
@@ -91,6 +96,10 @@ describe('F16: what code can tell needs no model', () => {
 		expect(() => readExpectation({ json: true }, 'x')).toThrow(/must be a JSON Schema/);
 		expect(() => readExpectation({ json: { type: 'nonsense' } }, 'x')).toThrow(/must be a JSON Schema/);
 		expect(() => readExpectation({ exitCode: 'zero' }, 'x')).toThrow(/whole number/);
+		for (const steps of [0, -1, 1.5, '5', null, true, Infinity]) {
+			expect(() => readExpectation({ maxSteps: steps }, 'x')).toThrow(/^maxSteps must be a whole number, 1 or more\.$/);
+		}
+		expect(readExpectation('maxSteps: as few as it can', 'x').check).toBeNull();
 	});
 });
 

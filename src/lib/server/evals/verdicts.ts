@@ -15,6 +15,8 @@ export interface Observed {
 	exits: readonly { names: readonly string[]; exitCode: number }[];
 	/** Created or changed files, relative to the working directory. */
 	files: readonly string[];
+	/** Calls of the model. */
+	steps: number;
 }
 
 export interface Verdict {
@@ -29,8 +31,8 @@ const REGEX_TIMEOUT_MS = 250;
 /** Checks an expectation; null for a sentence, which only a judge can check. */
 export function look({ text, check }: Expectation, seen: Observed): Verdict | null {
 	if (!check) return null;
-	const told = (isSo: boolean, found: string, missing: string): Verdict => {
-		return { text, isMet: /not/i.test(check.kind) ? !isSo : isSo, reason: isSo ? found : missing };
+	const told = (isSo: boolean, found: string, missing: string, isWanted = true): Verdict => {
+		return { text, isMet: isSo === isWanted, reason: isSo ? found : missing };
 	};
 	switch (check.kind) {
 		case 'equals':
@@ -38,7 +40,7 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 		case 'contains':
 		case 'notContains': {
 			const [found, missing] = ['The reply contains this text.', 'The reply doesn’t contain this text.'];
-			return told(seen.text.includes(check.value), found, missing);
+			return told(seen.text.includes(check.value), found, missing, check.kind === 'contains');
 		}
 		case 'regex': {
 			const isMet = inTime(() => new RegExp(check.value).test(seen.text), REGEX_TIMEOUT_MS);
@@ -49,6 +51,12 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 			return { text, ...lookAtJson(check, seen.text) };
 		case 'exitCode':
 			return { text, ...lookAtExit(check, seen.exits) };
+		case 'maxSteps':
+			return {
+				text,
+				isMet: seen.steps <= check.steps,
+				reason: `It took ${seen.steps} step${seen.steps === 1 ? '' : 's'}.`
+			};
 		case 'file': {
 			const isMet = seen.files.includes(check.value);
 			return told(isMet, 'It was created.', `It wasn’t created. ${listed('Files', seen.files)}`);
@@ -62,7 +70,7 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 			return told(isMet, 'It was loaded.', `It wasn’t loaded. ${listed('Skills', seen.loaded)}`);
 		}
 		case 'skillNotLoaded':
-			return told(seen.loaded.includes(check.value), 'It was loaded.', 'It wasn’t loaded.');
+			return told(seen.loaded.includes(check.value), 'It was loaded.', 'It wasn’t loaded.', false);
 		default:
 			return check satisfies never;
 	}
