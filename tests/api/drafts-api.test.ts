@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import { returnToEdit } from '../../src/lib/server/skill-admin/skill-editor.ts';
+import { readSkillFile, returnToEdit, writeSkillFile } from '../../src/lib/server/skill-admin/skill-editor.ts';
 import * as draft from '../../src/routes/api/skills/drafts/[draft]/+server.ts';
 import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+server.ts';
 import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
@@ -198,6 +198,36 @@ describe('F8: without a model', () => {
 		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);
 		await returnToEdit(app, 'demo', edits[0]?.id ?? '');
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
+	});
+
+	test('F1: a saved draft is an edit of its own, so that going back loses nothing that was changed just before or after', async () => {
+		await open();
+		const dir = join(root, 'skills/demo');
+		const skill = (words: string) => `---\nname: demo\ndescription: Is old.\n---\n${words}`;
+		await mkdir(join(dir, 'evals'), { recursive: true });
+		await writeFile(join(dir, 'SKILL.md'), skill('One'));
+		await writeFile(join(dir, 'evals/evals.json'), '[]');
+		await app.skills.registry.reload();
+		const edit = async (path: string, words: string) => {
+			const { digest } = await readSkillFile(app, 'demo', path);
+			await writeSkillFile(app, 'demo', { path, text: words, digest });
+		};
+		await edit('evals/evals.json', '[{"prompt":"mine"}]');
+		const { id } = await begin({ skill: 'demo' });
+		await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'SKILL.md', text: skill('Two') }] });
+		await ask('POST', `/${id}/save`, { revision: 2 });
+		await edit('SKILL.md', skill('Three'));
+		const kept = await app.edits.list(dir);
+		expect(kept.map(({ isDraft, paths }) => [isDraft, ...paths])).toEqual([
+			[false, 'SKILL.md'],
+			[true, 'SKILL.md'],
+			[false, 'evals/evals.json']
+		]);
+		await returnToEdit(app, 'demo', kept[0]?.id ?? '');
+		expect(await readFile(join(dir, 'SKILL.md'), 'utf8')).toContain('Two');
+		await returnToEdit(app, 'demo', kept[1]?.id ?? '');
+		expect(await readFile(join(dir, 'SKILL.md'), 'utf8')).toContain('One');
+		expect(await readFile(join(dir, 'evals/evals.json'), 'utf8')).toContain('mine');
 	});
 
 	test('a skill that is saved over keeps its permissions, and a killed server leaves the old one or the new one', async () => {
