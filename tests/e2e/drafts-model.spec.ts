@@ -58,4 +58,12 @@ test('F8, F16: a model that was stopped or failed can be asked again with the sa
 	await expect(page.getByTestId('eval-verdict')).toHaveText('The draft does as well as the skill you have');
 	await expect(page.getByTestId('eval-progress')).not.toContainText('version');
 	await test.info().attach('compared', { body: await page.screenshot(), contentType: 'image/png' });
+
+	// The way back is one click away.
+	await page.getByTestId('save-draft').click();
+	await page.getByRole('button', { name: 'See versions' }).click();
+	await expect(page.getByTestId('skill-edit')).toContainText('Before the draft was saved');
+	await page.getByRole('button', { name: /^Restore/ }).click();
+	await expect(page.getByTestId('edit-returned')).toBeVisible();
+	await expect(page.getByTestId('skill-edit').first()).toContainText('Before going back');
 });
