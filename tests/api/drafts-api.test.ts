@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import { returnToEdit } from '../../src/lib/server/skill-admin/skill-editor.ts';
+import { readSkillFile, returnToEdit, writeSkillFile } from '../../src/lib/server/skill-admin/skill-editor.ts';
 import * as draft from '../../src/routes/api/skills/drafts/[draft]/+server.ts';
 import * as review from '../../src/routes/api/skills/drafts/[draft]/review/+server.ts';
 import * as improve from '../../src/routes/api/skills/drafts/[draft]/improve/+server.ts';
@@ -17,7 +17,15 @@ import type { DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
 import type { EvalRun } from '../../src/lib/shared/try-out.ts';
 import type { ErrorBody } from '../../src/lib/shared/errors.ts';
 import { emptyAnswer, type Message } from '../../src/lib/shared/message.ts';
-import { call, gate, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import {
+	call,
+	gate,
+	type ModelServer,
+	type Reply,
+	startModelServer,
+	text,
+	truncated
+} from '../support/model-server.ts';
 import { type RouteServer, serveRoutes } from '../support/route-server.ts';
 
 let root: string;
@@ -198,6 +206,36 @@ describe('F8: without a model', () => {
 		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);
 		await returnToEdit(app, 'demo', edits[0]?.id ?? '');
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
+	});
+
+	test('F1: a saved draft is an edit of its own, so that going back loses nothing that was changed just before or after', async () => {
+		await open();
+		const dir = join(root, 'skills/demo');
+		const skill = (words: string) => `---\nname: demo\ndescription: Is old.\n---\n${words}`;
+		await mkdir(join(dir, 'evals'), { recursive: true });
+		await writeFile(join(dir, 'SKILL.md'), skill('One'));
+		await writeFile(join(dir, 'evals/evals.json'), '[]');
+		await app.skills.registry.reload();
+		const edit = async (path: string, words: string) => {
+			const { digest } = await readSkillFile(app, 'demo', path);
+			await writeSkillFile(app, 'demo', { path, text: words, digest });
+		};
+		await edit('evals/evals.json', '[{"prompt":"mine"}]');
+		const { id } = await begin({ skill: 'demo' });
+		await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'SKILL.md', text: skill('Two') }] });
+		await ask('POST', `/${id}/save`, { revision: 2 });
+		await edit('SKILL.md', skill('Three'));
+		const kept = await app.edits.list(dir);
+		expect(kept.map(({ isDraft, paths }) => [isDraft, ...paths])).toEqual([
+			[false, 'SKILL.md'],
+			[true, 'SKILL.md'],
+			[false, 'evals/evals.json']
+		]);
+		await returnToEdit(app, 'demo', kept[0]?.id ?? '');
+		expect(await readFile(join(dir, 'SKILL.md'), 'utf8')).toContain('Two');
+		await returnToEdit(app, 'demo', kept[1]?.id ?? '');
+		expect(await readFile(join(dir, 'SKILL.md'), 'utf8')).toContain('One');
+		expect(await readFile(join(dir, 'evals/evals.json'), 'utf8')).toContain('mine');
 	});
 
 	test('a skill that is saved over keeps its permissions, and a killed server leaves the old one or the new one', async () => {
@@ -475,7 +513,12 @@ describe('F8: with a model', () => {
 	});
 
 	test.each([
-		['isn’t JSON', text('I would love to!'), /^The model’s reply isn’t a skill/],
+		['isn’t JSON', text('I would love to!'), /^The model’s reply isn’t a skill: it has no JSON\. .*made by rules\.$/],
+		[
+			'breaks off',
+			truncated('{"name"'),
+			/^The model’s reply broke off\. Try again\. What you see was made by rules\.$/
+		],
 		['puts a file outside', written({ files: [{ path: '../../x.sh', text: 'x' }] }), /where no file of a skill may be/],
 		['has a shell in its name', written({ name: '$(rm -rf ~)' }), /isn’t a valid skill name/],
 		['has no description', written({ description: '' }), /description must have/]
@@ -528,6 +571,47 @@ describe('F8: with a model', () => {
 		hold.open();
 	});
 
+	test.each([
+		['was stopped', null, null],
+		['failed', text('I would love to!'), /made by rules/]
+	])(
+		'one that %s can write after all, from the chat, and isn’t bound to the rules’ name',
+		async (_case, reply, problem) => {
+			const hold = gate();
+			await open([reply ?? text('{', hold), written(), written({ name: 'third-name' })]);
+			const first = await begin();
+			await model?.received(1);
+			if (!reply) await ask('POST', `/${first.id}/stop`);
+			hold.open();
+			const left = await waited(first);
+			expect(left).toMatchObject({ state: 'ready', name: 'lines-file', model: null });
+			expect(left.problem ?? '').toMatch(problem ?? /^$/);
+			const typed = { revision: left.revision, files: [{ path: 'mine.md', text: `Mine, ${TOKEN}` }] };
+			const { revision } = (await ask('PUT', `/${left.id}`, typed)).answer;
+			const wish = 'Name the file';
+			const { answer } = await ask('POST', `/${left.id}/improve`, { revision, wish });
+			const made = await waited(answer);
+			expect(made).toMatchObject({ name: 'line-counter', model: 'test/model', problem: null });
+			expect(textOf(made, 'evals/evals.json')).toContain('How long is a.txt?');
+			expect(textOf(made, 'mine.md')).toContain('Mine');
+			const sent = JSON.stringify(model?.requests[1]?.body);
+			expect(sent).toContain('It has 2 lines.');
+			expect(sent).toContain('Name the file');
+			expect(sent).not.toContain(TOKEN);
+			// From now on, it's improved: its name stays.
+			const again = await ask('POST', `/${left.id}/improve`, { revision: made.revision });
+			expect((await waited(again.answer)).name).toBe('line-counter');
+		}
+	);
+
+	test('one whose chat is gone is improved from what there is', async () => {
+		await open([text('No.'), written({ instructions: 'Better.' })]);
+		const left = await waited(await begin());
+		await app.store.conversations.remove('c1');
+		const { answer } = await ask('POST', `/${left.id}/improve`, { revision: left.revision });
+		expect(textOf(await waited(answer), 'SKILL.md')).toContain('Better.');
+	});
+
 	test('after a server that was killed meanwhile, the rules’ draft is there and says so', async () => {
 		const hold = gate();
 		await open([text('{', hold)]);
@@ -541,7 +625,24 @@ describe('F8: with a model', () => {
 		await start();
 		const { answer } = await ask('GET', `/${id}`);
 		expect(answer).toMatchObject({ state: 'ready', name: 'lines-file' });
-		expect(answer.problem).toMatch(/^The server stopped while the model was writing/);
+		expect(answer.problem).toBe('The server stopped while the model was writing. What you see was made by rules.');
+	});
+
+	test('after a server that was killed while a skill was improved, its draft is as it was and says so', async () => {
+		const hold = gate();
+		await open([text('{', hold)]);
+		await mkdir(join(root, 'skills/demo'));
+		await writeFile(join(root, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Is old.\n---\nHi');
+		await app.skills.registry.reload();
+		const { id, files } = await begin({ skill: 'demo' });
+		await ask('POST', `/${id}/improve`, { revision: 1 });
+		await model?.received(1);
+		await close();
+		hold.open();
+		await start();
+		const { answer } = await ask('GET', `/${id}`);
+		expect(answer.problem).toBe('The server stopped while the model was writing. Nothing was changed.');
+		expect(answer.files).toEqual(files);
 	});
 
 	test('improves a skill by a wish and its failed runs, and leaves its name, front matter and evals', async () => {

@@ -20,7 +20,8 @@ export const skillDraft = z.object({
 	model: z.string().nullable(),
 	/** Why the model’s text wasn’t used; that no step of the chat succeeded. */
 	problem: z.string().nullable(),
-	from: z.object({ conversationId: z.string(), title: z.string() }).nullable(),
+	/** `messageId`: the last message that counts, if somebody chose it. */
+	from: z.object({ conversationId: z.string(), title: z.string(), messageId: z.string().optional() }).nullable(),
 	/** The skill that it changes, as `source/name`; null for a new one. */
 	base: z.string().nullable(),
 	/** Secrets, addresses and personal paths that were taken out, and the variable or sign in their place. */
@@ -36,6 +37,11 @@ export const skillDraft = z.object({
 	updatedAt: z.string()
 });
 export type SkillDraft = z.infer<typeof skillDraft>;
+
+/** Of a chat, and no model has written it yet: it was stopped, or it failed. */
+export function isByRules({ from, base, model }: Pick<SkillDraft, 'from' | 'base' | 'model'>): boolean {
+	return from !== null && base === null && model === null;
+}
 
 /** Newest first. */
 export const draftList = z.object({

@@ -370,12 +370,14 @@ export const skillFileText = z.object({
 });
 export type SkillFileText = z.infer<typeof skillFileText>;
 
-/** A version of a skill from before an edit: writes of its files within two minutes, or a return to an earlier version. */
+/** A version of a skill from before an edit: writes of its files within two minutes, a return to an earlier version, or a draft that was saved. */
 export const skillEdit = z.object({
 	id: z.string(),
 	editedAt: z.string(),
 	/** The edit was a return to an earlier version. */
 	isReturn: z.boolean(),
+	/** The edit was a draft that was saved. */
+	isDraft: z.boolean(),
 	/** The files it changed. */
 	paths: z.array(z.string())
 });

@@ -48,6 +48,28 @@ describe('F14: the footer of an answer', () => {
 		fetched.mockRestore();
 	});
 
+	test('F16: says that it was marked as not good, and what for if it used a skill', async () => {
+		const loaded = { skill: 'demo', description: '', path: '', tokens: 1 };
+		const step = { type: 'tool', id: 'l', name: 'load_skill', arguments: '{}', status: 'done', loaded } as const;
+		const screen = await render(UsageFooter, { message, actions: actions() });
+		await expect.element(screen.getByTestId('disliked')).not.toBeInTheDocument();
+		const ran = { skill: 'eval_code', version: '', script: '', argv: [], output: [], files: [] } as never;
+		const builtin = {
+			type: 'tool',
+			id: 'b',
+			name: 'eval_code',
+			arguments: '{}',
+			status: 'done',
+			execution: ran
+		} as const;
+		await screen.rerender({ message: { ...message, isDisliked: true, parts: [builtin, ...message.parts] } });
+		await expect.element(screen.getByTestId('disliked')).toHaveTextContent('Marked as not a good answer.');
+		await screen.rerender({ message: { ...message, isDisliked: true, parts: [step, ...message.parts] } });
+		await expect
+			.element(screen.getByTestId('disliked'))
+			.toHaveTextContent('Marked as not a good answer. When you improve a skill that it used, the model reads it.');
+	});
+
 	test('asks another model, found by a part of its name, by keyboard', async () => {
 		const all = actions();
 		const screen = await render(UsageFooter, { message, actions: all, models });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { type Message, messageText } from '../../shared/message.ts';
 import { between, parseJson } from '../../shared/json.ts';
-import type { Model } from '../agent/model.ts';
+import type { Model, ModelError } from '../agent/model.ts';
 import { skillFiles } from '../skills/make/templates.ts';
 import { lineOf } from '../skills/read/fields.ts';
 import { SkillError } from '../skills/types.ts';
@@ -70,7 +70,11 @@ export async function writeByModel(
 	{ hider, signal, onProgress }: { hider: Hider; signal: AbortSignal; onProgress: (characters: number) => void }
 ): Promise<StoredFile[]> {
 	const said = await ask(model, { instructions, material }, { signal, onProgress });
-	const parsed = written.safeParse(objectIn(said), { error: inPlainWords });
+	const found = objectIn(said);
+	if (found === undefined) {
+		throw new Error('The model’s reply isn’t a skill: it has no JSON. Try again, or choose another model.');
+	}
+	const parsed = written.safeParse(found, { error: inPlainWords });
 	if (!parsed.success) {
 		const [issue] = parsed.error.issues;
 		throw new Error(`The model’s reply isn’t a skill${issue ? `: ${sentenceOf(issue, 'the reply').sentence}` : '.'}`);
@@ -152,7 +156,7 @@ async function ask(
 				: `\n\nAnswer with one JSON object only, of this schema:\n${JSON.stringify(format.schema)}`;
 		const request = { instructions: instructions + how, input, tools: [], toolChoice: 'none' as const };
 		let said = '';
-		let failure: { message: string; status?: number } | null = null;
+		let failure: ModelError | null = null;
 		for await (const event of model.stream({ ...request, textOnly: true, sessionId: '', options }, signal)) {
 			if (event.type === 'text.delta') {
 				said += event.delta;
@@ -164,7 +168,11 @@ async function ask(
 		signal.throwIfAborted();
 		if (!failure) return said;
 		// Not every server knows structured output.
-		if (failure.status !== 400 || !('text' in options)) throw new Error(failure.message);
+		if (failure.status !== 400 || !('text' in options)) {
+			// Its words are about a chat, where the half that arrived is kept.
+			const isHalf = failure.code === 'stream_truncated';
+			throw new Error(isHalf ? 'The model’s reply broke off. Try again.' : failure.message);
+		}
 	}
 	return '';
 }

@@ -1,14 +1,15 @@
 /** Drafts of skills: made of a chat or of a skill, changed in the workbench, placed only when a person saves them (F8). */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import type {
-	DraftChange,
-	DraftList,
-	DraftReview,
-	DraftStart,
-	DraftTrial,
-	DraftWish,
-	SkillDraft
+import {
+	type DraftChange,
+	type DraftList,
+	type DraftReview,
+	type DraftStart,
+	type DraftTrial,
+	type DraftWish,
+	isByRules,
+	type SkillDraft
 } from '../../shared/drafts.ts';
 import type { EvalRun } from '../../shared/try-out.ts';
 import type { Model } from '../agent/model.ts';
@@ -66,7 +67,7 @@ export interface Drafts {
 	get(id: string): Promise<SkillDraft>;
 	/** @throws AppError `not_found`; `conflict` if it was changed elsewhere; `invalid_input` for a file’s name; `too_large` */
 	change(id: string, change: DraftChange): Promise<SkillDraft>;
-	/** Lets a model change it, by a person’s wish and by what failed. @throws AppError `not_found`; `conflict` without a model */
+	/** Lets a model change it, by a person’s wish and by what failed; or write it, if none has yet. @throws AppError `not_found`; `conflict` without a model */
 	improve(id: string, wanted: DraftWish): Promise<SkillDraft>;
 	/** Stops the model; what was there stays. @throws AppError `not_found` */
 	stop(id: string): Promise<SkillDraft>;
@@ -216,7 +217,8 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		return shown(draft);
 	};
 
-	const ofChat = async (conversationId: string, { messageId, wish }: DraftStart): Promise<SkillDraft> => {
+	/** What rules make of a chat, and what a model gets to make it better. @throws AppError as `start` */
+	const readChat = async (conversationId: string, messageId: string | undefined) => {
 		const conversation = await store.conversations.get(conversationId);
 		if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 		const branch = await store.messages.ids(conversationId, 'shown');
@@ -241,22 +243,46 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			...made.notes,
 			...left
 		];
-		const material = JSON.stringify({
-			...(wish !== undefined && { wish: hider.hide(wish) }),
-			draft: textsOf(made.files),
-			chat: transcriptOf(messages, hider)
-		});
-		return begin(
-			{
-				...{ files: made.files, notes, problem: made.problem, base: null },
-				from: { conversationId, title: hider.hide(conversation.title) }
-			},
-			{
-				model: await parts.modelOf(conversationId),
-				task: { instructions: WRITE_SKILL, material, files: made.files, isImprovement: false },
-				hider
-			}
-		);
+		const taskOf = (files: readonly StoredFile[], wish: string | undefined): ModelTask => {
+			const told = {
+				...(wish !== undefined && { wish: hider.hide(wish) }),
+				draft: hideIn(textsOf(files), hider),
+				chat
+			};
+			return { instructions: WRITE_SKILL, material: JSON.stringify(told), files, isImprovement: false };
+		};
+		const chat = transcriptOf(messages, hider);
+		const from = {
+			conversationId,
+			title: hider.hide(conversation.title),
+			...(messageId !== undefined && { messageId })
+		};
+		return { hider, taskOf, made: { files: made.files, notes, problem: made.problem, from } };
+	};
+
+	const ofChat = async (conversationId: string, { messageId, wish }: DraftStart): Promise<SkillDraft> => {
+		const { hider, taskOf, made } = await readChat(conversationId, messageId);
+		const model = await parts.modelOf(conversationId);
+		return begin({ ...made, base: null }, { model, task: taskOf(made.files, wish), hider });
+	};
+
+	/** Of a chat’s draft that no model has written yet, it’s to write it, from the chat; unless that is gone. */
+	const nextTask = async (draft: StoredDraft, wish: string | undefined): Promise<{ task: ModelTask; hider: Hider }> => {
+		if (isByRules(draft) && draft.from) {
+			const chat = await readChat(draft.from.conversationId, draft.from.messageId).catch((error: unknown) => {
+				if (error instanceof AppError) return null;
+				throw error;
+			});
+			if (chat) return { hider: chat.hider, task: chat.taskOf(draft.files, wish) };
+		}
+		const hider = createHider(await parts.secrets());
+		const found = {
+			...(wish !== undefined && { wish }),
+			files: textsOf(draft.files),
+			...(draft.base !== null && (await failuresOf(store, draft.base)))
+		};
+		const material = JSON.stringify(hideIn(found, hider));
+		return { hider, task: { instructions: IMPROVE_SKILL, material, files: draft.files, isImprovement: true } };
 	};
 
 	const ofSkill = async (id: string): Promise<SkillDraft> => {
@@ -286,7 +312,8 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	}
 	const interrupted = (await skillDrafts.list()).filter(({ state }) => state === 'writing');
 	for (const draft of interrupted) {
-		const problem = 'The server stopped while the model was writing. What you see was made by rules.';
+		const left = isByRules(draft) ? 'What you see was made by rules.' : 'Nothing was changed.';
+		const problem = `The server stopped while the model was writing. ${left}`;
 		await put(draft, { state: 'ready', problem: withProblem(draft, problem) });
 	}
 
@@ -326,20 +353,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				});
 			}
 			requireTurn();
-			const hider = createHider(await parts.secrets());
-			const found = {
-				...(wish !== undefined && { wish }),
-				files: textsOf(before.files),
-				...(before.base !== null && (await failuresOf(store, before.base)))
-			};
-			const task = {
-				instructions: IMPROVE_SKILL,
-				material: JSON.stringify(hideIn(found, hider)),
-				files: before.files,
-				isImprovement: true
-			};
+			const what = await nextTask(before, wish);
 			const draft = await put(before, { state: 'writing', problem: null });
-			beginWriting(id, model, { task, hider });
+			beginWriting(id, model, what);
 			return shown(draft);
 		},
 		async stop(id) {

@@ -57,7 +57,7 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 			if (!isDeepStrictEqual(await digestsOf(base), now)) {
 				throw new AppError('conflict', 'Somebody has just changed the skill. Nothing was saved.');
 			}
-			await editor.edits.keep(base.dir, kept);
+			await editor.edits.keep(base.dir, kept, 'draft');
 		}).catch((error: unknown) => {
 			throw diskError(error);
 		});

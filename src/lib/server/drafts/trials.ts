@@ -95,7 +95,7 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 				throw new AppError('conflict', 'This draft is being tried already.', { hint: 'Wait for it, or stop it.' });
 			}
 			const run: EvalRun = {
-				...{ id: randomUUID(), skillId: draft.base ?? draft.name, version: 'of the draft' },
+				...{ id: randomUUID(), skillId: draft.base ?? draft.name, version: '' },
 				...{ kind: 'answers', state: 'running', rounds: 1, maxCostUsd: MAX_USD, isFresh: false },
 				...{ progress: { done: 0, total: 0 }, sides: [], results: [], costUsd: null, error: null },
 				...{ startedAt: new Date().toISOString(), finishedAt: null }

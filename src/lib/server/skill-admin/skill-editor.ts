@@ -148,7 +148,7 @@ export async function returnToEdit(parts: SkillEditorParts, id: string, edit: st
 		before: now && kept(now),
 		after: before && digestOf(before.bytes)
 	}));
-	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, { isReturn: true });
+	if (changed.length > 0) await parts.edits.keep(skill.dir, edited, 'return');
 	for (const { path, before, now } of changed) {
 		const folder = await hold(skill, path, before !== null);
 		try {

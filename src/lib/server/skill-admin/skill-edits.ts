@@ -19,6 +19,8 @@ const edit = z.object({
 	id: z.string(),
 	editedAt: z.string(),
 	isReturn: z.boolean(),
+	// Those kept by earlier versions of the app don't say it.
+	isDraft: z.boolean().default(false),
 	/** null: there was no such file before, or there is none after. */
 	files: z.array(
 		z.object({
@@ -37,8 +39,8 @@ export interface EditedFile {
 }
 
 export interface SkillEdits {
-	/** Keeps what files say that are about to be changed. A return is never joined with other edits. */
-	keep(dir: string, files: readonly EditedFile[], options?: { isReturn: boolean }): Promise<void>;
+	/** Keeps what files say that are about to be changed. A return and a saved draft are never joined with other edits. */
+	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
 	/** Newest first, without those that came to nothing. */
 	list(dir: string): Promise<SkillEdit[]>;
 	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
@@ -50,7 +52,7 @@ export function createSkillEdits(folderOf: (dir: string) => string, now = Date.n
 	const inTurn = createLine();
 	const readAll = async (dir: string): Promise<Edit[]> => (await readIndex(folderOf(dir), z.array(edit))) ?? [];
 	return {
-		keep: (dir, files, { isReturn } = { isReturn: false }) =>
+		keep: (dir, files, as) =>
 			inTurn(async () => {
 				const folder = folderOf(dir);
 				await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -62,11 +64,12 @@ export function createSkillEdits(folderOf: (dir: string) => string, now = Date.n
 				}));
 				for (const { before } of files) if (before) await writeWhole(folder, before.id, before.bytes);
 				const last = known.at(-1);
-				const joined =
-					!isReturn && last && now() - Date.parse(last.editedAt) < JOINED_MS ? joinedWith(last, changes) : null;
+				const isSoon = last !== undefined && now() - Date.parse(last.editedAt) < JOINED_MS;
+				const joined = isSoon && as === undefined ? joinedWith(last, changes) : null;
+				const kind = { isReturn: as === 'return', isDraft: as === 'draft' };
 				const edits = joined
 					? [...known.slice(0, -1), joined]
-					: [...known, { id: randomUUID(), editedAt: new Date(now()).toISOString(), isReturn, files: changes }];
+					: [...known, { id: randomUUID(), editedAt: new Date(now()).toISOString(), ...kind, files: changes }];
 				const kept = fitting(edits);
 				await writeIndex(folder, kept, idsOf(kept));
 			}),
@@ -94,10 +97,10 @@ export function createSkillEdits(folderOf: (dir: string) => string, now = Date.n
 	};
 }
 
-/** null if it was a return, or if a file was changed by something else in between: that content would be lost. */
+/** null if it was a return or a draft, or if a file was changed by something else in between: that content would be lost. */
 function joinedWith(last: Edit, changes: Edit['files']): Edit | null {
 	const files = new Map(last.files.map((file) => [file.path, file]));
-	if (last.isReturn) return null;
+	if (last.isReturn || last.isDraft) return null;
 	for (const change of changes) {
 		const known = files.get(change.path);
 		if (known && known.after !== (change.before?.id ?? null)) return null;

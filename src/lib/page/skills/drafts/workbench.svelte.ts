@@ -36,6 +36,8 @@ export class Workbench {
 	isConflict = $state(false);
 	error = $state.raw<ApiError | null>(null);
 	isBusy = $state(false);
+	/** What should be better, in a person’s words; kept until the model has done it. */
+	wish = $state('');
 	readonly isWriting = $derived(this.draft?.state === 'writing');
 	readonly files = $derived.by(() => {
 		const typed = (path: string) => this.pending.find((each) => each.path === path);
@@ -136,11 +138,12 @@ export class Workbench {
 	}
 
 	/** Lets the model change it, by what a person wishes and by what failed. */
-	async improve(wish: string): Promise<void> {
+	async improve(): Promise<void> {
 		await this.flush();
 		await this.#work(async () => {
 			if (!this.draft || this.isConflict) return;
 			const { revision } = this.draft;
+			const { wish } = this;
 			this.#show(await this.#client.improveDraft(this.id, { revision, ...(wish.trim() !== '' && { wish }) }));
 		});
 	}
@@ -194,6 +197,9 @@ export class Workbench {
 	}
 
 	#show(draft: SkillDraft): void {
+		const before = this.draft;
+		const isDone = before?.state === 'writing' && draft.state !== 'writing';
+		if (isDone && JSON.stringify(draft.files) !== JSON.stringify(before.files)) this.wish = '';
 		this.draft = draft;
 	}
 

@@ -175,6 +175,23 @@ describe('F16: the evals of a skill', () => {
 			.toMatchTextContent(/With the skill, a\/one.*With the skill, b\/two/);
 	});
 
+	test('with and without it on several models have a verdict for each model, and both beside each prompt', async () => {
+		const answers = [true, false, false, false].map((isMet, index) =>
+			answer({ side: String(index + 1), expectations: [{ text: 'says 2', isMet, reason: '' }] })
+		);
+		const sides = (['with', 'with', 'without', 'without'] as const).map((kind, index) =>
+			sideOf({ id: String(index + 1), kind, model: index % 2 === 0 ? 'a/one' : 'b/two' }, answers)
+		);
+		const [result] = done.results;
+		const { screen } = await setup({ runs: [{ ...done, sides, results: [{ ...result!, answers }] }] });
+		await expect
+			.element(screen.getByTestId('eval-verdict'))
+			.toMatchTextContent(/a\/one: The skill seems to help.*b\/two: The skill makes no difference/);
+		await expect
+			.element(screen.getByTestId('eval-result'))
+			.toMatchTextContent(/“a b”\.\s*a\/one\s*1 of 1 · b\/two\s*0 of 1/);
+	});
+
 	test('decide which prompts load the skill, and say what took its place', async () => {
 		const asked = [
 			answer({ loaded: ['other'], expectations: [{ text: 'skillLoaded: demo', isMet: false, reason: '' }] })

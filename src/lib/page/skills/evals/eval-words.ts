@@ -6,11 +6,11 @@ import { type EvalRun, type EvalSide, UNKNOWN_MODEL } from '../../../shared/try-
 
 type Run = Pick<EvalRun, 'sides' | 'state' | 'kind'>;
 
-/** With the model only where there are several. */
-export function sideLabel({ kind, version, model }: EvalSide, { sides }: Pick<Run, 'sides'>): string {
+/** With the model only where there are several. `isDraft`: a draft is tried, beside the skill that it changes. */
+export function sideLabel({ kind, version, model }: EvalSide, { sides }: Pick<Run, 'sides'>, isDraft: boolean): string {
 	const words = {
-		with: 'With the skill',
-		version: `Version ${version ?? ''}`,
+		with: isDraft ? 'With the draft' : 'With the skill',
+		version: isDraft ? 'The skill you have' : `Version ${version ?? ''}`,
 		without: 'Without it',
 		library: 'Among all skills'
 	};
@@ -38,20 +38,34 @@ export function interval({ figures: { passRate } }: Pick<EvalSide, 'figures'>): 
 	return passRate === null ? '' : `${Math.round(passRate.low * 100)}–${Math.round(passRate.high * 100)} %`;
 }
 
-/** The answer that one comes for, as sure as it is: intervals that overlap decide nothing. Null while there is none. */
-export function verdictOf({ sides, state, kind }: Run): string | null {
-	const [tested] = sides;
-	const other = sides.find((side) => side.kind === 'without') ?? sides.find((side) => side.kind === 'version');
-	const [mine, theirs] = [tested?.figures.passRate, other?.figures.passRate];
-	if (state === 'running' || kind === 'triggers' || tested?.kind !== 'with' || !mine || !theirs) return null;
+/** The answers that one comes for, one for each model: its name stands before it where there are several. */
+export function verdictsOf(run: Run, isDraft: boolean): string[] {
+	const tested = run.state === 'running' || run.kind === 'triggers' ? [] : run.sides.filter(isWith);
+	return tested.flatMap((side) => {
+		const verdict = verdictOf(side, run, isDraft);
+		if (verdict === null) return [];
+		return [tested.length > 1 ? `${cleanText(side.model)}: ${verdict}` : verdict];
+	});
+}
+
+export const isWith = ({ kind }: EvalSide): boolean => kind === 'with';
+
+/** As sure as it is: intervals that overlap decide nothing. Null while there is none. */
+function verdictOf(tested: EvalSide, { sides }: Run, isDraft: boolean): string | null {
+	const others = sides.filter(({ model }) => model === tested.model);
+	const other = others.find(({ kind }) => kind === 'without') ?? others.find(({ kind }) => kind === 'version');
+	const [mine, theirs] = [tested.figures.passRate, other?.figures.passRate];
+	if (!mine || !theirs) return null;
 	const isVersion = other?.kind === 'version';
 	if (mine.value === theirs.value) {
-		return isVersion ? 'Both versions do equally well' : 'The skill makes no difference';
+		if (!isVersion) return 'The skill makes no difference';
+		return isDraft ? 'The draft does as well as the skill you have' : 'Both versions do equally well';
 	}
 	const isBetter = mine.value > theirs.value;
 	const isSure = isBetter ? mine.low > theirs.high : theirs.low > mine.high;
 	if (isVersion) {
-		const which = `${isBetter ? 'This version' : `Version ${other.version ?? ''}`}`;
+		const mineIs = isDraft ? 'The draft' : 'This version';
+		const which = isBetter ? mineIs : isDraft ? 'The skill you have' : `Version ${other.version ?? ''}`;
 		return cleanText(isSure ? `${which} is better` : `${which} seems better. More rounds will tell.`);
 	}
 	if (isSure) return isBetter ? 'The skill helps' : 'Answers are better without the skill';

@@ -109,7 +109,13 @@ describe('A40: the versions of a skill', () => {
 });
 
 describe('F1: the edits of a skill', () => {
-	const edit = { id: 'e1', editedAt: '2026-01-02T03:04:05Z', isReturn: false, paths: ['SKILL.md', 'a.md'] };
+	const edit = {
+		id: 'e1',
+		editedAt: '2026-01-02T03:04:05Z',
+		isReturn: false,
+		isDraft: false,
+		paths: ['SKILL.md', 'a.md']
+	};
 	const rendered = async () => {
 		const client = createFakeRegistry();
 		client.listEdits.mockResolvedValueOnce([edit]);
