@@ -29,7 +29,10 @@ const MAX_REASON = 1000;
 /** Characters; verdicts have much less. */
 const MAX_REPLY = 400_000;
 
-/** Without a model nothing is decided. It has `maxDurationMs` for each answer. */
+/** A verdict is short: a judge that is silent for longer would hold up the run. */
+const MAX_JUDGE_MS = 2 * 60 * 1000;
+
+/** Without a model nothing is decided. It has `maxDurationMs` for each answer, at most two minutes. */
 export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLimits, 'maxDurationMs'>): Judge {
 	return {
 		id: model?.id ?? null,
@@ -40,11 +43,12 @@ export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLi
 			};
 			if (!model)
 				return untold('Demo mode can’t judge this. Add an API key in the settings, or set OPENROUTER_API_KEY.');
-			const time = startTimeLimit(maxDurationMs, signal);
+			const maxMs = Math.min(maxDurationMs, MAX_JUDGE_MS);
+			const time = startTimeLimit(maxMs, signal);
 			const { said, problem, costUsd } = await ask(model, questionOf(texts, of), time.signal);
 			time.clear();
 			if (problem !== null && time.isOver)
-				return untold(`Judging took longer than ${maxDurationMs / 1000} s.`, costUsd);
+				return untold(`Judging took longer than ${maxMs / 1000} s.`, costUsd);
 			if (problem !== null) return untold(`Couldn’t judge this: ${problem}`, costUsd);
 			const told = readVerdicts(said);
 			if (told.length === 0) return untold('The judge didn’t answer with the JSON it was asked for.', costUsd);
