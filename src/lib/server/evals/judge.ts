@@ -47,8 +47,7 @@ export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLi
 			const time = startTimeLimit(maxMs, signal);
 			const { said, problem, costUsd } = await ask(model, questionOf(texts, of), time.signal);
 			time.clear();
-			if (problem !== null && time.isOver)
-				return untold(`Judging took longer than ${maxMs / 1000} s.`, costUsd);
+			if (problem !== null && time.isOver) return untold(`Judging took longer than ${maxMs / 1000} s.`, costUsd);
 			if (problem !== null) return untold(`Couldn’t judge this: ${problem}`, costUsd);
 			const told = readVerdicts(said);
 			if (told.length === 0) return untold('The judge didn’t answer with the JSON it was asked for.', costUsd);
