@@ -1,5 +1,5 @@
 /** Workspace limits over HTTP: uploads, and what the server's own skills write (D33, D27, F5). */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -46,6 +46,19 @@ async function upload(path: string, bytes: number): Promise<{ status: number; bo
 	});
 	return { status: response.status, body: await response.json() };
 }
+
+test('D33: no file can have the name of an unfinished upload, which wouldn’t be listed; what an earlier process left of one is removed', async () => {
+	await start({ SKILLS_WORKSPACE_MB: '1' });
+	expect(await upload('.upload-1', 600 * KB)).toMatchObject({ status: 400 });
+	expect((await upload('a.txt', 10 * KB)).status).toBe(201);
+	const leftOver = join(root, 'data/workspaces/c1/.upload-3f0c3c6a-0000-4000-8000-000000000000');
+	await writeFile(leftOver, Buffer.alloc(900 * KB, 'x'));
+	// As large as it is, it counts.
+	expect(await upload('b.txt', 600 * KB)).toMatchObject({ status: 413 });
+	await utimes(leftOver, 1, 1);
+	expect((await upload('b.txt', 600 * KB)).status).toBe(201);
+	await expect(stat(leftOver)).rejects.toMatchObject({ code: 'ENOENT' });
+});
 
 /** Calls `file_write` in a session's workspace. */
 async function write(path: string, bytes: number, more: Record<string, unknown> = {}): Promise<unknown> {

@@ -1,7 +1,7 @@
 /** What an editor, a stranger or another page may do to `acp`: whatever comes in, it answers or ends cleanly. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/lib/server/app.ts';
@@ -147,6 +147,29 @@ test('F12: failures of the model’s server, broken calls and tools that don’t
 	expect(editor.calls().map(({ status }) => status)).toEqual(['failed', 'failed', 'failed', 'failed']);
 	expect(editor.questions).toEqual([]);
 	await expect(editor.ask(session, 'Once more')).rejects.toThrow(/test\/model failed \(500\)/);
+});
+
+test('D27: a link of the project leads to no file of secrets, and one to a hidden file asks, also where edits are accepted', async () => {
+	rig = await openAcpRig([
+		call('editor_read', { path: 'notes.txt' }),
+		text('No.'),
+		call('editor_write', { path: 'tasks.txt', content: 'mine' }),
+		call('editor_write', { path: 'plain.txt', content: 'mine' }),
+		text('Done.')
+	]);
+	await rig.put('.env.production', 'SECRET=1');
+	await rig.put('.vscode/tasks.json', '{}');
+	await symlink('.env.production', join(rig.project, 'notes.txt'));
+	await symlink('.vscode/tasks.json', join(rig.project, 'tasks.txt'));
+	const editor = await rig.start({ answers: ['deny'] });
+	const session = await editor.open();
+	await editor.ask(session, 'Read it');
+	expect(editor.calls()[0]).toMatchObject({ status: 'failed' });
+	expect(JSON.stringify(editor.calls())).not.toContain('SECRET=1');
+	await editor.agent.request('session/set_mode', { sessionId: session, modeId: 'edits' });
+	await editor.ask(session, 'Change them');
+	expect(editor.questions).toHaveLength(1);
+	expect([...editor.written.keys()]).toEqual([join(rig.project, 'plain.txt')]);
 });
 
 test('F12: an answer to a question that isn’t among the offered ones is a denial', async () => {

@@ -49,6 +49,19 @@ test('F12: a conversation is made, described, given other metadata, and deleted 
 	expect(await rig.app.store.responseConversations.items(made.id)).toEqual([]);
 });
 
+test('F12: one that would be too much to be read at once takes no more, and stays as it was', async () => {
+	await open([text('Yes.')]);
+	const { id } = await client.conversations.create();
+	const much = 'x'.repeat(9_000_000);
+	await client.conversations.items.create(id, { items: [user(much)] });
+	const full = { status: 400, code: 'conversation_full' };
+	await expect(client.conversations.items.create(id, { items: [user(much)] })).rejects.toMatchObject(full);
+	await expect(client.conversations.create({ items: [user(much), user(much)] })).rejects.toMatchObject(full);
+	expect(await itemsOf(id)).toHaveLength(1);
+	await client.responses.create({ model: 'any', input: 'Hi', conversation: id });
+	expect(await itemsOf(id)).toHaveLength(3);
+});
+
 test('F12: its items are added, listed in pages, read and deleted one by one', async () => {
 	await open();
 	const { id } = await client.conversations.create();

@@ -165,3 +165,20 @@ test('F12: what is no form, has no file, or wrong fields, is refused, and never 
 		expect((await rig.get(`/files?${query}`)).status).toBe(400);
 	}
 });
+
+test('F12: a request that names uploads again and again is refused once they come to too much', async () => {
+	const client = await open([text('Read.')]);
+	const { id } = await upload(client, 'big.bin', Buffer.alloc(30 * 1024 * 1024, 7));
+	const naming = (times: number) =>
+		client.responses.create({
+			model: 'any',
+			input: Array.from({ length: times }, () => ({
+				role: 'user' as const,
+				content: [{ type: 'input_file' as const, file_id: id }]
+			}))
+		});
+	await expect(naming(1000)).rejects.toMatchObject({
+		...{ status: 400, code: 'too_large', param: 'input[3].content[0].file_id' }
+	});
+	expect((await naming(3)).output_text).toBe('Read.');
+});

@@ -180,6 +180,38 @@ describe('a response in the background', () => {
 		expect(textOf(await ended(await begin({}, 'key_a'), 'key_a'))).toBe('Me.');
 	});
 
+	test('F12: one key can have 64 streams open at most; one that its client leaves makes room', async () => {
+		const rest = gate();
+		await open([text('Hel', rest, 'lo.')]);
+		const id = await begin({}, 'key_a');
+		const follow = async () => {
+			const gone = new AbortController();
+			const headers = { authorization: 'Bearer key_a' };
+			const answer = await fetch(`${rig.url}/responses/${id}?stream=true`, { headers, signal: gone.signal });
+			if (answer.status !== 200) return { status: answer.status, leave: () => undefined };
+			// Read until its first event: from then on it’s followed.
+			const reader = answer.body?.getReader();
+			for (let told = ''; !told.includes('event:');) {
+				told += Buffer.from((await reader?.read())?.value ?? []).toString();
+			}
+			return { status: 200, leave: () => gone.abort() };
+		};
+		const streams = await Promise.all(Array.from({ length: 64 }, follow));
+		expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 64 }, () => 200));
+		expect((await follow()).status).toBe(429);
+		const refused = await rig.ask({ ...IN_BACKGROUND, stream: true }, { key: 'key_a' });
+		expect(refused.status).toBe(429);
+		streams[0]?.leave();
+		const next = await eventually(async () => {
+			const opened = await follow();
+			expect(opened.status).toBe(200);
+			return opened;
+		});
+		for (const { leave } of [...streams, next]) leave();
+		rest.open();
+		await ended(id, 'key_a');
+	});
+
 	test('F12: what is no number of an event is refused as starting_after', async () => {
 		await open([text('Yes.')]);
 		const id = await begin();

@@ -9,6 +9,12 @@ import { errorResponseFor } from '../../src/lib/server/http.ts';
 import { problemsOf } from '../support/open-responses.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
 
+const inReasoning = (item: { type: string }) => ({
+	type: 'reasoning',
+	summary: [],
+	encrypted_content: seal({ items: [item], model: 'offline' })
+});
+
 const or = fc.oneof;
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const object = (shape: Record<string, fc.Arbitrary<unknown>>) =>
@@ -312,6 +318,34 @@ describe('F12: bad requests over HTTP', () => {
 		const input = Array.from({ length: Math.ceil((17 * 1024 * 1024) / size) }, () => reference);
 		const { status, body: refused } = await rig.ask({ input });
 		expect([status, refused.error.code]).toEqual([400, 'too_large']);
+	});
+
+	test('F12: instructions and tools that every event would repeat have a limit of their own', async () => {
+		const tool = { type: 'function', name: 'look_up', description: 'x'.repeat(3 * 1024 * 1024) };
+		const tools = await rig.ask({ input: 'Hi', tools: [tool] });
+		expect(tools).toMatchObject({ status: 400, body: { error: { param: 'tools', code: 'too_large' } } });
+		const told = await rig.ask({ input: 'Hi', instructions: 'x'.repeat(3 * 1024 * 1024) });
+		expect(told).toMatchObject({ status: 400, body: { error: { param: 'instructions' } } });
+	});
+
+	test.each([
+		['an item of another type', (own: object) => ({ type: 'weather_call', ...own })],
+		[
+			'a search by the model’s server',
+			(own: object) => ({ type: 'tool_search_output', execution: 'server', tools: [], ...own })
+		],
+		['a packed item', (own: object) => inReasoning({ type: 'weather_call', ...own })]
+	])('F12: %s can’t bring along fields that only this server writes', async (_what, itemOf) => {
+		for (const found of [
+			[null],
+			[5],
+			[{ type: 'function' }],
+			[{ type: 'namespace', name: 'x' }],
+			[{ type: 'hosted' }]
+		]) {
+			const input = [{ role: 'user', content: 'Hi' }, itemOf({ found_tools: found, told: { files: 5 } })];
+			expect((await rig.ask({ input })).status).toBe(200);
+		}
 	});
 
 	test('a body that is too large is refused as such', async () => {

@@ -95,7 +95,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/packages/', imports: [SHARED, FOREIGN_FOLDERS, NETWORK, SKILLS, STORE, TRUST] },
 	{
 		path: 'lib/server/install/',
-		imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST]
+		imports: [READ_TEXT, SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST]
 	},
 	{
 		path: 'lib/server/evals/',

@@ -1,4 +1,4 @@
-/** Reads request bodies as text, with limits per body and for all unfinished bodies together. */
+/** Reads request bodies into memory, with limits per body and for all unfinished bodies together. */
 import { AppError } from '../shared/errors.ts';
 
 const MAX_UNFINISHED = 256 * 1024 * 1024;
@@ -11,10 +11,13 @@ interface Reading {
 }
 
 /** @throws AppError too_large, unavailable; invalid_input for an incomplete body */
-export type ReadText = (request: Request, maxBytes: number) => Promise<string>;
+export type ReadBody = (
+	request: { body: ReadableStream<Uint8Array> | null },
+	maxBytes: number
+) => Promise<Buffer<ArrayBuffer>>;
 
 /** Beyond `maxUnfinished` bytes in total, drops the oldest body, so that slow senders can’t block others. */
-export function createTextReader(maxUnfinished: number): ReadText {
+export function createBodyReader(maxUnfinished: number): ReadBody {
 	/** Oldest first. */
 	const readings = new Set<Reading>();
 	let held = 0;
@@ -45,7 +48,7 @@ export function createTextReader(maxUnfinished: number): ReadText {
 				held += value.length;
 				for (const oldest of readings) if (held > maxUnfinished) giveUp(oldest);
 			}
-			return Buffer.concat(reading.chunks).toString('utf8');
+			return Buffer.concat(reading.chunks);
 		} catch (error) {
 			if (error instanceof AppError) throw error;
 			throw new AppError('invalid_input', 'The body ended too early.', { cause: error });
@@ -57,7 +60,12 @@ export function createTextReader(maxUnfinished: number): ReadText {
 }
 
 /** Shared by the process, because memory is. */
-export const readText = createTextReader(MAX_UNFINISHED);
+export const readBody = createBodyReader(MAX_UNFINISHED);
+
+/** @throws as `ReadBody` */
+export async function readText(request: Request, maxBytes: number): Promise<string> {
+	return (await readBody(request, maxBytes)).toString('utf8');
+}
 
 function tooLarge(maxBytes: number): AppError {
 	const kilobytes = maxBytes / 1024;

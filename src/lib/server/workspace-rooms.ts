@@ -1,8 +1,8 @@
 /** Size limits for what the server writes to workspaces: uploads, and files of built-in skills (D33). */
 import type { Stats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { AppError } from '../shared/errors.ts';
-import { walkFolder } from './foreign-folders.ts';
+import { type FolderEntry, walkFolder } from './foreign-folders.ts';
 
 /** Prefix of unfinished uploads in the workspace. */
 export const UPLOADING = '.upload-';
@@ -87,15 +87,34 @@ async function measure(root: string | null, maxFiles: number): Promise<Room> {
 	const room = { bytes: 0, files: 0, entries: 0 };
 	if (root === null) return room;
 	for await (const step of walkFolder(root)) {
-		const counted = step.filter(({ names }) => names.length > 1 || !names[0]?.startsWith(UPLOADING));
-		room.files += counted.length;
-		// Deleted files count as empty.
-		const files = counted.filter(({ kind }) => kind !== 'folder');
-		const sizes = files.map(({ at }) => lstat(at).then(sizeOf, () => 0));
-		for (const size of await Promise.all(sizes)) room.bytes += size;
+		for (const size of await Promise.all(step.map(weigh))) {
+			if (size === null) continue;
+			room.files += 1;
+			room.bytes += size;
+		}
 		if (room.files > maxFiles) break;
 	}
 	return room;
+}
+
+/** Null for an upload that ended with an earlier process: it's removed. Deleted files count as empty. */
+async function weigh({ kind, at, names }: FolderEntry): Promise<number | null> {
+	if (kind === 'folder') return 0;
+	const facts = await lstat(at).catch(() => null);
+	if (!facts) return 0;
+	const isLeftOver = isUpload(names.join('/')) && kind === 'file' && facts.mtimeMs < performance.timeOrigin;
+	const isRemoved =
+		isLeftOver &&
+		(await unlink(at).then(
+			() => true,
+			() => false
+		));
+	return isRemoved ? null : sizeOf(facts);
+}
+
+/** Whether it's the place of an unfinished upload. No file of a client may have such a name. */
+export function isUpload(path: string): boolean {
+	return path.startsWith(UPLOADING) && !path.includes('/');
 }
 
 /** Size on disk, because of sparse files. */

@@ -9,7 +9,7 @@ import { AppError } from '../shared/errors.ts';
 import type { Log } from './log.ts';
 import { copyFolder, readInPieces, removeFolder, walkFiles } from './foreign-folders.ts';
 import { type HeldFolder, holdFolder, openInside, problemOnWindows } from './safe-path.ts';
-import { createWorkspaceRooms, UPLOADING, type WorkspaceRooms } from './workspace-rooms.ts';
+import { createWorkspaceRooms, isUpload, UPLOADING, type WorkspaceRooms } from './workspace-rooms.ts';
 import { createWorkspaceVersions } from './workspace-versions.ts';
 import { writeZip, type ZipEntry } from './zip.ts';
 
@@ -96,6 +96,7 @@ export function createWorkspaces(
 		maxBytes = MAX_UPLOAD_BYTES
 	): Promise<WorkspaceFile> => {
 		const root = rootOf(conversationId);
+		if (isUpload(path)) throw new AppError('invalid_input', `“${path.slice(0, 100)}” isn’t a valid file name.`);
 		const folder = await holdFolder(root, path, { make: true }).catch((error: NodeJS.ErrnoException) => {
 			throw error.code === 'ENOENT' ? deletedMeanwhile(error) : error;
 		});

@@ -1,5 +1,5 @@
 /** Conversations of the Responses API: items in order, to which responses add (F12). */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Database, hasEffect } from './schema.ts';
 
 export interface ResponseConversation {
@@ -17,6 +17,12 @@ export interface ConversationItem {
 	model: string;
 	/** As it was read from a request, or as it was shown in a response. */
 	item: { type: string } & Record<string, unknown>;
+}
+
+/** Of a conversation. All of its items are read at once. */
+export interface ConversationRoom {
+	items: number;
+	bytes: number;
 }
 
 /** `get`, `setMetadata` and `remove` check the owner; the others are for conversations that `get` has found. */
@@ -69,21 +75,24 @@ export function createResponseConversations(db: Kysely<Database>) {
 			return rows.map((row) => ({ ...row, item: JSON.parse(row.item) as ConversationItem['item'] }));
 		},
 
-		/** Adds all of them at the end, or none, if the conversation is gone (false) or would have more than `most`. */
-		append: (id: string, items: readonly ConversationItem[], most: number): Promise<boolean | 'full'> =>
+		/** Adds all of them at the end, or none, if the conversation is gone (false) or would be larger than `most`. */
+		append: (id: string, items: readonly ConversationItem[], most: ConversationRoom): Promise<boolean | 'full'> =>
 			db.transaction().execute(async (transaction) => {
 				// Locks the row, so that two appends don't take the same positions.
 				const lock = transaction.updateTable('response_conversations').set({ id }).where('id', '=', id);
 				if (!(await hasEffect(lock))) return false;
-				const { count, last } = await transaction
+				const texts = items.map(({ item }) => JSON.stringify(item));
+				const { count, bytes, last } = await transaction
 					.selectFrom('response_conversation_items')
 					.select(({ fn }) => [fn.countAll().as('count'), fn.max('position').as('last')])
+					.select(sql<number | string | null>`sum(octet_length(item))`.as('bytes'))
 					.where('conversation_id', '=', id)
 					.executeTakeFirstOrThrow();
-				if (Number(count) + items.length > most) return 'full';
-				for (const [index, { id: itemId, model, item }] of items.entries()) {
+				const added = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+				if (Number(count) + items.length > most.items || Number(bytes ?? 0) + added > most.bytes) return 'full';
+				for (const [index, { id: itemId, model }] of items.entries()) {
 					const place = { conversation_id: id, position: Number(last ?? 0) + 1 + index };
-					const row = { ...place, id: itemId, model, item: JSON.stringify(item) };
+					const row = { ...place, id: itemId, model, item: texts[index] ?? '' };
 					await transaction.insertInto('response_conversation_items').values(row).execute();
 				}
 				return true;

@@ -1,5 +1,6 @@
 /** Stored responses, for `previous_response_id`, and the events of those in the background (F12). */
 import type { Kysely, Selectable, Transaction } from 'kysely';
+import { AppError } from '../../shared/errors.ts';
 import { type EventRange, readLogEvents, type RunAdvance, type StoredEvent } from './chat/runs.ts';
 import { type Database, hasEffect, type ResponsesTable } from './schema.ts';
 
@@ -22,18 +23,38 @@ export interface StoredResponse {
 	createdAt: string;
 }
 
-/** Maximum responses in a chain. */
-const MAX_CHAIN = 1000;
+/** Of a chain, which is read at once: responses, and characters of their items. */
+const MAX_CHAIN = { responses: 1000, characters: 32 * 1024 * 1024 };
+
+/** Counts what a chain holds in memory. @throws AppError `too_large` */
+export function chainRoom(): { take(items: string): void } {
+	let left = MAX_CHAIN.characters;
+	return {
+		take({ length }) {
+			left -= length;
+			if (left >= 0) return;
+			const hint = 'Compact it with POST /v1/responses/compact, or begin another one.';
+			throw new AppError('too_large', 'The responses before this one total more than 32 MB.', { hint });
+		}
+	};
+}
+
+/** Without the tools and instructions that each body has again. */
+export function inChain(response: StoredResponse): StoredResponse {
+	return { ...response, body: { model: response.body.model } };
+}
 
 /** Every method checks the owner: an id is not a permission. */
 export function createResponses(db: Kysely<Database>) {
-	const get = async (id: string, apiKeyId: string | null): Promise<StoredResponse | null> => {
-		const row = await db
+	const find = (id: string, apiKeyId: string | null) =>
+		db
 			.selectFrom('responses')
 			.selectAll()
 			.where('id', '=', id)
 			.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId)
 			.executeTakeFirst();
+	const get = async (id: string, apiKeyId: string | null): Promise<StoredResponse | null> => {
+		const row = await find(id, apiKeyId);
 		return row ? toResponse(row) : null;
 	};
 	return {
@@ -56,12 +77,15 @@ export function createResponses(db: Kysely<Database>) {
 
 		get,
 
-		/** From the first response of the chain to this one; null if one is missing or somebody else's. */
+		/** From the first response of the chain to this one, of their bodies only the model; null if one is missing or somebody else's. @throws AppError `too_large` */
 		async chain(id: string, apiKeyId: string | null): Promise<StoredResponse[] | null> {
 			const links: StoredResponse[] = [];
+			const room = chainRoom();
 			for (let next: string | null = id; next !== null;) {
-				const link: StoredResponse | null = links.length < MAX_CHAIN ? await get(next, apiKeyId) : null;
-				if (!link) return null;
+				const row = links.length < MAX_CHAIN.responses ? await find(next, apiKeyId) : undefined;
+				if (!row) return null;
+				room.take(row.items);
+				const link = inChain(toResponse(row));
 				links.push(link);
 				next = link.previousId;
 			}

@@ -4,6 +4,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { CustomSkill } from '../../../shared/install.ts';
 import type { InstallProvider } from '../../../shared/names.ts';
 import { skillFiles } from '../../skills/make/templates.ts';
+import { readBody } from '../../read-text.ts';
 import { parseManifest } from '../../skills/read/manifest.ts';
 import { noteOf, readZip } from '../archive/archive-zip.ts';
 import type { Fetch, FetchedSkills } from '../catalog-installer.ts';
@@ -23,16 +24,9 @@ export async function* readUpload(body: ReadableStream<Uint8Array> | null): Asyn
 	if (body) yield* body.values({ preventCancel: true });
 }
 
-/** In memory, as large as an archive may be. @throws AppError `too_large`, `invalid_input` */
+/** In memory, as large as an archive may be. @throws AppError `too_large`, `unavailable`, `invalid_input` */
 export async function readFields(body: ReadableStream<Uint8Array> | null, contentType: string): Promise<FormData> {
-	const chunks: Uint8Array[] = [];
-	let bytes = 0;
-	for await (const chunk of readUpload(body)) {
-		bytes += chunk.length;
-		if (bytes > INSTALL_LIMITS.packedBytes) throw tooLarge('The upload is larger than 50 MB.');
-		chunks.push(chunk);
-	}
-	const whole = Buffer.concat(chunks);
+	const whole = await readBody({ body }, INSTALL_LIMITS.packedBytes);
 	refuseManyParts(whole, contentType);
 	return new Response(whole, { headers: { 'content-type': contentType } }).formData().catch((cause: unknown) => {
 		throw new AppError('invalid_input', 'The body isn’t valid multipart/form-data.', { cause });

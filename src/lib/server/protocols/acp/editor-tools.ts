@@ -316,15 +316,22 @@ export async function placeOf({ cwd, roots }: Project, asked: string): Promise<P
 	};
 	if (root === undefined) throw outside();
 	const segments = relative(root, at).split(sep);
-	const secret = segments.find((segment) => isForbidden(segment) || /^\.env\.(?!example$|sample$)/i.test(segment));
+	const secret = segments.find(isSecret);
 	if (secret !== undefined) throw new AppError('invalid_input', `The path can’t contain “${secret}”.`);
 	const [real, realRoot] = [await realPlace(at), await realpath(root)];
 	if (!isInside(realRoot, real)) throw outside();
 	const behind = relative(realRoot, real).split(sep);
-	if (behind.some(isForbidden))
+	if (behind.some(isSecret))
 		throw new AppError('invalid_input', `“${asked.slice(0, 200)}” is a link to a file that can’t be used.`);
 	const shown = relative(cwd, at).split(sep).join('/');
-	return { path: at, shown: shown === '' ? '.' : shown, isHidden: segments.some((segment) => segment.startsWith('.')) };
+	// A link to a hidden file is one, too.
+	const isHidden = [...segments, ...behind].some((segment) => segment.startsWith('.'));
+	return { path: at, shown: shown === '' ? '.' : shown, isHidden };
+}
+
+/** Of the project’s variables, only the examples may be seen. */
+function isSecret(segment: string): boolean {
+	return isForbidden(segment) || /^\.env\.(?!example$|sample$)/i.test(segment);
 }
 
 function isInside(root: string, at: string): boolean {

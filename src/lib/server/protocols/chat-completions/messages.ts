@@ -76,8 +76,7 @@ export async function inputOf(
 class InputReader {
 	readonly items: JsonObject[] = [];
 	readonly origins: number[] = [];
-	/** Calls without a result yet. */
-	#open: ChatCall[] = [];
+	#open = new OpenCalls([]);
 	#made = 0;
 	#at = 0;
 
@@ -99,7 +98,7 @@ class InputReader {
 			if (parts.length > 0) this.#add({ type: 'message', role, content: parts });
 			return;
 		}
-		this.#open = [...calls];
+		this.#open = new OpenCalls(calls);
 		if (kept) {
 			for (const item of kept) this.#add(item);
 			return;
@@ -114,14 +113,13 @@ class InputReader {
 
 	/** Some programs drop the results of calls that were interrupted; a model needs one for each. */
 	answerOpenCalls(): void {
-		for (const { call_id } of this.#open.splice(0))
+		for (const { call_id } of this.#open.takeAll())
 			this.#add({ type: 'function_call_output', call_id, output: NO_RESULT });
 	}
 
 	#result(id: string | null | undefined, told: Content, place: string): void {
-		const wanted = id ? callId(id) : this.#open[0]?.call_id;
-		const index = this.#open.findIndex(({ call_id }) => call_id === wanted);
-		if (index >= 0) return this.#answer(index, told, place);
+		const call = this.#open.take(id ? callId(id) : null);
+		if (call) return this.#answer(call, told, place);
 		const param = `${place}.tool_call_id`;
 		throw badParameter(
 			param,
@@ -130,22 +128,66 @@ class InputReader {
 	}
 
 	#legacyResult(name: string | null | undefined, told: Content, place: string): void {
-		const index = this.#open.findIndex((call) => call.name === name);
-		if (index >= 0) return this.#answer(index, told, place);
+		const call = this.#open.takeNamed(name ?? '');
+		if (call) return this.#answer(call, told, place);
 		const param = `${place}.name`;
 		throw badParameter(param, `${param} must be the function that the assistant message before it calls.`);
 	}
 
-	#answer(index: number, told: Content, place: string): void {
-		const [call] = this.#open.splice(index, 1);
+	#answer({ call_id }: ChatCall, told: Content, place: string): void {
 		const isText = typeof told === 'string' || !told?.some((each) => isObject(each) && kindOf(each) !== 'text');
 		const output = isText ? plainText(told) : userParts(told, place);
-		this.#add({ type: 'function_call_output', call_id: call?.call_id, output });
+		this.#add({ type: 'function_call_output', call_id, output });
 	}
 
 	#add(item: JsonObject): void {
 		this.items.push(item);
 		this.origins.push(this.#at);
+	}
+}
+
+/** Calls of a message without a result yet. Each is found at once: a request may have hundreds of thousands, in any order. */
+class OpenCalls {
+	readonly #calls: readonly ChatCall[];
+	readonly #taken = new Set<ChatCall>();
+	readonly #byId: ReadonlyMap<string, ChatCall[]>;
+	readonly #byName: ReadonlyMap<string, ChatCall[]>;
+	#first = 0;
+
+	constructor(calls: readonly ChatCall[]) {
+		this.#calls = calls;
+		// The last one first: `pop` is quick.
+		const reversed = calls.toReversed();
+		this.#byId = Map.groupBy(reversed, ({ call_id }) => call_id);
+		this.#byName = Map.groupBy(reversed, ({ name }) => name);
+	}
+
+	/** The first one with this id, or the first at all. */
+	take(id: string | null): ChatCall | undefined {
+		if (id !== null) return this.#takeFrom(this.#byId.get(id));
+		while (this.#first < this.#calls.length) {
+			const call = this.#calls[this.#first++];
+			if (call && !this.#taken.has(call)) return this.#mark(call);
+		}
+		return undefined;
+	}
+
+	takeNamed(name: string): ChatCall | undefined {
+		return this.#takeFrom(this.#byName.get(name));
+	}
+
+	takeAll(): ChatCall[] {
+		return this.#calls.filter((call) => !this.#taken.has(call)).map((call) => this.#mark(call));
+	}
+
+	#takeFrom(calls: ChatCall[] | undefined): ChatCall | undefined {
+		for (let call = calls?.pop(); call; call = calls?.pop()) if (!this.#taken.has(call)) return this.#mark(call);
+		return undefined;
+	}
+
+	#mark(call: ChatCall): ChatCall {
+		this.#taken.add(call);
+		return call;
 	}
 }
 

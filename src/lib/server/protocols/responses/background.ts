@@ -12,8 +12,8 @@ import type { OutputItem, ResponseEvent } from './wire.ts';
 export interface BackgroundOptions {
 	responses: Responses;
 	log: Log;
-	/** Responses at once, of one key and of all. */
-	limits?: { ofOne: number; all: number };
+	/** Responses at once, of one key and of all; streams that one key has open. */
+	limits?: { ofOne: number; all: number; followers: number };
 }
 
 /** Begins the turn, and is called once. `save` takes the response as it ended, before the last event. */
@@ -24,8 +24,14 @@ export interface Background {
 	start(response: StoredResponse, open: Open): Promise<void>;
 	/** As it's stored. What the server couldn't end is ended first. */
 	get(id: string, apiKeyId: string | null): Promise<StoredResponse | null>;
-	/** Events after this many, then new ones until the last. @throws AppError `unavailable` if the end couldn't be stored */
-	follow(id: string, after: number, signal: AbortSignal): AsyncGenerator<ResponseEvent>;
+	/** @throws AppError `rate_limited` if this key has too many streams open to follow one more */
+	checkFollowers(apiKeyId: string | null): void;
+	/** Events after `after`, then new ones until the last. @throws AppError `rate_limited`; `unavailable` if the end couldn't be stored */
+	follow(
+		id: string,
+		place: { after: number; apiKeyId: string | null },
+		signal: AbortSignal
+	): AsyncGenerator<ResponseEvent>;
 	/** Cancels a response and waits for its end. Nothing happens if it isn't running. */
 	stop(id: string): Promise<void>;
 	/** Ends what an earlier process left running. Call once, before handling requests. */
@@ -34,13 +40,15 @@ export interface Background {
 	close(graceMs: number): Promise<void>;
 }
 
-const LIMITS = { ofOne: 32, all: 256 };
+const LIMITS = { ofOne: 32, all: 256, followers: 64 };
 /** Unsaved events after which the turn waits for the database. */
 const MAX_BACKLOG = 500;
 
 export function createBackground({ responses, log, limits = LIMITS }: BackgroundOptions): Background {
 	const writer = new EventWriter(responses);
 	const active = new Map<string, ActiveResponse>();
+	/** Open streams, by key. */
+	const followers = new Map<string | null, number>();
 	let isClosing = false;
 
 	const run = async (response: StoredResponse, open: Open, running: ActiveResponse): Promise<void> => {
@@ -95,6 +103,32 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 		log.info({ responseId: stored.id }, 'response was interrupted by the last stop');
 	};
 
+	// An event can have megabytes, and one is held for each stream that nobody reads.
+	const checkFollowers = (apiKeyId: string | null): void => {
+		if ((followers.get(apiKeyId) ?? 0) < limits.followers) return;
+		throw new AppError('rate_limited', `At most ${limits.followers} streams of responses can be open at once.`, {
+			hint: 'Close one first.'
+		});
+	};
+
+	async function* read(id: string, after: number, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
+		const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+		for (let cursor = after; !signal.aborted;) {
+			// Taken before reading: what is stored meanwhile is noticed.
+			const running = active.get(id);
+			const changed = running?.changed;
+			const events = await responses.readEvents(id, { after: cursor, ...EVENT_PAGE });
+			for (const event of events) {
+				cursor = event.seq;
+				yield toEvent(event);
+			}
+			if (events.length > 0) continue;
+			if (running) await Promise.race([changed, left]);
+			else if (!(await responses.isRunning(id))) return;
+			else throw new AppError('unavailable', 'The end of this response couldn’t be saved. Try again.');
+		}
+	}
+
 	return {
 		async start(response, open) {
 			const { id, apiKeyId } = response;
@@ -133,21 +167,26 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 			return responses.get(id, apiKeyId);
 		},
 
-		async *follow(id, after, signal) {
-			const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-			for (let cursor = after; !signal.aborted;) {
-				// Taken before reading: what is stored meanwhile is noticed.
-				const running = active.get(id);
-				const changed = running?.changed;
-				const events = await responses.readEvents(id, { after: cursor, ...EVENT_PAGE });
-				for (const event of events) {
-					cursor = event.seq;
-					yield toEvent(event);
-				}
-				if (events.length > 0) continue;
-				if (running) await Promise.race([changed, left]);
-				else if (!(await responses.isRunning(id))) return;
-				else throw new AppError('unavailable', 'The end of this response couldn’t be saved. Try again.');
+		checkFollowers,
+
+		async *follow(id, { after, apiKeyId }, signal) {
+			checkFollowers(apiKeyId);
+			followers.set(apiKeyId, (followers.get(apiKeyId) ?? 0) + 1);
+			let isOver = false;
+			const leave = () => {
+				if (isOver) return;
+				isOver = true;
+				const left = (followers.get(apiKeyId) ?? 1) - 1;
+				if (left > 0) followers.set(apiKeyId, left);
+				else followers.delete(apiKeyId);
+			};
+			// Nobody asks for the next event any more when a client has gone.
+			signal.addEventListener('abort', leave, { once: true });
+			try {
+				yield* read(id, after, signal);
+			} finally {
+				signal.removeEventListener('abort', leave);
+				leave();
 			}
 		},
 

@@ -1,5 +1,5 @@
 /** Keeps a connection's `store: false` responses in memory, so that later requests can continue them (F12). */
-import type { Responses, StoredResponse } from '../../store/responses.ts';
+import { chainRoom, inChain, type Responses, type StoredResponse } from '../../store/responses.ts';
 
 /** The stored responses plus those held for the connection. */
 export interface ConnectionResponses extends Responses {
@@ -47,11 +47,13 @@ export function createConnectionResponses(stored: Responses, limits: MemoryLimit
 
 		async chain(id, apiKeyId) {
 			const links: StoredResponse[] = [];
+			const room = chainRoom();
 			let here = own(id, apiKeyId);
 			for (let next: string | null = id; next !== null;) {
 				const link: StoredResponse | null = here?.response ?? (await stored.get(next, apiKeyId));
 				if (!link || links.length === MAX_CHAIN) return null;
-				links.push(link);
+				if (!here) room.take(JSON.stringify(link.items));
+				links.push(here ? link : inChain(link));
 				next = link.previousId;
 				here = here?.before ?? (next === null ? undefined : own(next, apiKeyId));
 			}

@@ -17,13 +17,13 @@ export async function itemsOfConversation(
 	if (id === null) return null;
 	if (!(await responseConversations.get(id, apiKeyId))) throw noConversation(id);
 	const items = await responseConversations.items(id);
-	if (items.length < MOST_ITEMS) return items;
+	if (items.length < MOST.items) return items;
 	const sentence = `This conversation has ${items.length} items, and can’t take more. Begin another one.`;
 	throw badParameter('conversation', sentence, 'conversation_full');
 }
 
-/** Of a conversation. */
-export const MOST_ITEMS = 5000;
+/** Of a conversation: more text than any model takes. Pictures and files are in the workspace. */
+export const MOST = { items: 5000, bytes: 16 * 1024 * 1024 };
 
 export function noConversation(id: string): ApiError {
 	const message = `Conversation with id '${id.slice(0, 100)}' not found.`;

@@ -173,7 +173,12 @@ interface InputContext {
 	open(sealed: string, room: Room): Compaction | 'unreadable' | null;
 }
 
-type RoomyContext = InputContext & { room: Room };
+/** `uploads`: bytes left for uploads that the request names, as often as it does. */
+type RoomyContext = InputContext & { room: Room; uploads: Room };
+
+/** Each upload that is named is read, written and compared: a few characters must not cost hours. */
+const MAX_UPLOADS = 100 * 1024 * 1024;
+const newRooms = () => ({ room: { left: MAX_UNSHOWN }, uploads: { left: MAX_UPLOADS } });
 
 /**
  * Converts a request's items for the model: resolves references, unseals reasoning, saves files to the workspace.
@@ -183,7 +188,7 @@ async function readInput(input: ResponseRequest['input'], context: InputContext)
 	if (typeof input === 'string') return [userText(input)];
 	const items: ResponseItem[] = [];
 	const calls = new Set(context.calls);
-	const roomy = { ...context, room: { left: MAX_UNSHOWN } };
+	const roomy = { ...context, ...newRooms() };
 	for (const [index, item] of (input ?? []).entries()) {
 		const read = await readItem(item, `input[${index}]`, roomy);
 		for (const each of read.items) {
@@ -202,7 +207,7 @@ async function readInput(input: ResponseRequest['input'], context: InputContext)
 /** As a client that sends everything back would have it read. */
 async function readStored(stored: readonly ConversationItem[], context: InputContext): Promise<ResponseItem[]> {
 	const items: ResponseItem[] = [];
-	const roomy = { ...context, room: { left: MAX_UNSHOWN } };
+	const roomy = { ...context, ...newRooms() };
 	for (const { item, model } of stored) {
 		const read = await readOwn(item, 'conversation', roomy);
 		const kept = model === context.model ? read.items : read.items.filter(({ type }) => type !== 'reasoning');
@@ -242,7 +247,7 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 		case 'custom_tool_call':
 		case 'tool_search_call':
 		case 'tool_search_output':
-			return { items: [asFunction(item)] };
+			return { items: [asFunction(withoutOurs(item))] };
 		case 'function_call_output':
 		case 'custom_tool_call_output': {
 			const { call_id, output } = item;
@@ -256,7 +261,7 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 		case 'agent_message':
 			return { items: [readAgentMessage(item)] };
 		case 'other':
-			return { items: [item.item] };
+			return { items: [withoutOurs(item.item)] };
 		case 'message': {
 			const { type, role, content } = item;
 			const textType = role === 'assistant' ? 'output_text' : 'input_text';
@@ -272,6 +277,12 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 		default:
 			return item satisfies never;
 	}
+}
+
+/** Without fields that only this server writes, and reads unchecked. */
+function withoutOurs<Item extends object>(item: Item): Item {
+	const { found_tools: _found, told: _told, ...rest } = item as Item & { found_tools?: unknown; told?: unknown };
+	return rest as unknown as Item;
 }
 
 /** Reads an item that this server returned earlier. */
@@ -318,7 +329,8 @@ function unsealed(text: string, param: string, { model, room }: RoomyContext): R
 	if (sealed === null) return null;
 	if (sealed === 'damaged') throw invalidContent(param, 'is damaged. Send it exactly as you received it.');
 	const isOwn = sealed.model === model;
-	return { items: sealed.items.filter(({ type }) => isOwn || type !== 'reasoning'), before: sealed.before };
+	const items = sealed.items.filter(({ type }) => isOwn || type !== 'reasoning').map(withoutOurs);
+	return { items, before: sealed.before };
 }
 
 type Part = Record<string, unknown> & {
@@ -335,13 +347,17 @@ type Part = Record<string, unknown> & {
 async function readParts(
 	parts: readonly Part[],
 	param: string,
-	context: InputContext
+	context: RoomyContext
 ): Promise<{ parts: Record<string, unknown>[]; attached: AttachedPart[] }> {
 	const read: Record<string, unknown>[] = [];
 	const [names, files]: [string[], string[]] = [[], []];
 	for (const [index, sent] of parts.entries()) {
 		const place = `${param}[${index}]`;
 		const part = await context.resolve(sent, place);
+		if (part !== sent) context.uploads.left -= bytesOf(part);
+		if (context.uploads.left < 0) {
+			throw badParameter(`${place}.file_id`, 'The uploads that one request names may total 100 MB.', 'too_large');
+		}
 		if (part.type === 'input_image') {
 			const picture = await readPicture(part, place, context);
 			read.push(picture);
@@ -358,6 +374,11 @@ async function readParts(
 	names.push(...files);
 	if (names.length > 0) read.push({ type: 'input_text', text: attachedFiles(names) });
 	return { parts: read, attached: await attachedParts(context.workspaces, files, context.reading) };
+}
+
+/** Of a data URL. */
+function bytesOf({ file_data: data, image_url: url }: Part): number {
+	return ((data ?? url ?? '').length * 3) / 4;
 }
 
 function isKept(part: Part | FilePart): part is FilePart {

@@ -6,7 +6,7 @@ import { isNote } from '../../agent/turn-note.ts';
 import type { ConversationItem, ResponseConversation } from '../../store/response-conversations.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { type ConversationParts, readItems } from './conversation.ts';
-import { MOST_ITEMS, noConversation } from './conversation-items.ts';
+import { MOST, noConversation } from './conversation-items.ts';
 import { ApiError, badParameter } from './errors.ts';
 import { type ListPage, pageOf, shownItem, type ShownItem, withIds } from './lists.ts';
 import { checkBody, metadataPairs, someItems, type InputItem } from './request.ts';
@@ -57,9 +57,13 @@ export function createConversationsApi(parts: ConversationParts & { models: Mode
 		const before = await store.items(id);
 		const read = await readItems(parts, given, { folder, model, apiKeyId, signal, before });
 		const items = withIds(read, randomBytes(16).toString('hex')).map((entry) => ({ ...entry, model: model.id }));
-		const added = await store.append(id, items, MOST_ITEMS);
+		const added = await store.append(id, items, MOST);
 		if (added === 'full') {
-			throw badParameter('items', `A conversation has at most ${MOST_ITEMS} items.`, 'conversation_full');
+			throw badParameter(
+				'items',
+				`A conversation has at most ${MOST.items} items, of 16 MB together.`,
+				'conversation_full'
+			);
 		}
 		if (!added) throw noConversation(id);
 		return items;

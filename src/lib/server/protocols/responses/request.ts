@@ -12,6 +12,9 @@ const MAX_TEXT = 10_485_760;
 const MAX_IMAGE = 20_971_520;
 const MAX_FILE = 33_554_432;
 
+/** Characters of instructions, and of tools: every event with the whole response has them again. */
+const MAX_REPEATED = 2 * 1024 * 1024;
+
 const longText = z.string().max(MAX_TEXT);
 const status = z.string().nullish();
 const id = z.string().nullish();
@@ -153,7 +156,7 @@ const createResponseBody = z.object({
 	safety_identifier: z.string().max(64).nullish(),
 	prompt_cache_key: z.string().max(64).nullish(),
 	truncation: z.enum(['auto', 'disabled']).nullish(),
-	instructions: longText.nullish(),
+	instructions: z.string().max(MAX_REPEATED).nullish(),
 	store: z.boolean().nullish(),
 	service_tier: z.string().max(100).nullish(),
 	top_logprobs: count.min(0).max(20).nullish(),
@@ -188,6 +191,13 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 	}
 	if (request.background && request.store === false) {
 		throw badParameter('store', 'A response in the background has to be stored. Leave out store: false.');
+	}
+	if (JSON.stringify(request.tools ?? []).length > MAX_REPEATED) {
+		throw badParameter(
+			'tools',
+			'tools may have 2 MB together. Send fewer, or find them with tool_search.',
+			'too_large'
+		);
 	}
 	readTools(request.tools ?? [], []);
 	return request;

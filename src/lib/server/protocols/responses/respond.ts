@@ -11,7 +11,7 @@ import type { Asker } from '../../turns/toolbox.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
-import { conversationId, MOST_ITEMS } from './conversation-items.ts';
+import { conversationId, MOST } from './conversation-items.ts';
 import { inputEntries } from './lists.ts';
 import { runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
@@ -246,7 +246,7 @@ async function addToConversation(
 	const answered = output.map((item) => ({ id: item.id, item: { ...item } }));
 	const items = [...inputEntries(stored), ...answered].map((entry) => ({ ...entry, model }));
 	try {
-		const added = await responseConversations.append(id, items, MOST_ITEMS);
+		const added = await responseConversations.append(id, items, MOST);
 		if (added !== true) log.info({ responseId: stored.id, added }, 'a response was not added to its conversation');
 	} catch (error) {
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t add a response to its conversation');

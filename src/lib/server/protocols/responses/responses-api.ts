@@ -162,8 +162,14 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 			refuseWhenClosing();
 			const { streams, queued, start } = await respond(parts, body, { ...options, asker, signal });
 			if (!queued) return { streams, events: followed(start, signal) };
+			if (streams) background.checkFollowers(asker.apiKeyId);
 			await background.start(queued, start);
-			return { streams, events: streams ? background.follow(queued.id, 0, signal) : accepted(queued) };
+			return {
+				streams,
+				events: streams
+					? background.follow(queued.id, { after: 0, apiKeyId: asker.apiKeyId }, signal)
+					: accepted(queued)
+			};
 		},
 
 		remember: () => createConnectionResponses(responses),
@@ -194,7 +200,8 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 			}
 			await findInBackground(id, asker);
 			const after = startingAfter === null ? 0 : Math.min(Number(startingAfter) + 1, MAX_SEQUENCE);
-			return (signal) => background.follow(id, after, signal);
+			background.checkFollowers(asker.apiKeyId);
+			return (signal) => background.follow(id, { after, apiKeyId: asker.apiKeyId }, signal);
 		},
 
 		async cancel(id, asker) {

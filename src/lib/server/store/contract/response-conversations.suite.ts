@@ -16,22 +16,35 @@ export function testResponseConversations(bench: () => Bench): void {
 		const items = (...ids: string[]) =>
 			ids.map((id) => ({ id, model: 'm', item: { type: 'message', text: `“${id}”` } }));
 
+		const room = (most: number, bytes = 10_000) => ({ items: most, bytes });
+
 		test('F12: items stay in the order in which they were added, whatever is deleted, and have a limit', async () => {
 			await conversations.put(made('c'));
-			expect(await conversations.append('c', items('z', 'y'), 4)).toBe(true);
-			expect(await conversations.append('c', items('x'), 4)).toBe(true);
+			expect(await conversations.append('c', items('z', 'y'), room(4))).toBe(true);
+			expect(await conversations.append('c', items('x'), room(4))).toBe(true);
 			expect(await conversations.removeItem('c', 'y')).toBe(true);
 			expect(await conversations.removeItem('c', 'y')).toBe(false);
-			expect(await conversations.append('c', items('a', 'b'), 4)).toBe(true);
-			expect(await conversations.append('c', items('d'), 4)).toBe('full');
+			expect(await conversations.append('c', items('a', 'b'), room(4))).toBe(true);
+			expect(await conversations.append('c', items('d'), room(4))).toBe('full');
 			expect(await conversations.items('c')).toEqual(items('z', 'x', 'a', 'b'));
-			expect(await conversations.append('none', items('a'), 4)).toBe(false);
+			expect(await conversations.append('none', items('a'), room(4))).toBe(false);
+		});
+
+		test('F12: items have a limit in bytes together, and one that is deleted makes room', async () => {
+			await conversations.put(made('c'));
+			const large = (id: string) => [{ id, model: 'm', item: { type: 'message', text: 'é'.repeat(200) } }];
+			expect(await conversations.append('c', large('a'), room(9, 1000))).toBe(true);
+			expect(await conversations.append('c', large('b'), room(9, 1000))).toBe(true);
+			expect(await conversations.append('c', large('c'), room(9, 1000))).toBe('full');
+			expect(await conversations.removeItem('c', 'a')).toBe(true);
+			expect(await conversations.append('c', large('c'), room(9, 1000))).toBe(true);
+			expect((await conversations.items('c')).map(({ id }) => id)).toEqual(['b', 'c']);
 		});
 
 		test('F12: additions at the same time are each in one piece', async () => {
 			await conversations.put(made('c'));
 			const names = ['p', 'q', 'r', 's'];
-			await Promise.all(names.map((name) => conversations.append('c', items(`${name}1`, `${name}2`), 100)));
+			await Promise.all(names.map((name) => conversations.append('c', items(`${name}1`, `${name}2`), room(100))));
 			const ids = (await conversations.items('c')).map(({ id }) => id);
 			expect(ids.toSorted()).toEqual(names.flatMap((name) => [`${name}1`, `${name}2`]));
 			for (const name of names) expect(ids.indexOf(`${name}2`)).toBe(ids.indexOf(`${name}1`) + 1);
@@ -39,7 +52,7 @@ export function testResponseConversations(bench: () => Bench): void {
 
 		test('F12, E18: only its own key finds it, changes its metadata and removes it, with its items', async () => {
 			await conversations.put(made('c', 'key_1'));
-			await conversations.append('c', items('a'), 9);
+			await conversations.append('c', items('a'), room(9));
 			for (const other of [null, 'key_2']) {
 				expect(await conversations.get('c', other)).toBeNull();
 				expect(await conversations.setMetadata('c', other, {})).toBe(false);

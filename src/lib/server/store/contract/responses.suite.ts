@@ -35,6 +35,22 @@ export function testResponses(bench: () => Bench): void {
 			});
 		});
 
+		test('F12: a chain whose items are too much to be read at once is refused, and one that has the tools each time is not', async () => {
+			const large = (id: string, previousId: string | null, text: string, tools: string) =>
+				responses.put({
+					...{ id, previousId, apiKeyId: null, sessionId: 's', createdAt: at(1), inputCount: 1, isRunning: false },
+					...{ items: [{ type: 'message', text }], body: { id, model: 'm', tools } }
+				});
+			const much = 'x'.repeat(12 * 1024 * 1024);
+			await large('a', null, much, '');
+			await large('b', 'a', much, much);
+			await large('c', 'b', 'c', much);
+			await large('d', 'c', much, '');
+			const chain = await responses.chain('c', null);
+			expect(chain?.map(({ id, body }) => [id, body])).toEqual(['a', 'b', 'c'].map((id) => [id, { model: 'm' }]));
+			await expect(responses.chain('d', null)).rejects.toMatchObject({ code: 'too_large' });
+		});
+
 		test('F12, E18: nobody but its own key sees a response, goes on from it or removes it', async () => {
 			await put('a', 1, { apiKeyId: 'key_1' });
 			await put('b', 2);
