@@ -10,14 +10,26 @@ const CONFORMANCE = [
 	{ Scenario: 'images', Result: 'does not apply', Why: 'No tool gives a | b.' }
 ];
 
+const NEXT = [
+	{ Scenario: 'ping', Result: 'passed', Why: '' },
+	{ Scenario: 'tasks', Result: 'passed in part', Why: 'Nothing asks.' }
+];
+
 const SUITE = '@modelcontextprotocol/conformance';
-const RESULTS = { clients: CLIENTS, conformance: CONFORMANCE, suite: `${SUITE} 1.2.3` };
+const RESULTS = {
+	clients: CLIENTS,
+	conformance: [
+		{ suite: `${SUITE} 1.2.3`, rows: CONFORMANCE },
+		{ suite: `${SUITE} 2.0.0-alpha.1`, rows: NEXT }
+	]
+};
+const DEPENDENCIES = { [SUITE]: '1.2.3', 'mcp-conformance-next': `npm:${SUITE}@2.0.0-alpha.1` };
 
 let root: string;
 beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), 'protocols-'));
 	await mkdir(join(root, 'docs'));
-	await writeFile(join(root, 'package.json'), JSON.stringify({ devDependencies: { [SUITE]: '1.2.3' } }));
+	await writeFile(join(root, 'package.json'), JSON.stringify({ devDependencies: DEPENDENCIES }));
 	await writeFile(join(root, 'docs/protocols.md'), '# Page\n<!-- results -->\nold\n<!-- /results -->\nThe end.\n');
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -27,6 +39,7 @@ async function putReports(): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, 'clients.json'), JSON.stringify(CLIENTS));
 	await writeFile(join(folder, 'mcp-conformance.json'), JSON.stringify(CONFORMANCE));
+	await writeFile(join(folder, 'mcp-conformance-next.json'), JSON.stringify(NEXT));
 }
 
 test('the tables of a run come between the marks, and the same run changes nothing more', async () => {
@@ -36,6 +49,9 @@ test('the tables of a run come between the marks, and the same run changes nothi
 	expect(page).toBe(`# Page\n<!-- results -->\n${renderResults(RESULTS)}\n<!-- /results -->\nThe end.\n`);
 	expect(page).toContain('| Client | Words |\n| --- | --- |\n| one 1.0.0 | 5 words |\n');
 	expect(page).toContain(`Of 2 scenarios of ${SUITE} 1.2.3, 1 passed, and 1 do not apply.`);
+	expect(page).toContain(
+		`Of 2 scenarios of ${SUITE} 2.0.0-alpha.1, 1 passed, 1 passed but for checks that do not apply, and 0 do not apply.`
+	);
 	expect(page).toContain('| images | does not apply | No tool gives a \\| b. |\n');
 	expect(await writeResults(root)).toBe(false);
 });
