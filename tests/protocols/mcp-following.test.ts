@@ -1,7 +1,9 @@
 /** What clients are told without a request: files that they follow, and log messages. And what completes as they type. */
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MODERN, openMcpRig, type McpRig } from '../support/mcp-rig.ts';
 
@@ -176,6 +178,31 @@ describe('2026-07-28', () => {
 		expect(await send('info')).toContain('"data":"first line"');
 		expect(await send()).not.toContain('notifications/message');
 	});
+});
+
+test.each([
+	{ version: MODERN, modern: true },
+	{ version: '2025-11-25', modern: false }
+])('A33, E15: over stdio a file is followed with $version', async ({ version, modern }) => {
+	const dataDir = await mkdtemp(join(tmpdir(), 'mcp-following-'));
+	try {
+		const { PATH = '', HOME = '' } = process.env;
+		const env = { PATH, HOME, DATA_DIR: dataDir, SKILLS_SANDBOX: 'process', SKILLS_DIRS: rig.skills };
+		const mode = modern ? { pin: MODERN } : ('legacy' as const);
+		const client = new Client({ name: 'stdio', version: '1.0.0' }, { versionNegotiation: { mode } });
+		const cwd = join(import.meta.dirname, '../..');
+		const program = { command: 'npm', args: ['run', '--silent', 'mcp'], cwd, stderr: 'ignore' as const, env };
+		await client.connect(new StdioClientTransport(program));
+		const updates = updatesOf(client);
+		if (modern) await client.listen({ resourceSubscriptions: [NOTES] });
+		else await client.subscribeResource({ uri: NOTES });
+		await rig.put('demo/references/notes.md', `Over stdio, ${version}.`);
+		await expect.poll(() => updates).toContain(NOTES);
+		expect(new Set(updates)).toEqual(new Set([NOTES]));
+		await client.close();
+	} finally {
+		await rm(dataDir, { recursive: true, force: true });
+	}
 });
 
 describe.each([{ modern: true }, { modern: false }])('either version, modern $modern', ({ modern }) => {

@@ -114,6 +114,36 @@ describe('2025-11-25', () => {
 		expect(await client.request({ method: 'tasks/list', params: {} }, anything)).toMatchObject({ tasks: [] });
 	});
 
+	test('E15: half requests are refused as such, and nothing is left of them', async () => {
+		const client = await rig.connect();
+		const task = { ttl: 1000 };
+		const halves = [
+			...['tasks/get', 'tasks/result', 'tasks/cancel'].flatMap((method) => [
+				...[{ method }, { method, params: {} }, { method, params: { taskId: { a: 1 } } }],
+				...[
+					{ method, params: { taskId: '' } },
+					{ method, params: { taskId: 'x'.repeat(100_000) } }
+				]
+			]),
+			{ method: 'tasks/list', params: { cursor: 'not one of ours' } },
+			{ method: 'tools/call', params: { task } },
+			{ method: 'tools/call', params: { ...run('say'), task: { ttl: 'long' } } },
+			{ method: 'tools/call', params: { ...run('say'), task: 'yes' } }
+		];
+		for (const half of halves) {
+			await expect(client.request(half, anything), JSON.stringify(half).slice(0, 80)).rejects.toMatchObject({
+				code: -32602
+			});
+		}
+		const endless = await start(client, run('say'), Number.MAX_VALUE);
+		expect(endless).toMatchObject({ ttl: 24 * 3_600_000 });
+		const listed = await client.request(
+			{ method: 'tasks/list', params: {} },
+			z.looseObject({ tasks: z.array(taskShape) })
+		);
+		expect(listed.tasks.map(({ taskId }) => taskId)).toEqual([endless.taskId]);
+	});
+
 	test('E15: a key has its tasks in all its sessions; others and other sessions without a key see none', async () => {
 		const [one, other] = await Promise.all(
 			['one', 'other'].map((name) => rig.app.apiKeys.create({ name, scopes: ['read', 'execute'] }))
@@ -197,32 +227,51 @@ describe('2025-11-25', () => {
 	});
 });
 
-test('E15: a task’s time is bounded: then its script is ended and its id isn’t known, as after a restart', async () => {
-	let now = 0;
+/** A server of its own on the same parts, and a session of a key there. */
+async function openServer(now: () => number = () => 0) {
 	const log = { info: () => undefined, error: () => undefined };
-	const mcp = createMcp({ ...rig.app, log }, { now: () => now });
+	const mcp = createMcp({ ...rig.app, log }, { now });
 	const caller: Asker = { apiKeyId: 'key', scopes: ['read', 'execute'] };
-	const ask = async (body: object, session = '') => {
+	let session = '';
+	const ask = async (method: string, params: object): Promise<string> => {
 		const headers = {
 			...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
 			...(session === '' ? {} : { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' })
 		};
-		const init = { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }) };
+		const init = { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) };
 		const response = await mcp.handle(new Request('http://localhost/mcp', init), caller);
-		return { response, text: await response.text() };
+		session ||= response.headers.get('mcp-session-id') ?? '';
+		return response.text();
 	};
 	const clientInfo = { name: 'raw', version: '1' };
-	const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
-	const opened = (await ask({ method: 'initialize', params })).response.headers.get('mcp-session-id') ?? '';
-	const call = { ...run('wait', '98765.0404'), task: { ttl: 10_000 } };
-	const { text } = await ask({ method: 'tools/call', params: call }, opened);
-	const taskId = /"taskId":"([^"]+)"/.exec(text)?.[1];
-	const find = () => ask({ method: 'tasks/get', params: { taskId } }, opened);
-	expect((await find()).text).toContain('"status":"working"');
+	await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+	const start = async (seconds: string, ttl: number): Promise<string> => {
+		const answer = await ask('tools/call', { ...run('wait', seconds), task: { ttl } });
+		return /"taskId":"([^"]+)"/.exec(answer)?.[1] ?? '';
+	};
+	return { close: () => mcp.close(), start, get: (taskId: string) => ask('tasks/get', { taskId }) };
+}
+
+test('E15: a task’s time is bounded: then its script is ended, and its id isn’t known', async () => {
+	let now = 0;
+	const server = await openServer(() => now);
+	const taskId = await server.start('98765.0404', 10_000);
+	expect(await server.get(taskId)).toContain('"status":"working"');
 	now = 10_000;
-	expect((await find()).text).toContain('restarted');
+	expect(await server.get(taskId)).toContain('-32602');
 	await expect.poll(() => processesWith('sleep 98765.0404')).toEqual([]);
-	await mcp.close();
+	await server.close();
+});
+
+test('E15: a server that stops ends its tasks, and the next one says so', async () => {
+	const server = await openServer();
+	const taskId = await server.start('98765.0408', 60_000);
+	await expect.poll(() => processesWith('sleep 98765.0408')).not.toEqual([]);
+	await server.close();
+	await expect.poll(() => processesWith('sleep 98765.0408')).toEqual([]);
+	const next = await openServer();
+	expect(await next.get(taskId)).toContain('the server was restarted, which ends all tasks. Call the tool again.');
+	await next.close();
 });
 
 describe('2026-07-28', () => {

@@ -234,7 +234,7 @@ export function knowsTasks({ mcpReq }: ServerContext): boolean {
 
 const withId = z.looseObject({ taskId: z.string().max(200) });
 
-/** Answers `tasks/*`. `ownerOf` may throw for a caller who may not read. */
+/** Answers `tasks/*`. `ownerOf`: whose tasks the caller's are. */
 export function serveTasks(
 	server: Server,
 	tasks: McpTasks,
