@@ -10,15 +10,28 @@ const CONFORMANCE = [
 	{ Scenario: 'images', Result: 'does not apply', Why: 'No tool gives a | b.' }
 ];
 
+const NEXT = [
+	{ Scenario: 'ping', Result: 'passed', Why: '' },
+	{ Scenario: 'tasks', Result: 'passed in part', Why: 'Nothing asks.' }
+];
+
 const SUITE = '@modelcontextprotocol/conformance';
 const TCK = [{ Requirement: 'CORE-GET-001', Result: 'passed', Why: '' }];
-const RESULTS = { clients: CLIENTS, conformance: CONFORMANCE, suite: `${SUITE} 1.2.3`, tck: TCK };
+const RESULTS = {
+	clients: CLIENTS,
+	conformance: [
+		{ suite: `${SUITE} 1.2.3`, rows: CONFORMANCE },
+		{ suite: `${SUITE} 2.0.0-alpha.1`, rows: NEXT }
+	],
+	tck: TCK
+};
+const DEPENDENCIES = { [SUITE]: '1.2.3', 'mcp-conformance-next': `npm:${SUITE}@2.0.0-alpha.1` };
 
 let root: string;
 beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), 'protocols-'));
 	await mkdir(join(root, 'docs'));
-	await writeFile(join(root, 'package.json'), JSON.stringify({ devDependencies: { [SUITE]: '1.2.3' } }));
+	await writeFile(join(root, 'package.json'), JSON.stringify({ devDependencies: DEPENDENCIES }));
 	await writeFile(join(root, 'docs/protocols.md'), '# Page\n<!-- results -->\nold\n<!-- /results -->\nThe end.\n');
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -29,6 +42,7 @@ async function putReports(): Promise<void> {
 	await writeFile(join(folder, 'clients.json'), JSON.stringify(CLIENTS));
 	await writeFile(join(folder, 'mcp-conformance.json'), JSON.stringify(CONFORMANCE));
 	await writeFile(join(folder, 'a2a-tck.json'), JSON.stringify(TCK));
+	await writeFile(join(folder, 'mcp-conformance-next.json'), JSON.stringify(NEXT));
 }
 
 test('the tables of a run come between the marks, and the same run changes nothing more', async () => {
@@ -38,6 +52,9 @@ test('the tables of a run come between the marks, and the same run changes nothi
 	expect(page).toBe(`# Page\n<!-- results -->\n${renderResults(RESULTS)}\n<!-- /results -->\nThe end.\n`);
 	expect(page).toContain('| Client | Words |\n| --- | --- |\n| one 1.0.0 | 5 words |\n');
 	expect(page).toContain(`Of 2 scenarios of ${SUITE} 1.2.3, 1 passed, and 1 do not apply.`);
+	expect(page).toContain(
+		`Of 2 scenarios of ${SUITE} 2.0.0-alpha.1, 1 passed, 1 passed but for checks that do not apply, and 0 do not apply.`
+	);
 	expect(page).toContain('| images | does not apply | No tool gives a \\| b. |\n');
 	expect(page).toContain(
 		'Of 1 requirements of the A2A TCK 1.0.0, as our tests have them, 1 passed, and 0 do not apply.'

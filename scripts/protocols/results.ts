@@ -12,6 +12,8 @@ interface Manifest {
 
 const PAGE = 'docs/protocols.md';
 const SUITE = '@modelcontextprotocol/conformance';
+/** The newest version of the suite, installed beside the stable one. */
+const NEXT = 'mcp-conformance-next';
 const REPORTS = 'test-results/protocols';
 
 /** What an earlier run has shown must not stand in for a test that did not run. */
@@ -29,11 +31,12 @@ export async function writeResults(root: string): Promise<boolean> {
 	const path = join(root, PAGE);
 	const page = await readFile(path, 'utf8');
 	const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
-	const suite = `${SUITE} ${devDependencies[SUITE]}`;
-	const results = renderResults({
-		...{ clients: await read('clients'), conformance: await read('mcp-conformance'), suite },
-		tck: await read('a2a-tck')
-	});
+	const clients = await read('clients');
+	const conformance = [
+		{ suite: `${SUITE} ${devDependencies[SUITE]}`, rows: await read('mcp-conformance') },
+		{ suite: `${SUITE} ${devDependencies[NEXT]?.split('@').at(-1)}`, rows: await read('mcp-conformance-next') }
+	];
+	const results = renderResults({ clients, conformance, tck: await read('a2a-tck') });
 	// A machine without the programs can't say anything about them.
 	const programs = existsSync(join(root, REPORTS, 'programs.json')) ? table(await read('programs')) : null;
 	const shown = withResults(page, 'results', results);
@@ -45,24 +48,21 @@ export async function writeResults(root: string): Promise<boolean> {
 
 export interface Results {
 	clients: readonly Row[];
-	conformance: readonly Row[];
-	/** Of the conformance, with its version. */
-	suite: string;
+	/** Each suite with its version. */
+	conformance: readonly { suite: string; rows: readonly Row[] }[];
 	/** Requirements of A2A's TCK. */
 	tck: readonly Row[];
 }
 
-export function renderResults({ clients, conformance, suite, tck }: Results): string {
-	const [passed, met] = [passedOf(conformance), passedOf(tck)];
+export function renderResults({ clients, conformance, tck }: Results): string {
+	const met = countOf(tck, 'passed');
 	return `### Clients that run the tasks in the tests
 
 ${table(clients)}
 
 ### MCP conformance
 
-Of ${conformance.length} scenarios of ${suite}, ${passed} passed, and ${conformance.length - passed} do not apply.
-
-${table(conformance)}
+${conformance.map(({ suite, rows }) => `${summaryOf(suite, rows)}\n\n${table(rows)}`).join('\n\n')}
 
 ### A2A requirements
 
@@ -71,8 +71,14 @@ Of ${tck.length} requirements of the A2A TCK 1.0.0, as our tests have them, ${me
 ${table(tck)}`;
 }
 
-function passedOf(rows: readonly Row[]): number {
-	return rows.filter(({ Result }) => Result === 'passed').length;
+function summaryOf(suite: string, rows: readonly Row[]): string {
+	const inPart = countOf(rows, 'passed in part');
+	const parts = inPart > 0 ? `, ${inPart} passed but for checks that do not apply` : '';
+	return `Of ${rows.length} scenarios of ${suite}, ${countOf(rows, 'passed')} passed${parts}, and ${countOf(rows, 'does not apply')} do not apply.`;
+}
+
+function countOf(rows: readonly Row[], result: string): number {
+	return rows.filter(({ Result }) => Result === result).length;
 }
 
 /** @throws Error when the page has not one place of this name */

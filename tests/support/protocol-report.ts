@@ -10,7 +10,7 @@ export type ReportRow = Record<string, string>;
 
 /** Writes `test-results/protocols/<area>.json`. */
 export async function report(
-	area: 'clients' | 'programs' | 'mcp-conformance' | 'a2a-tck',
+	area: 'clients' | 'programs' | 'mcp-conformance' | 'mcp-conformance-next' | 'a2a-tck',
 	rows: readonly ReportRow[]
 ): Promise<void> {
 	const folder = join(root, 'test-results/protocols');

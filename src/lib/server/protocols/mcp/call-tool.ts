@@ -3,8 +3,7 @@ import {
 	type CallToolResult,
 	type InputRequiredResult,
 	ProtocolError,
-	ProtocolErrorCode,
-	type ServerContext
+	ProtocolErrorCode
 } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
@@ -134,7 +133,7 @@ function typeIn({ code, details }: AppError): string {
 async function callSkillTool(
 	context: McpContext,
 	{ name, args }: { name: string; args: Record<string, unknown> },
-	{ peer, consent, signal, onEvent, mend }: OwnCall
+	{ peer, consent, signal, onEvent, onAllowed, mend }: OwnCall
 ): Promise<CallToolResult> {
 	const { caller, sessionId } = peer;
 	const { session, library } = viewFor(context, caller);
@@ -146,6 +145,7 @@ async function callSkillTool(
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
 	const { question, digest } = run ? await context.approvals.request(run, null) : { question: null, digest: null };
 	requireAllowed(question, context, { peer, consent });
+	if (run) onAllowed();
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
@@ -185,49 +185,6 @@ function text(words: string): { type: 'text'; text: string } {
 	return { type: 'text', text: words };
 }
 
-export interface ProgressReport {
-	onEvent(event: SkillEvent): void;
-	/** Waits until everything reported so far has been sent. */
-	flush(): Promise<void>;
-}
-
-/** Characters per notification. Output that arrives while one is being sent goes out together. */
-const MAX_TEXT = 4096;
-
-/** Sends script output as progress, if the client sent a token; `progress` counts characters (F15). */
-export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ProgressReport {
-	const progressToken = mcpReq._meta?.progressToken;
-	if (progressToken === undefined) return { onEvent: () => undefined, flush: async () => undefined };
-	let progress = 0;
-	let waiting = '';
-	let sending: Promise<void> | null = null;
-
-	const send = async (): Promise<void> => {
-		while (waiting !== '' && !mcpReq.signal.aborted) {
-			const text = waiting.slice(-MAX_TEXT).toWellFormed();
-			progress += waiting.length;
-			waiting = '';
-			await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message: text } });
-		}
-	};
-	const start = (): void => {
-		// The client disconnected or its stream closed. The call learns of it through its signal.
-		sending ??= send()
-			.catch(() => undefined)
-			.finally(() => (sending = null));
-	};
-	return {
-		onEvent(event) {
-			if (event.type === 'started') waiting += `${event.skill}: ${event.script} runs\n`;
-			if (event.type === 'output') waiting += event.text;
-			if (waiting !== '') start();
-		},
-		async flush() {
-			while (sending) await sending;
-		}
-	};
-}
-
 // The server’s own tools (E10, E15, B6).
 
 interface OwnCall {
@@ -235,6 +192,8 @@ interface OwnCall {
 	consent: Consent;
 	signal: AbortSignal;
 	onEvent: (event: SkillEvent) => void;
+	/** It will run, perhaps after others; the user isn't asked before it has. */
+	onAllowed: () => void;
 	/** Has the user asked for what a script lacked. @throws ConsentNeeded */
 	mend(skillId: string, result: Lacking): Promise<void>;
 }

@@ -4,13 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
 	type AuthInfo,
 	CLIENT_INFO_META_KEY,
-	type CompleteRequest,
-	type CompleteResult,
 	createMcpHandler,
 	type GetPromptResult,
-	isInputRequiredResult,
 	isLegacyRequest,
 	type ListPromptsResult,
+	type LoggingLevel,
 	ProtocolError,
 	ProtocolErrorCode,
 	Server,
@@ -19,7 +17,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { API_SCOPES } from '../../../shared/names.ts';
-import { createQuestions, readConsent } from './consent.ts';
+import { createQuestions } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { createSessions, readMessages, rpcError, type SessionsOptions } from './sessions.ts';
 import {
@@ -28,30 +26,22 @@ import {
 	type McpContext,
 	type McpParts,
 	type McpPeer,
-	ownToolOf,
 	pageOf,
 	requireScope,
 	viewFor
 } from './definitions.ts';
-import { isObject } from '../../../shared/json.ts';
-import { type Skill as SkillEntry, skillEntry } from '@modelcontextprotocol/server/ext/skills';
-import { z } from 'zod';
+import { asObject, isObject } from '../../../shared/json.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { lackOf, unloadable } from '../../skills/needs/siblings.ts';
 import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
-import type { Skill } from '../../skills/types.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { callTool, reportProgress } from './call-tool.ts';
-import {
-	findNamed,
-	listResources,
-	listTemplates,
-	parseSkillUri,
-	readResource,
-	readSkillBytes,
-	skillUri,
-	URI_TEMPLATE
-} from './resources.ts';
+import { complete } from './completions.ts';
+import { answerCall, canBeTask } from './call-or-task.ts';
+import { levelIn, reportCall } from './call-reports.ts';
+import { createResourceWatch, filesIn, MAX_FOLLOWED } from './resource-watch.ts';
+import { serveSkills, SKILLS_EXTENSION } from './skills-extension.ts';
+import { createTasks, type McpTasks, serveTasks, TaskCreated, TASKS_EXTENSION } from './tasks.ts';
+import { findNamed, listResources, listTemplates, readResource } from './resources.ts';
 
 /** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;
@@ -75,14 +65,15 @@ const DEBOUNCE_MS = 50;
 export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
 	const context: McpContext = { ...parts, turns: createTurns({ perCaller: MAX_CALLS }), questions: createQuestions() };
-	const local = new Set<Server>();
+	const tasks = createTasks(now);
+	const local = new Set<SkillsServer>();
 	const handles = new Set<StdioServerHandle>();
 	const closing = new AbortController();
 	const sessions = createSessions({
 		createServer: (id, caller) => {
 			const sessionId = label('session', id);
 			const peerOf = (handled: ServerContext) => ({ caller: callerOf(handled.http?.authInfo) ?? caller, sessionId });
-			return createMcpServer(context, { peerOf, first: { caller, sessionId }, isModern: false });
+			return createMcpServer(context, tasks, { peerOf, first: { caller, sessionId }, isModern: false });
 		},
 		maxSessions,
 		idleMs,
@@ -93,18 +84,42 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 		({ authInfo }) => {
 			const caller = callerOf(authInfo) ?? { apiKeyId: null, scopes: [] };
 			const peerOf = (handled: ServerContext) => ({ caller, sessionId: label('client', clientName(handled)) });
-			return createMcpServer(context, { peerOf, first: { caller, sessionId: '' }, isModern: true });
+			return createMcpServer(context, tasks, { peerOf, first: { caller, sessionId: '' }, isModern: true });
 		},
 		{ legacy: 'reject', maxSubscriptions: maxSessions }
 	);
 	const note = (error: Error) =>
 		parts.log.info({ error: error.message.slice(0, 300) }, 'couldn’t notify an MCP client of a change');
-	const sweeper = setInterval(() => void sessions.sweep(), SWEEP_MS).unref();
+	const sweeper = setInterval(() => {
+		tasks.sweep();
+		void sessions.sweep();
+	}, SWEEP_MS).unref();
+	const { registry } = parts.skills;
+	let library = registry.snapshot();
+	let folders = new Set<string>();
+	const tellFiles = async (): Promise<void> => {
+		const [changed, before] = [folders, library];
+		folders = new Set();
+		library = registry.snapshot();
+		const files = filesIn(changed, before, library);
+		for (const uri of files) modern.notify.resourceUpdated(uri);
+		for (const server of [...sessions.servers(), ...local]) await notifyFiles(server, changed, files).catch(note);
+	};
+	let timer: NodeJS.Timeout | undefined;
+	const stopFiles = registry.onFiles((changed) => {
+		for (const folder of changed) folders.add(folder);
+		timer ??= setTimeout(() => {
+			timer = undefined;
+			void tellFiles();
+		}, DEBOUNCE_MS).unref();
+	});
 	void notifyChanges(parts, closing.signal, async () => {
 		modern.notify.toolsChanged();
 		modern.notify.resourcesChanged();
 		modern.notify.promptsChanged();
 		for (const server of [...sessions.servers(), ...local]) await notify(server).catch(note);
+		// A skill that was switched off is gone, for those who follow its files.
+		await tellFiles();
 	}).catch(note);
 
 	return {
@@ -115,6 +130,8 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 				const read = await readMessages(request);
 				if (read instanceof Response) return read;
 				const { body } = read;
+				const refused = refuseListening(body);
+				if (refused) return refused;
 				return (await isLegacyRequest(request, body))
 					? await sessions.handle(request, body, caller, authInfo)
 					: await modern.fetch(request, { parsedBody: body, authInfo });
@@ -128,9 +145,14 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			const peer = { caller: LOCAL, sessionId };
 			const handle = serveStdio(
 				({ era }) => {
-					const server = createMcpServer(context, { peerOf: () => peer, first: peer, isModern: era === 'modern' });
+					const isModern = era === 'modern';
+					const server = createMcpServer(context, tasks, { peerOf: () => peer, first: peer, isModern });
 					local.add(server);
-					server.onclose = () => void local.delete(server);
+					const onServerClosed = server.onclose;
+					server.onclose = () => {
+						onServerClosed?.();
+						local.delete(server);
+					};
 					return server;
 				},
 				{ transport, maxSubscriptions: 16 }
@@ -147,9 +169,22 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 		async close() {
 			closing.abort();
 			clearInterval(sweeper);
+			clearTimeout(timer);
+			stopFiles();
+			tasks.close();
 			await Promise.all([sessions.close(), modern.close(), ...[...handles].map((handle) => handle.close())]);
 		}
 	};
+}
+
+/** The SDK takes any number of addresses into one `subscriptions/listen`, and looks through them at each change. */
+function refuseListening(body: unknown): Response | null {
+	const { method, id, params } = asObject(body);
+	if (method !== 'subscriptions/listen') return null;
+	const { resourceSubscriptions } = asObject(asObject(params).notifications);
+	if (!Array.isArray(resourceSubscriptions) || resourceSubscriptions.length <= MAX_FOLLOWED) return null;
+	const message = `You can follow at most ${MAX_FOLLOWED} resources.`;
+	return rpcError(400, ProtocolErrorCode.InvalidParams, message, { id });
 }
 
 /** Calls `onChange` after each change of the library or of its settings. */
@@ -171,6 +206,16 @@ async function notify(server: Server): Promise<void> {
 	await server.sendToolListChanged();
 	await server.sendResourceListChanged();
 	await server.sendPromptListChanged();
+}
+
+/** `files`: addresses of all files in `folders`. */
+async function notifyFiles(
+	server: SkillsServer,
+	folders: ReadonlySet<string>,
+	files: readonly string[]
+): Promise<void> {
+	if (!server.transport) return;
+	for (const uri of server.watch ? server.watch(folders) : files) await server.sendResourceUpdated({ uri });
 }
 
 /** For records and workspace names. Hashed, because a session’s id is secret. */
@@ -195,7 +240,6 @@ function callerOf(authInfo: AuthInfo | undefined): Asker | null {
 
 // One server per session of a 2025 client, one per request of a 2026 client.
 
-const EXTENSION = 'io.modelcontextprotocol/skills';
 /** Size of the skill catalog in the instructions, which many clients send with every request to their model. */
 const CATALOG_TOKENS = 2000;
 const GUIDANCE =
@@ -210,7 +254,7 @@ interface ServerFor {
 	isModern: boolean;
 }
 
-function createMcpServer(context: McpContext, { peerOf, first, isModern }: ServerFor): Server {
+function createMcpServer(context: McpContext, tasks: McpTasks, { peerOf, first, isModern }: ServerFor): SkillsServer {
 	const { library } = viewFor(context, first.caller);
 	const catalog = renderCatalog(library.skills, { budgetTokens: CATALOG_TOKENS });
 	const server = new SkillsServer(
@@ -218,10 +262,12 @@ function createMcpServer(context: McpContext, { peerOf, first, isModern }: Serve
 		{
 			capabilities: {
 				tools: { listChanged: true },
-				resources: { listChanged: true },
+				resources: { listChanged: true, subscribe: true },
 				prompts: { listChanged: true },
 				completions: {},
-				extensions: { [EXTENSION]: {} }
+				logging: {},
+				...(isModern ? {} : { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
+				extensions: { [SKILLS_EXTENSION]: {}, ...(isModern ? { [TASKS_EXTENSION]: {} } : {}) }
 			},
 			instructions: [GUIDANCE, catalog].filter(Boolean).join('\n\n')
 		}
@@ -231,21 +277,22 @@ function createMcpServer(context: McpContext, { peerOf, first, isModern }: Serve
 		requireScope(caller, 'read');
 		return viewFor(context, caller);
 	};
-	const cacheHints = isModern ? { ttlMs: 0, cacheScope: 'private' as const } : {};
 
-	server.setRequestHandler('tools/list', ({ params }, handled) =>
-		listTools(viewOfReader(handled), peerOf(handled).caller, params?.cursor)
-	);
-	server.setRequestHandler('tools/call', async ({ params }, handled) => {
-		const progress = reportProgress(handled);
-		const { signal } = handled.mcpReq;
-		const consent = readConsent(server, handled);
-		const call = { peer: peerOf(handled), consent, signal, onEvent: progress.onEvent };
-		const result = await callTool(context, params, call);
-		await progress.flush();
-		if (isInputRequiredResult(result)) return result;
-		return server.projectCallToolResult(result, ownToolOf(params.name)?.outputSchema);
+	server.setRequestHandler('tools/list', ({ params }, handled) => {
+		const { tools, ...more } = listTools(viewOfReader(handled), peerOf(handled).caller, params?.cursor);
+		if (isModern) return { tools, ...more };
+		const execution = { taskSupport: 'optional' as const };
+		return { tools: tools.map((tool) => (canBeTask(tool.name) ? { ...tool, execution } : tool)), ...more };
 	});
+	server.setRequestHandler('tools/call', ({ params }, handled) => {
+		const peer = peerOf(handled);
+		const reports = reportCall(server, handled, { isModern, logLevel: server.logLevel });
+		return answerCall(context, server, { params, handled, peer, tasks, owner: ownerOf(peer), reports, isModern });
+	});
+	serveTasks(server, tasks, { ownerOf: (handled) => ownerOf(peerOf(handled)), isModern });
+	if (!isModern) serveSession(server, viewOfReader);
+	// A key's tasks stay for its other sessions.
+	if (!isModern && first.caller.apiKeyId === null) server.onclose = () => tasks.leave(ownerOf(first));
 	server.setRequestHandler('resources/list', ({ params }, handled) =>
 		listResources(viewOfReader(handled), params?.cursor)
 	);
@@ -259,20 +306,42 @@ function createMcpServer(context: McpContext, { peerOf, first, isModern }: Serve
 		getPrompt(viewOfReader(handled), params.name, params.arguments)
 	);
 	server.setRequestHandler('completion/complete', ({ params }, handled) => complete(viewOfReader(handled), params));
-	server.setRequestHandler(
-		'skills/list',
-		{ params: z.looseObject({ cursor: z.string().optional() }).optional() },
-		async (params, handled) => ({ ...(await listSkillEntries(viewOfReader(handled), params?.cursor)), ...cacheHints })
-	);
-	server.setRequestHandler('skills/get', { params: z.looseObject({ uri: z.string() }) }, async ({ uri }, handled) => ({
-		...(await getSkillEntry(viewOfReader(handled), uri)),
-		...cacheHints
-	}));
+	serveSkills(server, viewOfReader, isModern);
 	return server;
+}
+
+/** Whose tasks a caller's are: its key's, else of the session (2025), the client's name (2026) or the connection (stdio). */
+function ownerOf({ caller: { apiKeyId }, sessionId }: McpPeer): string {
+	return apiKeyId === null ? `session ${sessionId}` : `key ${apiKeyId}`;
+}
+
+/** What only clients with a session have: a level for log messages, and files that they follow. */
+function serveSession(server: SkillsServer, viewOf: (handled: ServerContext) => CallerView): void {
+	const watch = createResourceWatch();
+	let view: (() => CallerView) | null = null;
+	server.setRequestHandler('logging/setLevel', ({ params }) => {
+		server.logLevel = levelIn(params.level);
+		return {};
+	});
+	server.setRequestHandler('resources/subscribe', ({ params }, handled) => {
+		watch.subscribe(viewOf(handled), params.uri);
+		view = () => viewOf(handled);
+		return {};
+	});
+	server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+		watch.unsubscribe(params.uri);
+		return {};
+	});
+	server.watch = (folders) => (view ? watch.changed(view(), folders) : []);
 }
 
 /** Removes invisible characters from results, and reports invalid params as such rather than as an internal error. */
 class SkillsServer extends Server {
+	/** As a client of 2025-11-25 chose it. */
+	logLevel: LoggingLevel | null = null;
+	/** Of a client of 2025-11-25: the addresses that it follows and that have changed. Others listen, which the SDK keeps. */
+	watch: ((folders: ReadonlySet<string>) => string[]) | null = null;
+
 	protected override _wrapHandler(...[method, handler]: Wrapping): Wrapping[1] {
 		const wrapped = super._wrapHandler(method, handler);
 		return async (request, handled) => {
@@ -280,6 +349,7 @@ class SkillsServer extends Server {
 				// A model reads every result.
 				return withoutHiddenIn(await wrapped(request, handled));
 			} catch (error) {
+				if (error instanceof TaskCreated) return error.result;
 				if (!(error instanceof Error) || error instanceof ProtocolError) throw error;
 				const message = `The parameters of ${method} aren’t valid: ${error.message.slice(0, 300)}`;
 				throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
@@ -289,56 +359,6 @@ class SkillsServer extends Server {
 }
 
 type Wrapping = Parameters<Server['_wrapHandler']>;
-
-// `skills/list` and `skills/get`: the extension io.modelcontextprotocol/skills (E15).
-
-/** Small, because each entry has the digest of every file, so listing a page reads them all. */
-const SKILLS_PAGE = 20;
-/** The files of a larger skill aren't listed. */
-const MAX_BYTES = 16 * 1024 * 1024;
-
-async function listSkillEntries(
-	{ library }: CallerView,
-	cursor: string | undefined
-): Promise<{ skills: SkillEntry[]; nextCursor?: string }> {
-	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: SKILLS_PAGE });
-	const skills: SkillEntry[] = [];
-	for (const skill of page) skills.push(await entryOf(skill));
-	return { skills, ...more };
-}
-
-/** @throws ProtocolError if the skill isn't found */
-async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ skill: SkillEntry }> {
-	const named = parseSkillUri(uri);
-	const skill = named?.path === 'SKILL.md' ? findNamed(library, named.skill) : null;
-	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: ${uri.slice(0, 200)}.`);
-	return { skill: await entryOf(skill) };
-}
-
-/** Lists the skill's files, or `dynamic` if the standard’s rules or our limits don't allow it. */
-async function entryOf(skill: Skill): Promise<SkillEntry> {
-	const { name, description } = skill;
-	const dynamic = {
-		uri: skillUri(name, 'SKILL.md'),
-		frontmatter: { name, description },
-		resources: 'dynamic' as const
-	};
-	// A partial list would look complete.
-	if (skill.hasMoreFiles) return dynamic;
-	try {
-		const files: Record<string, Uint8Array> = {};
-		let total = 0;
-		for (const path of skill.files) {
-			const bytes = await readSkillBytes(skill.dir, path);
-			if (bytes === null || (total += bytes.length) > MAX_BYTES) return dynamic;
-			files[path] = bytes;
-		}
-		return await skillEntry(name, files);
-	} catch {
-		// A folder that breaks the standard's rules, or changes at this moment.
-		return dynamic;
-	}
-}
 
 // Skills as prompts, which a person picks from a menu (E15).
 
@@ -362,21 +382,4 @@ function getPrompt({ library, off }: CallerView, name: string, args: Record<stri
 	const lack = lackOf(unloadable(skill, { skills: library.skills, off }));
 	const text = [renderLoadedSkill(skill), lack, task].filter(Boolean).join('\n\n');
 	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
-}
-
-const MAX_VALUES = 100;
-
-/** Completes a skill's name or a file's path; nothing for free text. */
-function complete({ library }: CallerView, { ref, argument, context }: CompleteRequest['params']): CompleteResult {
-	const isFile = ref.type === 'ref/resource' && ref.uri === URI_TEMPLATE;
-	if (!isFile) return toResult([]);
-	const isPath = argument.name === 'path';
-	const files = isPath ? (findNamed(library, context?.arguments?.skill ?? '')?.files ?? []) : [];
-	const values = argument.name === 'skill' ? library.skills.map(({ name }) => name) : files;
-	return toResult(values.filter((value) => value.startsWith(argument.value)));
-}
-
-function toResult(values: readonly string[]): CompleteResult {
-	const shown = values.slice(0, MAX_VALUES);
-	return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
 }

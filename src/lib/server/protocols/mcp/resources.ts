@@ -44,7 +44,8 @@ function describe({ skill, path }: SkillFile): Resource {
 	const mimeType = mimeTypeOf(path);
 	return {
 		uri: skillUri(skill.name, path),
-		name: `${skill.name}/${path}`,
+		// The extension for skills wants the skill's name here.
+		name: isMain ? skill.name : `${skill.name}/${path}`,
 		...(isMain ? { title: skill.name, description: skill.description } : {}),
 		mimeType: mimeType ?? undefined,
 		annotations: { audience: ['assistant'], priority: isMain ? 0.9 : 0.3 }

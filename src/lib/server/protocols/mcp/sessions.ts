@@ -17,17 +17,17 @@ import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/error
 import { asObject, isObject } from '../../../shared/json.ts';
 import { readText } from '../../read-text.ts';
 
-export interface McpSessions {
+export interface McpSessions<Kind extends Server> {
 	handle(request: Request, body: unknown, caller: Asker, authInfo: AuthInfo): Promise<Response>;
 	/** The servers of all open sessions. */
-	servers(): Server[];
+	servers(): Kind[];
 	/** Closes idle sessions. */
 	sweep(): Promise<void>;
 	close(): Promise<void>;
 }
 
-export interface SessionsOptions {
-	createServer(sessionId: string, caller: Asker): Server;
+export interface SessionsOptions<Kind extends Server = Server> {
+	createServer(sessionId: string, caller: Asker): Kind;
 	maxSessions: number;
 	/** A session ends after this long without activity. */
 	idleMs: number;
@@ -39,9 +39,9 @@ export interface SessionsOptions {
 
 const MISSING = 'Session not found. Start with “initialize”.';
 
-export function createSessions(options: SessionsOptions): McpSessions {
+export function createSessions<Kind extends Server>(options: SessionsOptions<Kind>): McpSessions<Kind> {
 	const { maxSessions, idleMs, graceMs, now } = options;
-	const sessions = new Map<string, McpSession>();
+	const sessions = new Map<string, McpSession<Kind>>();
 	let opening = 0;
 
 	/** Closes the least recently used idle session if the limit is reached. */
@@ -109,12 +109,12 @@ function idOf(body: unknown): { id?: unknown } {
 	return { id: asObject(body).id };
 }
 
-type McpSession = Awaited<ReturnType<typeof openSession>>;
+type McpSession<Kind extends Server> = Awaited<ReturnType<typeof openSession<Kind>>>;
 
-interface SessionParts extends Pick<SessionsOptions, 'now' | 'graceMs'> {
+interface SessionParts<Kind extends Server> extends Pick<SessionsOptions, 'now' | 'graceMs'> {
 	/** The key that opens it; null for the server's owner. */
 	apiKeyId: string | null;
-	createServer(sessionId: string): Server;
+	createServer(sessionId: string): Kind;
 	onClosed(id: string): void;
 }
 
@@ -131,7 +131,7 @@ interface Incoming {
 	params?: { requestId?: unknown };
 }
 
-async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts) {
+async function openSession<Kind extends Server>({ apiKeyId, now, graceMs, ...parts }: SessionParts<Kind>) {
 	const id = randomUUID();
 	const underWay = new Set<RequestId>();
 	/** Timers of disconnected requests. */

@@ -198,6 +198,24 @@ describe('A33: with the disk followed, without a reload', () => {
 			await soon(() => expect(body(registry)).toBe(version));
 		}
 	});
+	test('a change of a file that the list doesn’t show is told of with its skill’s folder', async () => {
+		put('root/demo/SKILL.md', text('demo'));
+		put('root/demo/references/notes.md', 'One');
+		put('root/other/SKILL.md', text('other'));
+		const registry = await follow();
+		const { revision } = registry.snapshot();
+		const heard = vi.fn<(folders: readonly string[]) => void>();
+		const leave = registry.onFiles(heard);
+		put('root/demo/references/notes.md', 'Two');
+		await soon(() => expect(heard).toHaveBeenCalledWith([at('root/demo')]));
+		expect(registry.snapshot().revision).toBe(revision);
+		leave();
+		const before = heard.mock.calls.length;
+		put('root/other/SKILL.md', text('other', 'Changed'));
+		await soon(() => expect(registry.snapshot().revision).not.toBe(revision));
+		expect(heard).toHaveBeenCalledTimes(before);
+	});
+
 	test('a folder that is removed and made anew is followed as before', async () => {
 		put('root/demo/SKILL.md', text('demo', 'Version 0'));
 		const registry = await follow();

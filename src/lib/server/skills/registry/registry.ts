@@ -41,6 +41,11 @@ export interface SkillRegistry {
 	addRoot(root: SkillRoot): Promise<SkillSnapshot>;
 	/** Calls `listener` after each change; returns a function that unsubscribes. */
 	onChange(listener: (snapshot: SkillSnapshot) => void): () => void;
+	/**
+	 * Calls `listener` with the folders of skills in which any file may have changed, also one that the snapshot says nothing
+	 * of; returns a function that unsubscribes.
+	 */
+	onFiles(listener: (folders: readonly string[]) => void): () => void;
 	close(): Promise<void>;
 }
 
@@ -61,6 +66,7 @@ export async function createRegistry(
 	const scanner = createScanner(roots, options.isReserved);
 	const { defined = [] } = options;
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
+	const fileListeners = new Set<(folders: readonly string[]) => void>();
 	const marks = new WeakMap<Entry, string>();
 	let snapshot = merge([], marks, roots, options);
 	/** Result of the last scan; null before the first. */
@@ -108,11 +114,14 @@ export async function createRegistry(
 			marks.set(entry, markOf(entry));
 		}
 		const merged = merge(found, marks, roots, options);
+		const isFirst = entries === null;
 		entries = found;
 		if (merged.revision !== snapshot.revision) {
 			snapshot = merged;
 			for (const listener of listeners) listener(snapshot);
 		}
+		const folders = [...new Set([...fresh, ...stale].map(({ dir }) => dir))];
+		if (!isFirst) for (const listener of fileListeners) listener(folders);
 		return snapshot;
 	};
 	// A caller during a scan may have changed what was already read, so all of them share the next scan.
@@ -162,11 +171,16 @@ export async function createRegistry(
 			listeners.add(listener);
 			return () => listeners.delete(listener);
 		},
+		onFiles(listener) {
+			fileListeners.add(listener);
+			return () => fileListeners.delete(listener);
+		},
 		async close() {
 			isClosed = true;
 			clearTimeout(timer);
 			clearTimeout(verifyTimer);
 			listeners.clear();
+			fileListeners.clear();
 			watcher?.close();
 			await (next ?? running);
 		}
