@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
@@ -22,7 +22,7 @@ export const PICTURE = Buffer.concat(
 	3000
 );
 
-/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
+/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`, `roots` (asks for folders). */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
@@ -64,6 +64,11 @@ function createFixtureServer(): McpServer {
 			await context.mcpReq.notify({ method: 'notifications/progress', params });
 		}
 		return text('All of it.');
+	});
+	server.registerTool('roots', { description: 'Asks for the client’s folders.' }, async ({ mcpReq }) => {
+		const { roots } = mcpReq.inputResponses ?? {};
+		if (roots === undefined) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
+		return text(JSON.stringify(roots));
 	});
 	server.registerTool('wait', { description: 'Waits until it is told to stop.' }, async (context) => {
 		process.stderr.write('waiting\n');

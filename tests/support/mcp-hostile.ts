@@ -41,9 +41,22 @@ const wide = () =>
 const deep = (levels: number): object =>
 	levels === 0 ? {} : { next: { type: 'object', properties: deep(levels - 1) } };
 
+/** Calls that wait for the client's folders. */
+const asked: number[] = [];
+
 createInterface({ input: process.stdin }).on('line', (line) => {
-	const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params?: { cursor?: string } };
+	const { id, method, params, result } = JSON.parse(line) as {
+		id?: number;
+		method?: string;
+		params?: { cursor?: string; name?: string };
+		result?: unknown;
+	};
 	if (kind === 'silent' || id === undefined) return;
+	if (method === undefined) {
+		const content = [{ type: 'text', text: JSON.stringify(result) }];
+		for (const each of asked.splice(0)) write({ jsonrpc: '2.0', id: each, result: { content } });
+		return;
+	}
 	if (method === 'initialize') {
 		const serverInfo = { name: 'hostile', version: '1' };
 		write({
@@ -51,8 +64,14 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 			result: { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo }
 		});
 	} else if (method === 'tools/list') {
-		write({ jsonrpc: '2.0', id, result: TOOLS[kind]?.(params?.cursor) ?? { tools: [tool('poke')] } });
+		write({ jsonrpc: '2.0', id, result: TOOLS[kind]?.(params?.cursor) ?? { tools: [tool('poke'), tool('wait')] } });
 	} else if (method === 'tools/call') {
+		if (kind === 'roots') {
+			asked.push(id);
+			// One that waits asks together with the next.
+			if (params?.name === 'wait') return;
+			write({ jsonrpc: '2.0', id: `ask-${id}`, method: 'roots/list' });
+		}
 		if (kind === 'die') process.exit(1);
 		if (kind === 'wrong') write({ jsonrpc: '2.0', id, result: { content: 'no list' } });
 		if (kind === 'huge')

@@ -70,9 +70,11 @@ const hasFailed = (name: string) =>
 		.not.toBeNull()
 		.then(() => one(name).status.error);
 const events: SkillEvent[] = [];
-const call = (name: string, args = {}, signal = new AbortController().signal) => {
+const call = (name: string, args = {}, signal = new AbortController().signal, cwd?: string) => {
 	events.length = 0;
-	return servers.tools({}).call(name, args, { signal, onEvent: (event) => events.push(event), caller: { runId: 'r' } });
+	return servers
+		.tools({})
+		.call(name, args, { cwd, signal, onEvent: (event) => events.push(event), caller: { runId: 'r' } });
 };
 
 describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
@@ -300,6 +302,28 @@ describe('SECURITY MCP servers', () => {
 		await servers.put('demo', fixture());
 		await isConnected('demo');
 		expect((await call('mcp__demo__folder')).output).toBe(join(root, 'mcp', 'demo'));
+	});
+
+	test('a program is told the folder of the chat that calls it, and no other; a server over HTTP none', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		const { signal } = new AbortController();
+		const { output } = await call('mcp__demo__roots', {}, signal, '/chats/a b');
+		expect(JSON.parse(output)).toEqual({ roots: [{ uri: 'file:///chats/a%20b', name: 'Files of the chat' }] });
+		expect(JSON.parse((await call('mcp__demo__roots')).output)).toEqual({ roots: [] });
+		await servers.put('old', hostile('roots'));
+		await isConnected('old');
+		expect((await call('mcp__old__poke', {}, signal, '/chats/b')).output).toBe(
+			'{"roots":[{"uri":"file:///chats/b","name":"Files of the chat"}]}'
+		);
+		// Which of two calls it asks for is unknown.
+		const both = [call('mcp__old__wait', {}, signal, '/chats/a'), call('mcp__old__poke', {}, signal, '/chats/b')];
+		expect((await Promise.all(both)).map((each) => each.output)).toEqual(['{"roots":[]}', '{"roots":[]}']);
+		await servers.put('far', address((await startHttp()).url));
+		await isConnected('far');
+		const far = await call('mcp__far__roots', {}, signal, '/chats/a');
+		expect(far.ok).toBe(false);
+		expect(far.output).not.toContain('/chats');
 	});
 
 	test('F3: values are encrypted, never sent back, kept for null, and gone with the server', async () => {

@@ -43,6 +43,8 @@ export interface McpTools {
 }
 
 interface CallContext {
+	/** The chat's folder. */
+	cwd?: string;
 	signal: AbortSignal;
 	onEvent?: ((event: SkillEvent) => void) | undefined;
 	caller?: ExecutionCaller;
@@ -149,6 +151,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 		try {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
+				folder: context.cwd,
 				onProgress: (message) => {
 					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
 				}

@@ -1,7 +1,9 @@
 /** Opens a connection to an MCP server with the official client (E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unlessAborted } from '../skills/turns.ts';
 
@@ -30,6 +32,8 @@ export interface OpenServer {
 export interface CallOptions {
 	signal: AbortSignal;
 	onProgress(message: string): void;
+	/** The chat's folder, which programs are told of; never told to a server over HTTP. */
+	folder?: string | undefined;
 }
 
 export interface ServerEvents {
@@ -70,12 +74,20 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	const client = new Client(
 		{ name: 'openrouter-skills', version: '1.0.0' },
 		{
-			// No sampling, elicitation or roots.
-			capabilities: {},
+			// Paths of this computer mean nothing to a server elsewhere.
+			capabilities: target.type === 'stdio' ? { roots: {} } : {},
 			versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
-			listChanged: { tools: { autoRefresh: false, onChanged: () => events.onToolsChanged() } }
+			// The connection reads the list no more often than it should.
+			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() } }
 		}
 	);
+	const calls = createCalls();
+	if (target.type === 'stdio') {
+		client.setRequestHandler('roots/list', () => {
+			const folder = calls.asking()?.folder;
+			return { roots: folder === undefined ? [] : [{ uri: pathToFileURL(folder).href, name: 'Files of the chat' }] };
+		});
+	}
 	let isOpen = true;
 	const close = async () => {
 		isOpen = false;
@@ -110,18 +122,18 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 				throw why(error);
 			}
 		},
-		async call(tool, args, { signal: within, onProgress }) {
+		async call(tool, args, options) {
+			const sent = {
+				signal: options.signal,
+				timeout: NO_TIMEOUT_MS,
+				onprogress({ progress, total, message }: { progress: number; total?: number; message?: string }) {
+					const count = total === undefined ? String(progress) : `${progress} of ${total}`;
+					options.onProgress(redaction.text(message ?? count));
+				}
+			};
 			try {
-				const answer: ToolAnswer = await client.callTool(
-					{ name: tool, arguments: args },
-					{
-						signal: within,
-						timeout: NO_TIMEOUT_MS,
-						onprogress: ({ progress, total, message }) => {
-							const count = total === undefined ? String(progress) : `${progress} of ${total}`;
-							onProgress(redaction.text(message ?? count));
-						}
-					}
+				const answer: ToolAnswer = await calls.during(options, () =>
+					client.callTool({ name: tool, arguments: args }, sent)
 				);
 				return redaction.value(answer);
 			} catch (error) {
@@ -154,6 +166,28 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
 		return { transport: http, said: () => '', end };
 	}
+}
+
+/** Finds the call that a request of the server belongs to, because the protocol doesn't say. */
+function createCalls() {
+	const running = new Set<CallOptions>();
+	const context = new AsyncLocalStorage<CallOptions>();
+	return {
+		async during<Result>(call: CallOptions, task: () => Promise<Result>): Promise<Result> {
+			running.add(call);
+			try {
+				return await context.run(call, task);
+			} finally {
+				running.delete(call);
+			}
+		},
+		/** Null outside of calls, and if it could be one of several. */
+		asking(): CallOptions | null {
+			const own = context.getStore();
+			if (own) return running.has(own) ? own : null;
+			return running.size === 1 ? ([...running][0] ?? null) : null;
+		}
+	};
 }
 
 /** Why a server can’t be used. `isAnswer` if the server itself answered so, and the connection is fine. */
