@@ -22,7 +22,24 @@ export const PICTURE = Buffer.concat(
 	3000
 );
 
-/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`, `roots` (asks for folders). */
+/** Every kind of field. */
+const TABLE = {
+	message: 'When would you like to come?',
+	requestedSchema: {
+		type: 'object' as const,
+		properties: {
+			name: { type: 'string' as const, title: 'Your name', minLength: 2, maxLength: 20 },
+			mail: { type: 'string' as const, format: 'email' as const, description: 'For the confirmation.' },
+			guests: { type: 'integer' as const, minimum: 1, maximum: 8, default: 2 },
+			room: { type: 'string' as const, enum: ['inside', 'outside'] },
+			dog: { type: 'boolean' as const, title: 'With a dog' },
+			diet: { type: 'array' as const, title: 'Diet', items: { type: 'string' as const, enum: ['vegan', 'halal'] } }
+		},
+		required: ['name', 'guests']
+	}
+};
+
+/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`, `roots` (asks for folders), `book` (asks with a form), `sign` (asks to open a page). */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
@@ -69,6 +86,17 @@ function createFixtureServer(): McpServer {
 		const { roots } = mcpReq.inputResponses ?? {};
 		if (roots === undefined) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
 		return text(JSON.stringify(roots));
+	});
+	server.registerTool('book', { description: 'Books a table, and asks for when.' }, async ({ mcpReq }) => {
+		const { table } = mcpReq.inputResponses ?? {};
+		if (table === undefined) return inputRequired({ inputRequests: { table: inputRequired.elicit(TABLE) } });
+		return text(`Told: ${JSON.stringify(table)}`);
+	});
+	server.registerTool('sign', { description: 'Asks to sign on a page.' }, async ({ mcpReq }) => {
+		const { page } = mcpReq.inputResponses ?? {};
+		const asked = { message: 'Sign the form.', url: 'https://sign.example.org/forms/7?a=b' };
+		if (page === undefined) return inputRequired({ inputRequests: { page: inputRequired.elicitUrl(asked) } });
+		return text(`Told: ${JSON.stringify(page)}`);
 	});
 	server.registerTool('wait', { description: 'Waits until it is told to stop.' }, async (context) => {
 		process.stderr.write('waiting\n');

@@ -41,8 +41,22 @@ const wide = () =>
 const deep = (levels: number): object =>
 	levels === 0 ? {} : { next: { type: 'object', properties: deep(levels - 1) } };
 
-/** Calls that wait for the client's folders. */
+const form = (properties: object, required: string[] = []) => ({
+	message: 'Who \u202eare\u0007 you?',
+	requestedSchema: { type: 'object', properties, required }
+});
+const QUESTIONS: Record<string, unknown> = {
+	asks: form({ name: { type: 'string', title: 'Your API key', description: 'x'.repeat(100_000) } }, ['name']),
+	'asks-much': form(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, { type: 'string' }]))),
+	'asks-deep': form({ a: { type: 'object', properties: {} } }),
+	'asks-nothing': { message: 1 },
+	'asks-script': { mode: 'url', elicitationId: '1', message: 'Open', url: 'javascript:alert(1)' },
+	'asks-login': { mode: 'url', elicitationId: '1', message: 'Open', url: 'https://user:word@example.org/' }
+};
+
+/** Calls that wait for an answer of the client. */
 const asked: number[] = [];
+let rounds = 0;
 
 createInterface({ input: process.stdin }).on('line', (line) => {
 	const { id, method, params, result } = JSON.parse(line) as {
@@ -54,6 +68,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 	if (kind === 'silent' || id === undefined) return;
 	if (method === undefined) {
 		const content = [{ type: 'text', text: JSON.stringify(result) }];
+		if (kind === 'asks' && (rounds += 1) < 50) {
+			return void write({ jsonrpc: '2.0', id: `ask-${id}`, method: 'elicitation/create', params: QUESTIONS[kind] });
+		}
 		for (const each of asked.splice(0)) write({ jsonrpc: '2.0', id: each, result: { content } });
 		return;
 	}
@@ -71,6 +88,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 			// One that waits asks together with the next.
 			if (params?.name === 'wait') return;
 			write({ jsonrpc: '2.0', id: `ask-${id}`, method: 'roots/list' });
+		}
+		if (kind in QUESTIONS) {
+			asked.push(id);
+			if (params?.name === 'wait') return;
+			write({ jsonrpc: '2.0', id: `ask-${id}`, method: 'elicitation/create', params: QUESTIONS[kind] });
 		}
 		if (kind === 'die') process.exit(1);
 		if (kind === 'wrong') write({ jsonrpc: '2.0', id, result: { content: 'no list' } });

@@ -193,7 +193,10 @@ const FLOWS: readonly Flow[] = [
 
 /** Interleaves the flows by share, so a short load has the same mix as a long one. Each client starts at a different place. */
 const ORDER: readonly Flow[] = FLOWS.flatMap((flow, index) =>
-	Array.from({ length: flow.share }, (_, count) => ({ flow, at: (count + (index + 1) / (FLOWS.length + 1)) / flow.share }))
+	Array.from({ length: flow.share }, (_, count) => ({
+		flow,
+		at: (count + (index + 1) / (FLOWS.length + 1)) / flow.share
+	}))
 )
 	.sort((a, b) => a.at - b.at)
 	.map(({ flow }) => flow);

@@ -9,7 +9,10 @@ const root = join(import.meta.dirname, '../..');
 export type ReportRow = Record<string, string>;
 
 /** Writes `test-results/protocols/<area>.json`. */
-export async function report(area: 'clients' | 'programs' | 'mcp-conformance', rows: readonly ReportRow[]): Promise<void> {
+export async function report(
+	area: 'clients' | 'programs' | 'mcp-conformance',
+	rows: readonly ReportRow[]
+): Promise<void> {
 	const folder = join(root, 'test-results/protocols');
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, `${area}.json`), `${JSON.stringify(rows, null, '\t')}\n`);

@@ -7,6 +7,8 @@ import { createRedaction } from '../sandbox/output/redact.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';
 import type { Approvals } from '../store/chat/queue.ts';
+import type { QuestionReply } from '../../shared/questions.ts';
+import type { ServerQuestion } from './asking.ts';
 import type { Connection } from './connection.ts';
 import { boundedText, type ListedTool, plainText, resultText } from './listing.ts';
 
@@ -43,6 +45,8 @@ export interface McpTools {
 }
 
 interface CallContext {
+	/** Asks the person in the chat; absent where nobody can be asked. */
+	ask?: ((question: ServerQuestion & { server: string }, signal: AbortSignal) => Promise<QuestionReply>) | undefined;
 	/** The chat's folder. */
 	cwd?: string;
 	signal: AbortSignal;
@@ -67,6 +71,8 @@ interface Outcome {
 /** Characters of recorded output. */
 const MAX_RECORDED = 20_000;
 const MAX_PROGRESS = 500;
+/** Of one call; more are declined unseen. */
+const MAX_QUESTIONS = 10;
 
 export function createMcpTools(options: McpToolsOptions): McpTools {
 	const { isEnabled, approvals, recorder } = options;
@@ -148,10 +154,16 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 
 	async function ask({ server, tool }: Found, args: Record<string, unknown>, context: CallContext): Promise<Outcome> {
 		const { signal, onEvent } = context;
+		let questions = 0;
 		try {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
 				folder: context.cwd,
+				async ask(question, within) {
+					questions += 1;
+					if (!context.ask || questions > MAX_QUESTIONS) return { action: 'decline' };
+					return context.ask({ server: server.name, ...question }, AbortSignal.any([signal, within]));
+				},
 				onProgress: (message) => {
 					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
 				}
@@ -168,10 +180,9 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 
 function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [SkillErrorType, string] {
 	if (!signal.aborted) return ['ExecutionFailed', reason instanceof Error ? reason.message : String(reason)];
-	// The user’s Stop is an AbortError; timeouts have other reasons.
-	const isStopped = signal.reason instanceof DOMException && signal.reason.name === 'AbortError';
-	if (isStopped) return ['Cancelled', `${shown} was stopped.`];
-	return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
+	const isOver = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+	if (isOver) return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
+	return ['Cancelled', `${shown} was stopped.`];
 }
 
 function failed(error: SkillErrorType, message: string): { ok: false; output: string } {

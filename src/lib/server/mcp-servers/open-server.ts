@@ -1,5 +1,7 @@
 /** Opens a connection to an MCP server with the official client (E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
+import type { QuestionReply } from '../../shared/questions.ts';
+import { readElicitation, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
@@ -34,6 +36,8 @@ export interface CallOptions {
 	onProgress(message: string): void;
 	/** The chat's folder, which programs are told of; never told to a server over HTTP. */
 	folder?: string | undefined;
+	/** Asks the person; never rejects. */
+	ask(question: ServerQuestion, signal: AbortSignal): Promise<QuestionReply>;
 }
 
 export interface ServerEvents {
@@ -75,13 +79,17 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		{ name: 'openrouter-skills', version: '1.0.0' },
 		{
 			// Paths of this computer mean nothing to a server elsewhere.
-			capabilities: target.type === 'stdio' ? { roots: {} } : {},
+			capabilities: { elicitation: { form: {}, url: {} }, ...(target.type === 'stdio' && { roots: {} }) },
 			versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
 			// The connection reads the list no more often than it should.
 			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() } }
 		}
 	);
 	const calls = createCalls();
+	client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+		const question = readElicitation(redaction.value(params));
+		return (question && (await calls.asking()?.ask(question, mcpReq.signal))) ?? { action: 'decline' };
+	});
 	if (target.type === 'stdio') {
 		client.setRequestHandler('roots/list', () => {
 			const folder = calls.asking()?.folder;

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import { attachedParts } from './attachments.ts';
 import { createContextBudget, inTime, newestSummary, SHORT_WAIT_MS } from './context-budget.ts';
 import { type CustomInstructions, instructionsOf } from './instructions.ts';
+import type { Questions } from './questions.ts';
 import type { RunRequest } from './run-request.ts';
 import { withAttachments, withSight } from './sent-files.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
@@ -19,6 +20,7 @@ import type { Workspaces } from '../workspaces.ts';
 export interface TurnParts extends TurnSetupParts {
 	store: Store;
 	workspaces: Workspaces;
+	questions: Questions;
 }
 
 export interface Turn {
@@ -120,6 +122,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 			tools: request.tools,
 			loaded: loadedSkills(history),
 			seen: seenDigests(input),
+			ask: canBeAsked(request) ? parts.questions.asker(conversationId) : undefined,
 			cwd: workspaces.path(conversationId),
 			caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 		}
@@ -158,6 +161,11 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		isAskedToYield: turn.isAskedToYield,
 		record: turn.record
 	});
+}
+
+/** Other programs wouldn’t know what a tool waits for. */
+function canBeAsked({ apiKeyId, isProgram, isElsewhere }: RunRequest): boolean {
+	return apiKeyId === undefined && !isProgram && !isElsewhere;
 }
 
 /** Ids of the skills that a person didn’t want to install while this was answered. */

@@ -1,0 +1,62 @@
+/** Questions that tools ask a person while they run (E36). What is answered is stored nowhere. */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../shared/errors.ts';
+import type { CustomRunEvent } from '../../shared/events.ts';
+import type { Question } from '../../shared/message-schema.ts';
+import { type QuestionReply, readContent } from '../../shared/questions.ts';
+
+export type AskedQuestion = Omit<Question, 'id' | 'reply'>;
+
+/** Where a question is asked. */
+interface AskingCall {
+	toolCallId: string;
+	/** Takes the question back, as if it had been cancelled. */
+	signal: AbortSignal;
+	emit(event: CustomRunEvent): void;
+}
+
+/** Resolves with the answer; never rejects. */
+export type Ask = (question: AskedQuestion, call: AskingCall) => Promise<QuestionReply>;
+
+export interface Questions {
+	/** For the calls of one conversation. */
+	asker(conversationId: string): Ask;
+	/**
+	 * The first answer counts.
+	 * @throws AppError `not_found` if it's not open (any more); `invalid_input` with a sentence about what doesn't fit
+	 */
+	reply(conversationId: string, id: string, reply: QuestionReply): void;
+}
+
+const CANCEL = { action: 'cancel' } as const;
+
+export function createQuestions(): Questions {
+	const open = new Map<string, { conversationId: string; question: AskedQuestion; end(reply: QuestionReply): void }>();
+	return {
+		asker:
+			(conversationId) =>
+			async (question, { toolCallId, signal, emit }) => {
+				if (signal.aborted) return CANCEL;
+				const id = randomUUID();
+				const answered = Promise.withResolvers<QuestionReply>();
+				const onAbort = () => answered.resolve(CANCEL);
+				signal.addEventListener('abort', onAbort, { once: true });
+				open.set(id, { conversationId, question, end: answered.resolve });
+				emit({ type: 'CUSTOM', name: 'tool.question', value: { toolCallId, id, ...question } });
+				const reply = await answered.promise;
+				open.delete(id);
+				signal.removeEventListener('abort', onAbort);
+				emit({ type: 'CUSTOM', name: 'tool.reply', value: { toolCallId, id, action: reply.action } });
+				return reply;
+			},
+		reply(conversationId, id, { action, content = {} }) {
+			const asked = open.get(id);
+			if (asked?.conversationId !== conversationId) {
+				throw new AppError('not_found', 'This question is no longer open.');
+			}
+			const { fields } = asked.question;
+			asked.end(action === 'accept' && fields ? { action, content: readContent(fields, content) } : { action });
+			open.delete(id);
+		}
+	};
+}
