@@ -159,3 +159,24 @@ test('E36: a page that a server wants opened is shown whole, opens by a click, a
 		await remote.stop();
 	}
 });
+
+test('E36: a server asks the model of the chat after it is allowed, and what that costs is the answer’s', async ({
+	page,
+	app,
+	model
+}) => {
+	const remote = await startFixtureHttp();
+	try {
+		await addServer(page, app, remote.url);
+		await page.goto(app.url);
+		model.push(call('mcp__demo__think'), text('42'), text('It thought 42.'));
+		await ask(page, 'Think.');
+		const card = page.getByTestId('question');
+		await expect(card.getByTestId('question-prompt')).toContainText('What is 6 times 7?');
+		await card.getByTestId('question-accept').click();
+		await expect(answers(page)).toContainText('It thought 42.');
+		expect(JSON.stringify(model.requests.at(-2)?.body)).toContain('What is 6 times 7?');
+	} finally {
+		await remote.stop();
+	}
+});

@@ -39,7 +39,7 @@ const TABLE = {
 	}
 };
 
-/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`, `roots` (asks for folders), `book` (asks with a form), `sign` (asks to open a page). */
+/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`, `roots` (asks for folders), `book` (asks with a form), `sign` (asks to open a page), `think` (asks the model). */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
@@ -97,6 +97,13 @@ function createFixtureServer(): McpServer {
 		const asked = { message: 'Sign the form.', url: 'https://sign.example.org/forms/7?a=b' };
 		if (page === undefined) return inputRequired({ inputRequests: { page: inputRequired.elicitUrl(asked) } });
 		return text(`Told: ${JSON.stringify(page)}`);
+	});
+	server.registerTool('think', { description: 'Asks the client’s model.' }, async ({ mcpReq }) => {
+		const { thought } = mcpReq.inputResponses ?? {};
+		const content = { type: 'text' as const, text: 'What is 6 times 7?' };
+		const asked = { systemPrompt: 'Be brief.', messages: [{ role: 'user' as const, content }], maxTokens: 100_000 };
+		if (thought === undefined) return inputRequired({ inputRequests: { thought: inputRequired.createMessage(asked) } });
+		return text(`Told: ${JSON.stringify(thought)}`);
 	});
 	server.registerTool('wait', { description: 'Waits until it is told to stop.' }, async (context) => {
 		process.stderr.write('waiting\n');

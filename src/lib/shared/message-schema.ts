@@ -132,7 +132,7 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		max: z.number().optional(),
 		initial: z.union([text, z.number(), z.boolean(), list(text, 100)]).optional()
 	});
-	/** Asked of the person by an MCP server during the call; a form, or a page to open. */
+	/** Asked of the person by an MCP server during the call: a form, a page to open, or a request to the model. */
 	const question = object({
 		id,
 		/** The server’s name. */
@@ -140,6 +140,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		message: text,
 		fields: list(field, 100).optional(),
 		url: text.optional(),
+		/** What it wants to ask the chat’s model. */
+		sample: object({ prompt: text, maxTokens: count }).optional(),
 		/** Absent while it’s open. What was filled in isn’t kept. */
 		reply: z.enum(['accept', 'decline', 'cancel']).optional()
 	});

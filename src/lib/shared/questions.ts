@@ -14,7 +14,9 @@ export type FieldValue = z.infer<typeof value>;
 /** `content` of a form that is accepted, by the names of its fields. */
 export const questionReply = z.strictObject({
 	action: z.enum(['accept', 'decline', 'cancel']),
-	content: z.record(z.string().max(200), value).optional()
+	content: z.record(z.string().max(200), value).optional(),
+	/** Also later ones of this kind in the chat. */
+	forChat: z.boolean().optional()
 });
 export type QuestionReply = z.infer<typeof questionReply>;
 

@@ -64,3 +64,21 @@ test('SECURITY MCP servers: a form that asks for what looks like a secret is war
 	const { screen } = await setup({ fields: [key] });
 	await expect.element(screen.getByTestId('question-warning')).toMatchTextContent(/looks like a secret/);
 });
+
+test('E36: what a server wants to ask the model is shown whole, and allowed once, for the chat, or not', async () => {
+	const sample = { prompt: '[user]\nWhat is <b>6</b>?', maxTokens: 200 };
+	const replies = [
+		['question-accept', { action: 'accept' }, 'You let it ask the model'],
+		['question-accept-chat', { action: 'accept', forChat: true }, 'You let it ask the model'],
+		['question-decline', { action: 'decline' }, 'You didn’t let it ask the model']
+	] as const;
+	for (const [button, reply, words] of replies) {
+		const { screen, onreply } = await setup({ fields: undefined, sample });
+		await expect.element(screen.getByTestId('question-prompt')).toMatchTextContent(/What is <b>6<\/b>\?/);
+		await expect.element(screen.getByTestId('question')).toMatchTextContent(/at most 200 tokens/);
+		await screen.getByTestId(button).click();
+		expect(onreply.mock.calls).toEqual([['q', reply]]);
+		await expect.element(screen.getByTestId('question-reply')).toMatchTextContent(words);
+		await screen.unmount();
+	}
+});

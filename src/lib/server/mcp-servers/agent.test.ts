@@ -210,6 +210,57 @@ describe('E36: what a server asks during a call', () => {
 		expect(openQuestions(ended.parts[0] as ToolPart)).toEqual([]);
 	});
 
+	const step = async (runId: string, part: number) =>
+		(await rig.answer(runId)).parts.filter((each): each is ToolPart => each.type === 'tool')[part];
+
+	test('asks the model only after the person allows it: its words alone, no tools, and its cost is the run’s', async () => {
+		await start([call('mcp__demo__think'), text('42'), text('It thought.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('think');
+		const { id, sample } = await question(runId);
+		expect(sample).toEqual({ prompt: '[instructions]\nBe brief.\n\n[user]\nWhat is 6 times 7?', maxTokens: 4_096 });
+		expect(rig.server.requests).toHaveLength(1);
+		rig.questions.reply('c', id, { action: 'accept' });
+		await rig.events(runId);
+		const { body } = rig.server.requests[1]!;
+		expect(body).toMatchObject({ instructions: 'Be brief.', max_output_tokens: 4_096 });
+		expect(body.tools ?? []).toEqual([]);
+		expect(JSON.stringify(body.input)).toContain('What is 6 times 7?');
+		expect(JSON.stringify(body)).not.toContain('think');
+		expect(sent(2)).toContain('\\"text\\":\\"42\\"');
+		// Each of the 3 requests costs the same.
+		expect((await rig.answer(runId)).usage?.cost).toBeCloseTo(0.0003, 10);
+	});
+
+	test('allowed for the chat, it asks again there without a question, and in no other chat', async () => {
+		await start([call('mcp__demo__think'), text('42'), text('A.'), call('mcp__demo__think'), text('43'), text('B.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('think');
+		rig.questions.reply('c', (await question(runId)).id, { action: 'accept', forChat: true });
+		await rig.events(runId);
+		const { runId: next, list } = await rig.run('again');
+		expect((await step(next, 0))?.questions).toBeUndefined();
+		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+		rig.server.push(call('mcp__demo__think'), text('Denied.'));
+		const { runId: other } = await rig.ask('think', { conversationId: 'other' });
+		rig.questions.reply('other', (await question(other)).id, { action: 'decline' });
+		await rig.events(other);
+		expect(sent(7)).toContain('The user didn’t allow it to ask the model.');
+		expect(servers.get('demo').status.state).toBe('connected');
+	});
+
+	test('a form can’t be answered for the chat', async () => {
+		await start([call('mcp__demo__book'), text('No.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('book');
+		const { id } = await question(runId);
+		expect(() => rig.questions.reply('c', id, { action: 'accept', content, forChat: true })).toThrow(
+			'only answer this once'
+		);
+		rig.questions.reply('c', id, { action: 'cancel' });
+		await rig.events(runId);
+	});
+
 	test('ends with the time of the call', async () => {
 		await start([call('mcp__demo__book'), text('Too late.')], [], 1_000);
 		await connect('auto');

@@ -1,11 +1,14 @@
 /** Reads what an MCP server asks a person: limited and cleaned, because the server is untrusted (E36). */
 import { z } from 'zod';
-import type { QuestionField } from '../../shared/message-schema.ts';
+import type { Question, QuestionField } from '../../shared/message-schema.ts';
 import { MAX_FIELDS, MAX_OPTIONS } from '../../shared/questions.ts';
+import { withoutHidden } from '../../shared/characters.ts';
 import { plainLine, plainText } from './listing.ts';
 
 /** `server` is added by the caller. */
-export type ServerQuestion = { message: string } & ({ fields: QuestionField[] } | { url: string });
+export type ServerQuestion = { message: string } & (
+	{ fields: QuestionField[] } | { url: string } | { sample: NonNullable<Question['sample']> }
+);
 
 const MAX_MESSAGE = 4_000;
 const MAX_WORDS = 500;
@@ -100,4 +103,46 @@ function toField(name: string, given: z.infer<typeof property>, isRequired: bool
 	}
 	const { format, minLength: min, maxLength: max } = given;
 	return { ...field, type: 'text', format, min, max, initial: start };
+}
+
+/** What a server wants to ask the model. */
+export interface SampleRequest {
+	instructions: string;
+	messages: { role: 'user' | 'assistant'; text: string }[];
+	maxTokens: number;
+}
+
+const MAX_MESSAGES = 50;
+const MAX_PROMPT = 50_000;
+const MOST_TOKENS = 4_096;
+
+const textBlock = z.object({ type: z.literal('text'), text: z.string() });
+const sampling = z.object({
+	systemPrompt: z.string().optional(),
+	messages: z
+		.array(z.object({ role: z.enum(['user', 'assistant']), content: z.union([textBlock, z.array(textBlock)]) }))
+		.min(1)
+		.max(MAX_MESSAGES),
+	maxTokens: z.number().int().min(1)
+});
+
+/** Null if it has more than text, or too much of it for a person to read. */
+export function readSampling(params: unknown): SampleRequest | null {
+	const asked = sampling.safeParse(params);
+	if (!asked.success) return null;
+	const { systemPrompt = '', messages, maxTokens } = asked.data;
+	const textsOf = (content: (typeof messages)[number]['content']) => [content].flat().map(({ text }) => text);
+	const request = {
+		instructions: withoutHidden(systemPrompt),
+		messages: messages.map(({ role, content }) => ({ role, text: withoutHidden(textsOf(content).join('\n')) })),
+		maxTokens: Math.min(maxTokens, MOST_TOKENS)
+	};
+	return promptOf(request).length > MAX_PROMPT ? null : request;
+}
+
+/** All that the model is sent, for a person. */
+export function promptOf({ instructions, messages }: SampleRequest): string {
+	const isAlone = messages.length === 1 && instructions === '';
+	const said = messages.map(({ role, text }) => (isAlone ? text : `[${role}]\n${text}`));
+	return [...(instructions === '' ? [] : [`[instructions]\n${instructions}`]), ...said].join('\n\n');
 }

@@ -8,8 +8,9 @@ import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution
 import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';
 import type { Approvals } from '../store/chat/queue.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
-import type { ServerQuestion } from './asking.ts';
+import { promptOf, type SampleRequest, type ServerQuestion } from './asking.ts';
 import type { Connection } from './connection.ts';
+import type { SampleAnswer } from './open-server.ts';
 import { boundedText, type ListedTool, plainText, resultText } from './listing.ts';
 
 export interface ServerTools {
@@ -46,7 +47,11 @@ export interface McpTools {
 
 interface CallContext {
 	/** Asks the person in the chat; absent where nobody can be asked. */
-	ask?: ((question: ServerQuestion & { server: string }, signal: AbortSignal) => Promise<QuestionReply>) | undefined;
+	ask?:
+		| ((question: ServerQuestion & { server: string; grant?: string }, signal: AbortSignal) => Promise<QuestionReply>)
+		| undefined;
+	/** Asks the chat's model; absent where nobody can be asked. */
+	sample?: ((request: SampleRequest, signal: AbortSignal) => Promise<SampleAnswer>) | undefined;
 	/** The chat's folder. */
 	cwd?: string;
 	signal: AbortSignal;
@@ -159,6 +164,16 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
 				folder: context.cwd,
+				async sample(request, within) {
+					questions += 1;
+					if (!context.ask || !context.sample || questions > MAX_QUESTIONS) return null;
+					const stop = AbortSignal.any([signal, within]);
+					const sample = { prompt: promptOf(request), maxTokens: request.maxTokens };
+					const question = { server: server.name, message: 'It wants to ask the model of this chat.', sample };
+					const grant = `sample ${server.name} ${server.digest}`;
+					const { action } = await context.ask({ ...question, grant }, stop);
+					return action === 'accept' ? context.sample(request, stop) : null;
+				},
 				async ask(question, within) {
 					questions += 1;
 					if (!context.ask || questions > MAX_QUESTIONS) return { action: 'decline' };

@@ -1,7 +1,7 @@
 /** Opens a connection to an MCP server with the official client (E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
-import { readElicitation, type ServerQuestion } from './asking.ts';
+import { readElicitation, readSampling, type SampleRequest, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
@@ -38,6 +38,14 @@ export interface CallOptions {
 	folder?: string | undefined;
 	/** Asks the person; never rejects. */
 	ask(question: ServerQuestion, signal: AbortSignal): Promise<QuestionReply>;
+	/** Asks the chat's model, after the person; null if they don't allow it. Rejects if the model fails. */
+	sample(request: SampleRequest, signal: AbortSignal): Promise<SampleAnswer | null>;
+}
+
+export interface SampleAnswer {
+	text: string;
+	model: string;
+	isCut: boolean;
 }
 
 export interface ServerEvents {
@@ -54,6 +62,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** The maximum of a timer, because the caller limits calls. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_REASON = 500;
+/** The specification's code for a request that a person has denied. */
+const REJECTED = -1;
 /** Characters of a program’s stderr kept to explain failures. */
 const MAX_LAST_WORDS = 2_000;
 /** Errors of a server that answered, but against the protocol. */
@@ -79,7 +89,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		{ name: 'openrouter-skills', version: '1.0.0' },
 		{
 			// Paths of this computer mean nothing to a server elsewhere.
-			capabilities: { elicitation: { form: {}, url: {} }, ...(target.type === 'stdio' && { roots: {} }) },
+			capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, ...(target.type === 'stdio' && { roots: {} }) },
 			versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
 			// The connection reads the list no more often than it should.
 			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() } }
@@ -89,6 +99,14 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
 		const question = readElicitation(redaction.value(params));
 		return (question && (await calls.asking()?.ask(question, mcpReq.signal))) ?? { action: 'decline' };
+	});
+	client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
+		const request = readSampling(redaction.value(params));
+		const answer = request && (await calls.asking()?.sample(request, mcpReq.signal));
+		if (!answer) throw new ProtocolError(REJECTED, 'The user didn’t allow it to ask the model.');
+		const { text, model, isCut } = answer;
+		const content = { type: 'text' as const, text };
+		return { role: 'assistant', content, model, stopReason: isCut ? 'maxTokens' : 'endTurn' };
 	});
 	if (target.type === 'stdio') {
 		client.setRequestHandler('roots/list', () => {

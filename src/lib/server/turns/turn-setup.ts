@@ -25,6 +25,7 @@ import {
 } from './instructions.ts';
 import type { SkillPolicy } from './run-request.ts';
 import type { Ask } from './questions.ts';
+import type { Sampler } from './sampling.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
 
 export interface TurnSetupParts {
@@ -236,9 +237,10 @@ export function equipTurn(
 		caller: ExecutionCaller;
 		/** See `SkillToolboxOptions`. */
 		ask?: Ask | undefined;
+		sample?: Sampler | undefined;
 	}
 ): Toolbox {
-	const { ask, tools, loaded, seen, cwd, caller, policy, approval, apiKeyId } = turn;
+	const { ask, sample, tools, loaded, seen, cwd, caller, policy, approval, apiKeyId } = turn;
 	let library = snapshot;
 	const session = skills.createSession({
 		snapshot: () => library,
@@ -260,6 +262,7 @@ export function equipTurn(
 		callerTools: tools,
 		builtins,
 		ask,
+		sample,
 		recorder,
 		onLibraryChange: () => (library = skills.registry.snapshot())
 	});

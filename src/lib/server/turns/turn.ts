@@ -13,6 +13,7 @@ import { createContextBudget, inTime, newestSummary, SHORT_WAIT_MS } from './con
 import { type CustomInstructions, instructionsOf } from './instructions.ts';
 import type { Questions } from './questions.ts';
 import type { RunRequest } from './run-request.ts';
+import { sampleFrom } from './sampling.ts';
 import { withAttachments, withSight } from './sent-files.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -123,6 +124,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 			loaded: loadedSkills(history),
 			seen: seenDigests(input),
 			ask: canBeAsked(request) ? parts.questions.asker(conversationId) : undefined,
+			sample: (asked, call) => sampleFrom(model, asked, call),
 			cwd: workspaces.path(conversationId),
 			caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 		}
