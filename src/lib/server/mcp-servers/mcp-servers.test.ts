@@ -433,13 +433,14 @@ describe('SECURITY MCP servers', () => {
 describe('E36: a server that asks the person', () => {
 	type Asked = Parameters<NonNullable<Parameters<ReturnType<McpServers['tools']>['call']>[2]['ask']>>[0];
 	let asked: Asked[];
-	const ask = (name: string, reply?: QuestionReply, signal = new AbortController().signal) => {
+	const ask = (name: string, reply?: QuestionReply, cwd?: string) => {
+		const { signal } = new AbortController();
 		asked = [];
 		return servers.tools({}).call(
 			name,
 			{},
 			{
-				...{ signal, caller: { runId: 'r' } },
+				...{ cwd, signal, caller: { runId: 'r' } },
 				ask: reply && (async (question) => (asked.push(question), reply))
 			}
 		);
@@ -513,9 +514,13 @@ describe('E36: a server that asks the person', () => {
 	test('SECURITY MCP servers: a question that could belong to one of two chats is shown in neither', async () => {
 		await servers.put('bad', hostile('asks'));
 		await isConnected('bad');
-		const both = [ask('mcp__bad__wait', { action: 'accept' }), ask('mcp__bad__poke', { action: 'accept' })];
-		await Promise.all(both);
+		const accept = { action: 'accept' as const };
+		await Promise.all([ask('mcp__bad__wait', accept, '/chats/a'), ask('mcp__bad__poke', accept, '/chats/b')]);
 		expect(asked).toEqual([]);
+		await servers.put('bad', hostile('asks'));
+		await isConnected('bad');
+		await Promise.all([ask('mcp__bad__wait', accept, '/chats/a'), ask('mcp__bad__poke', accept, '/chats/a')]);
+		expect(asked).not.toEqual([]);
 	});
 });
 

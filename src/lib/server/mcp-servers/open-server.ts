@@ -207,11 +207,14 @@ function createCalls() {
 				running.delete(call);
 			}
 		},
-		/** Null outside of calls, and if it could be one of several. */
+		/** Null outside of calls, and if it could be one of several chats. In one chat it's the same person anyway. */
 		asking(): CallOptions | null {
 			const own = context.getStore();
 			if (own) return running.has(own) ? own : null;
-			return running.size === 1 ? ([...running][0] ?? null) : null;
+			const calls = [...running];
+			const newest = calls.at(-1);
+			const isOneChat = newest?.folder !== undefined && calls.every(({ folder }) => folder === newest.folder);
+			return newest && (calls.length === 1 || isOneChat) ? newest : null;
 		}
 	};
 }
