@@ -20,6 +20,7 @@ export interface Endpoints {
 	'/api/conversations/[id]/fork': typeof import('./api/conversations/[id]/fork/+server.ts');
 	'/api/conversations/[id]/messages': typeof import('./api/conversations/[id]/messages/+server.ts');
 	'/api/conversations/[id]/messages/[message]': typeof import('./api/conversations/[id]/messages/[message]/+server.ts');
+	'/api/conversations/[id]/questions/[question]': typeof import('./api/conversations/[id]/questions/[question]/+server.ts');
 	'/api/conversations/[id]/queue': typeof import('./api/conversations/[id]/queue/+server.ts');
 	'/api/conversations/[id]/queue/[message]': typeof import('./api/conversations/[id]/queue/[message]/+server.ts');
 	'/api/conversations/[id]/queue/[message]/send': typeof import('./api/conversations/[id]/queue/[message]/send/+server.ts');

@@ -1,5 +1,6 @@
 /** MCP servers (E36): added in settings, approved, called, and shown in the timeline and the list of executions. */
 import { join } from 'node:path';
+import type { Page } from '@playwright/test';
 import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
@@ -85,4 +86,97 @@ test('E36: one that could not be reached is tried again at once when somebody sa
 	await server.getByTestId('mcp-reconnect').click();
 	expect((await asked).status()).toBe(200);
 	await expect(server).toHaveAttribute('data-state', 'waiting');
+});
+
+/** A server whose tools run without asking. */
+async function addServer(page: Page, app: { url: string }, url: string): Promise<void> {
+	const body = { transport: { type: 'http', url }, approval: 'auto' };
+	expect((await page.request.put(`${app.url}/api/mcp-servers/demo`, { data: body })).status()).toBe(200);
+	const state = async () => (await (await page.request.get(`${app.url}/api/mcp-servers/demo`)).json()).status.state;
+	await expect.poll(state).toBe('connected');
+}
+
+test('E36: what a server asks stands in the chat, over a reload and in a second tab; the answer is sent and is in no chat', async ({
+	page,
+	app,
+	model,
+	context
+}) => {
+	const remote = await startFixtureHttp();
+	try {
+		await addServer(page, app, remote.url);
+		await page.goto(app.url);
+		model.push(call('mcp__demo__book'), text('Booked.'));
+		await ask(page, 'Book a table.');
+		const card = page.getByTestId('question');
+		await expect(card).toContainText('The MCP server “demo” asks you');
+		await page.reload();
+		await expect(card).toContainText('When would you like to come?');
+		await expect(card.getByTestId('question-warning')).toContainText('goes only to this server');
+		const second = await context.newPage();
+		await second.goto(page.url());
+		await expect(second.getByTestId('question')).toBeVisible();
+		await card.getByLabel('Your name').fill('A');
+		await card.getByTestId('question-accept').click();
+		await expect(card.getByTestId('question-error')).toHaveText('“Your name” must have at least 2 characters.');
+		await card.getByLabel('Your name').fill('Ada Lovelace');
+		await card.getByLabel('room (optional)').selectOption('outside');
+		await card.getByLabel('vegan').check();
+		await card.getByTestId('question-accept').click();
+		await expect(answers(page)).toContainText('Booked.');
+		await expect(second.getByTestId('question')).toHaveCount(0);
+		await expect(answers(second)).toContainText('Booked.');
+		await second.close();
+		const content = { name: 'Ada Lovelace', guests: 2, room: 'outside', dog: false, diet: ['vegan'] };
+		const told = JSON.stringify(`Told: ${JSON.stringify({ action: 'accept', content })}`);
+		expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(told.slice(1, -1));
+	} finally {
+		await remote.stop();
+	}
+});
+
+test('E36: a page that a server wants opened is shown whole, opens by a click, and can be declined', async ({
+	page,
+	app,
+	model
+}) => {
+	const remote = await startFixtureHttp();
+	try {
+		await addServer(page, app, remote.url);
+		await page.goto(app.url);
+		model.push(call('mcp__demo__sign'), text('Not signed.'));
+		await ask(page, 'Sign it.');
+		const card = page.getByTestId('question');
+		await expect(card.getByTestId('question-url')).toHaveText('https://sign.example.org/forms/7?a=b');
+		const link = card.getByTestId('question-open');
+		await expect(link).toHaveAttribute('href', 'https://sign.example.org/forms/7?a=b');
+		await expect(link).toHaveAttribute('rel', /noopener/);
+		expect(page.context().pages()).toHaveLength(1);
+		await card.getByTestId('question-decline').click();
+		await expect(answers(page)).toContainText('Not signed.');
+		expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('decline');
+	} finally {
+		await remote.stop();
+	}
+});
+
+test('E36: a server asks the model of the chat after it is allowed, and what that costs is the answer’s', async ({
+	page,
+	app,
+	model
+}) => {
+	const remote = await startFixtureHttp();
+	try {
+		await addServer(page, app, remote.url);
+		await page.goto(app.url);
+		model.push(call('mcp__demo__think'), text('42'), text('It thought 42.'));
+		await ask(page, 'Think.');
+		const card = page.getByTestId('question');
+		await expect(card.getByTestId('question-prompt')).toContainText('What is 6 times 7?');
+		await card.getByTestId('question-accept').click();
+		await expect(answers(page)).toContainText('It thought 42.');
+		expect(JSON.stringify(model.requests.at(-2)?.body)).toContain('What is 6 times 7?');
+	} finally {
+		await remote.stop();
+	}
 });

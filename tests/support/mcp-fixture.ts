@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
@@ -22,7 +22,24 @@ export const PICTURE = Buffer.concat(
 	3000
 );
 
-/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
+/** Every kind of field. */
+const TABLE = {
+	message: 'When would you like to come?',
+	requestedSchema: {
+		type: 'object' as const,
+		properties: {
+			name: { type: 'string' as const, title: 'Your name', minLength: 2, maxLength: 20 },
+			mail: { type: 'string' as const, format: 'email' as const, description: 'For the confirmation.' },
+			guests: { type: 'integer' as const, minimum: 1, maximum: 8, default: 2 },
+			room: { type: 'string' as const, enum: ['inside', 'outside'] },
+			dog: { type: 'boolean' as const, title: 'With a dog' },
+			diet: { type: 'array' as const, title: 'Diet', items: { type: 'string' as const, enum: ['vegan', 'halal'] } }
+		},
+		required: ['name', 'guests']
+	}
+};
+
+/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (more than text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`, `roots` (asks for folders), `book` (asks with a form), `sign` (asks to open a page), `think` (asks the model). */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
@@ -64,6 +81,29 @@ function createFixtureServer(): McpServer {
 			await context.mcpReq.notify({ method: 'notifications/progress', params });
 		}
 		return text('All of it.');
+	});
+	server.registerTool('roots', { description: 'Asks for the client’s folders.' }, async ({ mcpReq }) => {
+		const { roots } = mcpReq.inputResponses ?? {};
+		if (roots === undefined) return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
+		return text(JSON.stringify(roots));
+	});
+	server.registerTool('book', { description: 'Books a table, and asks for when.' }, async ({ mcpReq }) => {
+		const { table } = mcpReq.inputResponses ?? {};
+		if (table === undefined) return inputRequired({ inputRequests: { table: inputRequired.elicit(TABLE) } });
+		return text(`Told: ${JSON.stringify(table)}`);
+	});
+	server.registerTool('sign', { description: 'Asks to sign on a page.' }, async ({ mcpReq }) => {
+		const { page } = mcpReq.inputResponses ?? {};
+		const asked = { message: 'Sign the form.', url: 'https://sign.example.org/forms/7?a=b' };
+		if (page === undefined) return inputRequired({ inputRequests: { page: inputRequired.elicitUrl(asked) } });
+		return text(`Told: ${JSON.stringify(page)}`);
+	});
+	server.registerTool('think', { description: 'Asks the client’s model.' }, async ({ mcpReq }) => {
+		const { thought } = mcpReq.inputResponses ?? {};
+		const content = { type: 'text' as const, text: 'What is 6 times 7?' };
+		const asked = { systemPrompt: 'Be brief.', messages: [{ role: 'user' as const, content }], maxTokens: 100_000 };
+		if (thought === undefined) return inputRequired({ inputRequests: { thought: inputRequired.createMessage(asked) } });
+		return text(`Told: ${JSON.stringify(thought)}`);
 	});
 	server.registerTool('wait', { description: 'Waits until it is told to stop.' }, async (context) => {
 		process.stderr.write('waiting\n');

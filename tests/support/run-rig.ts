@@ -11,6 +11,7 @@ import { createOutbox } from '../../src/lib/server/conversations/conversations.t
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/turns/run-request.ts';
+import { createQuestions } from '../../src/lib/server/turns/questions.ts';
 import type { BuiltinTools } from '../../src/lib/server/turns/toolbox.ts';
 import { openSkillModes } from '../../src/lib/server/trust/skill-modes.ts';
 import { createWorkspaces } from '../../src/lib/server/workspaces.ts';
@@ -103,11 +104,13 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			}),
 		effort: () => options.set?.effort ?? null
 	};
+	const questions = createQuestions();
 	const createRunner = (): Runner =>
 		new Runner({
 			store,
 			skills,
 			workspaces,
+			questions,
 			models,
 			modes,
 			...(options.builtins ? { builtins: options.builtins } : {}),
@@ -164,6 +167,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		modes,
 		runner,
 		outbox,
+		questions,
 		changes,
 		createRunner,
 		logged,

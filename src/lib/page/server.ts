@@ -102,6 +102,9 @@ export function createClient() {
 		/** Allows or denies a pending call; returns the run that continues with it. */
 		decide: (id: string, interrupt: string, body: BodyOf<'/api/conversations/[id]/approvals/[interrupt]', 'POST'>) =>
 			call('POST', '/api/conversations/[id]/approvals/[interrupt]', { params: { id, interrupt }, body }),
+		/** Answers what an MCP server asks during a call. */
+		reply: (id: string, question: string, body: BodyOf<'/api/conversations/[id]/questions/[question]', 'POST'>) =>
+			call('POST', '/api/conversations/[id]/questions/[question]', { params: { id, question }, body }),
 		/** Tools that the agent defined in the chat. */
 		listDefinedTools: async (id: string) =>
 			(await call('GET', '/api/conversations/[id]/tools', { params: { id } })).data,

@@ -34,6 +34,7 @@ import { createResponseSockets, type ResponseSockets } from './protocols/respons
 import { type AdHocParts, type Cases, createCases } from './skill-admin/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './conversations/conversation-trash.ts';
+import { createQuestions, type Questions } from './turns/questions.ts';
 import { joinTools } from './turns/toolbox.ts';
 import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
@@ -64,6 +65,8 @@ export interface App extends SkillParts {
 	outbox: Outbox;
 	conversationTrash: ConversationTrash;
 	changes: ConversationChanges;
+	/** Open questions of tools. */
+	questions: Questions;
 	/** MCP servers whose tools the agent can use. */
 	mcpServers: McpServers;
 	models: Models;
@@ -201,8 +204,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		},
 		log
 	});
+	const questions = createQuestions();
 	const runner = new Runner({
 		...turns,
+		questions,
 		// Only in a conversation, where a person can answer.
 		builtins: async (offer: BuiltinOffer) =>
 			joinTools([
@@ -298,6 +303,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		outbox,
 		conversationTrash,
 		changes,
+		questions,
 		mcpServers,
 		models,
 		a2a,

@@ -7,7 +7,8 @@
  *            (a text's CUSTOM text.citation may come later in its step)
  *   call   = TOOL_CALL_START, TOOL_CALL_ARGS*, TOOL_CALL_END
  *   tool   = CUSTOM tool.approval, then either the run's end or CUSTOM tool.decision and the rest; without it:
- *            CUSTOM skill.loaded | (CUSTOM skill.started, skill.output*, skill.finished), TOOL_CALL_RESULT
+ *            CUSTOM skill.loaded | (CUSTOM skill.started, (skill.output | tool.question, tool.reply)*, skill.finished),
+ *            TOOL_CALL_RESULT
  *
  * Exactly one terminal event ends a run. Tools of one step may interleave; every event of a tool carries its
  * `toolCallId`.
@@ -19,6 +20,7 @@ import type {
 	ApprovalRequest,
 	Citation,
 	ProducedFile,
+	Question,
 	RunCompaction,
 	RunContext,
 	RunRetry,
@@ -143,6 +145,9 @@ export type CustomRunEvent =
 	| Custom<'run.compaction', RunCompaction>
 	| Custom<'tool.approval', ApprovalRequest & { toolCallId: string }>
 	| Custom<'tool.decision', ApprovalDecision & { toolCallId: string }>
+	/** An MCP server asks the person something during the call; only the kind of the answer is kept. */
+	| Custom<'tool.question', Omit<Question, 'reply'> & { toolCallId: string }>
+	| Custom<'tool.reply', { toolCallId: string; id: string; action: NonNullable<Question['reply']> }>
 	| Custom<'run.title', { title: string }>;
 
 /**

@@ -117,6 +117,35 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		decision: object(decision.shape).optional()
 	});
 
+	const field = object({
+		name: text,
+		title: text,
+		description: text.optional(),
+		type: z.enum(['text', 'number', 'integer', 'boolean', 'choice', 'choices']),
+		isRequired: z.boolean(),
+		/** Of a text. */
+		format: z.enum(['email', 'uri', 'date', 'date-time']).optional(),
+		/** Of a choice. */
+		options: list(object({ value: text, title: text }), 100).optional(),
+		/** Of a number; of a text its length, of choices how many. */
+		min: z.number().optional(),
+		max: z.number().optional(),
+		initial: z.union([text, z.number(), z.boolean(), list(text, 100)]).optional()
+	});
+	/** Asked of the person by an MCP server during the call: a form, a page to open, or a request to the model. */
+	const question = object({
+		id,
+		/** The server’s name. */
+		server: text,
+		message: text,
+		fields: list(field, 100).optional(),
+		url: text.optional(),
+		/** What it wants to ask the chat’s model. */
+		sample: object({ prompt: text, maxTokens: count }).optional(),
+		/** Absent while it’s open. What was filled in isn’t kept. */
+		reply: z.enum(['accept', 'decline', 'cancel']).optional()
+	});
+
 	const execution = object({
 		skill: text,
 		script: text,
@@ -184,6 +213,7 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 			lacks: list(object({ name: text, state: z.enum(['off', 'missing']) }), 64).optional()
 		}).optional(),
 		execution: execution.optional(),
+		questions: list(question, 100).optional(),
 		/** Made by a tool of the model's server. */
 		files: execution.shape.files.optional(),
 		...live,
@@ -264,6 +294,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	});
 	return {
 		approval,
+		field,
+		question,
 		execution,
 		citation,
 		textPart,
@@ -327,6 +359,8 @@ export type RunCompaction = Answered['compaction'];
 /** A skill’s script or tool running in a tool call. */
 export type Execution = Answered['execution'];
 export type Approval = Answered['approval'];
+export type Question = Answered['question'];
+export type QuestionField = Answered['field'];
 export type ApprovalRequest = Omit<Approval, 'decision'>;
 /** Usage of an answer so far, from the model server. */
 export type RunUsage = Answered['usage'];

@@ -1,7 +1,7 @@
 /** Folds the events of a run into a message, for server and page. */
 import { MAX_CITATIONS } from './citations.ts';
 import type { RunEvent } from './events.ts';
-import type { Execution, Message, Part, ProducedFile, ToolPart } from './message-schema.ts';
+import type { Execution, Message, Part, ProducedFile, Question, ToolPart } from './message-schema.ts';
 
 export type { Approval, CompactionPart, Execution, Message, Part, ReasoningPart, ToolPart } from './message-schema.ts';
 
@@ -114,6 +114,17 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 				part.approval ? { ...part, status: 'running', approval: { ...part.approval, decision } } : part
 			);
 		}
+		case 'tool.question': {
+			const { toolCallId, ...question } = event.value;
+			return updateTool(message, toolCallId, (part) => ({ ...part, questions: [...(part.questions ?? []), question] }));
+		}
+		case 'tool.reply': {
+			const { toolCallId, id, action } = event.value;
+			return updateTool(message, toolCallId, (part) => ({
+				...part,
+				questions: part.questions?.map((each) => (each.id === id ? { ...each, reply: action } : each))
+			}));
+		}
 		case 'text.citation': {
 			const { messageId, ...citation } = event.value;
 			return updatePart(message, messageId, 'text', (part) =>
@@ -214,6 +225,11 @@ function updateExecution(message: Message, id: string, change: (execution: Execu
 /** Files that a step made. */
 export function filesOf({ execution, files }: ToolPart): ProducedFile[] {
 	return [...(execution?.files ?? []), ...(files ?? []).filter(({ seen }) => seen === undefined)];
+}
+
+/** What a call asks the person now. */
+export function openQuestions({ status, questions = [] }: Pick<ToolPart, 'status' | 'questions'>): Question[] {
+	return status === 'running' ? questions.filter(({ reply }) => reply === undefined) : [];
 }
 
 /** The texts of a message joined by `between`, without reasoning and tool calls. */

@@ -1,6 +1,7 @@
 /** One open chat: its messages, the active run, and the actions on them. */
 import type { ConversationDetail } from '../../shared/api.ts';
 import type { ApprovalDecision, TokenUsage } from '../../shared/events.ts';
+import type { QuestionReply } from '../../shared/questions.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { ApiError, asApiError, isInTrash } from '../request.ts';
 import { Choices, MessageQueue } from './choices.svelte.ts';
@@ -252,6 +253,13 @@ export class ChatSession {
 		} finally {
 			await this.refresh();
 		}
+	}
+
+	/** Answers what a running call asks. Rejects with an `ApiError`. */
+	async reply(question: string, reply: QuestionReply): Promise<void> {
+		await this.client.reply(this.id, question, reply).catch((error: unknown) => {
+			throw asApiError(error);
+		});
 	}
 
 	dispose(): void {

@@ -281,6 +281,7 @@ function fakeActions() {
 		remove: vi.fn(),
 		show: vi.fn(async (_id: string) => true),
 		decide: vi.fn(async () => {}),
+		reply: vi.fn(async () => {}),
 		mayFocus: () => false,
 		isEditing: false,
 		setEditing: () => {}

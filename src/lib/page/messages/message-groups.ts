@@ -1,6 +1,7 @@
 /** Actions on messages, failed replies, grouping for rendering, and addresses of messages. */
 import type { Attachment } from 'svelte/attachments';
 import type { ApprovalDecision } from '../../shared/events.ts';
+import type { QuestionReply } from '../../shared/questions.ts';
 import type { Message } from '../../shared/message.ts';
 import type { History } from '../conversation/history.svelte.ts';
 import type { MessageEntry } from '../conversation/message-entry.svelte.ts';
@@ -36,6 +37,8 @@ export interface MessageActions {
 	show: (messageId: string) => Promise<boolean>;
 	/** Rejects with the sentence to show. */
 	decide: (interruptId: string, decision: ApprovalDecision) => Promise<void>;
+	/** Answers what a call asks. Rejects with the sentence to show. */
+	reply: (id: string, reply: QuestionReply) => Promise<void>;
 	/** Whether a new approval may take the focus. */
 	mayFocus: () => boolean;
 	/** Puts a text into the message box; absent without a model. */

@@ -1,6 +1,6 @@
 /** Groups the steps of a reply, and tells which groups fold into a line. Pure. */
 import type { ProducedFile } from '../../shared/events.ts';
-import { filesOf, type Part, type ToolPart } from '../../shared/message.ts';
+import { filesOf, openQuestions, type Part, type ToolPart } from '../../shared/message.ts';
 import { isEditorTool } from '../../shared/names.ts';
 import { isDenied } from './steps.ts';
 
@@ -67,6 +67,7 @@ export function groupParts(parts: readonly Part[]): Block[] {
 
 /** Whether the step stays visible when its group is folded. */
 export function staysInSight(part: ToolPart): boolean {
+	if (openQuestions(part).length > 0) return true;
 	return part.status === 'waiting' || part.status === 'interrupted' || (part.status === 'failed' && !isDenied(part));
 }
 

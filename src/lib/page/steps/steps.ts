@@ -10,7 +10,7 @@ import {
 	mcpToolOf,
 	builtinNameOf
 } from '../../shared/names.ts';
-import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
+import { type Approval, type Execution, openQuestions, type ToolPart, type ToolStatus } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
 
@@ -58,6 +58,7 @@ const statusText = {
 	preparing: 'Preparing',
 	waiting: 'Needs approval',
 	handed: 'Waiting for the client',
+	asking: 'Waiting for you',
 	running: 'Running',
 	done: 'Done',
 	failed: 'Failed',
@@ -85,8 +86,9 @@ export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approv
 
 export const isTimeout = ({ error }: Pick<Execution, 'error'>): boolean => error === 'ExecutionTimeout';
 
-export function statusWord(part: Pick<ToolPart, 'status' | 'approval' | 'execution'>): string {
+export function statusWord(part: Pick<ToolPart, 'status' | 'approval' | 'execution' | 'questions'>): string {
 	if (part.status === 'failed' && part.execution && isTimeout(part.execution)) return statusText.timeout;
+	if (openQuestions(part).length > 0) return statusText.asking;
 	if (part.status === 'waiting' && !part.approval) return statusText.handed;
 	return statusText[isDenied(part) ? (part.approval?.install ? 'refused' : 'denied') : part.status];
 }

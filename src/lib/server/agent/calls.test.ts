@@ -15,7 +15,7 @@ function callOf(callId: string, args: unknown = { id: callId }): PendingCall {
 async function run(calls: PendingCall[], box: Toolbox, signal = new AbortController().signal, timeoutMs = 60_000) {
 	const results = new Map<string, ToolResult>();
 	const events: RunEvent[] = [];
-	const options = { signal, repeats: new RepeatGuard(), results, timeoutMs };
+	const options = { signal, repeats: new RepeatGuard(), results, timeoutMs, spend: () => undefined };
 	for await (const event of runCalls(calls, box, options)) events.push(event);
 	return { results, events };
 }
@@ -86,7 +86,7 @@ test('a call that is made a third time with the same arguments is told so; one w
 	const ids = ['a', 'b', 'other', 'c', 'd'];
 	const outputs: string[] = [];
 	const results = new Map<string, ToolResult>();
-	const options = { signal: new AbortController().signal, repeats, results, timeoutMs: 60_000 };
+	const options = { signal: new AbortController().signal, repeats, results, timeoutMs: 60_000, spend: () => undefined };
 	for (const id of ids) {
 		const call = callOf(id, { path: id === 'other' ? 'y' : 'x' });
 		for await (const event of runCalls(
@@ -164,7 +164,8 @@ test('F15: what a tool tells while it works comes before its result, at once', a
 		signal: new AbortController().signal,
 		repeats: new RepeatGuard(),
 		results: new Map(),
-		timeoutMs: 60_000
+		timeoutMs: 60_000,
+		spend: () => undefined
 	});
 	expect((await events.next()).value).toMatchObject({ name: 'skill.output' });
 	held.open();

@@ -3,6 +3,7 @@ import { isNestedDeeperThan, MAX_NESTING } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { startTimeLimit } from './time-limit.ts';
+import type { ModelUsage } from './model.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** From the 3rd identical call on the result has a warning; after the 6th the run ends. */
@@ -34,13 +35,15 @@ export interface CallsOptions {
 	results: Map<string, ToolResult>;
 	/** Per call. */
 	timeoutMs: number;
+	/** See `ToolContext`. */
+	spend(usage: ModelUsage | null): void;
 }
 
 /** Yields the calls' events as they happen. */
 export async function* runCalls(
 	calls: readonly PendingCall[],
 	toolbox: Toolbox,
-	{ signal, repeats, results, timeoutMs }: CallsOptions
+	{ signal, repeats, results, timeoutMs, spend }: CallsOptions
 ): AsyncGenerator<RunEvent> {
 	const channel = createChannel<RunEvent>();
 	const answer = async (call: PendingCall): Promise<ToolResult> => {
@@ -52,7 +55,7 @@ export async function* runCalls(
 			return failure('UnknownTool', `There is no tool “${call.name}”.`, `Available tools: ${names.join(', ')}`);
 		}
 		return withTimeout(timeoutMs, signal, (within) =>
-			toolbox.call(call.name, args, { toolCallId: call.callId, signal: within, emit: channel.push })
+			toolbox.call(call.name, args, { toolCallId: call.callId, signal: within, emit: channel.push, spend })
 		);
 	};
 	const runOne = async (call: PendingCall): Promise<void> => {

@@ -97,7 +97,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	};
 
 	if (run.held.length > 0) {
-		const waiting = yield* runStep(run, run.held, repeats, keep);
+		const waiting = yield* runStep(run, run.held, repeats, { keep, usage });
 		if (signal.aborted) return yield ended();
 		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
 		if (run.handed?.length) return yield finished({ type: 'success', pendingToolCallIds: [...run.handed] });
@@ -141,7 +141,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 
 		const own = answer.calls.filter((call) => toolbox.kind(call.name) !== 'caller');
 		const calls = own.map((call): HeldCall => ({ ...call, approval: null }));
-		const waiting = yield* runStep(run, calls, repeats, keep);
+		const waiting = yield* runStep(run, calls, repeats, { keep, usage });
 		if (signal.aborted) return yield ended();
 		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
 		if (repeats.most >= REPEAT_LIMIT) {
@@ -175,7 +175,7 @@ async function* runStep(
 	{ toolbox, time: { signal }, limits }: AgentRun,
 	calls: readonly HeldCall[],
 	repeats: RepeatGuard,
-	keep: (items: ResponseItem[]) => void
+	{ keep, usage }: { keep: (items: ResponseItem[]) => void; usage: RunUsage }
 ): AsyncGenerator<RunEvent, Interrupt[]> {
 	const results = new Map<string, ToolResult>();
 	const allowed: PendingCall[] = [];
@@ -206,7 +206,13 @@ async function* runStep(
 			});
 		} else allowed.push(call);
 	}
-	yield* runCalls(allowed, toolbox, { signal, repeats, results, timeoutMs: limits.toolTimeoutMs });
+	let hasSpent = false;
+	const spend = (used: ModelUsage | null) => {
+		addUsage(usage, used);
+		hasSpent ||= used !== null;
+	};
+	yield* runCalls(allowed, toolbox, { signal, repeats, results, timeoutMs: limits.toolTimeoutMs, spend });
+	if (hasSpent) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage } };
 	// In the order of the calls. Waiting calls get their results in the run that continues this one.
 	const answered = calls.filter((call) => results.has(call.callId));
 	keep(

@@ -1,7 +1,7 @@
 /** A time limit as a signal, measured with a monotonic clock. */
 
 export interface TimeLimit {
-	/** Aborts when the time is over or the outer signal aborts. */
+	/** Aborts when the time is over, with a `TimeoutError`, or the outer signal aborts. */
 	readonly signal: AbortSignal;
 	/** Whether the time ran out, before the outer signal aborted. */
 	readonly isOver: boolean;
@@ -22,7 +22,7 @@ export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
 	let hasFired = false;
 	const timer = setTimeout(() => {
 		hasFired = !controller.signal.aborted;
-		controller.abort(new Error('the time limit was reached'));
+		controller.abort(new DOMException('The time limit was reached.', 'TimeoutError'));
 	}, maxMs);
 	return {
 		signal: controller.signal,

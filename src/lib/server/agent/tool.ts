@@ -1,13 +1,15 @@
 /** Tools that the loop runs itself or hands back to the caller. */
 import type { ApprovalDecision, ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
-import type { FunctionTool } from './model.ts';
+import type { FunctionTool, ModelUsage } from './model.ts';
 
 export interface ToolContext {
 	toolCallId: string;
 	signal: AbortSignal;
 	/** Shows progress to people. */
 	emit(event: CustomRunEvent): void;
+	/** What it has used of a model counts into the run. */
+	spend(usage: ModelUsage | null): void;
 }
 
 export interface ToolResult {

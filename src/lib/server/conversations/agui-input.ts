@@ -24,7 +24,7 @@ export type Answers = ReadonlyMap<string, ApprovalDecision>;
 /** Options common to all kinds of runs. */
 export type RunSetup = Pick<
 	RunRequest,
-	'runId' | 'conversationId' | 'tools' | 'policy' | 'choice' | 'pins' | 'instructions' | 'isProgram'
+	'runId' | 'conversationId' | 'tools' | 'policy' | 'choice' | 'pins' | 'instructions' | 'isProgram' | 'isElsewhere'
 >;
 
 /**

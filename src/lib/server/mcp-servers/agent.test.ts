@@ -6,7 +6,7 @@ import { call, calls, text, type Reply } from '../../../../tests/support/model-s
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { AppError } from '../../shared/errors.ts';
 import { mcpServerPut } from '../../shared/mcp-servers.ts';
-import type { ToolPart } from '../../shared/message.ts';
+import { openQuestions, type ToolPart } from '../../shared/message.ts';
 import { createLog } from '../log.ts';
 import { decide } from '../conversations/consent.ts';
 import { createExecutionRecorder } from '../skill-admin/executions.ts';
@@ -37,11 +37,11 @@ const own: BuiltinTools = {
 	call: async () => ({ ok: true, output: 'ours was called' })
 };
 
-async function start(script: Reply[], models: RigOptions['models'] = []): Promise<void> {
+async function start(script: Reply[], models: RigOptions['models'] = [], toolTimeoutMs = 60_000): Promise<void> {
 	rig = await createRunRig(script, {
 		models,
 		builtins: (offer) => joinTools([own, servers.tools(offer)]),
-		limits: { toolTimeoutMs: 60_000 }
+		limits: { toolTimeoutMs }
 	});
 	servers = await openMcpServers({
 		store: rig.store,
@@ -162,4 +162,121 @@ describe('E36: the agent', () => {
 		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
 		expect(offered(2).filter((name) => name.startsWith('mcp__'))).toEqual([]);
 	});
+});
+
+describe('E36: what a server asks during a call', () => {
+	const question = async (runId: string) => {
+		const part = () => rig.runner.live(runId)?.message.parts.find((each): each is ToolPart => each.type === 'tool');
+		await expect.poll(() => part()?.questions?.length).toBe(1);
+		return part()!.questions![0]!;
+	};
+	const content = { name: 'Ada Secretname', guests: 3 };
+
+	test('stands in the chat until it is answered; the answer goes to the server, and is stored nowhere', async () => {
+		await start([call('mcp__demo__book'), text('Booked.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('book');
+		const { id } = await question(runId);
+		// As a reload or a second tab reads it.
+		expect(rig.runner.current(await rig.answer(runId)).parts).toMatchObject([
+			{ status: 'running', questions: [{ id, server: 'demo', message: 'When would you like to come?' }] }
+		]);
+		expect(() => rig.questions.reply('other', id, { action: 'accept', content })).toThrow('no longer open');
+		const wrong = { action: 'accept' as const, content: { ...content, guests: 9 } };
+		expect(() => rig.questions.reply('c', id, wrong)).toThrow('“guests” must be at most 8.');
+		rig.questions.reply('c', id, { action: 'accept', content: { ...content, more: 'x' } });
+		expect(() => rig.questions.reply('c', id, { action: 'decline' })).toThrow('no longer open');
+		const events = await rig.events(runId);
+		expect(sent(1)).toContain('Told: {\\"action\\":\\"accept\\"');
+		const own = events.filter(({ event }) => event.type === 'CUSTOM' && /^tool\./.test(event.name));
+		expect(own.map(({ event }) => (event as { name: string }).name)).toEqual(['tool.question', 'tool.reply']);
+		expect(JSON.stringify(own)).not.toContain('Ada');
+		expect((await rig.answer(runId)).parts[0]).toMatchObject({ status: 'done', questions: [{ id, reply: 'accept' }] });
+	});
+
+	test('is cancelled when the answer is stopped, and over when its server stops', async () => {
+		await start([call('mcp__demo__book'), call('mcp__demo__book')]);
+		await connect('auto');
+		const { runId } = await rig.ask('book');
+		const { id } = await question(runId);
+		await rig.runner.stop(runId);
+		expect((await rig.answer(runId)).parts[0]).toMatchObject({ status: 'cancelled' });
+		expect(() => rig.questions.reply('c', id, { action: 'decline' })).toThrow('no longer open');
+		const { runId: next } = await rig.ask('again');
+		await question(next);
+		await rig.runner.close();
+		const ended = await rig.answer(next);
+		expect(ended.status).toBe('interrupted');
+		expect(openQuestions(ended.parts[0] as ToolPart)).toEqual([]);
+	});
+
+	const step = async (runId: string, part: number) =>
+		(await rig.answer(runId)).parts.filter((each): each is ToolPart => each.type === 'tool')[part];
+
+	test('asks the model only after the person allows it: its words alone, no tools, and its cost is the run’s', async () => {
+		await start([call('mcp__demo__think'), text('42'), text('It thought.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('think');
+		const { id, sample } = await question(runId);
+		expect(sample).toEqual({ prompt: '[instructions]\nBe brief.\n\n[user]\nWhat is 6 times 7?', maxTokens: 4_096 });
+		expect(rig.server.requests).toHaveLength(1);
+		rig.questions.reply('c', id, { action: 'accept' });
+		await rig.events(runId);
+		const { body } = rig.server.requests[1]!;
+		expect(body).toMatchObject({ instructions: 'Be brief.', max_output_tokens: 4_096 });
+		expect(body.tools ?? []).toEqual([]);
+		expect(JSON.stringify(body.input)).toContain('What is 6 times 7?');
+		expect(JSON.stringify(body)).not.toContain('think');
+		expect(sent(2)).toContain('\\"text\\":\\"42\\"');
+		// Each of the 3 requests costs the same.
+		expect((await rig.answer(runId)).usage?.cost).toBeCloseTo(0.0003, 10);
+	});
+
+	test('allowed for the chat, it asks again there without a question, and in no other chat', async () => {
+		await start([call('mcp__demo__think'), text('42'), text('A.'), call('mcp__demo__think'), text('43'), text('B.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('think');
+		rig.questions.reply('c', (await question(runId)).id, { action: 'accept', forChat: true });
+		await rig.events(runId);
+		const { runId: next, list } = await rig.run('again');
+		expect((await step(next, 0))?.questions).toBeUndefined();
+		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+		rig.server.push(call('mcp__demo__think'), text('Denied.'));
+		const { runId: other } = await rig.ask('think', { conversationId: 'other' });
+		rig.questions.reply('other', (await question(other)).id, { action: 'decline' });
+		await rig.events(other);
+		expect(sent(7)).toContain('The user didn’t allow it to ask the model.');
+		expect(servers.get('demo').status.state).toBe('connected');
+	});
+
+	test('a form can’t be answered for the chat', async () => {
+		await start([call('mcp__demo__book'), text('No.')]);
+		await connect('auto');
+		const { runId } = await rig.ask('book');
+		const { id } = await question(runId);
+		expect(() => rig.questions.reply('c', id, { action: 'accept', content, forChat: true })).toThrow(
+			'only answer this once'
+		);
+		rig.questions.reply('c', id, { action: 'cancel' });
+		await rig.events(runId);
+	});
+
+	test('ends with the time of the call', async () => {
+		await start([call('mcp__demo__book'), text('Too late.')], [], 1_000);
+		await connect('auto');
+		const { runId } = await rig.run('book');
+		expect(sent(1)).toContain('ExecutionTimeout');
+		expect((await rig.answer(runId)).parts[0]).toMatchObject({ status: 'failed', questions: [{ reply: 'cancel' }] });
+	});
+
+	test.each([{ apiKeyId: 'k' }, { isProgram: true }, { isElsewhere: true }])(
+		'C16: is declined at once where nobody reads along: %j',
+		async (from) => {
+			await start([call('mcp__demo__book'), text('No.')]);
+			await connect('auto');
+			const { list } = await rig.run('book', from);
+			expect(sent(1)).toContain('Told: {\\"action\\":\\"decline\\"}');
+			expect(list.some((event) => event.type === 'CUSTOM' && event.name === 'tool.question')).toBe(false);
+		}
+	);
 });

@@ -7,17 +7,21 @@ let events: ServerEvents;
 let tries: number;
 /** Do the next attempts succeed? */
 let isUp: boolean;
+let reads: number;
 
 const server: OpenServer = {
 	software: null,
-	readPage: async () => ({ tools: [] }),
+	readPage: async () => {
+		reads += 1;
+		return { tools: [] };
+	},
 	call: async () => ({ content: [] }),
 	close: async () => undefined
 } as unknown as OpenServer;
 
 beforeEach(() => {
 	vi.useFakeTimers();
-	[tries, isUp] = [0, false];
+	[tries, reads, isUp] = [0, 0, false];
 	connection = createConnection({
 		name: 'demo',
 		async open(given) {
@@ -75,4 +79,18 @@ test('E36: a closed connection is never tried again', async () => {
 	await vi.advanceTimersByTimeAsync(0);
 	await connection.close();
 	expect(await nextTryAfter()).toBeGreaterThan(600_000);
+});
+
+test('E36: a server that says its tools have changed 1,000 times a second is read once per 2 seconds, and once more at the end', async () => {
+	isUp = true;
+	await nextTryAfter();
+	await vi.advanceTimersByTimeAsync(0);
+	expect([connection.state(), reads]).toEqual(['connected', 1]);
+	for (let ms = 0; ms < 9_000; ms += 1) {
+		events.onToolsChanged();
+		await vi.advanceTimersByTimeAsync(1);
+	}
+	expect(reads).toBe(6);
+	await vi.advanceTimersByTimeAsync(60_000);
+	expect(reads).toBe(7);
 });

@@ -27,6 +27,8 @@ export interface ConnectionOptions {
 }
 
 const LONGEST_DELAY_MS = 300_000;
+/** The shortest time between two reads of a list. */
+const REREAD_MS = 2_000;
 /** A connection that ends sooner counts as another failure. */
 const STABLE_MS = 60_000;
 
@@ -44,8 +46,10 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	let life = new AbortController();
 	/** Running attempts, and connections being closed. */
 	const ending = new Set<Promise<void>>();
-	/** Whether the list is being read; `again` if it has changed meanwhile. */
-	let reading: 'no' | 'yes' | 'again' = 'no';
+	/** Changed since it was read last. */
+	let hasChanged = false;
+	let isReading = false;
+	let pause: NodeJS.Timeout | undefined;
 
 	const end = (old: OpenServer | null) => {
 		if (!old) return;
@@ -54,6 +58,8 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	};
 	const leave = () => {
 		clearTimeout(timer);
+		clearTimeout(pause);
+		[pause, hasChanged] = [undefined, false];
 		life.abort();
 		end(server);
 		server = null;
@@ -73,23 +79,27 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	const read = async (from: OpenServer, mine: AbortController) => {
 		listing = await readListing(name, (cursor) => from.readPage(cursor, mine.signal));
 	};
-	/** Changes during a read cause a single further read. */
+	/** At once, then at most once per `REREAD_MS`, however often the server says that it has changed. */
 	const refresh = async (mine: AbortController) => {
-		if (reading !== 'no' || !server) {
-			reading = reading === 'no' ? 'no' : 'again';
-			return;
-		}
+		if (life !== mine) return;
+		hasChanged = true;
+		if (isReading || pause || !server) return;
+		hasChanged = false;
+		isReading = true;
 		try {
-			do {
-				reading = 'yes';
-				await read(server, mine);
-			} while ((reading as string) === 'again' && life === mine);
+			await read(server, mine);
 		} catch (reason) {
 			// Keeps the known tools.
 			if (!isAnswer(reason)) lose(mine, sentenceOf(reason));
 		} finally {
-			reading = 'no';
+			isReading = false;
 		}
+		if (life !== mine) return;
+		pause = setTimeout(() => {
+			pause = undefined;
+			if (hasChanged) void refresh(mine);
+		}, REREAD_MS);
+		pause.unref();
 	};
 
 	function connect(): void {
@@ -109,6 +119,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 			}
 			if (life !== mine) return end(opened);
 			server = opened;
+			if (hasChanged) void refresh(mine);
 			software = opened.software;
 			state = 'connected';
 			error = null;

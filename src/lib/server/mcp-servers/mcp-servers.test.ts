@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
 import { mcpServerPut, type McpServer } from '../../shared/mcp-servers.ts';
+import type { QuestionField } from '../../shared/message-schema.ts';
+import { looksSecret, type QuestionReply } from '../../shared/questions.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/run/execution-host.ts';
 import type { SkillEvent } from '../skills/types.ts';
 import { createVault } from '../trust/vault.ts';
@@ -70,9 +72,11 @@ const hasFailed = (name: string) =>
 		.not.toBeNull()
 		.then(() => one(name).status.error);
 const events: SkillEvent[] = [];
-const call = (name: string, args = {}, signal = new AbortController().signal) => {
+const call = (name: string, args = {}, signal = new AbortController().signal, cwd?: string) => {
 	events.length = 0;
-	return servers.tools({}).call(name, args, { signal, onEvent: (event) => events.push(event), caller: { runId: 'r' } });
+	return servers
+		.tools({})
+		.call(name, args, { cwd, signal, onEvent: (event) => events.push(event), caller: { runId: 'r' } });
 };
 
 describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
@@ -162,7 +166,7 @@ describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
 		expect(JSON.parse((await stopped).output)).toMatchObject({ ok: false, error: 'Cancelled' });
 		const late = new AbortController();
 		const given = call('mcp__demo__wait', {}, late.signal);
-		late.abort(new Error('the tool took too long'));
+		late.abort(new DOMException('the tool took too long', 'TimeoutError'));
 		expect(JSON.parse((await given).output)).toMatchObject({ error: 'ExecutionTimeout' });
 		expect(recorded.at(-1)).toMatchObject({ status: 'timeout' });
 		expect(one('demo').status.state).toBe('connected');
@@ -302,6 +306,28 @@ describe('SECURITY MCP servers', () => {
 		expect((await call('mcp__demo__folder')).output).toBe(join(root, 'mcp', 'demo'));
 	});
 
+	test('a program is told the folder of the chat that calls it, and no other; a server over HTTP none', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		const { signal } = new AbortController();
+		const { output } = await call('mcp__demo__roots', {}, signal, '/chats/a b');
+		expect(JSON.parse(output)).toEqual({ roots: [{ uri: 'file:///chats/a%20b', name: 'Files of the chat' }] });
+		expect(JSON.parse((await call('mcp__demo__roots')).output)).toEqual({ roots: [] });
+		await servers.put('old', hostile('roots'));
+		await isConnected('old');
+		expect((await call('mcp__old__poke', {}, signal, '/chats/b')).output).toBe(
+			'{"roots":[{"uri":"file:///chats/b","name":"Files of the chat"}]}'
+		);
+		// Which of two calls it asks for is unknown.
+		const both = [call('mcp__old__wait', {}, signal, '/chats/a'), call('mcp__old__poke', {}, signal, '/chats/b')];
+		expect((await Promise.all(both)).map((each) => each.output)).toEqual(['{"roots":[]}', '{"roots":[]}']);
+		await servers.put('far', address((await startHttp()).url));
+		await isConnected('far');
+		const far = await call('mcp__far__roots', {}, signal, '/chats/a');
+		expect(far.ok).toBe(false);
+		expect(far.output).not.toContain('/chats');
+	});
+
 	test('F3: values are encrypted, never sent back, kept for null, and gone with the server', async () => {
 		const secret = 'tok-very-secret-1';
 		await servers.put('demo', fixture({ env: { CITY_TOKEN: secret } }));
@@ -402,6 +428,100 @@ describe('SECURITY MCP servers', () => {
 			mcpServerPut.safeParse({ transport: { type: 'http', url: 'http://a/', headers: { [name]: 'x' } } }).success
 		).toBe(false)
 	);
+});
+
+describe('E36: a server that asks the person', () => {
+	type Asked = Parameters<NonNullable<Parameters<ReturnType<McpServers['tools']>['call']>[2]['ask']>>[0];
+	let asked: Asked[];
+	const ask = (name: string, reply?: QuestionReply, cwd?: string) => {
+		const { signal } = new AbortController();
+		asked = [];
+		return servers.tools({}).call(
+			name,
+			{},
+			{
+				...{ cwd, signal, caller: { runId: 'r' } },
+				ask: reply && (async (question) => (asked.push(question), reply))
+			}
+		);
+	};
+
+	test.each(['stdio', 'http'] as const)(
+		'over %s: a form is read field by field, and the answer goes back to it',
+		async (type) => {
+			await servers.put('demo', type === 'stdio' ? fixture() : address((await startHttp()).url));
+			await isConnected('demo');
+			const content = { name: 'Ada', guests: 2 };
+			expect(await ask('mcp__demo__book', { action: 'accept', content })).toEqual({
+				ok: true,
+				output: `Told: ${JSON.stringify({ action: 'accept', content })}`
+			});
+			expect(asked).toEqual([
+				{
+					...{ server: 'demo', message: 'When would you like to come?' },
+					fields: [
+						{ name: 'name', title: 'Your name', type: 'text', isRequired: true, min: 2, max: 20 },
+						{
+							...{ name: 'mail', title: 'mail', type: 'text', isRequired: false },
+							description: 'For the confirmation.',
+							format: 'email'
+						},
+						{ name: 'guests', title: 'guests', type: 'integer', isRequired: true, min: 1, max: 8, initial: 2 },
+						{ name: 'room', title: 'room', type: 'choice', isRequired: false, options: options('inside', 'outside') },
+						{ name: 'dog', title: 'With a dog', type: 'boolean', isRequired: false },
+						{ name: 'diet', title: 'Diet', type: 'choices', isRequired: false, options: options('vegan', 'halal') }
+					]
+				}
+			]);
+			expect((await ask('mcp__demo__sign', { action: 'accept' })).output).toBe('Told: {"action":"accept"}');
+			expect(asked).toEqual([
+				{ server: 'demo', message: 'Sign the form.', url: 'https://sign.example.org/forms/7?a=b' }
+			]);
+			expect((await ask('mcp__demo__sign', { action: 'decline' })).output).toBe('Told: {"action":"decline"}');
+		}
+	);
+
+	const options = (...values: string[]) => values.map((value) => ({ value, title: value }));
+
+	test('is declined at once where nobody can be asked', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		expect((await ask('mcp__demo__book')).output).toBe('Told: {"action":"decline"}');
+	});
+
+	test('SECURITY MCP servers: of a form what is shown is cleaned and cut, and after 10 questions nobody is asked any more', async () => {
+		await servers.put('bad', hostile('asks'));
+		await isConnected('bad');
+		await ask('mcp__bad__poke', { action: 'accept', content: { name: 'x' } });
+		expect(asked).toHaveLength(10);
+		expect(asked[0]?.message).toBe('Who are you?');
+		const [field] = (asked[0] as { fields: QuestionField[] }).fields;
+		expect(field?.description).toHaveLength(500);
+		expect(looksSecret(field!)).toBe(true);
+	});
+
+	test.each(['asks-much', 'asks-deep', 'asks-nothing', 'asks-script', 'asks-login'])(
+		'SECURITY MCP servers: what can’t be shown (%s) is asked of nobody',
+		async (kind) => {
+			await servers.put('bad', hostile(kind));
+			await isConnected('bad');
+			const { output } = await ask('mcp__bad__poke', { action: 'accept', content: {} });
+			expect(asked).toEqual([]);
+			expect(output).not.toContain('accept');
+		}
+	);
+
+	test('SECURITY MCP servers: a question that could belong to one of two chats is shown in neither', async () => {
+		await servers.put('bad', hostile('asks'));
+		await isConnected('bad');
+		const accept = { action: 'accept' as const };
+		await Promise.all([ask('mcp__bad__wait', accept, '/chats/a'), ask('mcp__bad__poke', accept, '/chats/b')]);
+		expect(asked).toEqual([]);
+		await servers.put('bad', hostile('asks'));
+		await isConnected('bad');
+		await Promise.all([ask('mcp__bad__wait', accept, '/chats/a'), ask('mcp__bad__poke', accept, '/chats/a')]);
+		expect(asked).not.toEqual([]);
+	});
 });
 
 describe('E36: consent', () => {

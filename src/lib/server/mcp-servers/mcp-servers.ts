@@ -1,5 +1,5 @@
 /** The app’s MCP servers: stored, kept connected and offered to the agent (E36). */
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../shared/errors.ts';
@@ -17,14 +17,8 @@ import type { Store } from '../store/store.ts';
 import type { Vault } from '../trust/vault.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { openServer, ServerError, type Target } from './open-server.ts';
-import type { ApprovalRequest } from '../../shared/events.ts';
-import { mcpSubject } from '../../shared/names.ts';
-import type { Approval } from '../../shared/message.ts';
-import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
-import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';
-import type { Approvals } from '../store/chat/queue.ts';
-import { boundedText, freeName, type ListedTool, plainText, resultText } from './listing.ts';
-import { createRedaction } from '../sandbox/output/redact.ts';
+import { freeName } from './listing.ts';
+import { createMcpTools, type McpTools, type McpToolsOptions, type ServerTools } from './mcp-tools.ts';
 
 export interface McpServersOptions extends Pick<
 	McpToolsOptions,
@@ -276,175 +270,4 @@ function mergeValues(given: Record<string, string | null>, kept: Values | null):
 		throw new AppError('invalid_input', 'transport is too long: its values may total 60 KB.');
 	}
 	return values;
-}
-
-// The tools of a conversation: offered, approved, called and recorded (D42).
-
-interface ServerTools {
-	name: string;
-	approval: 'ask' | 'auto';
-	/** Digest of the transport: a changed one needs approval again. */
-	digest: string;
-	/** Its secrets, redacted from records. */
-	values: readonly string[];
-	connection: Pick<Connection, 'listing' | 'software' | 'call'>;
-}
-
-interface McpToolsOptions {
-	servers(): readonly ServerTools[];
-	/** Only these tools (`mcp__server__tool`) and servers (`mcp/server`) (D42). Default: all. */
-	only?: readonly string[] | undefined;
-	/** False while skills are turned off (E11). */
-	isEnabled(): boolean;
-	approvals: Pick<Approvals, 'isGranted'>;
-	recorder: ExecutionRecorder;
-	maxOutputBytes: number;
-	timeoutMs(): number;
-}
-
-interface McpTools {
-	tools(): ToolDefinition[];
-	has(name: string): boolean;
-	lane(name: string): null;
-	/** The approval it needs; null for none. An earlier one is valid while the tool’s definition is unchanged. */
-	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
-	/** Never throws. */
-	call(name: string, args: Record<string, unknown>, context: CallContext): Promise<{ ok: boolean; output: string }>;
-}
-
-interface CallContext {
-	signal: AbortSignal;
-	onEvent?: ((event: SkillEvent) => void) | undefined;
-	caller?: ExecutionCaller;
-	/** Receives the pictures of the result, in base64. */
-	pictures?: string[];
-}
-
-interface Found {
-	server: ServerTools;
-	tool: ListedTool;
-}
-
-interface Outcome {
-	error?: SkillErrorType;
-	message?: string;
-	output: string;
-	truncated: boolean;
-}
-
-/** Characters of recorded output. */
-const MAX_RECORDED = 20_000;
-const MAX_PROGRESS = 500;
-
-function createMcpTools(options: McpToolsOptions): McpTools {
-	const { isEnabled, approvals, recorder } = options;
-	const only = options.only && new Set(options.only);
-	const all = (): Found[] =>
-		options
-			.servers()
-			.flatMap((server) => server.connection.listing().tools.map((tool) => ({ server, tool })))
-			.filter(({ server, tool }) => !only || only.has(tool.name) || only.has(mcpSubject(server.name)));
-	const find = (name: string) => all().find(({ tool }) => tool.name === name);
-
-	return {
-		tools: () =>
-			all().map(({ server, tool: { name, shown, description, parameters } }) => ({
-				type: 'function',
-				name,
-				description: description || `The tool ${shown} of the MCP server ${server.name}.`,
-				parameters
-			})),
-		has: (name) => find(name) !== undefined,
-		lane: () => null,
-		async approval(name, args, earlier) {
-			const found = find(name);
-			if (!found || !isEnabled() || found.server.approval === 'auto') return null;
-			const digest = digestOf(found);
-			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
-			if (isAllowed && earlier.digest === digest) return null;
-			const about = { skill: mcpSubject(found.server.name), script: found.tool.shown, digest };
-			if (await approvals.isGranted(about)) return null;
-			const what = `“${found.tool.shown}” of the MCP server “${found.server.name}”`;
-			const reason = isAllowed ? `${what} has changed since you allowed it.` : `The model wants to use ${what}.`;
-			return { interruptId: randomUUID(), ...about, args: [JSON.stringify(args)], reason };
-		},
-		async call(name, args, context) {
-			const found = find(name);
-			if (!found) return failed('UnknownTool', `The tool “${name}” is no longer available.`);
-			if (!isEnabled()) return failed('SkillsDisabled', 'Skills are turned off on this server.');
-			return record(found, args, context);
-		}
-	};
-
-	async function record({ server, tool }: Found, args: Record<string, unknown>, context: CallContext) {
-		const { onEvent, caller = {} } = context;
-		const id = randomUUID();
-		const began = performance.now();
-		const input = JSON.stringify(createRedaction(server.values).value(args));
-		const subject = { skill: mcpSubject(server.name), sandbox: 'mcp' };
-		onEvent?.({ type: 'started', executionId: id, script: tool.shown, tool: tool.shown, args: [input], ...subject });
-		const recorded = recorder
-			.started({
-				id,
-				skillId: subject.skill,
-				...subject,
-				tool: tool.shown,
-				argv: [],
-				input,
-				caller,
-				version: server.connection.software() ?? '',
-				digest: digestOf({ server, tool }),
-				limits: { timeoutMs: options.timeoutMs() }
-			})
-			.then(() => recorder.running(id));
-		const outcome = await ask({ server, tool }, args, context);
-		const { error, message, output, truncated } = outcome;
-		const end = { exitCode: null, durationMs: Math.round(performance.now() - began), files: [], message };
-		onEvent?.({ type: 'finished', skill: subject.skill, truncated, ...end, error });
-		await recorded;
-		await recorder.finished(id, {
-			status: error === undefined ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
-			errorType: error,
-			...end,
-			stdoutBytes: Buffer.byteLength(output),
-			stderrBytes: 0,
-			refused: [],
-			output: output.slice(0, MAX_RECORDED).toWellFormed()
-		});
-		return { ok: error === undefined, output };
-	}
-
-	async function ask({ server, tool }: Found, args: Record<string, unknown>, context: CallContext): Promise<Outcome> {
-		const { signal, onEvent } = context;
-		try {
-			const answer = await server.connection.call(tool.tool, args, {
-				signal,
-				onProgress: (message) => {
-					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
-				}
-			});
-			const { text, truncated } = boundedText(resultText(answer, context.pictures), options.maxOutputBytes);
-			if (!answer.isError) return { output: text, truncated };
-			return { error: 'ExecutionFailed', message: plainText(text, MAX_PROGRESS), output: text, truncated };
-		} catch (reason) {
-			const [error, message] = whyOf(reason, tool, signal);
-			return { error, message, output: failed(error, message).output, truncated: false };
-		}
-	}
-}
-
-function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [SkillErrorType, string] {
-	if (!signal.aborted) return ['ExecutionFailed', reason instanceof Error ? reason.message : String(reason)];
-	// The user’s Stop is an AbortError; timeouts have other reasons.
-	const isStopped = signal.reason instanceof DOMException && signal.reason.name === 'AbortError';
-	if (isStopped) return ['Cancelled', `${shown} was stopped.`];
-	return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
-}
-
-function failed(error: SkillErrorType, message: string): { ok: false; output: string } {
-	return { ok: false, output: JSON.stringify({ ok: false, error, message }) };
-}
-
-function digestOf({ server, tool }: Found): string {
-	return hash('sha256', `${server.digest}\0${tool.digest}`);
 }

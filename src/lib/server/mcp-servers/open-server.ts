@@ -1,7 +1,11 @@
 /** Opens a connection to an MCP server with the official client (E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
+import type { QuestionReply } from '../../shared/questions.ts';
+import { readElicitation, readSampling, type SampleRequest, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { unlessAborted } from '../skills/turns.ts';
 
@@ -30,6 +34,18 @@ export interface OpenServer {
 export interface CallOptions {
 	signal: AbortSignal;
 	onProgress(message: string): void;
+	/** The chat's folder, which programs are told of; never told to a server over HTTP. */
+	folder?: string | undefined;
+	/** Asks the person; never rejects. */
+	ask(question: ServerQuestion, signal: AbortSignal): Promise<QuestionReply>;
+	/** Asks the chat's model, after the person; null if they don't allow it. Rejects if the model fails. */
+	sample(request: SampleRequest, signal: AbortSignal): Promise<SampleAnswer | null>;
+}
+
+export interface SampleAnswer {
+	text: string;
+	model: string;
+	isCut: boolean;
 }
 
 export interface ServerEvents {
@@ -46,6 +62,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** The maximum of a timer, because the caller limits calls. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_REASON = 500;
+/** The specification's code for a request that a person has denied. */
+const REJECTED = -1;
 /** Characters of a program’s stderr kept to explain failures. */
 const MAX_LAST_WORDS = 2_000;
 /** Errors of a server that answered, but against the protocol. */
@@ -70,12 +88,32 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	const client = new Client(
 		{ name: 'openrouter-skills', version: '1.0.0' },
 		{
-			// No sampling, elicitation or roots.
-			capabilities: {},
+			// Paths of this computer mean nothing to a server elsewhere.
+			capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, ...(target.type === 'stdio' && { roots: {} }) },
 			versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
-			listChanged: { tools: { autoRefresh: false, onChanged: () => events.onToolsChanged() } }
+			// The connection reads the list no more often than it should.
+			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() } }
 		}
 	);
+	const calls = createCalls();
+	client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+		const question = readElicitation(redaction.value(params));
+		return (question && (await calls.asking()?.ask(question, mcpReq.signal))) ?? { action: 'decline' };
+	});
+	client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
+		const request = readSampling(redaction.value(params));
+		const answer = request && (await calls.asking()?.sample(request, mcpReq.signal));
+		if (!answer) throw new ProtocolError(REJECTED, 'The user didn’t allow it to ask the model.');
+		const { text, model, isCut } = answer;
+		const content = { type: 'text' as const, text };
+		return { role: 'assistant', content, model, stopReason: isCut ? 'maxTokens' : 'endTurn' };
+	});
+	if (target.type === 'stdio') {
+		client.setRequestHandler('roots/list', () => {
+			const folder = calls.asking()?.folder;
+			return { roots: folder === undefined ? [] : [{ uri: pathToFileURL(folder).href, name: 'Files of the chat' }] };
+		});
+	}
 	let isOpen = true;
 	const close = async () => {
 		isOpen = false;
@@ -110,18 +148,18 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 				throw why(error);
 			}
 		},
-		async call(tool, args, { signal: within, onProgress }) {
+		async call(tool, args, options) {
+			const sent = {
+				signal: options.signal,
+				timeout: NO_TIMEOUT_MS,
+				onprogress({ progress, total, message }: { progress: number; total?: number; message?: string }) {
+					const count = total === undefined ? String(progress) : `${progress} of ${total}`;
+					options.onProgress(redaction.text(message ?? count));
+				}
+			};
 			try {
-				const answer: ToolAnswer = await client.callTool(
-					{ name: tool, arguments: args },
-					{
-						signal: within,
-						timeout: NO_TIMEOUT_MS,
-						onprogress: ({ progress, total, message }) => {
-							const count = total === undefined ? String(progress) : `${progress} of ${total}`;
-							onProgress(redaction.text(message ?? count));
-						}
-					}
+				const answer: ToolAnswer = await calls.during(options, () =>
+					client.callTool({ name: tool, arguments: args }, sent)
 				);
 				return redaction.value(answer);
 			} catch (error) {
@@ -154,6 +192,31 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
 		return { transport: http, said: () => '', end };
 	}
+}
+
+/** Finds the call that a request of the server belongs to, because the protocol doesn't say. */
+function createCalls() {
+	const running = new Set<CallOptions>();
+	const context = new AsyncLocalStorage<CallOptions>();
+	return {
+		async during<Result>(call: CallOptions, task: () => Promise<Result>): Promise<Result> {
+			running.add(call);
+			try {
+				return await context.run(call, task);
+			} finally {
+				running.delete(call);
+			}
+		},
+		/** Null outside of calls, and if it could be one of several chats. In one chat it's the same person anyway. */
+		asking(): CallOptions | null {
+			const own = context.getStore();
+			if (own) return running.has(own) ? own : null;
+			const calls = [...running];
+			const newest = calls.at(-1);
+			const isOneChat = newest?.folder !== undefined && calls.every(({ folder }) => folder === newest.folder);
+			return newest && (calls.length === 1 || isOneChat) ? newest : null;
+		}
+	};
 }
 
 /** Why a server can’t be used. `isAnswer` if the server itself answered so, and the connection is fine. */

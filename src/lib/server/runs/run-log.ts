@@ -233,7 +233,9 @@ const STORED_FIRST = new Set<string>([
 	'skill.started',
 	'skill.finished',
 	'tool.approval',
-	'tool.decision'
+	'tool.decision',
+	'tool.question',
+	'tool.reply'
 ]);
 
 /** Whether to store the event before showing it or running its script, so that a crash can't lose it. */

@@ -12,6 +12,8 @@ export type RunRequest = {
 	apiKeyId?: string;
 	/** From another agent: without tools that only a person at the page may allow. */
 	isProgram?: boolean;
+	/** The person reads along in another program, which shows no questions of tools. */
+	isElsewhere?: boolean;
 	/** The caller's own tools, whose calls are handed back. */
 	tools: FunctionTool[];
 	/** The caller's instructions, at the end of the system prompt. */

@@ -75,7 +75,12 @@ test('B13: a built-in skill\u2019s tool stands before a skill\u2019s of its name
 	expect(own.definitions().map(({ name }) => name)).toContain('file_read');
 	expect(['file_read', 'browser', 'ghost'].map(own.kind)).toEqual(['own', 'own', null]);
 	expect(own.lane('file_read', {})).toBe('builtin');
-	const context = { toolCallId: 't', signal: new AbortController().signal, emit: () => undefined };
+	const context = {
+		toolCallId: 't',
+		signal: new AbortController().signal,
+		emit: () => undefined,
+		spend: () => undefined
+	};
 	expect(await own.call('browser', {}, context)).toEqual({ output: 'browser', isError: false });
 	expect(calls).toEqual(['browser']);
 	const callers = createSkillToolbox({ ...shared, callerTools: [callerTool('file_read')] });

@@ -8,6 +8,9 @@ import { failure, type Toolbox } from '../agent/tool.ts';
 import type { PlannedRun, SkillSession } from '../skills/call/session.ts';
 import { type ExecutionCaller, type ExecutionRecorder, skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill, SkillEvent } from '../skills/types.ts';
+import type { QuestionReply } from '../../shared/questions.ts';
+import type { Ask, AskedQuestion } from './questions.ts';
+import type { Sample, Sampler, SampleRequest } from './sampling.ts';
 
 export interface SkillToolboxOptions {
 	session: SkillSession;
@@ -19,6 +22,10 @@ export interface SkillToolboxOptions {
 	/** Decides what needs approval. */
 	approvals: { request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict> };
 	builtins?: BuiltinTools;
+	/** Asks the person in the chat what a tool asks; absent where nobody can be asked. */
+	ask?: Ask | undefined;
+	/** Asks the chat's model what a tool asks; used only after `ask`. */
+	sample?: Sampler | undefined;
 	/** Denied calls are among the executions, too. */
 	recorder?: ExecutionRecorder | undefined;
 	/** Called after a tool has changed the library. */
@@ -48,6 +55,10 @@ export interface BuiltinTools {
 			signal: AbortSignal;
 			onEvent(event: SkillEvent): void;
 			caller: ExecutionCaller;
+			/** Asks the person in the chat; absent where nobody can be asked. */
+			ask?: ((question: AskedQuestion, signal: AbortSignal) => Promise<QuestionReply>) | undefined;
+			/** Asks the chat's model; absent where nobody can be asked. */
+			sample?: ((request: SampleRequest, signal: AbortSignal) => Promise<Sample>) | undefined;
 			/** Receives the pictures that it returns, in base64. */
 			pictures?: string[];
 		}
@@ -107,14 +118,22 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 				...{ stdoutBytes: 0, stderrBytes: 0, output: '', files: [], refused: [] }
 			});
 		},
-		async call(name, args, { toolCallId, signal, emit }) {
+		async call(name, args, { toolCallId, signal, emit, spend }) {
 			const plan = builtinOf(name) ? null : session.plan(name, args);
 			const ofChat = plan !== null && isOfChat(skillIdOf(plan.skill)) ? { isOfChat: true } : {};
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId, ofChat));
+			const { ask, sample } = options;
+			const asked =
+				ask && ((question: AskedQuestion, within: AbortSignal) => ask(question, { toolCallId, signal: within, emit }));
+			const sampled =
+				sample && ((request: SampleRequest, within: AbortSignal) => sample(request, { signal: within, spend }));
 			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };
 			const allowed = approved.get(keyOf(name, args));
-			const result: BuiltinResult = await (builtinOf(name)?.call(name, args, context) ??
-				session.call(name, args, allowed === undefined ? context : { ...context, allowed }));
+			const result: BuiltinResult = await (builtinOf(name)?.call(name, args, {
+				...context,
+				ask: asked,
+				sample: sampled
+			}) ?? session.call(name, args, allowed === undefined ? context : { ...context, allowed }));
 			const { ok, output, parts, files, changesLibrary } = result;
 			if (changesLibrary) options.onLibraryChange?.();
 			if (files) emit({ type: 'CUSTOM', name: 'tool.files', value: { toolCallId, files } });

@@ -24,6 +24,8 @@ import {
 	renderAlways
 } from './instructions.ts';
 import type { SkillPolicy } from './run-request.ts';
+import type { Ask } from './questions.ts';
+import type { Sampler } from './sampling.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
 
 export interface TurnSetupParts {
@@ -233,9 +235,12 @@ export function equipTurn(
 		cwd: string;
 		/** For execution records. */
 		caller: ExecutionCaller;
+		/** See `SkillToolboxOptions`. */
+		ask?: Ask | undefined;
+		sample?: Sampler | undefined;
 	}
 ): Toolbox {
-	const { tools, loaded, seen, cwd, caller, policy, approval, apiKeyId } = turn;
+	const { ask, sample, tools, loaded, seen, cwd, caller, policy, approval, apiKeyId } = turn;
 	let library = snapshot;
 	const session = skills.createSession({
 		snapshot: () => library,
@@ -256,6 +261,8 @@ export function equipTurn(
 		approvals: approval === 'ask' ? approvals.asking() : approvals,
 		callerTools: tools,
 		builtins,
+		ask,
+		sample,
 		recorder,
 		onLibraryChange: () => (library = skills.registry.snapshot())
 	});

@@ -11,7 +11,9 @@ import type { Store } from '../store/store.ts';
 import { attachedParts } from './attachments.ts';
 import { createContextBudget, inTime, newestSummary, SHORT_WAIT_MS } from './context-budget.ts';
 import { type CustomInstructions, instructionsOf } from './instructions.ts';
+import type { Questions } from './questions.ts';
 import type { RunRequest } from './run-request.ts';
+import { sampleFrom } from './sampling.ts';
 import { withAttachments, withSight } from './sent-files.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -19,6 +21,7 @@ import type { Workspaces } from '../workspaces.ts';
 export interface TurnParts extends TurnSetupParts {
 	store: Store;
 	workspaces: Workspaces;
+	questions: Questions;
 }
 
 export interface Turn {
@@ -120,6 +123,8 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 			tools: request.tools,
 			loaded: loadedSkills(history),
 			seen: seenDigests(input),
+			ask: canBeAsked(request) ? parts.questions.asker(conversationId) : undefined,
+			sample: (asked, call) => sampleFrom(model, asked, call),
 			cwd: workspaces.path(conversationId),
 			caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 		}
@@ -158,6 +163,11 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		isAskedToYield: turn.isAskedToYield,
 		record: turn.record
 	});
+}
+
+/** Other programs wouldn’t know what a tool waits for. */
+function canBeAsked({ apiKeyId, isProgram, isElsewhere }: RunRequest): boolean {
+	return apiKeyId === undefined && !isProgram && !isElsewhere;
 }
 
 /** Ids of the skills that a person didn’t want to install while this was answered. */

@@ -109,7 +109,7 @@ export function createQuestions(parts: QuestionParts, asked: Asked): Questions {
 				if (stopped.aborted) return;
 				if (decision === null) continue;
 				const { interruptId } = part.approval;
-				const resumed = { instructions: asked.instructions() };
+				const resumed = { instructions: asked.instructions(), isElsewhere: true };
 				try {
 					await decide(parts, { by: OWNER, conversationId: sessionId, interruptId, decision, resumed });
 				} catch (error) {

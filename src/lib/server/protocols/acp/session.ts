@@ -239,7 +239,13 @@ export class EditorSession {
 		const command = this.#commandOf(text);
 		const message = { id: randomUUID(), text: command?.text ?? text, files: [...new Set(names)] };
 		const task = { kind: 'ask' as const, message, tools: [], instructions: this.#instructions() };
-		await runner.start({ runId, conversationId: this.id, pins: command ? [command.skill] : [], ...task });
+		await runner.start({
+			runId,
+			conversationId: this.id,
+			pins: command ? [command.skill] : [],
+			isElsewhere: true,
+			...task
+		});
 		return this.#follow(runId, stopped);
 	}
 

@@ -65,7 +65,9 @@ const CUSTOM_EVENTS = [
 	'run.compaction',
 	'run.title',
 	'tool.approval',
-	'tool.decision'
+	'tool.decision',
+	'tool.question',
+	'tool.reply'
 ];
 
 export function describeAgent(facts: AgentFacts): AgentCapabilities {

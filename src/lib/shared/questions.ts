@@ -1,0 +1,91 @@
+/** What an MCP server asks a person during a call (E36): the form, and whether what was filled in fits it. */
+import { z } from 'zod';
+import { AppError } from './errors.ts';
+import type { QuestionField } from './message-schema.ts';
+
+/** Of one form, and of one choice. */
+export const MAX_FIELDS = 30;
+export const MAX_OPTIONS = 100;
+const MAX_TEXT = 10_000;
+
+const value = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean(), z.array(z.string().max(MAX_TEXT)).max(100)]);
+export type FieldValue = z.infer<typeof value>;
+
+/** `content` of a form that is accepted, by the names of its fields. */
+export const questionReply = z.strictObject({
+	action: z.enum(['accept', 'decline', 'cancel']),
+	content: z.record(z.string().max(200), value).optional(),
+	/** Also later ones of this kind in the chat. */
+	forChat: z.boolean().optional()
+});
+export type QuestionReply = z.infer<typeof questionReply>;
+
+const FORMATS = {
+	email: z.email(),
+	uri: z.url(),
+	date: z.iso.date(),
+	'date-time': z.iso.datetime({ offset: true })
+};
+
+/**
+ * The values of the fields that are there, and no others.
+ * @throws AppError `invalid_input` with a sentence about the first that doesn't fit; `details.field` is its name
+ */
+export function readContent(
+	fields: readonly QuestionField[],
+	given: Readonly<Record<string, FieldValue>>
+): Record<string, FieldValue> {
+	const entries = fields.flatMap((field): [string, FieldValue][] => {
+		const { name, title, isRequired } = field;
+		const found = Object.hasOwn(given, name) ? given[name] : undefined;
+		const isEmpty = found === undefined || found === '' || (Array.isArray(found) && found.length === 0);
+		if (isEmpty && !isRequired) return [];
+		const problem = found === undefined || isEmpty ? 'is missing' : problemOf(field, found);
+		if (problem !== null || found === undefined) {
+			throw new AppError('invalid_input', `“${title}” ${problem}.`, { details: { field: name } });
+		}
+		return [[name, found]];
+	});
+	return Object.fromEntries(entries);
+}
+
+function problemOf({ type, format, min, max, options = [] }: QuestionField, found: FieldValue): string | null {
+	const isOption = (each: unknown) => options.some((option) => option.value === each);
+	switch (type) {
+		case 'text': {
+			if (typeof found !== 'string') return 'must be a text';
+			const length = [...found].length;
+			if (min !== undefined && length < min) return `must have at least ${min} characters`;
+			if (max !== undefined && length > max) return `must have at most ${max} characters`;
+			if (format && !FORMATS[format].safeParse(found).success) return `isn’t a valid ${WORDS[format]}`;
+			return null;
+		}
+		case 'number':
+		case 'integer':
+			if (typeof found !== 'number' || !Number.isFinite(found)) return 'must be a number';
+			if (type === 'integer' && !Number.isInteger(found)) return 'must be a whole number';
+			if (min !== undefined && found < min) return `must be at least ${min}`;
+			if (max !== undefined && found > max) return `must be at most ${max}`;
+			return null;
+		case 'boolean':
+			return typeof found === 'boolean' ? null : 'must be yes or no';
+		case 'choice':
+			return isOption(found) ? null : 'isn’t one of the choices';
+		case 'choices':
+			if (!Array.isArray(found) || !found.every(isOption)) return 'isn’t among the choices';
+			if (min !== undefined && found.length < min) return `needs at least ${min} choices`;
+			if (max !== undefined && found.length > max) return `allows at most ${max} choices`;
+			return null;
+		default:
+			return type satisfies never;
+	}
+}
+
+const WORDS = { email: 'email address', uri: 'web address', date: 'date', 'date-time': 'date and time' };
+
+/** Words of fields that shouldn’t be asked for in a form. */
+const SECRET = /passw|passphrase|\bpin\b|secret|token|api.?key|private.?key|credential|card.?number|\bcvv\b/i;
+
+export function looksSecret({ name, title, description = '' }: QuestionField): boolean {
+	return SECRET.test(`${name.replaceAll(/[_-]/g, ' ')} ${title} ${description}`);
+}
