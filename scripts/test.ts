@@ -44,8 +44,8 @@ console.log(`\n${slowestNote(results)}`);
 const missing = [...missingPackages(), ...(secondBrowser?.path === null ? ['chromium'] : [])];
 const note = skippedNote(totals.skipped, missing);
 if (note) console.log(`\n${note}`);
-if (!existsSync(join(root, 'tests/programs/node_modules'))) {
-	console.log('\nSkipped: tests with programs such as Codex. They run after npm install --prefix tests/programs.');
+if (!existsSync(join(root, '.ci/programs/node_modules'))) {
+	console.log('\nSkipped: tests with programs such as Codex. They run after npm install --prefix .ci/programs.');
 }
 const failed = failedNote(results);
 if (failed) console.log(`\n${failed}`);

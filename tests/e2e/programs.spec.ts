@@ -15,13 +15,13 @@ import { expect, test } from './app.ts';
 
 const run = promisify(execFile);
 /** `.ci/run` installs them. */
-const folder = join(import.meta.dirname, '../programs');
+const folder = join(import.meta.dirname, '../../.ci/programs');
 const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
 	dependencies: Record<string, string>;
 };
 const bin = join(folder, 'node_modules/.bin');
 
-test.skip(!existsSync(bin), 'The programs are not installed: npm ci --prefix tests/programs');
+test.skip(!existsSync(bin), 'The programs are not installed: npm install --prefix .ci/programs');
 
 /** For the table of docs/protocols.md. */
 const rows: ReportRow[] = [];
