@@ -72,7 +72,7 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(
-	`. .. cases check diagnostics drafts edit edits evals events executions export file health improve install marketplace new outdated packages reload
+	`. .. cases check diagnostics drafts edit edits evals events executions export file health import improve install marketplace new outdated packages reload
 	review rollback run save score scores secrets skillssh staged stop trash trial update updates versions`.split(/\s+/)
 );
 
