@@ -37,6 +37,8 @@ export interface Endpoints {
 	'/api/mcp-servers': typeof import('./api/mcp-servers/+server.ts');
 	'/api/mcp-servers/[name]': typeof import('./api/mcp-servers/[name]/+server.ts');
 	'/api/mcp-servers/[name]/reconnect': typeof import('./api/mcp-servers/[name]/reconnect/+server.ts');
+	'/api/mcp-servers/[name]/sign-in': typeof import('./api/mcp-servers/[name]/sign-in/+server.ts');
+	'/api/mcp-servers/[name]/sign-in/complete': typeof import('./api/mcp-servers/[name]/sign-in/complete/+server.ts');
 	'/api/models': typeof import('./api/models/+server.ts');
 	'/api/models/check': typeof import('./api/models/check/+server.ts');
 	'/api/models/local': typeof import('./api/models/local/+server.ts');

@@ -105,7 +105,9 @@ describe('F12: what a key may do', () => {
 			['/api/keys/[id]', ['PATCH', 'DELETE']],
 			['/api/mcp-servers', ['GET']],
 			['/api/mcp-servers/[name]', ['GET', 'PUT', 'DELETE']],
-			['/api/mcp-servers/[name]/reconnect', ['POST']]
+			['/api/mcp-servers/[name]/reconnect', ['POST']],
+			['/api/mcp-servers/[name]/sign-in', ['POST', 'DELETE']],
+			['/api/mcp-servers/[name]/sign-in/complete', ['POST']]
 		] as const) {
 			for (const method of methods) {
 				expect(await outcome(callerWith(...API_SCOPES), route, method)).toBe('forbidden');

@@ -355,7 +355,12 @@ export function createClient() {
 		putMcpServer: (name: string, body: McpServerInput) =>
 			call('PUT', '/api/mcp-servers/[name]', { params: { name }, body }),
 		removeMcpServer: (name: string) => call('DELETE', '/api/mcp-servers/[name]', { params: { name } }),
-		reconnectMcpServer: (name: string) => call('POST', '/api/mcp-servers/[name]/reconnect', { params: { name } })
+		reconnectMcpServer: (name: string) => call('POST', '/api/mcp-servers/[name]/reconnect', { params: { name } }),
+		startMcpSignIn: (name: string, returnTo: string) =>
+			call('POST', '/api/mcp-servers/[name]/sign-in', { params: { name }, body: { returnTo } }),
+		completeMcpSignIn: (name: string, body: BodyOf<'/api/mcp-servers/[name]/sign-in/complete', 'POST'>) =>
+			call('POST', '/api/mcp-servers/[name]/sign-in/complete', { params: { name }, body }),
+		endMcpSignIn: (name: string) => call('DELETE', '/api/mcp-servers/[name]/sign-in', { params: { name } })
 	};
 }
 

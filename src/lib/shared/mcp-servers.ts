@@ -106,10 +106,19 @@ export const mcpServer = z.object({
 	transport: mcpTransport,
 	isEnabled: z.boolean(),
 	approval: z.enum(['ask', 'auto']),
+	/** `wanted`: it refused access, and somebody may sign in; `done`: somebody has. */
+	signIn: z.enum(['none', 'wanted', 'done']),
 	status: mcpServerStatus,
 	updatedAt: z.string()
 });
 export type McpServer = z.infer<typeof mcpServer>;
+
+/** `POST /api/mcp-servers/:name/sign-in/complete`: what the page for signing in has sent back. */
+export const mcpSignInAnswer = z.strictObject({
+	code: z.string().min(1).max(4096),
+	state: z.string().min(1).max(256),
+	iss: z.string().max(2048).optional()
+});
 
 export const mcpServerList = z.object({
 	data: z.array(mcpServer)

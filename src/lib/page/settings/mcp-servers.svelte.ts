@@ -132,7 +132,7 @@ const LATER_MS = 5_000;
 
 export type McpServersClient = Pick<
 	Client,
-	'listMcpServers' | 'putMcpServer' | 'removeMcpServer' | 'reconnectMcpServer'
+	'listMcpServers' | 'putMcpServer' | 'removeMcpServer' | 'reconnectMcpServer' | 'startMcpSignIn' | 'endMcpSignIn'
 >;
 
 /** The MCP servers in the settings, their state, and changes (E36). */
@@ -183,6 +183,18 @@ export class McpServers {
 
 	async reconnect(name: string): Promise<void> {
 		await this.task.run(async () => this.#show(await this.#client.reconnectMcpServer(name)));
+	}
+
+	/** The page to open; null on failure. It leads back to `/settings/mcp/NAME`. */
+	async signInUrl(name: string): Promise<string | null> {
+		const started = await this.task.run(() =>
+			this.#client.startMcpSignIn(name, `${location.origin}/settings/mcp/${name}`)
+		);
+		return started?.url ?? null;
+	}
+
+	async signOut(name: string): Promise<void> {
+		await this.task.run(async () => this.#show(await this.#client.endMcpSignIn(name)));
 	}
 
 	/** Rejects with an `ApiError`. */
