@@ -103,6 +103,7 @@ describe('F12: what a key may do', () => {
 		for (const [route, methods] of [
 			['/api/keys', ['GET', 'POST']],
 			['/api/keys/[id]', ['PATCH', 'DELETE']],
+			['/api/mcp-registry', ['GET']],
 			['/api/mcp-servers', ['GET']],
 			['/api/mcp-servers/[name]', ['GET', 'PUT', 'DELETE']],
 			['/api/mcp-servers/[name]/reconnect', ['POST']],

@@ -31,6 +31,7 @@ async function setup(...servers: McpServer[]) {
 		startMcpSignIn: vi.fn<McpServersClient['startMcpSignIn']>(async () => {
 			throw new ApiError('unavailable', 'Couldn’t sign in: it has no page.');
 		}),
+		searchMcpRegistry: vi.fn<McpServersClient['searchMcpRegistry']>(async () => []),
 		endMcpSignIn: vi.fn(async () => server({ signIn: 'wanted' }))
 	};
 	return { client, screen: await render(McpServersSection, { client }) };
@@ -141,4 +142,24 @@ test('E36: a server that refuses access can be signed in to, and signed out of; 
 	await expect.element(screen.getByTestId('mcp-signed-in')).toBeVisible();
 	await screen.getByRole('button', { name: 'Sign out of wiki' }).click();
 	expect(client.endMcpSignIn).toHaveBeenCalledExactlyOnceWith('wiki');
+});
+
+test('E36: a server is found in the registry, and fills the form with what it needs', async () => {
+	const { screen, client } = await setup();
+	await screen.getByTestId('mcp-search').click();
+	await screen.getByTestId('mcp-query').fill(' mail ');
+	await screen.getByTestId('mcp-find').click();
+	await expect.element(screen.getByTestId('mcp-found-none')).toBeVisible();
+	expect(client.searchMcpRegistry).toHaveBeenCalledExactlyOnceWith('mail');
+
+	const way = { type: 'stdio' as const, command: 'npx', args: ['-y', '@x/mail@1.0.0', '<folder>'], env: ['MAIL_KEY'] };
+	const entry = { name: 'io.github.x/mail', title: null, description: 'Reads mail.', version: '1.0.0', ways: [way] };
+	client.searchMcpRegistry.mockResolvedValueOnce([entry, { ...entry, name: 'x/none', ways: [] }]);
+	await screen.getByTestId('mcp-find').click();
+	await expect.element(screen.getByTestId('mcp-found')).toMatchTextContent(/Reads mail.*can’t be added here/s);
+	await screen.getByTestId('mcp-use').click();
+	await expect.element(screen.getByTestId('mcp-name')).toHaveValue('mail');
+	await expect.element(screen.getByTestId('mcp-command')).toHaveValue('npx');
+	await expect.element(screen.getByTestId('mcp-args')).toHaveValue('-y\n@x/mail@1.0.0\n<folder>');
+	await expect.element(screen.getByTestId('mcp-value-name')).toHaveValue('MAIL_KEY');
 });
