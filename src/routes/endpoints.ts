@@ -34,9 +34,12 @@ export interface Endpoints {
 	'/api/health': typeof import('./api/health/+server.ts');
 	'/api/keys': typeof import('./api/keys/+server.ts');
 	'/api/keys/[id]': typeof import('./api/keys/[id]/+server.ts');
+	'/api/mcp-registry': typeof import('./api/mcp-registry/+server.ts');
 	'/api/mcp-servers': typeof import('./api/mcp-servers/+server.ts');
 	'/api/mcp-servers/[name]': typeof import('./api/mcp-servers/[name]/+server.ts');
 	'/api/mcp-servers/[name]/reconnect': typeof import('./api/mcp-servers/[name]/reconnect/+server.ts');
+	'/api/mcp-servers/[name]/sign-in': typeof import('./api/mcp-servers/[name]/sign-in/+server.ts');
+	'/api/mcp-servers/[name]/sign-in/complete': typeof import('./api/mcp-servers/[name]/sign-in/complete/+server.ts');
 	'/api/models': typeof import('./api/models/+server.ts');
 	'/api/models/check': typeof import('./api/models/check/+server.ts');
 	'/api/models/local': typeof import('./api/models/local/+server.ts');

@@ -103,9 +103,12 @@ describe('F12: what a key may do', () => {
 		for (const [route, methods] of [
 			['/api/keys', ['GET', 'POST']],
 			['/api/keys/[id]', ['PATCH', 'DELETE']],
+			['/api/mcp-registry', ['GET']],
 			['/api/mcp-servers', ['GET']],
 			['/api/mcp-servers/[name]', ['GET', 'PUT', 'DELETE']],
-			['/api/mcp-servers/[name]/reconnect', ['POST']]
+			['/api/mcp-servers/[name]/reconnect', ['POST']],
+			['/api/mcp-servers/[name]/sign-in', ['POST', 'DELETE']],
+			['/api/mcp-servers/[name]/sign-in/complete', ['POST']]
 		] as const) {
 			for (const method of methods) {
 				expect(await outcome(callerWith(...API_SCOPES), route, method)).toBe('forbidden');

@@ -1,6 +1,7 @@
 /** MCP servers (E36): added in settings, approved, called, and shown in the timeline and the list of executions. */
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { startAuthorizedServer } from '../support/mcp-authorization.ts';
 import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
@@ -176,6 +177,29 @@ test('E36: a server asks the model of the chat after it is allowed, and what tha
 		await card.getByTestId('question-accept').click();
 		await expect(answers(page)).toContainText('It thought 42.');
 		expect(JSON.stringify(model.requests.at(-2)?.body)).toContain('What is 6 times 7?');
+	} finally {
+		await remote.stop();
+	}
+});
+
+test('E36: a server that wants a login is signed in to and out of, on its own page', async ({ page, app }) => {
+	const remote = await startAuthorizedServer();
+	try {
+		const url = `${app.url}/settings#mcp-servers`;
+		await page.goto(url);
+		await page.getByTestId('mcp-paste').click();
+		await page.getByTestId('mcp-json').fill(JSON.stringify({ mcpServers: { Office: { url: remote.url } } }));
+		await page.getByTestId('mcp-json-add').click();
+		await page.getByRole('button', { name: 'Sign in to office' }).click();
+		await expect(page.getByTestId('mcp-is-signed-in')).toBeVisible();
+		expect(new URL(page.url()).search).toBe('');
+		await page.getByRole('link', { name: 'Open settings' }).last().click();
+		const server = page.locator('[data-testid=mcp-server][data-name=office]');
+		await expect(server).toHaveAttribute('data-state', 'connected');
+		await expect(server).toContainText('Signed in');
+		await page.getByRole('button', { name: 'Sign out of office' }).click();
+		await expect(page.getByRole('button', { name: 'Sign in to office' })).toBeVisible();
+		await expect(server).not.toContainText('Signed in');
 	} finally {
 		await remote.stop();
 	}

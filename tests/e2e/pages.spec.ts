@@ -24,6 +24,7 @@ const PAGES = [
 	['/settings', '[data-testid=settings-page] [data-testid=connect]:enabled'],
 	['/connect', '[data-testid=connect-page] [data-testid=snippet-claude-code]'],
 	['/account/callback', '[data-testid=sign-in-error]'],
+	['/settings/mcp/office', '[data-testid=mcp-sign-in-error]'],
 	['/docs/api', '[data-testid=api-page] [data-testid=operation]'],
 	['/docs/api#changeSettings', '[data-testid=api-page] [data-testid=send]'],
 	['/c/there-is-none', '[data-testid=load-error]'],

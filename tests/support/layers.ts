@@ -133,7 +133,7 @@ const LAYERS: Layer[] = [
 			'lib/server/skill-admin/'
 		]
 	},
-	{ path: 'lib/server/mcp-servers/', imports: [SHARED, REDACT, SKILLS, STORE, TRUST] },
+	{ path: 'lib/server/mcp-servers/', imports: [SHARED, NETWORK, REDACT, SKILLS, STORE, TRUST] },
 	{
 		path: 'lib/server/protocols/',
 		imports: [

@@ -351,11 +351,17 @@ export function createClient() {
 		renameKey: (id: string, name: string) => call('PATCH', '/api/keys/[id]', { params: { id }, body: { name } }),
 		/** Everything made with the key stays. */
 		revokeKey: (id: string) => call('DELETE', '/api/keys/[id]', { params: { id } }),
+		searchMcpRegistry: async (query: string) => (await call('GET', '/api/mcp-registry', { query: { query } })).data,
 		listMcpServers: async () => (await call('GET', '/api/mcp-servers', {})).data,
 		putMcpServer: (name: string, body: McpServerInput) =>
 			call('PUT', '/api/mcp-servers/[name]', { params: { name }, body }),
 		removeMcpServer: (name: string) => call('DELETE', '/api/mcp-servers/[name]', { params: { name } }),
-		reconnectMcpServer: (name: string) => call('POST', '/api/mcp-servers/[name]/reconnect', { params: { name } })
+		reconnectMcpServer: (name: string) => call('POST', '/api/mcp-servers/[name]/reconnect', { params: { name } }),
+		startMcpSignIn: (name: string, returnTo: string) =>
+			call('POST', '/api/mcp-servers/[name]/sign-in', { params: { name }, body: { returnTo } }),
+		completeMcpSignIn: (name: string, body: BodyOf<'/api/mcp-servers/[name]/sign-in/complete', 'POST'>) =>
+			call('POST', '/api/mcp-servers/[name]/sign-in/complete', { params: { name }, body }),
+		endMcpSignIn: (name: string) => call('DELETE', '/api/mcp-servers/[name]/sign-in', { params: { name } })
 	};
 }
 

@@ -19,6 +19,7 @@ import { namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
+import { createRegistrySearch, type SearchRegistry } from './mcp-servers/registry.ts';
 import { createModels, type Models } from './models/models.ts';
 import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
@@ -69,6 +70,7 @@ export interface App extends SkillParts {
 	questions: Questions;
 	/** MCP servers whose tools the agent can use. */
 	mcpServers: McpServers;
+	searchMcpRegistry: SearchRegistry;
 	models: Models;
 	/** The agent for other agents. */
 	a2a: A2A;
@@ -305,6 +307,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		changes,
 		questions,
 		mcpServers,
+		searchMcpRegistry: createRegistrySearch(config.mcpRegistryUrl),
 		models,
 		a2a,
 		responses,

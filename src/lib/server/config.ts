@@ -88,6 +88,7 @@ const schema = z.object({
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
 	A2A_PUSH_HOSTS: list,
+	MCP_REGISTRY_URL: baseUrl('https://registry.modelcontextprotocol.io'),
 	SKILLS_PUBLISHED: text,
 	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
 	SKILLS_AUTO_MAX: count(5, 0, 50),
@@ -107,6 +108,8 @@ export interface Config {
 	trustsProxy: boolean;
 	/** `host:port` of receivers of push notifications outside the public internet. */
 	a2aPushHosts: string[];
+	/** Where MCP servers are searched for. */
+	mcpRegistryUrl: string;
 	secretsKey: string | null;
 	execution: ExecutionConfig;
 	catalog: CatalogConfig;
@@ -237,6 +240,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
 		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
+		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
 		execution: executionOf(values, paths),
 		catalog: catalogOf(values),

@@ -106,15 +106,46 @@ export const mcpServer = z.object({
 	transport: mcpTransport,
 	isEnabled: z.boolean(),
 	approval: z.enum(['ask', 'auto']),
+	/** `wanted`: it refused access, and somebody may sign in; `done`: somebody has. */
+	signIn: z.enum(['none', 'wanted', 'done']),
 	status: mcpServerStatus,
 	updatedAt: z.string()
 });
 export type McpServer = z.infer<typeof mcpServer>;
 
+/** `POST /api/mcp-servers/:name/sign-in/complete`: what the page for signing in has sent back. */
+export const mcpSignInAnswer = z.strictObject({
+	code: z.string().min(1).max(4096),
+	state: z.string().min(1).max(256),
+	iss: z.string().max(2048).optional()
+});
+
 export const mcpServerList = z.object({
 	data: z.array(mcpServer)
 });
 export type McpServerList = z.infer<typeof mcpServerList>;
+
+/** A way to use a server of the registry, as `mcpServerPut` has it, with the names of what it needs. */
+const way = z.discriminatedUnion('type', [
+	z.object({ type: z.literal('http'), url: z.string(), headers: z.array(z.string()) }),
+	z.object({ type: z.literal('stdio'), command: z.string(), args: z.array(z.string()), env: z.array(z.string()) })
+]);
+export type McpRegistryWay = z.infer<typeof way>;
+
+export const mcpRegistryEntry = z.object({
+	/** Like `io.github.owner/name`. */
+	name: z.string(),
+	title: z.string().nullable(),
+	description: z.string(),
+	version: z.string(),
+	/** Empty if this app can't start or reach it. */
+	ways: z.array(way)
+});
+export type McpRegistryEntry = z.infer<typeof mcpRegistryEntry>;
+
+/** `GET /api/mcp-registry` */
+export const mcpRegistryQuery = z.object({ query: z.string().trim().min(1).max(200) });
+export const mcpRegistryAnswer = z.object({ data: z.array(mcpRegistryEntry) });
 
 function isServerAddress(value: string): boolean {
 	const url = URL.parse(value);

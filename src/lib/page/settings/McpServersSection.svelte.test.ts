@@ -4,6 +4,7 @@ import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { ApiError } from '../request.ts';
 import type { McpServer, McpServerStatus } from '../../shared/mcp-servers.ts';
+import type { McpServersClient } from './mcp-servers.svelte.ts';
 import McpServersSection from './McpServersSection.svelte';
 
 const CONNECTED: McpServerStatus = {
@@ -12,7 +13,7 @@ const CONNECTED: McpServerStatus = {
 };
 const server = (more: Partial<McpServer> = {}): McpServer => ({
 	...{ name: 'demo', isEnabled: true, approval: 'ask', updatedAt: '2026-01-01T00:00:00Z', status: CONNECTED },
-	transport: { type: 'stdio', command: 'npx', args: ['-y', 'demo'], env: ['TOKEN'] },
+	...{ transport: { type: 'stdio', command: 'npx', args: ['-y', 'demo'], env: ['TOKEN'] }, signIn: 'none' },
 	...more
 });
 
@@ -26,7 +27,12 @@ async function setup(...servers: McpServer[]) {
 			return put;
 		}),
 		removeMcpServer: vi.fn(async () => undefined),
-		reconnectMcpServer: vi.fn(async () => servers[0]!)
+		reconnectMcpServer: vi.fn(async () => servers[0]!),
+		startMcpSignIn: vi.fn<McpServersClient['startMcpSignIn']>(async () => {
+			throw new ApiError('unavailable', 'Couldn’t sign in: it has no page.');
+		}),
+		searchMcpRegistry: vi.fn<McpServersClient['searchMcpRegistry']>(async () => []),
+		endMcpSignIn: vi.fn(async () => server({ signIn: 'wanted' }))
 	};
 	return { client, screen: await render(McpServersSection, { client }) };
 }
@@ -122,4 +128,38 @@ test('E36: on a phone nothing is wider than the page', async () => {
 	await expect.element(screen.getByTestId('mcp-form')).toBeVisible();
 	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
 	await page.viewport(1280, 800);
+});
+
+test('E36: a server that refuses access can be signed in to, and signed out of; a failure says why', async () => {
+	const waiting = { ...CONNECTED, state: 'waiting', tools: [], error: 'It refused access (status 401).' } as const;
+	const { screen, client } = await setup(
+		server({ name: 'office', signIn: 'wanted', status: waiting as McpServerStatus }),
+		server({ name: 'wiki', signIn: 'done' })
+	);
+	await screen.getByRole('button', { name: 'Sign in to office' }).click();
+	expect(client.startMcpSignIn).toHaveBeenCalledExactlyOnceWith('office', `${location.origin}/settings/mcp/office`);
+	await expect.element(screen.getByTestId('mcp-error')).toMatchTextContent(/it has no page/);
+	await expect.element(screen.getByTestId('mcp-signed-in')).toBeVisible();
+	await screen.getByRole('button', { name: 'Sign out of wiki' }).click();
+	expect(client.endMcpSignIn).toHaveBeenCalledExactlyOnceWith('wiki');
+});
+
+test('E36: a server is found in the registry, and fills the form with what it needs', async () => {
+	const { screen, client } = await setup();
+	await screen.getByTestId('mcp-search').click();
+	await screen.getByTestId('mcp-query').fill(' mail ');
+	await screen.getByTestId('mcp-find').click();
+	await expect.element(screen.getByTestId('mcp-found-none')).toBeVisible();
+	expect(client.searchMcpRegistry).toHaveBeenCalledExactlyOnceWith('mail');
+
+	const way = { type: 'stdio' as const, command: 'npx', args: ['-y', '@x/mail@1.0.0', '<folder>'], env: ['MAIL_KEY'] };
+	const entry = { name: 'io.github.x/mail', title: null, description: 'Reads mail.', version: '1.0.0', ways: [way] };
+	client.searchMcpRegistry.mockResolvedValueOnce([entry, { ...entry, name: 'x/none', ways: [] }]);
+	await screen.getByTestId('mcp-find').click();
+	await expect.element(screen.getByTestId('mcp-found')).toMatchTextContent(/Reads mail.*can’t be added here/s);
+	await screen.getByTestId('mcp-use').click();
+	await expect.element(screen.getByTestId('mcp-name')).toHaveValue('mail');
+	await expect.element(screen.getByTestId('mcp-command')).toHaveValue('npx');
+	await expect.element(screen.getByTestId('mcp-args')).toHaveValue('-y\n@x/mail@1.0.0\n<folder>');
+	await expect.element(screen.getByTestId('mcp-value-name')).toHaveValue('MAIL_KEY');
 });

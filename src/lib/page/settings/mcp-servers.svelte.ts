@@ -1,5 +1,5 @@
 /** The form of an MCP server and its conversion, and the list of servers. */
-import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
+import { type McpRegistryEntry, type McpRegistryWay, type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
 import type { McpServerInput, Client } from '../server.ts';
 import { Reading, Task } from '../ui/reading.svelte.ts';
 
@@ -40,6 +40,15 @@ export function formOf({ name, transport, approval }: McpServer): McpForm {
 	if (transport.type === 'http') return { ...form, url: transport.url, values: stored(transport.headers) };
 	const { command, args, cwd = '', env } = transport;
 	return { ...form, command, args: args.join('\n'), cwd, values: stored(env) };
+}
+
+/** Of a server of the registry, with empty fields for what it needs. */
+export function formOfWay({ name, title }: McpRegistryEntry, way: McpRegistryWay): McpForm {
+	const empty = (names: string[]) => names.map((each) => ({ name: each, value: '', isStored: false }));
+	const form = { ...EMPTY_FORM, name: nameOf(title ?? name.split('/').at(-1) ?? name), type: way.type };
+	return way.type === 'http'
+		? { ...form, url: way.url, values: empty(way.headers) }
+		: { ...form, command: way.command, args: way.args.join('\n'), values: empty(way.env) };
 }
 
 /** Trims everything except arguments and values. */
@@ -132,7 +141,13 @@ const LATER_MS = 5_000;
 
 export type McpServersClient = Pick<
 	Client,
-	'listMcpServers' | 'putMcpServer' | 'removeMcpServer' | 'reconnectMcpServer'
+	| 'listMcpServers'
+	| 'putMcpServer'
+	| 'removeMcpServer'
+	| 'reconnectMcpServer'
+	| 'startMcpSignIn'
+	| 'endMcpSignIn'
+	| 'searchMcpRegistry'
 >;
 
 /** The MCP servers in the settings, their state, and changes (E36). */
@@ -140,6 +155,8 @@ export class McpServers {
 	readonly #client: McpServersClient;
 	readonly list: Reading<McpServer[]>;
 	readonly task = new Task();
+	/** What a search found; null before one. */
+	found = $state.raw<McpRegistryEntry[] | null>(null);
 
 	constructor(client: McpServersClient) {
 		this.#client = client;
@@ -183,6 +200,23 @@ export class McpServers {
 
 	async reconnect(name: string): Promise<void> {
 		await this.task.run(async () => this.#show(await this.#client.reconnectMcpServer(name)));
+	}
+
+	/** The page to open; null on failure. It leads back to `/settings/mcp/NAME`. */
+	async signInUrl(name: string): Promise<string | null> {
+		const started = await this.task.run(() =>
+			this.#client.startMcpSignIn(name, `${location.origin}/settings/mcp/${name}`)
+		);
+		return started?.url ?? null;
+	}
+
+	async search(query: string): Promise<void> {
+		const found = await this.task.run(() => this.#client.searchMcpRegistry(query));
+		if (found) this.found = found;
+	}
+
+	async signOut(name: string): Promise<void> {
+		await this.task.run(async () => this.#show(await this.#client.endMcpSignIn(name)));
 	}
 
 	/** Rejects with an `ApiError`. */

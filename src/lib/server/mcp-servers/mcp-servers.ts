@@ -18,6 +18,7 @@ import type { Vault } from '../trust/vault.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { openServer, ServerError, type Target } from './open-server.ts';
 import { freeName } from './listing.ts';
+import { createSignIns, type SignInAnswer } from './sign-in.ts';
 import { createMcpTools, type McpTools, type McpToolsOptions, type ServerTools } from './mcp-tools.ts';
 
 export interface McpServersOptions extends Pick<
@@ -43,6 +44,12 @@ export interface McpServers {
 	remove(name: string): Promise<void>;
 	/** Connects again. @throws AppError not_found; conflict if it is off */
 	reconnect(name: string): McpServer;
+	/** The page to open, which leads back to `returnTo`, an address of `origin`. @throws AppError not_found, conflict, invalid_input, unavailable */
+	startSignIn(name: string, returnTo: string, origin: string): Promise<{ url: string }>;
+	/** Connects again with what the sign-in gave. @throws AppError not_found, conflict, unavailable */
+	completeSignIn(name: string, answer: SignInAnswer): Promise<McpServer>;
+	/** Forgets it, and connects again without. @throws AppError not_found */
+	signOut(name: string): Promise<McpServer>;
 	/** The tools of a conversation, without waiting for servers. */
 	tools(offer: { only?: readonly string[] | undefined }): McpTools;
 	/** Connects to servers that a client brings for its session; they aren't stored, and each call asks. */
@@ -67,12 +74,14 @@ interface Entry {
 	values: Values | null;
 	/** null while off. */
 	connection: Connection | null;
+	signIn: McpServer['signIn'];
 }
 
 /** Starts to connect the stored servers, without waiting for them. */
 export async function openMcpServers(options: McpServersOptions): Promise<McpServers> {
 	const { store, vault, dataDir, delayMs } = options;
 	const secrets = createServerValues(vault);
+	const signIns = createSignIns(vault, idOf);
 	const entries = new Map<string, Entry>();
 	const ending = new Set<Promise<void>>();
 	/** Of servers that aren't stored. */
@@ -83,12 +92,27 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	const place = (stored: StoredMcpServer, values: Values | null) => {
 		drop(stored.name);
 		const { name, isEnabled, transport } = stored;
+		const entry: Entry = { stored, values, connection: null, signIn: 'none' };
 		const open: Parameters<typeof createConnection>[0]['open'] = async (events, signal) => {
 			if (values === null) throw new ServerError(UNREADABLE);
-			return openServer(targetOf(transport, values, join(dataDir, 'mcp', name)), events, signal);
+			const access = transport.type === 'http' ? await signIns.access(name, transport.url) : null;
+			const target = targetOf(transport, values, join(dataDir, 'mcp', name));
+			try {
+				const opened = await openServer(
+					access && target.type === 'http' ? { ...target, access } : target,
+					events,
+					signal
+				);
+				entry.signIn = access ? 'done' : 'none';
+				return opened;
+			} catch (error) {
+				const isWanted = transport.type === 'http' && error instanceof ServerError && error.isRefused;
+				entry.signIn = isWanted ? 'wanted' : access ? 'done' : 'none';
+				throw error;
+			}
 		};
-		const connection = isEnabled ? createConnection({ name, open, delayMs }) : null;
-		entries.set(name, { stored, values, connection });
+		entries.set(name, entry);
+		if (isEnabled) entry.connection = createConnection({ name, open, delayMs });
 	};
 	const drop = (name: string) => {
 		const connection = entries.get(name)?.connection;
@@ -129,6 +153,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 				const now = new Date().toISOString();
 				const stored = { name, transport: withoutSecrets(transport), isEnabled, approval, updatedAt: now };
 				await secrets.write(name, values, now);
+				if (!isSamePlace) await signIns.remove(name);
 				await store.mcpServers.put(stored);
 				place(stored, values);
 				return toServer(entryOf(name));
@@ -138,6 +163,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 				entryOf(name);
 				await store.mcpServers.remove(name);
 				await secrets.remove(name);
+				await signIns.remove(name);
 				drop(name);
 			}),
 		reconnect(name) {
@@ -146,6 +172,30 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			entry.connection.reconnect();
 			return toServer(entry);
 		},
+		async startSignIn(name, returnTo, origin) {
+			const { transport } = entryOf(name).stored;
+			if (transport.type !== 'http') throw new AppError('conflict', `“${name}” is a program, which has no sign-in.`);
+			const back = new URL(returnTo);
+			if (back.origin !== origin || back.username !== '' || back.password !== '') {
+				throw new AppError('invalid_input', `returnTo must be an address of this server, ${origin}.`);
+			}
+			return { url: await signIns.start(name, transport.url, back.href) };
+		},
+		completeSignIn: (name, answer) =>
+			inTurn(async () => {
+				const { stored, values } = entryOf(name);
+				if (stored.transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
+				await signIns.complete(name, stored.transport.url, answer);
+				place(stored, values);
+				return toServer(entryOf(name));
+			}),
+		signOut: (name) =>
+			inTurn(async () => {
+				const { stored, values } = entryOf(name);
+				await signIns.remove(name);
+				place(stored, values);
+				return toServer(entryOf(name));
+			}),
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
 		connect(servers) {
 			const session = servers.map(({ name: given, target }) => {
@@ -188,11 +238,12 @@ function sorted(entries: ReadonlyMap<string, Entry>): Entry[] {
 	return [...entries.values()].sort((a, b) => (a.stored.name < b.stored.name ? -1 : 1));
 }
 
-function toServer({ stored, connection }: Entry): McpServer {
-	if (!connection) return { ...stored, status: OFF };
+function toServer({ stored, connection, signIn }: Entry): McpServer {
+	if (!connection) return { ...stored, signIn, status: OFF };
 	const { tools, note } = connection.listing();
 	return {
 		...stored,
+		signIn,
 		status: {
 			state: connection.state(),
 			software: connection.software(),
@@ -231,7 +282,7 @@ function createServerValues(vault: Vault) {
 		async read(server: string): Promise<Values | null> {
 			const stored = (await vault.valuesOf(idOf(server)))[VALUES];
 			if (stored !== undefined) return JSON.parse(stored) as Values;
-			return (await vault.list(idOf(server))).length === 0 ? {} : null;
+			return (await vault.list(idOf(server))).some(({ name }) => name === VALUES) ? null : {};
 		},
 		async write(server: string, values: Values, now: string) {
 			if (Object.keys(values).length === 0) await vault.remove(idOf(server), VALUES);

@@ -3,6 +3,7 @@ import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
 import { readElicitation, readSampling, type SampleRequest, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
+import type { Access } from './sign-in.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +21,13 @@ export type Target =
 			/** Absolute; created if missing. */
 			cwd: string;
 	  }
-	| { type: 'http'; url: string; headers: Readonly<Record<string, string>> };
+	| {
+			type: 'http';
+			url: string;
+			headers: Readonly<Record<string, string>>;
+			/** Of the person who signed in. */
+			access?: Access | null | undefined;
+	  };
 
 export interface OpenServer {
 	/** Its own name and version. */
@@ -80,10 +87,15 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
 	const { transport, said, end } = await openTransport(target);
-	const redaction = createRedaction(Object.values(target.type === 'stdio' ? target.env : target.headers));
+	const secretsOf = () =>
+		target.type === 'stdio'
+			? Object.values(target.env)
+			: [...Object.values(target.headers), ...(target.access?.secrets() ?? [])];
+	const redaction = redactionOf(secretsOf);
 	const why = (error: unknown) => {
 		const isAnswer = error instanceof ProtocolError || (error instanceof SdkError && ANSWERS.has(error.code));
-		return new ServerError(reasonOf(error, target, said(), redaction), isAnswer);
+		const { status } = error as { status?: unknown };
+		return new ServerError(reasonOf(error, target, said(), redaction), { isAnswer, isRefused: status === 401 });
 	};
 	const client = new Client(
 		{ name: 'openrouter-skills', version: '1.0.0' },
@@ -186,7 +198,8 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		}
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
 			requestInit: { headers: { ...at.headers } },
-			fetch: createGuardedFetch(at.url)
+			fetch: createGuardedFetch(at.url, at.access?.fetch),
+			...(at.access && { authProvider: at.access.provider })
 		});
 		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
@@ -223,21 +236,39 @@ function createCalls() {
 export class ServerError extends Error {
 	override readonly name = 'ServerError';
 	readonly isAnswer: boolean;
+	/** It wants somebody to sign in. */
+	readonly isRefused: boolean;
 
-	constructor(message: string, isAnswer = false) {
+	constructor(message: string, { isAnswer = false, isRefused = false } = {}) {
 		super(message);
-		this.isAnswer = isAnswer;
+		[this.isAnswer, this.isRefused] = [isAnswer, isRefused];
 	}
 }
 
+type Hiding = Pick<Redaction, 'text' | 'value'>;
+
+/** Of the secrets as they are now: a token is renewed. */
+function redactionOf(secrets: () => readonly string[]): Hiding {
+	let known: readonly string[] = [];
+	let made = createRedaction(known);
+	const current = () => {
+		const now = secrets();
+		if (now.length !== known.length || now.some((each, index) => each !== known[index])) {
+			[known, made] = [now, createRedaction(now)];
+		}
+		return made;
+	};
+	return { text: (text) => current().text(text), value: (value) => current().value(value) };
+}
+
 /** Drops a tool with a secret in its name, because it couldn’t be called by a redacted one. */
-function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Redaction): ToolPage['tools'] {
+function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Hiding): ToolPage['tools'] {
 	if (text(tool.name) !== tool.name) return [];
 	return [{ ...tool, description: value(tool.description), inputSchema: value(tool.inputSchema) }];
 }
 
 /** A sentence without the server’s secrets, which are redacted before shortening. */
-function reasonOf(error: unknown, target: Target, said: string, { text }: Redaction): string {
+function reasonOf(error: unknown, target: Target, said: string, { text }: Hiding): string {
 	const message = plainLine(text(sentenceOf(error, target)), MAX_REASON);
 	const lastWords = plainLine(text(said).trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
 	return lastWords === '' ? message : `${message} Its last output: ${lastWords}`;
@@ -252,7 +283,7 @@ function sentenceOf(error: unknown, target: Target): string {
 		return target.type === 'stdio' ? 'The program exited.' : 'The connection was closed.';
 	if (code === 'REQUEST_TIMEOUT') return 'It didn’t respond in time.';
 	if (status === 401 || status === 403) {
-		return `It refused access (status ${status}). Add a header such as “Authorization”.`;
+		return `It refused access (status ${status}). Sign in, or add a header such as “Authorization”.`;
 	}
 	const inner = innermost(error) as NodeJS.ErrnoException;
 	if (error.message.includes('fetch failed')) return `Couldn’t connect: ${inner.code ?? inner.message}.`;
@@ -277,11 +308,13 @@ const MAX_BYTES = 10 * 1024 * 1024;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `address` may be any host, because the operator set it. */
-function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
+/** `address` may be any host, because the operator set it. `signIn` gets what goes to other hosts. */
+function createGuardedFetch(address: string, signIn?: Fetch, maxBytes = MAX_BYTES): Fetch {
 	const { origin } = new URL(address);
 	return async (url, init = {}) => {
 		const target = new URL(url);
+		// Tokens are renewed elsewhere.
+		if (signIn && target.origin !== origin) return signIn(target, init);
 		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
 		// The client decides about redirects.
 		const response = await fetch(target, { ...init, redirect: 'manual' });

@@ -1,0 +1,108 @@
+/** A search in a real HTTP server that plays the registry. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createRegistrySearch } from './registry.ts';
+
+let server: Server;
+let asked: string[];
+let answer: { status: number; body: string };
+let address: string;
+
+beforeEach(async () => {
+	asked = [];
+	server = createServer((request, response) => {
+		asked.push(request.url ?? '');
+		response.writeHead(answer.status, { 'content-type': 'application/json' });
+		response.end(answer.body);
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+
+const search = (query: string) => createRegistrySearch(address)(query, new AbortController().signal);
+const tell = (servers: unknown[], status = 200) =>
+	(answer = {
+		status,
+		body: JSON.stringify({ servers: servers.map((each) => ({ server: each, _meta: {} })), metadata: {} })
+	});
+
+test('E36: a search asks for the newest versions, and says how each server can be used and what it needs', async () => {
+	tell([
+		{
+			...{ name: 'io.github.x/mail', title: 'Mail', description: 'Reads mail.', version: '1.2.0' },
+			remotes: [
+				{ type: 'streamable-http', url: 'https://mail.test/mcp', headers: [{ name: 'X-Key', isRequired: true }] },
+				{ type: 'sse', url: 'https://mail.test/sse' },
+				{ type: 'streamable-http', url: 'https://{tenant}.test/mcp' }
+			],
+			packages: [
+				{
+					...{ registryType: 'npm', identifier: '@x/mail', version: '1.2.0', transport: { type: 'stdio' } },
+					packageArguments: [
+						{ type: 'positional', valueHint: 'folder', isRequired: true },
+						{ type: 'named', name: '--mode', value: 'read' },
+						{ type: 'named', name: '--other' }
+					],
+					environmentVariables: [{ name: 'MAIL_KEY', isRequired: true }, { name: 'MAIL_LOG' }]
+				},
+				{ registryType: 'pypi', identifier: 'x-mail', version: '2.0' },
+				{ registryType: 'oci', identifier: 'x/mail' }
+			]
+		}
+	]);
+	expect(await search('mail & more')).toEqual([
+		{
+			...{ name: 'io.github.x/mail', title: 'Mail', description: 'Reads mail.', version: '1.2.0' },
+			ways: [
+				{ type: 'http', url: 'https://mail.test/mcp', headers: ['X-Key'] },
+				{
+					type: 'stdio',
+					command: 'npx',
+					args: ['-y', '@x/mail@1.2.0', '<folder>', '--mode', 'read'],
+					env: ['MAIL_KEY']
+				},
+				{ type: 'stdio', command: 'uvx', args: ['x-mail@2.0'], env: [] }
+			]
+		}
+	]);
+	const { pathname, searchParams } = new URL(asked[0] ?? '', address);
+	expect(pathname).toBe('/v0.1/servers');
+	expect(Object.fromEntries(searchParams)).toEqual({ search: 'mail & more', version: 'latest', limit: '20' });
+});
+
+test.each([
+	['an option', { registryType: 'npm', identifier: '--eval=1', version: '1' }],
+	['a version with a space', { registryType: 'npm', identifier: 'x', version: '1 --yes' }],
+	['a script', { registryType: 'pypi', identifier: 'x; rm -rf /' }]
+])('E36: a package whose name is %s is no way to use a server', async (_what, given) => {
+	tell([{ name: 'x/y', packages: [given] }]);
+	expect(await search('x')).toMatchObject([{ name: 'x/y', ways: [] }]);
+});
+
+test('E36: what isn’t a server is left out, hidden characters go, and long texts are cut', async () => {
+	tell([null, { title: 'nameless' }, { name: 'a\u202Eb\u0007', description: 'd'.repeat(5000), packages: 'none' }]);
+	const [only, ...others] = await search('x');
+	expect(others).toEqual([]);
+	expect(only?.name).not.toMatch(/[\u202E\u0007]/);
+	expect(only?.description).toHaveLength(500);
+});
+
+test.each([
+	['an error', { status: 500, body: '{}' }],
+	['no JSON', { status: 200, body: '<html>' }],
+	['another answer', { status: 200, body: '{"servers":{}}' }],
+	['too much', { status: 200, body: ' '.repeat(3_000_000) }]
+])('E36: %s of the registry is said', async (_what, given) => {
+	answer = given;
+	await expect(search('x')).rejects.toMatchObject({
+		code: 'unavailable',
+		message: expect.stringContaining('Couldn’t search') as string
+	});
+});
+
+test('E36: a registry that is not there is said, too', async () => {
+	const search = createRegistrySearch('http://127.0.0.1:9');
+	await expect(search('x', new AbortController().signal)).rejects.toMatchObject({ code: 'unavailable' });
+});

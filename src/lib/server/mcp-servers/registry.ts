@@ -1,0 +1,122 @@
+/** Searches the public list of MCP servers (E36): `GET /v0.1/servers` of the MCP registry's API. */
+import { z } from 'zod';
+import { AppError } from '../../shared/errors.ts';
+import { parseJson } from '../../shared/json.ts';
+import { plainLine } from '../../shared/characters.ts';
+import type { McpRegistryEntry, McpRegistryWay } from '../../shared/mcp-servers.ts';
+import { createSafeFetch } from '../network/safe-fetch.ts';
+import { NetworkError } from '../network/addresses.ts';
+
+/** Newest versions, in the registry's order. @throws AppError unavailable */
+export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryEntry[]>;
+
+const MOST = 20;
+const MAX_BYTES = 2 * 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+
+const value = z.object({ name: z.string(), value: z.string().optional(), isRequired: z.boolean().optional() });
+const argument = z.object({
+	type: z.string(),
+	name: z.string().optional(),
+	value: z.string().optional(),
+	valueHint: z.string().optional(),
+	isRequired: z.boolean().optional()
+});
+const listOf = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).catch([]).default([]);
+const listed = z.object({
+	server: z.object({
+		name: z.string(),
+		title: z.string().nullish().catch(null),
+		description: z.string().catch(''),
+		version: z.string().catch(''),
+		remotes: listOf(z.object({ type: z.string(), url: z.string(), headers: listOf(value) })),
+		packages: listOf(
+			z.object({
+				registryType: z.string(),
+				identifier: z.string(),
+				version: z.string().optional(),
+				transport: z.object({ type: z.string() }).optional(),
+				packageArguments: listOf(argument),
+				environmentVariables: listOf(value)
+			})
+		)
+	})
+});
+const page = z.object({ servers: z.array(z.unknown()) });
+
+type Listed = z.output<typeof listed>['server'];
+type Package = Listed['packages'][number];
+
+/** `address`: of the registry. The operator chose it, so it may be private. */
+export function createRegistrySearch(address: string): SearchRegistry {
+	const fetch = createSafeFetch({ isAllowed: () => true });
+	return async (query, signal) => {
+		const url = new URL('v0.1/servers', address.endsWith('/') ? address : `${address}/`);
+		for (const [name, text] of Object.entries({ search: query, version: 'latest', limit: String(MOST) })) {
+			url.searchParams.set(name, text);
+		}
+		const { status, body, truncated } = await fetch(url.href, {
+			timeoutMs: TIMEOUT_MS,
+			maxBytes: MAX_BYTES,
+			signal
+		}).catch((error: unknown) => {
+			const reason = error instanceof NetworkError ? error.message : 'The request failed.';
+			throw new AppError('unavailable', `Couldn’t search for MCP servers. ${reason}`, { cause: error });
+		});
+		const answer = page.safeParse(parseJson(body.toString('utf8')));
+		if (status !== 200 || truncated || !answer.success) {
+			throw new AppError(
+				'unavailable',
+				`Couldn’t search for MCP servers: ${url.host} answered something else (status ${status}).`
+			);
+		}
+		return answer.data.servers.slice(0, MOST).flatMap((each) => {
+			const server = listed.safeParse(each).data?.server;
+			return server ? [entryOf(server)] : [];
+		});
+	};
+}
+
+function entryOf(server: Listed): McpRegistryEntry {
+	const { name, title, description, version, remotes, packages } = server;
+	const ways = [
+		...remotes.flatMap((remote): McpRegistryWay[] => {
+			const isTaken = remote.type === 'streamable-http' && /^https?:\/\/[^{}]+$/.test(remote.url);
+			return isTaken ? [{ type: 'http', url: remote.url.slice(0, 2048), headers: namesOf(remote.headers) }] : [];
+		}),
+		...packages.flatMap((each): McpRegistryWay[] => {
+			const command = commandOf(each);
+			return command ? [{ type: 'stdio', ...command, env: namesOf(each.environmentVariables) }] : [];
+		})
+	];
+	return {
+		name: plainLine(name).slice(0, 200),
+		title: title ? plainLine(title).slice(0, 200) : null,
+		description: plainLine(description).slice(0, 500),
+		version: plainLine(version).slice(0, 50),
+		ways: ways.slice(0, 8)
+	};
+}
+
+function namesOf(values: readonly z.output<typeof value>[]): string[] {
+	return values.flatMap(({ name, isRequired }) => (isRequired ? [name.slice(0, 128)] : [])).slice(0, 64);
+}
+
+/** null for what this can't start. */
+function commandOf({ registryType, identifier, version, transport, packageArguments }: Package) {
+	// What begins with a hyphen would be an option of the program that starts it.
+	if (!/^[\w@][\w@/.:+-]*$/.test(identifier) || (version && !/^\w[\w.+-]*$/.test(version))) return null;
+	if (transport && transport.type !== 'stdio') return null;
+	const args = packageArguments.flatMap(argumentsOf);
+	const versioned = version ? `${identifier}@${version}` : identifier;
+	if (registryType === 'npm') return { command: 'npx', args: ['-y', versioned, ...args] };
+	if (registryType === 'pypi') return { command: 'uvx', args: [versioned, ...args] };
+	return null;
+}
+
+/** What the person has to fill in stands in angle brackets. */
+function argumentsOf({ type, name, value: text, valueHint, isRequired }: z.output<typeof argument>): string[] {
+	if (text === undefined && !isRequired) return [];
+	const shown = text ?? `<${valueHint ?? name ?? 'value'}>`;
+	return type === 'named' && name ? [name, shown] : [shown];
+}

@@ -1,0 +1,209 @@
+/** Signing in to MCP servers over HTTP: OAuth 2.1 with discovery, dynamic registration and PKCE, by the official client (E36). */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type {
+	OAuthClientProvider,
+	OAuthDiscoveryState,
+	StoredOAuthClientInformation,
+	StoredOAuthTokens
+} from '@modelcontextprotocol/client';
+import { AppError } from '../../shared/errors.ts';
+import { plainLine } from '../../shared/characters.ts';
+import { parseJson } from '../../shared/json.ts';
+import { createSafeFetch } from '../network/safe-fetch.ts';
+import type { Vault } from '../trust/vault.ts';
+
+/** All that is kept of a server's sign-in, in one entry of the vault. */
+interface SignIn {
+	/** The server's address: another server of this name gets nothing of it. */
+	url: string;
+	/** Where the person comes back to; registered with the client. */
+	callback: string;
+	client?: StoredOAuthClientInformation;
+	tokens?: StoredOAuthTokens;
+	discovery?: OAuthDiscoveryState;
+	/** Under way. */
+	pending?: { state: string; verifier?: string; startedAt: number };
+}
+
+export interface SignInAnswer {
+	code: string;
+	state: string;
+	/** The authorization server, if it says so. */
+	iss?: string | undefined;
+}
+
+/** What a connection sends as the one who has signed in. */
+export interface Access {
+	provider: OAuthClientProvider;
+	/** Must not be seen anywhere; changes when they are renewed. */
+	secrets(): string[];
+	fetch: Fetch;
+}
+
+export interface SignIns {
+	/** null if nobody has signed in. */
+	access(name: string, url: string): Promise<Access | null>;
+	/** The address to open; the person comes back to `callback`. @throws AppError unavailable */
+	start(name: string, url: string, callback: string): Promise<string>;
+	/** @throws AppError conflict if it wasn't started here or took too long; unavailable */
+	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
+	remove(name: string): Promise<void>;
+}
+
+const ENTRY = 'SIGN_IN';
+const LONGEST_MS = 10 * 60 * 1000;
+const MAX_REASON = 300;
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** `idOf`: of the server's entries in the vault. */
+export function createSignIns(vault: Vault, idOf: (name: string) => string): SignIns {
+	const read = async (name: string, url: string): Promise<SignIn | null> => {
+		const stored = parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
+		return stored?.url === url ? stored : null;
+	};
+	const write = async (name: string, signIn: SignIn) => {
+		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
+	};
+	/** Everything the client is told to keep is written at once. */
+	const providerOf = (name: string, signIn: SignIn, open: (url: URL) => void): OAuthClientProvider => {
+		const keep = async (change: Partial<SignIn>) => {
+			Object.assign(signIn, change);
+			await write(name, signIn);
+		};
+		return {
+			redirectUrl: signIn.callback,
+			clientMetadata: {
+				client_name: 'openrouter-skills',
+				redirect_uris: [signIn.callback],
+				grant_types: ['authorization_code', 'refresh_token'],
+				response_types: ['code'],
+				token_endpoint_auth_method: 'none'
+			},
+			state: () => signIn.pending?.state ?? '',
+			clientInformation: () => signIn.client,
+			saveClientInformation: (client) => keep({ client }),
+			tokens: () => signIn.tokens,
+			saveTokens: (tokens) => keep({ tokens }),
+			redirectToAuthorization: open,
+			saveCodeVerifier: (verifier) => keep({ pending: signIn.pending && { ...signIn.pending, verifier } }),
+			codeVerifier: () => signIn.pending?.verifier ?? '',
+			saveDiscoveryState: (discovery) => keep({ discovery }),
+			discoveryState: () => signIn.discovery,
+			invalidateCredentials: async (scope) => {
+				const all = scope === 'all';
+				await keep({
+					...((all || scope === 'client') && { client: undefined }),
+					...((all || scope === 'tokens') && { tokens: undefined }),
+					...((all || scope === 'discovery') && { discovery: undefined })
+				});
+			}
+		};
+	};
+
+	return {
+		async access(name, url) {
+			const signIn = await read(name, url);
+			if (!signIn?.tokens) return null;
+			const provider = providerOf(name, signIn, () => {
+				throw new Error('Its sign-in has ended. Sign in again.');
+			});
+			const secrets = () => {
+				const { access_token: access, refresh_token: refresh } = signIn.tokens ?? {};
+				return [access, refresh, clientSecret(signIn)].filter((each) => each !== undefined);
+			};
+			return { provider, secrets, fetch: signInFetch(url) };
+		},
+
+		async start(name, url, callback) {
+			const before = await read(name, url);
+			const state = randomBytes(32).toString('base64url');
+			const signIn: SignIn = { url, callback, pending: { state, startedAt: Date.now() } };
+			// A client is registered for one address to come back to.
+			if (before?.client && before.callback === callback) signIn.client = before.client;
+			let address: URL | null = null;
+			const provider = providerOf(name, signIn, (target) => void (address = target));
+			await run(provider, url);
+			const opened = address as URL | null;
+			if (!opened || !/^https?:$/.test(opened.protocol)) {
+				throw new AppError('unavailable', 'The server named no page to sign in on.');
+			}
+			await write(name, signIn);
+			return opened.href;
+		},
+
+		async complete(name, url, { code, state, iss }) {
+			const signIn = await read(name, url);
+			const pending = signIn?.pending;
+			const isOwn = pending && isSame(pending.state, state) && Date.now() - pending.startedAt <= LONGEST_MS;
+			if (!signIn || !isOwn) {
+				const hint = 'Sign in again from Settings, MCP servers.';
+				throw new AppError('conflict', 'This sign-in has expired or wasn’t started here.', { hint });
+			}
+			await run(
+				providerOf(name, signIn, () => undefined),
+				url,
+				{ authorizationCode: code, iss }
+			);
+			delete signIn.pending;
+			await write(name, signIn);
+		},
+
+		remove: async (name) => void (await vault.remove(idOf(name), ENTRY))
+	};
+}
+
+async function run(
+	provider: OAuthClientProvider,
+	url: string,
+	answer: { authorizationCode?: string; iss?: string | undefined } = {}
+): Promise<void> {
+	// Loaded on demand: most installations have no MCP server.
+	const { auth } = await import('@modelcontextprotocol/client');
+	try {
+		const { authorizationCode, iss } = answer;
+		await auth(provider, {
+			serverUrl: url,
+			fetchFn: signInFetch(url),
+			...(authorizationCode !== undefined && { authorizationCode }),
+			...(iss !== undefined && { iss })
+		});
+	} catch (error) {
+		const reason = plainLine(error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
+		throw new AppError('unavailable', `Couldn’t sign in: ${reason}`, { cause: error });
+	}
+}
+
+function clientSecret({ client }: SignIn): string | undefined {
+	return client && 'client_secret' in client ? client.client_secret : undefined;
+}
+
+function isSame(one: string, other: string): boolean {
+	const [a, b] = [Buffer.from(one), Buffer.from(other)];
+	return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/**
+ * The server names the addresses where one signs in. On its own host they may be private, since the operator has named
+ * that; others must be public (SECURITY, MCP servers).
+ */
+function signInFetch(serverUrl: string): Fetch {
+	const { hostname } = new URL(serverUrl);
+	const own = createSafeFetch({ isAllowed: () => true });
+	const others = createSafeFetch();
+	return async (url, { method = 'GET', headers, body, signal } = {}) => {
+		const target = new URL(url);
+		const fetched = await (target.hostname === hostname ? own : others)(target.href, {
+			method,
+			headers: Object.fromEntries(new Headers(headers)),
+			...(body && { body: body instanceof URLSearchParams ? body.toString() : String(body as string) }),
+			...(signal && { signal })
+		});
+		if (fetched.truncated) throw new Error(`The answer of ${target.host} is too long.`);
+		const shown = Object.entries(fetched.headers).flatMap(([name, value]) =>
+			typeof value === 'string' ? [[name, value] as [string, string]] : []
+		);
+		const hasBody = fetched.status !== 204 && fetched.status !== 304;
+		return new Response(hasBody ? new Uint8Array(fetched.body) : null, { status: fetched.status, headers: shown });
+	};
+}

@@ -1,0 +1,118 @@
+/** An MCP server that wants its users to sign in, and the authorization server it names, at one address. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type FixtureHttpServer, startFixtureHttp } from './mcp-fixture.ts';
+
+export interface AuthorizedServer extends FixtureHttpServer {
+	/** Names of the clients that registered. */
+	clients: string[];
+	/** Tokens that are good now. */
+	tokens: Set<string>;
+	/** What was asked of the token endpoint. */
+	grants: URLSearchParams[];
+	/** Metadata to answer with in place of the right ones, by path. */
+	wrong: Map<string, object>;
+	/** Ends all access tokens; those for renewing stay. */
+	expire(): void;
+}
+
+/** Signs everybody in who comes to its page. */
+export async function startAuthorizedServer(): Promise<AuthorizedServer> {
+	const clients: string[] = [];
+	const tokens = new Set<string>();
+	const renewals = new Set<string>();
+	const grants: URLSearchParams[] = [];
+	const wrong = new Map<string, object>();
+	const codes = new Map<string, { challenge: string; client: string; redirect: string }>();
+
+	const issue = () => {
+		const [access, renewal] = [`access-${randomUUID()}`, `renewal-${randomUUID()}`];
+		tokens.add(access);
+		renewals.add(renewal);
+		return { access_token: access, refresh_token: renewal, token_type: 'Bearer', expires_in: 3600 };
+	};
+	const grant = (form: URLSearchParams): object | null => {
+		grants.push(form);
+		if (form.get('grant_type') === 'refresh_token')
+			return renewals.delete(form.get('refresh_token') ?? '') ? issue() : null;
+		const code = codes.get(form.get('code') ?? '');
+		codes.delete(form.get('code') ?? '');
+		const challenge = createHash('sha256')
+			.update(form.get('code_verifier') ?? '')
+			.digest('base64url');
+		const isRight =
+			code?.challenge === challenge &&
+			code.client === form.get('client_id') &&
+			code.redirect === form.get('redirect_uri');
+		return isRight ? issue() : null;
+	};
+
+	const before = (request: IncomingMessage, response: ServerResponse): boolean => {
+		const origin = `http://${request.headers.host}`;
+		const { pathname, searchParams } = new URL(request.url ?? '/', origin);
+		const json = (body: object, status = 200) => {
+			response.writeHead(status, { 'content-type': 'application/json' });
+			response.end(JSON.stringify(body));
+			return true;
+		};
+		const told = wrong.get(pathname);
+		if (told) return json(told);
+		if (pathname.startsWith('/.well-known/oauth-protected-resource')) {
+			return json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
+		}
+		if (pathname === '/.well-known/oauth-authorization-server') {
+			return json({
+				issuer: origin,
+				authorization_endpoint: `${origin}/authorize`,
+				token_endpoint: `${origin}/token`,
+				registration_endpoint: `${origin}/register`,
+				response_types_supported: ['code'],
+				grant_types_supported: ['authorization_code', 'refresh_token'],
+				token_endpoint_auth_methods_supported: ['none'],
+				code_challenge_methods_supported: ['S256'],
+				authorization_response_iss_parameter_supported: true
+			});
+		}
+		if (pathname === '/authorize') {
+			const code = randomUUID();
+			const redirect = searchParams.get('redirect_uri') ?? '';
+			const [client, challenge] = [searchParams.get('client_id') ?? '', searchParams.get('code_challenge') ?? ''];
+			if (searchParams.get('code_challenge_method') !== 'S256') return json({ error: 'invalid_request' }, 400);
+			codes.set(code, { challenge, client, redirect });
+			const back = new URL(redirect);
+			for (const [name, value] of [
+				['code', code],
+				['state', searchParams.get('state') ?? ''],
+				['iss', origin]
+			] as const)
+				back.searchParams.set(name, value);
+			response.writeHead(302, { location: back.href }).end();
+			return true;
+		}
+		if (pathname === '/register' || pathname === '/token') {
+			const chunks: Buffer[] = [];
+			request.on('data', (chunk: Buffer) => chunks.push(chunk));
+			request.on('end', () => {
+				const text = Buffer.concat(chunks).toString();
+				if (pathname === '/token') {
+					const granted = grant(new URLSearchParams(text));
+					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
+				}
+				const about = JSON.parse(text) as { client_name: string };
+				clients.push(about.client_name);
+				return json({ ...about, client_id: `client-${clients.length}` }, 201);
+			});
+			return true;
+		}
+		const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+		if (token !== undefined && tokens.has(token)) return false;
+		response.writeHead(401, {
+			'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
+		});
+		response.end();
+		return true;
+	};
+
+	const server = await startFixtureHttp(before);
+	return { ...server, clients, tokens, grants, wrong, expire: () => tokens.clear() };
+}
