@@ -245,7 +245,7 @@ test('E15, E16, F12, F13: what is wrong is named by the code that its protocol h
 			'a2a',
 			{ headers: { 'content-type': 'text/plain' }, body: rpc({}) },
 			415,
-			{ error: { code: -32_000 } }
+			{ error: { code: -32_005 } }
 		],
 		['24 MB', 'a2a', { body: `"${'x'.repeat(24 * MB)}"` }, 200, { id: null, error: { code: -32_600 } }],
 		['half JSON', 'responses', { body: '{"input":' }, 400, { error: { type: 'invalid_request_error' } }],

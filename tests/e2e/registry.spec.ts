@@ -187,6 +187,8 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	app
 }) => {
 	await page.goto(`${app.url}/settings`);
+	// As it is shown before the settings are there, it can't be changed.
+	await expect(page.getByTestId('skillsEnabled')).toBeEnabled();
 	await page.getByTestId('skillsEnabled').uncheck();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);
@@ -195,6 +197,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
 	await page.getByTestId('settings-link').click();
+	await expect(page.getByTestId('skillsEnabled')).toBeEnabled();
 	await page.getByTestId('skillsEnabled').check();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);

@@ -124,6 +124,7 @@ test('F4: two tabs and a restart: what is installed is what was shown, once; wha
 
 test('E1: turned off in the settings, the model has no such tools', async ({ page, app, model }) => {
 	await page.goto('/settings');
+	await expect(page.getByTestId('catalogRequests')).toBeEnabled();
 	await page.getByTestId('catalogRequests').uncheck();
 	await expect(page.getByTestId('catalogRequests')).not.toBeChecked();
 	await page.goto(app.url);

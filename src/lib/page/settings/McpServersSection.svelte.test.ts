@@ -131,9 +131,12 @@ test('E36: on a phone nothing is wider than the page', async () => {
 });
 
 test('E36: a server that refuses access can be signed in to, and signed out of; a failure says why', async () => {
-	const waiting = { ...CONNECTED, state: 'waiting', tools: [], error: 'It refused access (status 401).' } as const;
+	const waiting: McpServerStatus = {
+		...CONNECTED,
+		...{ state: 'waiting', tools: [], error: 'It refused access (status 401).' }
+	};
 	const { screen, client } = await setup(
-		server({ name: 'office', signIn: 'wanted', status: waiting as McpServerStatus }),
+		server({ name: 'office', signIn: 'wanted', status: waiting }),
 		server({ name: 'wiki', signIn: 'done' })
 	);
 	await screen.getByRole('button', { name: 'Sign in to office' }).click();

@@ -81,7 +81,7 @@ function toKey(row: Selectable<ApiKeysTable>): ApiKey {
 }
 
 /** Configuration of an MCP server (E36); its secrets are in the vault. */
-export type StoredMcpServer = Omit<McpServer, 'status'>;
+export type StoredMcpServer = Omit<McpServer, 'status' | 'signIn'>;
 
 const config = mcpServer.pick({ transport: true, approval: true });
 
