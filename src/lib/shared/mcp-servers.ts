@@ -144,7 +144,9 @@ export const mcpRegistryEntry = z.object({
 export type McpRegistryEntry = z.infer<typeof mcpRegistryEntry>;
 
 /** `GET /api/mcp-registry` */
-export const mcpRegistryQuery = z.object({ query: z.string().trim().min(1).max(200) });
+export const mcpRegistryQuery = z.object({
+	query: z.string().trim().min(1).max(200).describe('Words in the name of a server.')
+});
 export const mcpRegistryAnswer = z.object({ data: z.array(mcpRegistryEntry) });
 
 function isServerAddress(value: string): boolean {
