@@ -12,8 +12,8 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	grants: URLSearchParams[];
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
-	/** Ends all access tokens; those for renewing stay. */
-	expire(): void;
+	/** Ends all access tokens, and with `renewals` those for renewing, too. */
+	expire(what?: 'renewals'): void;
 }
 
 /** Signs everybody in who comes to its page. */
@@ -113,6 +113,10 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		return true;
 	};
 
+	const expire = (what?: 'renewals') => {
+		tokens.clear();
+		if (what === 'renewals') renewals.clear();
+	};
 	const server = await startFixtureHttp(before);
-	return { ...server, clients, tokens, grants, wrong, expire: () => tokens.clear() };
+	return { ...server, clients, tokens, grants, wrong, expire };
 }

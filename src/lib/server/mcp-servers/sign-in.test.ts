@@ -95,11 +95,11 @@ describe('E36: signing in to a server', () => {
 		await isConnected();
 		expect(await call('mcp__office__add', { a: 1, b: 1 })).toMatchObject({ ok: true });
 
-		remote.expire();
-		remote.wrong.set('/token', { error: 'invalid_grant' });
+		remote.expire('renewals');
 		servers.reconnect('office');
-		await expect.poll(() => office().status.error).not.toBeNull();
+		await expect.poll(() => office().signIn).toBe('wanted');
 		expect(office().status.state).not.toBe('connected');
+		await signIn();
 	});
 
 	test('signing out forgets it, and so does another address; it can be signed in to again', async () => {
@@ -131,6 +131,16 @@ describe('E36: signing in to a server', () => {
 		await servers.completeSignIn('office', right);
 		await expect(servers.completeSignIn('office', right)).rejects.toMatchObject(refused);
 		await isConnected();
+	});
+
+	test('that is begun and not ended, or fails, leaves the one that there was', async () => {
+		await signIn();
+		await servers.startSignIn('office', BACK, ORIGIN);
+		remote.wrong.set('/.well-known/oauth-authorization-server', { issuer: 'nothing' });
+		await expect(servers.startSignIn('office', BACK, ORIGIN)).rejects.toMatchObject({ code: 'unavailable' });
+		servers.reconnect('office');
+		await isConnected();
+		expect(office().signIn).toBe('done');
 	});
 
 	test('leads back to this server only, and programs have none', async () => {

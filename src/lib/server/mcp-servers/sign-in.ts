@@ -1,5 +1,5 @@
 /** Signing in to MCP servers over HTTP: OAuth 2.1 with discovery, dynamic registration and PKCE, by the official client (E36). */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type {
 	OAuthClientProvider,
 	OAuthDiscoveryState,
@@ -14,6 +14,8 @@ import type { Vault } from '../trust/vault.ts';
 
 /** All that is kept of a server's sign-in, in one entry of the vault. */
 interface SignIn {
+	/** Of this sign-in: what an earlier one's connection still renews is not kept. */
+	id: string;
 	/** The server's address: another server of this name gets nothing of it. */
 	url: string;
 	/** Where the person comes back to; registered with the client. */
@@ -21,8 +23,15 @@ interface SignIn {
 	client?: StoredOAuthClientInformation;
 	tokens?: StoredOAuthTokens;
 	discovery?: OAuthDiscoveryState;
-	/** Under way. */
-	pending?: { state: string; verifier?: string; startedAt: number };
+}
+
+/** Under way, in memory: until it's complete, what is stored stays as it is. */
+interface Pending {
+	signIn: SignIn;
+	state: string;
+	verifier: string;
+	/** Of a clock that nobody sets. */
+	startedAt: number;
 }
 
 export interface SignInAnswer {
@@ -58,6 +67,8 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** `idOf`: of the server's entries in the vault. */
 export function createSignIns(vault: Vault, idOf: (name: string) => string): SignIns {
+	/** By name of the server. */
+	const pendings = new Map<string, Pending>();
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
 		const stored = parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
 		return stored?.url === url ? stored : null;
@@ -65,11 +76,16 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
 	};
-	/** Everything the client is told to keep is written at once. */
-	const providerOf = (name: string, signIn: SignIn, open: (url: URL) => void): OAuthClientProvider => {
+	/** A connection's, if nothing is pending: what it's told to keep is written at once. */
+	const providerOf = (
+		name: string,
+		signIn: SignIn,
+		{ open, pending }: { open: (url: URL) => void; pending?: Pending }
+	): OAuthClientProvider => {
 		const keep = async (change: Partial<SignIn>) => {
 			Object.assign(signIn, change);
-			await write(name, signIn);
+			// Meanwhile somebody may have signed out, or in again.
+			if (!pending && (await read(name, signIn.url))?.id === signIn.id) await write(name, signIn);
 		};
 		return {
 			redirectUrl: signIn.callback,
@@ -80,14 +96,14 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 				response_types: ['code'],
 				token_endpoint_auth_method: 'none'
 			},
-			state: () => signIn.pending?.state ?? '',
+			state: () => pending?.state ?? '',
 			clientInformation: () => signIn.client,
 			saveClientInformation: (client) => keep({ client }),
 			tokens: () => signIn.tokens,
 			saveTokens: (tokens) => keep({ tokens }),
 			redirectToAuthorization: open,
-			saveCodeVerifier: (verifier) => keep({ pending: signIn.pending && { ...signIn.pending, verifier } }),
-			codeVerifier: () => signIn.pending?.verifier ?? '',
+			saveCodeVerifier: (verifier) => void (pending && (pending.verifier = verifier)),
+			codeVerifier: () => pending?.verifier ?? '',
 			saveDiscoveryState: (discovery) => keep({ discovery }),
 			discoveryState: () => signIn.discovery,
 			invalidateCredentials: async (scope) => {
@@ -105,9 +121,10 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 		async access(name, url) {
 			const signIn = await read(name, url);
 			if (!signIn?.tokens) return null;
-			const provider = providerOf(name, signIn, () => {
+			const open = () => {
 				throw new Error('Its sign-in has ended. Sign in again.');
-			});
+			};
+			const provider = providerOf(name, signIn, { open });
 			const secrets = () => {
 				const { access_token: access, refresh_token: refresh } = signIn.tokens ?? {};
 				return [access, refresh, clientSecret(signIn)].filter((each) => each !== undefined);
@@ -117,39 +134,39 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 
 		async start(name, url, callback) {
 			const before = await read(name, url);
+			const signIn: SignIn = { id: randomUUID(), url, callback };
 			const state = randomBytes(32).toString('base64url');
-			const signIn: SignIn = { url, callback, pending: { state, startedAt: Date.now() } };
+			const pending: Pending = { signIn, state, verifier: '', startedAt: performance.now() };
 			// A client is registered for one address to come back to.
 			if (before?.client && before.callback === callback) signIn.client = before.client;
 			let address: URL | null = null;
-			const provider = providerOf(name, signIn, (target) => void (address = target));
-			await run(provider, url);
+			await run(providerOf(name, signIn, { open: (target) => void (address = target), pending }), url);
 			const opened = address as URL | null;
 			if (!opened || !/^https?:$/.test(opened.protocol)) {
 				throw new AppError('unavailable', 'The server named no page to sign in on.');
 			}
-			await write(name, signIn);
+			pendings.set(name, pending);
 			return opened.href;
 		},
 
 		async complete(name, url, { code, state, iss }) {
-			const signIn = await read(name, url);
-			const pending = signIn?.pending;
-			const isOwn = pending && isSame(pending.state, state) && Date.now() - pending.startedAt <= LONGEST_MS;
-			if (!signIn || !isOwn) {
+			const pending = pendings.get(name);
+			const isOwn = pending?.signIn.url === url && isSame(pending.state, state);
+			if (!isOwn || performance.now() - pending.startedAt > LONGEST_MS) {
 				const hint = 'Sign in again from Settings, MCP servers.';
 				throw new AppError('conflict', 'This sign-in has expired or wasn’t started here.', { hint });
 			}
-			await run(
-				providerOf(name, signIn, () => undefined),
-				url,
-				{ authorizationCode: code, iss }
-			);
-			delete signIn.pending;
+			// It counts once.
+			pendings.delete(name);
+			const { signIn } = pending;
+			await run(providerOf(name, signIn, { open: () => undefined, pending }), url, { authorizationCode: code, iss });
 			await write(name, signIn);
 		},
 
-		remove: async (name) => void (await vault.remove(idOf(name), ENTRY))
+		async remove(name) {
+			pendings.delete(name);
+			await vault.remove(idOf(name), ENTRY);
+		}
 	};
 }
 

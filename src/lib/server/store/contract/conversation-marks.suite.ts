@@ -49,7 +49,7 @@ export function testConversationMarks(bench: () => Bench): void {
 		});
 
 		test('F12: those that were opened in an editor are listed by their folder, whatever signs are in it', async () => {
-			const folders = { a: '/work/100%_a', b: '/work/100x-a', c: 'C:\\work', d: '/work/"quoted"' };
+			const folders = { a: '/home/ann/100%_a', b: '/home/ann/100x-a', c: 'C:\\work', d: '/home/ann/"quoted"' };
 			for (const [id, folder] of Object.entries(folders)) {
 				expect(await store.conversations.change(id, { folder }, at(30))).toBe(true);
 				if (id !== 'd') await store.messages.append(id, question(`${id}-1`));
@@ -58,11 +58,11 @@ export function testConversationMarks(bench: () => Bench): void {
 				const found = await store.conversations.listInFolder({ page: 1, limit: 10, ...(folder && { folder }) });
 				return found.map((each) => `${each.id} ${each.folder}`);
 			};
-			expect(await listed('/work/100%_a')).toEqual(['a /work/100%_a']);
+			expect(await listed('/home/ann/100%_a')).toEqual(['a /home/ann/100%_a']);
 			expect(await listed('C:\\work')).toEqual(['c C:\\work']);
-			expect(await listed('/WORK/100x-a')).toEqual([]);
+			expect(await listed('/HOME/ann/100x-a')).toEqual([]);
 			// One without a message isn't listed.
-			expect(await listed('/work/"quoted"')).toEqual([]);
+			expect(await listed('/home/ann/"quoted"')).toEqual([]);
 			expect((await listed()).map((each) => each[0])).toEqual(['c', 'b', 'a']);
 			expect(await store.runs.choiceOf('a')).toEqual({ ...NONE, folder: folders.a });
 		});
