@@ -148,6 +148,8 @@ export type CustomRunEvent =
 	/** An MCP server asks the person something during the call; only the kind of the answer is kept. */
 	| Custom<'tool.question', Omit<Question, 'reply'> & { toolCallId: string }>
 	| Custom<'tool.reply', { toolCallId: string; id: string; action: NonNullable<Question['reply']> }>
+	/** Another server goes on with the run, because its own has stopped. */
+	| Custom<'run.taken', { epoch: number }>
 	| Custom<'run.title', { title: string }>;
 
 /**

@@ -4,7 +4,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
-import { type Database, hasEffect, type MessagesTable } from '../schema.ts';
+import { type Database, hasEffect, isPostgres, type MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
 
 interface ModelMessage {
@@ -18,6 +18,12 @@ interface ModelMessage {
 interface MessageExtras {
 	items?: unknown[];
 	model?: string;
+}
+
+/** A run, and the epoch in which the writer owns it. */
+export interface RunOwner {
+	runId: string;
+	epoch: number;
 }
 
 /** One of the answers to a question that are seen side by side, until one is chosen. */
@@ -59,8 +65,11 @@ export interface Messages {
 	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
 	/** Updates status, run and content; keeps role, time, position and items. False if not found. */
 	update(conversationId: string, message: Message): Promise<boolean>;
-	/** Appends items; not safe for concurrent calls on one message. False if not found. */
-	appendItems(conversationId: string, messageId: string, items: unknown[]): Promise<boolean>;
+	/**
+	 * Appends items; not safe for concurrent calls on one message. False if not found, or if the run that writes them has
+	 * another owner by now.
+	 */
+	appendItems(conversationId: string, messageId: string, items: unknown[], writer?: RunOwner): Promise<boolean>;
 }
 
 interface MessagePage {
@@ -207,8 +216,11 @@ export function createMessages(db: Kysely<Database>): Messages {
 		update: (conversationId, message) =>
 			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message)),
 
-		appendItems: (conversationId, messageId, items) =>
-			db.transaction().execute((transaction) => appendItems(transaction, conversationId, messageId, items))
+		appendItems: (conversationId, messageId, items, writer) =>
+			db.transaction().execute(async (transaction) => {
+				if (writer && !(await isOwner(transaction, writer))) return false;
+				return appendItems(transaction, conversationId, messageId, items);
+			})
 	};
 }
 
@@ -219,20 +231,37 @@ export async function appendItems(
 	messageId: string,
 	items: readonly unknown[]
 ): Promise<boolean> {
+	const { stored, replace } = await setItems(transaction, conversationId, messageId);
+	return items.length === 0 || replace([...stored, ...items]);
+}
+
+/** The items of a message, for this transaction to replace. `replace` is false if the message isn't found. */
+export async function setItems(transaction: Transaction<Database>, conversationId: string, messageId: string) {
 	const row = await transaction
 		.selectFrom('messages')
 		.select('items')
 		.where('conversation_id', '=', conversationId)
 		.where('id', '=', messageId)
 		.executeTakeFirst();
-	if (!row) return false;
-	await transaction
-		.updateTable('messages')
-		.set({ items: JSON.stringify([...(itemsFromRow(row.items) ?? []), ...items]) })
-		.where('conversation_id', '=', conversationId)
-		.where('id', '=', messageId)
-		.execute();
-	return true;
+	return {
+		stored: itemsFromRow(row?.items ?? null) ?? [],
+		replace: (items: readonly unknown[]): Promise<boolean> =>
+			hasEffect(
+				transaction
+					.updateTable('messages')
+					.set({ items: JSON.stringify(items) })
+					.where('conversation_id', '=', conversationId)
+					.where('id', '=', messageId)
+			)
+	};
+}
+
+/** Keeps the run from being taken over until the transaction ends. */
+async function isOwner(transaction: Transaction<Database>, { runId, epoch }: RunOwner): Promise<boolean> {
+	const own = transaction.selectFrom('runs').select('id').where('id', '=', runId).where('epoch', '=', epoch);
+	// SQLite has no row locks, and one writer at a time.
+	const locked = isPostgres(transaction) ? own.forShare() : own;
+	return (await locked.where('state', '=', 'running').executeTakeFirst()) !== undefined;
 }
 
 const ROWS_PER_READ = 1000;
