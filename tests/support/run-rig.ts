@@ -8,6 +8,7 @@ import { createExecutionRecorder } from '../../src/lib/server/skill-admin/execut
 import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/trust/approval-policy.ts';
 import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
 import { createOutbox } from '../../src/lib/server/conversations/conversations.ts';
+import { soleReplica } from '../../src/lib/server/replica.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/turns/run-request.ts';
@@ -133,6 +134,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log,
+			replica: soleReplica(),
 			recorder: createExecutionRecorder(store, log)
 		});
 	const runner = createRunner();

@@ -39,6 +39,7 @@ import { createQuestions, type Questions } from './turns/questions.ts';
 import { joinTools } from './turns/toolbox.ts';
 import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
+import { soleReplica } from './replica.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
@@ -107,8 +108,9 @@ export async function createApp(config: Config): Promise<App> {
 
 async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
 	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
+	const replica = soleReplica();
 	const rooms = createWorkspaceRooms(config.execution.limits);
-	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
+	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms, replica });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
@@ -209,6 +211,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const questions = createQuestions();
 	const runner = new Runner({
 		...turns,
+		replica,
 		questions,
 		// Only in a conversation, where a person can answer.
 		builtins: async (offer: BuiltinOffer) =>

@@ -5,6 +5,8 @@ import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../shared/errors.ts';
 import { inPlainWords, sentenceOf } from '../shared/plain-issues.ts';
+import type { StoredEvent } from './store/chat/runs.ts';
+import { idOfEvent } from '../shared/events.ts';
 import { rpcRefusal } from './protocols/refusals.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 import { readText } from './read-text.ts';
@@ -160,14 +162,14 @@ function attachmentAs(name: string): string {
 	return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
-/** SSE of a run’s stored events, with `seq` as id; named `event`, if given. */
+/** SSE of a run’s stored events, named `event`, if given. Their id is `seq`, or `epoch.seq` once another server goes on. */
 export async function* runEventFrames(
-	batches: AsyncIterable<{ seq: number; data: string }[]> | Iterable<{ seq: number; data: string }[]>,
+	batches: AsyncIterable<StoredEvent[]> | Iterable<StoredEvent[]>,
 	event?: string
 ): AsyncGenerator<string> {
 	const name = event === undefined ? '' : `event: ${event}\n`;
 	for await (const batch of batches) {
-		yield batch.map(({ seq, data }) => `${name}id: ${seq}\ndata: ${data}\n\n`).join('');
+		yield batch.map((each) => `${name}id: ${idOfEvent(each)}\ndata: ${each.data}\n\n`).join('');
 	}
 }
 

@@ -49,6 +49,8 @@ export interface AgentRun {
 	web?: readonly WebTool[];
 	threadId: string;
 	runId: string;
+	/** Of the ids of texts; default: the run's id. */
+	prefix?: string;
 	limits: AgentLimits;
 	/** For `limits.maxDurationMs`. Started with the turn, so preparing it counts too. */
 	time: TimeLimit;
@@ -122,7 +124,11 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			effort: run.effort ?? undefined,
 			options: run.options
 		};
-		const answer = yield* timed(readAnswer(model.stream(request, signal), `${runId}_${step}`), { usage, time, pace });
+		const answer = yield* timed(readAnswer(model.stream(request, signal), `${run.prefix ?? runId}_${step}`), {
+			usage,
+			time,
+			pace
+		});
 		addUsage(usage, answer.usage);
 		if (answer.answeredBy) usage.answeredBy = answer.answeredBy;
 		for (const key of ['leftOut', 'notAsked'] as const)

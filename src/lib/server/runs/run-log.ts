@@ -72,6 +72,11 @@ export class RunLog implements UnsavedEvents {
 		this.#tellLost = onLost;
 	}
 
+	/** Whether it can still be written. */
+	get isOpen(): boolean {
+		return !this.#isEnded && this.#lost === null;
+	}
+
 	/** The answer as folded so far, and the last event in it. */
 	get snapshot(): LiveAnswer {
 		return {
@@ -106,29 +111,35 @@ export class RunLog implements UnsavedEvents {
 	}
 
 	/**
-	 * Ends the run with its terminal event, which is stored before it's shown. False if the run is another server's by now:
-	 * then it goes on there, and followers here fail. @throws the error that prevented that
+	 * Ends the run with its terminal event, which is stored before it's shown. False if another server goes on with the run:
+	 * then nothing is written, and followers here fail. @throws the error that prevented that
 	 */
 	async end(event: RunEvent): Promise<boolean> {
 		await this.#writer.leave(this);
 		await this.#recording;
 		let last = this.#lost ? toRunError(this.#lost.error) : event;
 		try {
-			if (!(await this.#storeEnd(last)) && (await this.#isTaken())) {
+			const isStored = !(await this.#isTaken(this.#lost?.error)) && (await this.#storeEnd(last));
+			if (!isStored && (await this.#isTaken(new RunGone()))) {
+				this.#isEnded = true;
 				this.#window.break(takenOver());
 				return false;
 			}
 		} catch (error) {
 			// Don't report a success that a reload wouldn't show.
 			last = toRunError(error);
+			this.#finish(last);
 			throw error;
-		} finally {
-			this.#isEnded = true;
-			this.#push(last);
-			this.#storedSeq = this.#window.lastSeq;
-			this.#window.end();
 		}
+		this.#finish(last);
 		return true;
+	}
+
+	#finish(last: RunEvent): void {
+		this.#isEnded = true;
+		this.#push(last);
+		this.#storedSeq = this.#window.lastSeq;
+		this.#window.end();
 	}
 
 	/** Stores what there is, and then nothing more: another server goes on. Followers here fail. */
@@ -167,9 +178,11 @@ export class RunLog implements UnsavedEvents {
 		return this.#window.follow(after, signal);
 	}
 
-	async #isTaken(): Promise<boolean> {
+	/** Whether a run that can't be written here goes on, or has ended, elsewhere. */
+	async #isTaken(reason: unknown): Promise<boolean> {
+		if (!(reason instanceof RunGone)) return false;
 		const run = await this.#store.runs.get(this.runId);
-		return run !== null && run.epoch > this.epoch;
+		return run !== null && (run.state === 'running' || run.epoch > this.epoch);
 	}
 
 	/** False if the run isn't running here any more. */

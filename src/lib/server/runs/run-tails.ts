@@ -28,6 +28,11 @@ export class RunTails {
 		this.#log = log;
 	}
 
+	/** Of the runs that are followed. */
+	get ids(): string[] {
+		return [...this.#tails.keys()];
+	}
+
 	/** There is news of these runs; ids of others don't matter. */
 	wake(runIds: readonly string[]): void {
 		let isAny = false;
@@ -76,7 +81,7 @@ export class RunTails {
 		const tail = known ?? { window: new EventWindow(this.#runs, id, lastSeq), followers: 0, isDirty: true };
 		tail.followers += 1;
 		this.#tails.set(id, tail);
-		this.#timer ??= setInterval(() => this.wake([...this.#tails.keys()]), LOOK_EVERY_MS);
+		this.#timer ??= setInterval(() => this.wake(this.ids), LOOK_EVERY_MS);
 		if (!known) this.#read();
 		return tail;
 	}

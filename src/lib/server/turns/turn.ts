@@ -28,6 +28,8 @@ export interface Turn {
 	request: RunRequest;
 	/** The answer before the run's first event. */
 	answer: Message;
+	/** Counts the servers that have written this run. */
+	epoch: number;
 	/** Used for the whole turn, even if the settings change. */
 	model: Model;
 	/** Reasoning effort; null: the model's default. */
@@ -156,6 +158,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		web,
 		threadId: conversationId,
 		runId,
+		prefix: turn.epoch === 1 ? runId : `${runId}.${turn.epoch}`,
 		limits,
 		time,
 		spent: answer.usage,

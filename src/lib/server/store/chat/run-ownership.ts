@@ -54,8 +54,8 @@ export interface RunNews {
 }
 
 export interface RunOwnership {
-	/** Renews the leases of a server’s runs. Returns the ids of those that are still its own. */
-	renew(bootId: string): Promise<ReadonlySet<string>>;
+	/** Renews the leases of these runs. Returns the ids of those that are still the server’s own. */
+	renew(bootId: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
 	/** Ends the leases of a server’s runs: the first server that sees it goes on. Returns their number. */
 	release(bootId: string): Promise<number>;
 	/**
@@ -91,9 +91,10 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 	}
 
 	return {
-		async renew(bootId) {
+		async renew(bootId, ids) {
 			const { rows } = await sql<{ id: string }>`
-				update runs set lease_until = ${LEASED} where state = 'running' and boot_id = ${bootId} returning id`.execute(db);
+				update runs set lease_until = ${LEASED}
+				where id = any(${ids}::text[]) and state = 'running' and boot_id = ${bootId} returning id`.execute(db);
 			return new Set(rows.map(({ id }) => id));
 		},
 

@@ -133,16 +133,15 @@ function createAdvance(db: Kysely<Database>): Advance {
 /** All runs in one statement: in Postgres, each one costs a trip over the network. */
 const advanceAtOnce: Advance = async (transaction, advances) => {
 	const all = advances.flatMap(({ runId, events, epoch = 1 }) => events.map((event) => ({ runId, epoch, ...event })));
-	const { rows } = await sql<{ id: string; last_seq: number }>`
-		with given as (
-			select * from unnest(
-				${advances.map(({ runId }) => runId)}::text[], ${advances.map(({ epoch = 1 }) => epoch)}::int[],
-				${advances.map(({ events }) => events.length)}::int[]
-			) as given(id, epoch, count)
-		), advanced as (
-			update runs set last_seq = last_seq + given.count from given
-			where runs.id = given.id and runs.state = 'running' and runs.epoch = given.epoch
-			returning runs.id, runs.last_seq
+	const given = sql`unnest(
+		${advances.map(({ runId }) => runId)}::text[], ${advances.map(({ epoch = 1 }) => epoch)}::int[],
+		${advances.map(({ events }) => events[0]?.seq ?? 0)}::int[], ${advances.map(({ events }) => events.length)}::int[]
+	) as given(id, epoch, first, count)`;
+	const isOwn = sql`runs.id = given.id and runs.state = 'running' and runs.epoch = given.epoch`;
+	const { rows } = await sql<{ id: string }>`
+		with advanced as (
+			update runs set last_seq = last_seq + given.count from ${given}
+			where ${isOwn} and (given.count = 0 or runs.last_seq = given.first - 1) returning runs.id
 		), added as (
 			insert into run_events (run_id, seq, data, epoch)
 			select event.id, event.seq, event.data, event.epoch from unnest(
@@ -150,13 +149,21 @@ const advanceAtOnce: Advance = async (transaction, advances) => {
 				${all.map(({ data }) => data)}::text[], ${all.map(({ epoch }) => epoch)}::int[]
 			) as event(id, seq, data, epoch) join advanced on advanced.id = event.id
 		)
-		select id, last_seq from advanced`.execute(transaction);
-	const lasts = new Map(rows.map(({ id, last_seq }) => [id, last_seq]));
-	for (const { runId, events } of advances) {
-		const last = lasts.get(runId);
-		if (last !== undefined) requireSuccession(runId, last - events.length, events);
+		select id from advanced`.execute(transaction);
+	const advanced = new Set(rows.map(({ id }) => id));
+	const rest = advances.filter(({ runId }) => !advanced.has(runId));
+	if (rest.length > 0) {
+		// Its own, but not advanced: the events don't follow.
+		const own = await sql<{ id: string; last_seq: number }>`
+			select runs.id, runs.last_seq from runs, ${given} where ${isOwn}`.execute(transaction);
+		const lasts = new Map(own.rows.map(({ id, last_seq }) => [id, last_seq]));
+		for (const { runId, events } of rest) {
+			const last = lasts.get(runId);
+			if (last !== undefined) requireSuccession(runId, last, events);
+		}
 	}
-	return new Set(advances.flatMap(({ runId }) => (lasts.has(runId) ? [] : [runId])));
+	for (const { runId, events } of advances) requireSuccession(runId, (events[0]?.seq ?? 1) - 1, events);
+	return new Set(rest.map(({ runId }) => runId));
 };
 
 /** The tables of logs, and whose each event is. */

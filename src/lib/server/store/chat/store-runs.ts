@@ -70,8 +70,8 @@ export interface Runs extends RunOwnership {
 	readEvents(runId: string, range: EventRange): Promise<StoredEvent[]>;
 	/** How fast models answered here lately, by id. */
 	speeds(): Promise<Map<string, ModelSpeed>>;
-	/** Running runs of other server starts, which crashed or run elsewhere. */
-	listRunning(bootId: string): Promise<RunRecord[]>;
+	/** Running runs of other server starts, which crashed or run elsewhere; of all conversations, or of one. */
+	listRunning(bootId: string, conversationId?: string): Promise<RunRecord[]>;
 }
 
 export function createRuns(db: Kysely<Database>): Runs {
@@ -99,12 +99,13 @@ export function createRuns(db: Kysely<Database>): Runs {
 
 		speeds: () => readSpeeds(db),
 
-		async listRunning(bootId) {
+		async listRunning(bootId, conversationId) {
 			const rows = await db
 				.selectFrom('runs')
 				.select(RUN_COLUMNS)
 				.where('state', '=', 'running')
 				.where('boot_id', '!=', bootId)
+				.$if(conversationId !== undefined, (query) => query.where('conversation_id', '=', conversationId ?? ''))
 				.orderBy('started_at')
 				.execute();
 			return rows.map((row) => ({ ...row }));
