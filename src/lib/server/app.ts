@@ -105,8 +105,14 @@ export async function createApp(config: Config): Promise<App> {
 	}
 }
 
+async function openStore({ database, dataDir }: Config, log: Log): Promise<Store> {
+	if (database === null) return openSqliteStore(join(dataDir, 'app.sqlite'));
+	const { openPostgresStore } = await import('./store/postgres.ts');
+	return openPostgresStore(database.url, { directUrl: database.directUrl, log });
+}
+
 async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
-	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
+	const store = await openStore(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
