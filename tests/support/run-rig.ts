@@ -8,7 +8,7 @@ import { createExecutionRecorder } from '../../src/lib/server/skill-admin/execut
 import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/trust/approval-policy.ts';
 import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
 import { createOutbox } from '../../src/lib/server/conversations/conversations.ts';
-import { soleReplica } from '../../src/lib/server/replica.ts';
+import { type Replica, soleReplica } from '../../src/lib/server/replica.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/turns/run-request.ts';
@@ -25,7 +25,7 @@ import type { ModelRouting, Presets } from '../../src/lib/shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
-import { startModelServer, type Reply } from './model-server.ts';
+import { type ModelServer, startModelServer, type Reply } from './model-server.ts';
 
 export interface RigOptions {
 	/** Files in the skills folder. */
@@ -56,6 +56,9 @@ export interface RigOptions {
 	builtins?: (offer: { only?: readonly string[] | undefined }) => BuiltinTools;
 	/** Number of skills described for a question. */
 	maxSuggested?: () => number;
+	/** Among other servers, whose data it shares; it's closed with the rig. Default: alone, with SQLite. */
+	among?: { root: string; server: ModelServer; store: Store; replica: Replica };
+	takeover?: 'go-on' | 'interrupt';
 	/** Wraps the runner's store, so it can fail. */
 	wrapStore?: (store: Store) => Store;
 }
@@ -74,19 +77,21 @@ const DEMO_SKILL: Record<string, string> = {
 
 /** `script`: the model's replies, one per request. */
 export async function createRunRig(script: Reply[], options: RigOptions = {}) {
-	const root = await mkdtemp(join(tmpdir(), 'run-rig-'));
+	const { among } = options;
+	const root = among?.root ?? (await mkdtemp(join(tmpdir(), 'run-rig-')));
 	for (const [path, text] of Object.entries(options.skills ?? DEMO_SKILL)) {
 		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
 		await writeFile(join(root, 'skills', path), text);
 	}
-	const server = await startModelServer(script, options.models ? { models: options.models } : {});
-	const database = await openSqliteStore(join(root, 'app.sqlite'));
+	const server = among?.server ?? (await startModelServer(script, options.models ? { models: options.models } : {}));
+	const database = among?.store ?? (await openSqliteStore(join(root, 'app.sqlite')));
+	const replica = among?.replica ?? soleReplica();
 	const store = options.wrapStore?.(database) ?? database;
 	const skills = await createSkillsProvider(join(root, 'skills'), { sandbox: plainProcesses() });
 	const workspaces = createWorkspaces(root);
 	const logged: string[] = [];
 	const log = createLog((line) => logged.push(line));
-	const changes = createConversationChanges();
+	const changes = createConversationChanges(replica);
 	const modes = await openSkillModes(store);
 	const trust = createTrust({
 		store,
@@ -134,8 +139,9 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log,
-			replica: soleReplica(),
-			recorder: createExecutionRecorder(store, log)
+			replica,
+			takeover: options.takeover,
+			recorder: createExecutionRecorder(store, log, { bootId: replica.id })
 		});
 	const runner = createRunner();
 	const outbox = createOutbox({ store, runner, changes });
@@ -162,6 +168,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		store,
 		/** The same database, not wrapped by `wrapStore`. */
 		database,
+		replica,
 		models,
 		skills,
 		workspaces,
@@ -198,9 +205,11 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		},
 		async close() {
 			await runner.close();
-			await server.close();
 			await skills.close();
+			await replica.close();
 			await database.close();
+			if (among) return;
+			await server.close();
 			await rm(root, { recursive: true, force: true });
 		}
 	};

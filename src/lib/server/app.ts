@@ -39,7 +39,7 @@ import { createQuestions, type Questions } from './turns/questions.ts';
 import { joinTools } from './turns/toolbox.ts';
 import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
-import { soleReplica } from './replica.ts';
+import { openReplica, type Replica, soleReplica } from './replica.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
@@ -106,9 +106,23 @@ export async function createApp(config: Config): Promise<App> {
 	}
 }
 
+/** SQLite for this server alone, or Postgres with others. */
+async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ store: Store; replica: Replica }> {
+	if (database === null) return { store: await openSqliteStore(join(dataDir, 'app.sqlite')), replica: soleReplica() };
+	const { connectPostgres, openPostgresStore } = await import('./store/postgres.ts');
+	const { url, directUrl } = database;
+	const store = await openPostgresStore(url, { directUrl, log });
+	try {
+		const connect = () => connectPostgres(directUrl, { startMs: 0, log });
+		return { store, replica: await openReplica({ connect, replicas: store.replicas, log }) };
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
+}
+
 async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
-	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
-	const replica = soleReplica();
+	const { store, replica } = await openDatabase(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms, replica });
 	const { skills, builtins, approvals, modes, settings } = parts;
@@ -130,7 +144,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	);
 	const models = createModels({ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
-	const changes = createConversationChanges();
+	const changes = createConversationChanges(replica);
 	const mcpServers = await openMcpServers({
 		store,
 		vault: parts.vault,
@@ -284,6 +298,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		pushHosts: config.a2aPushHosts
 	});
 	await a2a.resume();
+	await replica.start();
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
@@ -328,6 +343,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();
+			await replica.close();
 			await store.close();
 			dataFolder.close();
 		}

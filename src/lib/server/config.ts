@@ -17,6 +17,14 @@ const baseUrl = (fallback: string) =>
 		.transform((url) => url.replace(/\/+$/, ''))
 		.default(fallback);
 
+const postgresUrl = z
+	.string()
+	.refine((url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url), {
+		error:
+			'must be like postgres://user:password@host/database, with %40 for an @ in the password (and so on for other signs)'
+	})
+	.optional();
+
 const text = z.string().optional();
 const list = z.string().default('');
 const flag = z.stringbool().default(false);
@@ -41,6 +49,8 @@ const schema = z.object({
 	TRUST_PROXY: flag,
 	SECRETS_KEY: z.string().min(16).optional(),
 	DATA_DIR: z.string().default('./data'),
+	DATABASE_URL: postgresUrl,
+	DATABASE_DIRECT_URL: postgresUrl,
 	SKILLS_DIRS: text,
 	SKILLS_HOME: z.stringbool().optional(),
 	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000),
@@ -110,7 +120,10 @@ export interface Config {
 	a2aPushHosts: string[];
 	/** Where MCP servers are searched for. */
 	mcpRegistryUrl: string;
+	/** Never null with a database that other servers may use. */
 	secretsKey: string | null;
+	/** Postgres; null: SQLite in the data folder. `directUrl`: past a pooler, for what it can't carry. */
+	database: { url: string; directUrl: string } | null;
 	execution: ExecutionConfig;
 	catalog: CatalogConfig;
 	apiKey: string | null;
@@ -208,13 +221,15 @@ const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'OPENROUTER_API_KEY',
 	'ADMIN_TOKEN',
 	'SECRETS_KEY',
+	'DATABASE_URL',
+	'DATABASE_DIRECT_URL',
 	'SKILLSMP_API_KEY',
 	'GITHUB_TOKEN'
 ]);
 
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
 const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+	/^(OPENROUTER_|DATABASE_URL$|DATABASE_DIRECT_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** @throws Error naming the variable and its value */
 export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
@@ -233,6 +248,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 	}
 	const values = parsed.data;
 	refuseOpenServer(values);
+	refuseOwnKey(values);
 	const dataDir = resolve(values.DATA_DIR);
 	return {
 		host: values.HOST,
@@ -242,6 +258,10 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
 		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
+		database:
+			values.DATABASE_URL === undefined
+				? null
+				: { url: values.DATABASE_URL, directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL },
 		execution: executionOf(values, paths),
 		catalog: catalogOf(values),
 		apiKey: values.OPENROUTER_API_KEY ?? null,
@@ -278,6 +298,18 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof s
 	throw new Error(
 		`${name} is “${value}”, so other computers can reach this server, but ADMIN_TOKEN isn’t set. Set it to a long ` +
 			`secret (openssl rand -hex 32 creates one), or remove ${name}.`
+	);
+}
+
+/** A key in one server's data folder would encrypt what others, with the same database, couldn't read. @throws Error naming the setting */
+function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY }: z.infer<typeof schema>): void {
+	if (DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined) {
+		throw new Error('DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t. Set DATABASE_URL, too, or remove it.');
+	}
+	if (DATABASE_URL === undefined || SECRETS_KEY !== undefined) return;
+	throw new Error(
+		'DATABASE_URL is set, so other servers may use the same database, but SECRETS_KEY isn’t set. Set it to the same long ' +
+			'secret for all of them (openssl rand -hex 32 creates one), or remove DATABASE_URL to keep the data in DATA_DIR.'
 	);
 }
 

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Client, Notification } from 'pg';
 import type { Log } from './log.ts';
-import type { Replicas } from './store/replicas.ts';
+import { CHANNEL, type Replicas } from './store/replicas.ts';
 
 /**
  * What servers tell each other, with ids as words. `runs`: new events; `wants`: wishes for their owners; `lapsed`: runs without
@@ -56,12 +56,11 @@ interface SharedOptions {
 	/** A connection of its own: no pooler carries LISTEN and session locks. */
 	connect(): Promise<Client>;
 	replicas: Replicas;
-	version: string;
 	log: Log;
 }
 
 /** @throws if the database can't be reached */
-export async function openReplica({ connect, replicas, version, log }: SharedOptions): Promise<Replica> {
+export async function openReplica({ connect, replicas, log }: SharedOptions): Promise<Replica> {
 	const id = randomUUID();
 	const lockKey = randomInt(1, 2 ** 31 - 1);
 	const listeners = new Map<Topic, ((words: readonly string[]) => void)[]>();
@@ -93,7 +92,7 @@ export async function openReplica({ connect, replicas, version, log }: SharedOpt
 		opened.on('error', drop);
 		opened.on('end', drop);
 		opened.on('notification', onMessage);
-		await opened.query(`listen ${replicas.channel}`);
+		await opened.query(`listen ${CHANNEL}`);
 		await opened.query('select pg_advisory_lock($1, $2)', [LOCKS, lockKey]);
 		return opened;
 	};
@@ -109,7 +108,7 @@ export async function openReplica({ connect, replicas, version, log }: SharedOpt
 	const look = async (on: Client): Promise<void> => {
 		if (performance.now() - lastBeat >= BEAT_EVERY_MS) {
 			lastBeat = performance.now();
-			await replicas.beat({ id, lockKey, version });
+			await replicas.beat({ id, lockKey });
 		}
 		if (performance.now() < quietUntil) return;
 		const { rows } = await on.query<{ id: string; lock_key: number; free: boolean; silent: boolean }>(
@@ -144,7 +143,7 @@ export async function openReplica({ connect, replicas, version, log }: SharedOpt
 	};
 
 	client = await open();
-	await replicas.beat({ id, lockKey, version });
+	await replicas.beat({ id, lockKey });
 	lastBeat = performance.now();
 
 	return {

@@ -102,6 +102,7 @@ export class RunLog implements UnsavedEvents {
 
 	/** Stores items of the answer for later turns, in the order of calls. */
 	record(items: ResponseItem[]): void {
+		if (this.#lost?.error instanceof RunGone) return;
 		this.#recording = this.#recording
 			.then(() => this.#store.messages.appendItems(this.conversationId, this.#message.id, items, this))
 			.then(

@@ -1,4 +1,5 @@
 /** Converts database errors (SQLite result codes, Postgres SQLSTATEs, Node's codes) to errors people can act on. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../shared/errors.ts';
 
 const SQLITE_BUSY = 5;
@@ -6,8 +7,10 @@ const SQLITE_BUSY = 5;
 const SQLITE_UNAVAILABLE = new Set([SQLITE_BUSY, 6, 8, 10]);
 const SQLITE_FULL = 13;
 
-/** Connection and resource errors, deadlock and serialization, lock not available, shutdown. */
-const POSTGRES_UNAVAILABLE = /^(08...|53...|40001|40P01|55P03|57P0.)$/;
+/** Connection and resource errors, deadlock and serialization, lock not available, took too long, shutdown. */
+const POSTGRES_UNAVAILABLE = /^(08...|53...|40001|40P01|55P03|57014|57P0.)$/;
+/** Postgres ended one of two writers that waited for each other. */
+const POSTGRES_CONFLICT = new Set(['40001', '40P01']);
 const POSTGRES_DISK_FULL = '53100';
 
 const SOCKET_UNAVAILABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
@@ -27,17 +30,49 @@ export function toStorageError(error: unknown): unknown {
 	return error;
 }
 
-/** Wraps all methods so that their errors go through `toStorageError`. */
+/** The connection to the database broke, or there was none. */
+export class ConnectionLost extends Error {
+	/** SQLSTATE `connection_failure`. */
+	readonly code = '08006';
+	/** Nothing of it was written, or will be: it can be done again. */
+	readonly isUnwritten: boolean;
+
+	constructor(cause: unknown, { isUnwritten }: { isUnwritten: boolean }) {
+		const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+		super(error instanceof Error ? error.message : String(error), { cause });
+		this.isUnwritten = isUnwritten;
+	}
+}
+
+/** How often a method is done again, and the wait before, which doubles and varies: two that met would meet again. */
+const AGAIN = { times: 5, firstMs: 5 };
+
+/**
+ * Wraps all methods: those that Postgres undid are done again, other errors go through `toStorageError`. So a method is one
+ * statement or transaction, or several that may be repeated.
+ */
 export function withStorageErrors<Aggregate extends object>(aggregate: Aggregate): Aggregate {
 	const methods = Object.entries(aggregate) as [string, (...values: unknown[]) => Promise<unknown>][];
-	const translated = methods.map(([name, method]) => [
+	const wrapped = methods.map(([name, method]) => [
 		name,
-		(...values: unknown[]) =>
-			method(...values).catch((error: unknown) => {
-				throw toStorageError(error);
-			})
+		async (...values: unknown[]) => {
+			for (let attempt = 0; ; attempt += 1) {
+				try {
+					return await method(...values);
+				} catch (error) {
+					if (attempt === AGAIN.times || !wasUndone(error)) throw toStorageError(error);
+				}
+				await delay(AGAIN.firstMs * 2 ** attempt * (0.5 + Math.random()));
+			}
+		}
 	]);
-	return Object.fromEntries(translated) as Aggregate;
+	return Object.fromEntries(wrapped) as Aggregate;
+}
+
+/** Whether nothing of it was written, and the next time may go well. */
+function wasUndone(error: unknown): boolean {
+	if (error instanceof ConnectionLost) return error.isUnwritten;
+	return error instanceof Error && 'code' in error && POSTGRES_CONFLICT.has(String(error.code));
 }
 
 /** Whether another process has locked the SQLite database. */

@@ -4,18 +4,15 @@ import type { Database } from './schema.ts';
 
 /** Postgres takes less than 8,000 bytes. */
 const MAX_WORD_BYTES = 7_900;
-const CHANNEL = 'openrouter_skills';
+/** Where words are heard. */
+export const CHANNEL = 'openrouter_skills';
 
 export function createReplicas(db: Kysely<Database>) {
 	return {
-		/** Where words are heard. */
-		channel: CHANNEL,
-
 		/** Adds the server, or says that it lives. */
-		async beat({ id, lockKey, version }: { id: string; lockKey: number; version: string }): Promise<void> {
+		async beat({ id, lockKey }: { id: string; lockKey: number }): Promise<void> {
 			await sql`
-				insert into replicas (id, lock_key, version, started_at, beat_at)
-				values (${id}, ${lockKey}, ${version}, now(), now())
+				insert into replicas (id, lock_key, started_at, beat_at) values (${id}, ${lockKey}, now(), now())
 				on conflict (id) do update set beat_at = now()`.execute(db);
 		},
 

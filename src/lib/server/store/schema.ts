@@ -103,7 +103,6 @@ interface ReplicasTable {
 	id: string;
 	/** Of the advisory lock that it holds as long as it lives. */
 	lock_key: number;
-	version: string;
 	started_at: string;
 	beat_at: string;
 }

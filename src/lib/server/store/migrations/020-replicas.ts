@@ -6,7 +6,6 @@ export async function addReplicas(db: Kysely<unknown>): Promise<void> {
 		.createTable('replicas')
 		.addColumn('id', 'text', (column) => column.primaryKey())
 		.addColumn('lock_key', 'integer', (column) => column.notNull().unique())
-		.addColumn('version', 'text', (column) => column.notNull())
 		.addColumn('started_at', sql`timestamptz`, (column) => column.notNull())
 		.addColumn('beat_at', sql`timestamptz`, (column) => column.notNull())
 		.execute();
