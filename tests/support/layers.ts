@@ -38,6 +38,8 @@ const REDACT = 'lib/server/sandbox/output/redact.ts';
 const SKILLS = 'lib/server/skills/';
 const AGENT = 'lib/server/agent/';
 const STORE = 'lib/server/store/';
+/** Words between servers on the same database. */
+const REPLICA = 'lib/server/replica.ts';
 const TRUST = 'lib/server/trust/';
 const TURNS = 'lib/server/turns/';
 const NETWORK = 'lib/server/network/';
@@ -77,9 +79,10 @@ const LAYERS: Layer[] = [
 			'lib/server/skills/run/execution-host.ts'
 		]
 	},
+	{ path: REPLICA, imports: [LOG, STORE] },
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
-	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, STORE, TURNS] },
+	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, REPLICA, STORE, TURNS] },
 	{
 		path: 'lib/server/conversations/',
 		imports: [SHARED, LOG, SAFE_PATH, WORKSPACES, AGENT, SKILLS, STORE, TRUST, TURNS, 'lib/server/runs/']

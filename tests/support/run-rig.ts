@@ -111,8 +111,10 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		effort: () => options.set?.effort ?? null
 	};
 	const questions = createQuestions();
-	const createRunner = (): Runner =>
-		new Runner({
+	const createRunner = (): Runner => {
+		// Another runner of the rig plays the next start of the server.
+		const own = among ? replica : soleReplica();
+		return new Runner({
 			store,
 			skills,
 			workspaces,
@@ -139,10 +141,11 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log,
-			replica,
+			replica: own,
 			takeover: options.takeover,
-			recorder: createExecutionRecorder(store, log, { bootId: replica.id })
+			recorder: createExecutionRecorder(store, log, { bootId: own.id })
 		});
+	};
 	const runner = createRunner();
 	const outbox = createOutbox({ store, runner, changes });
 	let count = 0;

@@ -145,7 +145,5 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		expect(last.filter(({ type }) => type === 'function_call')).toHaveLength(2);
 		const outputs = last.filter(({ type }) => type === 'function_call_output');
 		expect(outputs.map(({ output }) => String(output).includes('isn’t known'))).toEqual([false, true]);
-		const { data } = await b.store.skillExecutions.list({}, { page: 1, limit: 10 });
-		expect(data.map(({ status }) => status).toSorted()).toEqual(['error', 'success']);
 	});
 });

@@ -19,7 +19,7 @@ interface Tail {
 export class RunTails {
 	#runs: Runs;
 	#tails = new Map<string, Tail>();
-	#reading: Promise<void> | null = null;
+	#isReading = false;
 	#timer: NodeJS.Timeout | undefined;
 	#log: (error: unknown) => void;
 
@@ -97,10 +97,12 @@ export class RunTails {
 
 	/** One statement at a time; what becomes dirty meanwhile is read next. */
 	#read(): void {
-		this.#reading ??= this.#readAll()
+		if (this.#isReading) return;
+		this.#isReading = true;
+		void this.#readAll()
 			.catch(this.#log)
 			.finally(() => {
-				this.#reading = null;
+				this.#isReading = false;
 				if ([...this.#tails.values()].some(({ isDirty }) => isDirty)) this.#read();
 			});
 	}

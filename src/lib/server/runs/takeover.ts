@@ -16,7 +16,7 @@ export const INTERRUPTED: RunEvent = {
 };
 
 /** How often a run is taken over: one that ends its server again and again must not end all. */
-export const MOST_TAKEOVERS = 2;
+const MOST_TAKEOVERS = 2;
 
 const PAGE = { limit: 1000, maxBytes: 1024 * 1024 };
 
