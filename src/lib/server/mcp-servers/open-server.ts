@@ -196,10 +196,11 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			});
 			return { transport: program, said: () => tail, end: async () => undefined };
 		}
+		const { access } = at;
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
 			requestInit: { headers: { ...at.headers } },
-			fetch: createGuardedFetch(at.url, at.access?.fetch),
-			...(at.access && { authProvider: at.access.provider })
+			fetch: createGuardedFetch(at.url),
+			...(access && { authProvider: { token: async () => access.token(), onUnauthorized: () => access.renew() } })
 		});
 		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
@@ -308,13 +309,11 @@ const MAX_BYTES = 10 * 1024 * 1024;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `address` may be any host, because the operator set it. `signIn` gets what goes to other hosts. */
-function createGuardedFetch(address: string, signIn?: Fetch, maxBytes = MAX_BYTES): Fetch {
+/** `address` may be any host, because the operator set it. */
+function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
 	const { origin } = new URL(address);
 	return async (url, init = {}) => {
 		const target = new URL(url);
-		// Tokens are renewed elsewhere.
-		if (signIn && target.origin !== origin) return signIn(target, init);
 		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
 		// The client decides about redirects.
 		const response = await fetch(target, { ...init, redirect: 'manual' });
