@@ -12,14 +12,19 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	grants: URLSearchParams[];
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
+	/** May answer the token endpoint in its place, at once or later. */
+	onToken: (form: URLSearchParams) => object | null | Promise<object | null>;
+	/** Of everything that reaches it as an authorization server. */
+	asked: { path: string; headers: IncomingMessage['headers'] }[];
 	/** Ends all access tokens, and with `renewals` those for renewing, too. */
 	expire(what?: 'renewals'): void;
 }
 
-/** Signs everybody in who comes to its page. */
-export async function startAuthorizedServer(): Promise<AuthorizedServer> {
+/** Signs everybody in who comes to its page. `tokens` may be those of another one, which then accepts this one's. */
+export async function startAuthorizedServer(tokens = new Set<string>()): Promise<AuthorizedServer> {
 	const clients: string[] = [];
-	const tokens = new Set<string>();
+	const asked: AuthorizedServer['asked'] = [];
+	const own: Pick<AuthorizedServer, 'onToken'> = { onToken: () => null };
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
 	const wrong = new Map<string, object>();
@@ -55,6 +60,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 			response.end(JSON.stringify(body));
 			return true;
 		};
+		if (pathname !== '/mcp') asked.push({ path: pathname, headers: request.headers });
 		const told = wrong.get(pathname);
 		if (told) return json(told);
 		if (pathname.startsWith('/.well-known/oauth-protected-resource')) {
@@ -92,10 +98,11 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		if (pathname === '/register' || pathname === '/token') {
 			const chunks: Buffer[] = [];
 			request.on('data', (chunk: Buffer) => chunks.push(chunk));
-			request.on('end', () => {
+			request.on('end', async () => {
 				const text = Buffer.concat(chunks).toString();
 				if (pathname === '/token') {
-					const granted = grant(new URLSearchParams(text));
+					const form = new URLSearchParams(text);
+					const granted = (await own.onToken(form)) ?? grant(form);
 					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
 				}
 				const about = JSON.parse(text) as { client_name: string };
@@ -118,5 +125,5 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		if (what === 'renewals') renewals.clear();
 	};
 	const server = await startFixtureHttp(before);
-	return { ...server, clients, tokens, grants, wrong, expire };
+	return Object.assign(own, { ...server, clients, tokens, grants, wrong, asked, expire });
 }

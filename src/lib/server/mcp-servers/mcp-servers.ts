@@ -126,6 +126,11 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 		if (!entry) throw new AppError('not_found', `No MCP server named “${name}”.`);
 		return entry;
 	};
+	const placeAgain = (name: string): McpServer => {
+		const { stored, values } = entryOf(name);
+		place(stored, values);
+		return toServer(entryOf(name));
+	};
 	const serverTools = (): ServerTools[] =>
 		sorted(entries).flatMap(({ stored, values, connection }) => {
 			if (!connection) return [];
@@ -181,20 +186,18 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			}
 			return { url: await signIns.start(name, transport.url, back.href) };
 		},
-		completeSignIn: (name, answer) =>
-			inTurn(async () => {
-				const { stored, values } = entryOf(name);
-				if (stored.transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
-				await signIns.complete(name, stored.transport.url, answer);
-				place(stored, values);
-				return toServer(entryOf(name));
-			}),
+		async completeSignIn(name, answer) {
+			const { transport } = entryOf(name).stored;
+			if (transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
+			// Not in turn: a server that dawdles holds up nobody else.
+			await signIns.complete(name, transport.url, answer);
+			return inTurn(async () => placeAgain(name));
+		},
 		signOut: (name) =>
 			inTurn(async () => {
-				const { stored, values } = entryOf(name);
+				entryOf(name);
 				await signIns.remove(name);
-				place(stored, values);
-				return toServer(entryOf(name));
+				return placeAgain(name);
 			}),
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
 		connect(servers) {
