@@ -177,6 +177,8 @@ export function createSkillExecutions(db: Kysely<Database>) {
 					.where('status', 'in', ['pending', 'running'])
 					.returning(['skill_id', 'created_at'])
 					.execute();
+				// In one order, so that two that count the same skills don't wait for each other.
+				ended.sort((a, b) => (a.skill_id < b.skill_id ? -1 : 1));
 				for (const row of ended) await count(transaction, row, true);
 				return ended.length;
 			});
