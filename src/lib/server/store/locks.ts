@@ -2,13 +2,8 @@
  * For transactions that read what they then write. SQLite has one writer at a time; in Postgres, others write between two
  * statements. Whoever locks a conversation does so before anything in it, so that no two wait for each other.
  */
-import { type Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Database } from './schema.ts';
-
-/** Accepts a connection or a transaction. */
-export function isPostgres(db: Kysely<Database>): boolean {
-	return db.getExecutor().adapter instanceof PostgresAdapter;
-}
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Database, isPostgres } from './schema.ts';
 
 /** For `modifyEnd`: the rows that are found stay as they are until the transaction ends. */
 export function locked(transaction: Transaction<Database>): RawBuilder<unknown> {

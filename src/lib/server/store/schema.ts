@@ -1,5 +1,5 @@
 /** The tables as Kysely types. Times are ISO 8601 text. JSON is text, so both databases keep it byte for byte. */
-import type { DeleteResult, Generated, UpdateResult } from 'kysely';
+import { type DeleteResult, type Generated, type Kysely, PostgresAdapter, type UpdateResult } from 'kysely';
 import type { RunState } from '../../shared/api.ts';
 
 interface ConversationsTable {
@@ -483,4 +483,9 @@ export async function hasEffect(query: {
 }): Promise<boolean> {
 	const result = await query.executeTakeFirstOrThrow();
 	return ('numDeletedRows' in result ? result.numDeletedRows : result.numUpdatedRows) > 0n;
+}
+
+/** Postgres may have several servers, SQLite has one. */
+export function isPostgres(db: Kysely<Database>): boolean {
+	return db.getExecutor().adapter instanceof PostgresAdapter;
 }

@@ -6,8 +6,8 @@ import type { ApprovalDecision } from '../../../shared/events.ts';
 import { messageText } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { decision } from '../../../shared/message-schema.ts';
-import { isPostgres, lockConversation, locked } from '../locks.ts';
-import { type ConversationSkillsTable, type Database, hasEffect } from '../schema.ts';
+import { lockConversation, locked } from '../locks.ts';
+import { type ConversationSkillsTable, type Database, hasEffect, isPostgres } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
 export interface ConversationSkillState {

@@ -2,8 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Snippet } from '../../../shared/api.ts';
 import { type Message, messageText } from '../../../shared/message.ts';
-import { isPostgres } from '../locks.ts';
-import type { Database } from '../schema.ts';
+import { type Database, isPostgres } from '../schema.ts';
 import { MESSAGE_COLUMNS, messageFromRow } from './message-row.ts';
 
 /** Condition on `conversations`: the title or summary contains the query, or one message contains all its words. */

@@ -1,7 +1,6 @@
 /** In Postgres, numbers as large and as exact as SQLite has them in any column: bytes beyond 2 GB, costs to the last digit. */
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema.ts';
-import { isPostgres } from '../locks.ts';
+import { type Database, isPostgres } from '../schema.ts';
 
 export async function widenNumbers(db: Kysely<Database>): Promise<void> {
 	if (!isPostgres(db)) return;
