@@ -104,7 +104,7 @@ async function startServer(
 			for (const stream of [server.stdout, server.stderr])
 				createInterface({ input: stream }).on('line', (line) => {
 					logs.push(line);
-					const address = /Listening on (http:\/\/\S+)/.exec(line)?.[1];
+					const address = /Listening on (http:\/\/[^\s"]+)/.exec(line)?.[1];
 					if (address) resolve(address.replace(/\/$/, ''));
 				});
 		});

@@ -4,6 +4,7 @@ import nodePath, { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../shared/errors.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
+import type { TelemetrySettings } from './telemetry/telemetry.ts';
 import { inPlainWords } from '../shared/plain-issues.ts';
 
 const MB = 1024 * 1024;
@@ -20,6 +21,9 @@ const baseUrl = (fallback: string) =>
 const text = z.string().optional();
 const list = z.string().default('');
 const flag = z.stringbool().default(false);
+const token = z
+	.string()
+	.regex(/^[!-~]{16,}$/, 'must be 16 or more characters (letters, digits and signs) without spaces');
 
 const schema = z.object({
 	OPENROUTER_API_KEY: text,
@@ -33,10 +37,7 @@ const schema = z.object({
 		.pipe(z.array(z.coerce.number<string>('must be numbers separated by commas').int().min(1).max(65535)).max(20)),
 	HOST: z.string().default('127.0.0.1'),
 	PORT: count(3000, 0, 65535),
-	ADMIN_TOKEN: z
-		.string()
-		.regex(/^[!-~]{16,}$/, 'must be 16 or more characters (letters, digits and signs) without spaces')
-		.optional(),
+	ADMIN_TOKEN: token.optional(),
 	PUBLIC_ORIGIN: z.url({ protocol: /^https?$/ }).optional(),
 	TRUST_PROXY: flag,
 	SECRETS_KEY: z.string().min(16).optional(),
@@ -98,7 +99,20 @@ const schema = z.object({
 	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000),
 	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000),
 	AGENT_CONTEXT_TOKENS: z.coerce.number().int().min(4000).max(10_000_000).optional(),
-	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000)
+	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000),
+	SHUTDOWN_DELAY_MS: count(0, 0, 600_000),
+	LOG_FORMAT: z.enum(['text', 'json']).default('text'),
+	LOG_LEVEL: z.enum(['error', 'info', 'debug']).default('info'),
+	METRICS: flag,
+	METRICS_TOKEN: token.optional(),
+	OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+	OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').default('http/protobuf'),
+	OTEL_SERVICE_NAME: z.string().default('openrouter-skills'),
+	OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+	OTEL_METRICS_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+	OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+	OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,
+	TRACE_MODEL_SERVER: flag
 });
 
 export interface Config {
@@ -140,6 +154,12 @@ export interface Config {
 	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number; toolTimeoutMs: number };
 	contextTokens: number | null;
 	shutdownTimeoutMs: number;
+	/** How long it still serves everybody after it says that it isn’t ready. */
+	shutdownDelayMs: number;
+	log: { format: 'text' | 'json'; level: 'error' | 'info' | 'debug' };
+	/** Opens `/metrics`, and nothing else. */
+	metricsToken: string | null;
+	telemetry: TelemetrySettings;
 }
 
 /** Sources of skills; URLs without a trailing slash. */
@@ -209,12 +229,13 @@ const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'ADMIN_TOKEN',
 	'SECRETS_KEY',
 	'SKILLSMP_API_KEY',
-	'GITHUB_TOKEN'
+	'GITHUB_TOKEN',
+	'METRICS_TOKEN'
 ]);
 
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
 const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|METRICS_TOKEN$|OTEL_|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** @throws Error naming the variable and its value */
 export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
@@ -265,7 +286,26 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 			toolTimeoutMs: values.AGENT_TOOL_TIMEOUT_MS
 		},
 		contextTokens: values.AGENT_CONTEXT_TOKENS ?? null,
-		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS
+		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+		shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
+		log: { format: values.LOG_FORMAT, level: values.LOG_LEVEL },
+		metricsToken: values.METRICS_TOKEN ?? null,
+		telemetry: telemetryOf(values)
+	};
+}
+
+function telemetryOf(values: z.infer<typeof schema>): TelemetrySettings {
+	const base = values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+	const urlOf = (exporter: 'otlp' | 'none', path: string) =>
+		base === undefined || exporter === 'none' ? null : `${base}${path}`;
+	return {
+		serviceName: values.OTEL_SERVICE_NAME,
+		tracesUrl: urlOf(values.OTEL_TRACES_EXPORTER, '/v1/traces'),
+		metricsUrl: urlOf(values.OTEL_METRICS_EXPORTER, '/v1/metrics'),
+		isScraped: values.METRICS || values.METRICS_TOKEN !== undefined,
+		sampled: values.OTEL_TRACES_SAMPLER_ARG,
+		capturesContent: values.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT,
+		tellsModel: values.TRACE_MODEL_SERVER
 	};
 }
 

@@ -89,12 +89,12 @@ export const isServersTool = (name: string): boolean => isServerTool(name) || ow
 export async function openSkills(
 	config: Config,
 	store: Store,
-	{ log, rooms }: { log: Log; rooms: WorkspaceRooms }
+	{ log, rooms, watch }: { log: Log; rooms: WorkspaceRooms; watch(recorder: ExecutionRecorder): ExecutionRecorder }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
 	await store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString());
 	const usage = await openSkillUsage(store);
-	const recorder = createExecutionRecorder(store, log, usage);
+	const recorder = watch(createExecutionRecorder(store, log, usage));
 	const installs = await openInstallIndex(store);
 	const box = await openSandbox(config, log);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);

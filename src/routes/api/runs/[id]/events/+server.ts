@@ -25,7 +25,7 @@ export const GET = endpoint({
 				return { id, after: Number.isInteger(known) && known >= 0 && known <= last ? known : 0 };
 			})
 		);
-		return eventStream(async function* (signal) {
+		return eventStream(app.log, async function* (signal) {
 			const followed = await Promise.all(runs.map(({ id, after }) => runner.follow(id, after, signal)));
 			yield* inTurns(
 				followed.map((batches, index) => runEventFrames(batches ?? [], index === 0 ? undefined : runs[index]?.id))
