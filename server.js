@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import nodeModule from 'node:module';
 import { createServer as createTcpServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** In the package, this file and its imports are bundled into dist/bin. */
@@ -19,6 +19,8 @@ const END_MS = 5_000;
 const DOORS = process.platform === 'linux' ? 16 : 1;
 /** A second signal within this time is the same one. */
 const AGAIN_MS = 1_000;
+/** Parts of the build that only a setting asks for: the app loads them before it answers anybody. */
+const ON_REQUEST = /^opentelemetry\.js-/;
 /** Without PORT, the first free one of these is used. */
 const PORTS = Array.from({ length: 10 }, (_, index) => 3000 + index);
 if (Number(process.versions.node.split('.')[0]) < 24) {
@@ -66,7 +68,8 @@ async function loadAll() {
 	const files = folders.flatMap(({ name }) =>
 		readdirSync(join(chunks, name), { recursive: true, encoding: 'utf8' }).map((path) => join(chunks, name, path))
 	);
-	await Promise.all(files.filter((path) => path.endsWith('.js')).map((path) => import(pathToFileURL(path).href)));
+	const wanted = files.filter((path) => path.endsWith('.js') && !ON_REQUEST.test(basename(path)));
+	await Promise.all(wanted.map((path) => import(pathToFileURL(path).href)));
 }
 
 /** Set here as well as by the app: the adapter serves files, and answers what it cannot read, before it asks the app. */

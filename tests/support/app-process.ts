@@ -26,6 +26,8 @@ export interface App {
 	skillsDir: string;
 	/** Id of the started process: the server's own, unless `command` is set. */
 	pid: () => number;
+	/** Of the process after its end; null while it runs, and if a signal ended it. */
+	exitCode: () => number | null;
 	/** Lines of stdout and stderr so far. */
 	logs: string[];
 	/** Stops the server and starts it again on the same port, folders and environment (plus `env`). */
@@ -70,6 +72,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 		skillsDir,
 		logs,
 		pid: () => server.process.pid ?? 0,
+		exitCode: () => server.process.exitCode,
 		async restart({ signal = 'SIGTERM', env }: RestartOptions = {}) {
 			await endProcess(server.process, signal);
 			server = await start({ ...environment, PORT: new URL(url).port, ...env });

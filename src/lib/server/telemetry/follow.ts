@@ -14,7 +14,7 @@ export interface FollowOptions {
 	scopes: Scopes;
 	startSpan: StartSpan | null;
 	/** null without metrics. */
-	meters(): Meters | null;
+	meters: Meters | null;
 	/** What was said and called is in the spans, too. */
 	capturesContent: boolean;
 	/** The model’s server is told of the span of its request. */
@@ -36,7 +36,7 @@ export function createFollow(options: FollowOptions) {
 
 		async *turn({ runId, conversationId, model }, events) {
 			const startedAt = performance.now();
-			meters()?.turnStarted();
+			meters?.turnStarted();
 			const span = begin('invoke_agent', INTERNAL, {
 				'gen_ai.operation.name': 'invoke_agent',
 				'gen_ai.request.model': model,
@@ -54,7 +54,7 @@ export function createFollow(options: FollowOptions) {
 				end = { outcome: 'error', errorType: 'internal' };
 				throw error;
 			} finally {
-				meters()?.turnEnded(secondsSince(startedAt), end.outcome, end.errorType);
+				meters?.turnEnded(secondsSince(startedAt), end.outcome, end.errorType);
 				span?.setAttribute('openrouter_skills.outcome', end.outcome);
 				finish(span, end.errorType);
 			}
@@ -76,7 +76,7 @@ export function createFollow(options: FollowOptions) {
 				return (result = await scopes.run(placeOf(span), work));
 			} finally {
 				const isError = result?.isError ?? true;
-				meters()?.toolCalled(secondsSince(startedAt), kind, isError);
+				meters?.toolCalled(secondsSince(startedAt), kind, isError);
 				if (capturesContent && result) span?.setAttribute('gen_ai.tool.call.result', result.output);
 				finish(span, isError ? errorTypeOf(result?.output) : undefined);
 			}
@@ -111,7 +111,7 @@ export function createFollow(options: FollowOptions) {
 				const errorType = end === null ? 'aborted' : end.type === 'failed' ? end.error.code : undefined;
 				const usage = end?.type === 'completed' ? end.usage : null;
 				const answeredBy = (end?.type === 'completed' ? end.answeredBy : undefined) ?? model.id;
-				meters()?.modelAnswered(
+				meters?.modelAnswered(
 					{ provider: server.provider, model: model.id, answeredBy },
 					{ seconds, firstSeconds, usage, errorType }
 				);
@@ -160,11 +160,7 @@ export function createFollow(options: FollowOptions) {
 			if (execution) {
 				const { span, sandbox, startedAt, runningAt } = execution;
 				const waited = ((runningAt ?? performance.now()) - startedAt) / 1000;
-				meters()?.executionEnded(
-					{ waited, ran: end.durationMs / 1000 },
-					sandbox || 'none',
-					end.errorType ?? end.status
-				);
+				meters?.executionEnded({ waited, ran: end.durationMs / 1000 }, sandbox || 'none', end.errorType ?? end.status);
 				if (end.exitCode !== null) span?.setAttribute('process.exit.code', end.exitCode);
 				finish(span, end.status === 'success' ? undefined : (end.errorType ?? end.status));
 			}

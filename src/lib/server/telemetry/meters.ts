@@ -151,9 +151,14 @@ function observe(meter: Meter, gauges: Gauges): void {
 		});
 }
 
+/** How often the event loop’s delay is measured. */
+const LOOK_MS = 20;
+
 /** Memory, processor time, and how late the event loop is. */
 function observeProcess(meter: Meter): () => void {
-	const delays = monitorEventLoopDelay({ resolution: 20 });
+	const delays = monitorEventLoopDelay({ resolution: LOOK_MS });
+	// Node counts the wait between two looks as well.
+	const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - LOOK_MS / 1000);
 	delays.enable();
 	const gauge = (name: string, description: string, unit: string) =>
 		meter.createObservableGauge(name, { description, unit });
@@ -163,9 +168,9 @@ function observeProcess(meter: Meter): () => void {
 	meter.addBatchObservableCallback(
 		(result) => {
 			if (delays.count === 0) return;
-			result.observe(p50, delays.percentile(50) / 1e9);
-			result.observe(p99, delays.percentile(99) / 1e9);
-			result.observe(max, delays.max / 1e9);
+			result.observe(p50, seconds(delays.percentile(50)));
+			result.observe(p99, seconds(delays.percentile(99)));
+			result.observe(max, seconds(delays.max));
 			delays.reset();
 		},
 		[p50, p99, max]

@@ -59,8 +59,11 @@ export type StartSpan = (
 
 /** Spans that wait to be sent; more are dropped. */
 const MAX_WAITING = 2048;
-/** For one attempt to send and its repetitions, unless OTEL_EXPORTER_OTLP_TIMEOUT says otherwise. */
-const SEND_MS = 5_000;
+/**
+ * For one attempt to send and its repetitions, unless OTEL_EXPORTER_OTLP_TIMEOUT says otherwise. Less than what is left at
+ * the end of the process, which waits for open connections.
+ */
+const SEND_MS = 3_000;
 /** Longer values are cut. */
 const MAX_VALUE = 64 * 1024;
 

@@ -26,8 +26,8 @@ export interface Telemetry {
 	request(request: ObservedRequest, work: () => Promise<Response>): Promise<Response>;
 	/** Counts leases of runs. Only replicas have them. */
 	leases: Meters['leases'];
-	/** Call once, when what is asked for is there. */
-	measure(gauges: Omit<Gauges, 'executions'>): void;
+	/** Tells what is counted when somebody looks. Call it once there is a database. */
+	measure(gauges: Pick<Gauges, 'queuedMessages'>): void;
 	/** In Prometheus’ text format; null if that is off. */
 	scrape: (() => Promise<string>) | null;
 	/** Sends what is left, for a short time. */
@@ -52,9 +52,10 @@ export async function openTelemetry(
 	const isOn = tracesUrl !== null || metricsUrl !== null || isScraped;
 	const signals = isOn ? (await import('./opentelemetry.ts')).openSignals(settings, { ...about, log }) : null;
 	const startSpan = signals?.startSpan ?? null;
-	let meters: Meters | null = null;
-	const follow = createFollow({ scopes, startSpan, capturesContent, tellsModel, meters: () => meters });
-	const meter = signals?.meter;
+	let queuedMessages: Gauges['queuedMessages'] = () => Promise.reject(new Error('not open yet'));
+	const gauges: Gauges = { queuedMessages: () => queuedMessages(), executions: () => follow.executions() };
+	const meters = signals?.meter ? createMeters(signals.meter, gauges) : null;
+	const follow = createFollow({ scopes, startSpan, meters, capturesContent, tellsModel });
 	return {
 		agent: follow.agent,
 		watchModel: (model, baseUrl) => (isOn ? follow.watchModel(model, baseUrl) : model),
@@ -63,9 +64,7 @@ export async function openTelemetry(
 		leases: (outcome, count) => meters?.leases(outcome, count),
 		scrape: signals?.scrape ?? null,
 
-		measure(gauges) {
-			if (meter) meters = createMeters(meter, { ...gauges, executions: follow.executions });
-		},
+		measure: (given) => void ({ queuedMessages } = given),
 
 		request({ method, route, headers }, work) {
 			const requestId = requestIdOf(headers.get('x-request-id'));
