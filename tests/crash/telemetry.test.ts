@@ -49,8 +49,8 @@ async function start(env: Record<string, string>): Promise<void> {
 const tracing = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_METRIC_EXPORT_INTERVAL: '500' });
 
 /** Sends a question and returns the events of its answer. */
-async function turn(words: string, headers: Record<string, string> = {}) {
-	const [runId, threadId] = [randomUUID(), randomUUID()];
+async function turn(words: string, headers: Record<string, string> = {}, threadId: string = randomUUID()) {
+	const runId = randomUUID();
 	const response = await fetch(`${app.url}/api/chat`, {
 		method: 'POST',
 		headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
@@ -277,16 +277,34 @@ describe('E29: metrics', { timeout: 120_000 }, () => {
 		for (const id of [runId, threadId, 'greeter', 'no_such_tool']) expect(all).not.toContain(id);
 	});
 
-	test('a run that is under way is seen as that', async () => {
-		await start({ METRICS: 'true' });
+	test('a run that is under way and a message that waits are seen as that; its answer is a trace of its own', async () => {
+		await start({ METRICS: 'true', ...tracing() });
 		const held = gate();
-		model.push(text('I ', held, 'wait.'));
-		const ending = turn('Wait');
+		model.push(text('I ', held, 'wait.'), text('And this.'));
+		const threadId = randomUUID();
+		const ending = turn('Wait', { traceparent: `00-${TRACE}-${PARENT}-01` }, threadId);
 		await model.received(1);
 		await eventually(async () => expect((await scrape()).get('openrouter_skills_runs_active')).toBe(1));
+		const queued = await fetch(`${app.url}/api/conversations/${threadId}/queue`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ id: randomUUID(), text: 'Then this' })
+		});
+		expect(await queued.json()).toEqual({ runId: null });
+		expect((await scrape()).get('openrouter_skills_queue_messages')).toBe(1);
 		held.open();
 		await ending;
-		await eventually(async () => expect((await scrape()).get('openrouter_skills_runs_active')).toBe(0));
+		await eventually(async () => {
+			const series = await scrape();
+			const names = ['runs_ended_total{outcome="success"}', 'runs_active', 'queue_messages'];
+			expect(names.map((name) => series.get(`openrouter_skills_${name}`))).toEqual([2, 0, 0]);
+		});
+		const agents = () => receiver.spans.filter(({ name }) => name === 'invoke_agent');
+		await eventually(() => expect(agents()).toHaveLength(2));
+		expect(agents().map(({ traceId, parentId }) => [traceId === TRACE, parentId])).toEqual([
+			[true, PARENT],
+			[false, '']
+		]);
 	});
 
 	test('E19: behind a login only its token and the password read them, and the token opens nothing else', async () => {
