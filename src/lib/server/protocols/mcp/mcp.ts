@@ -5,9 +5,7 @@ import {
 	type AuthInfo,
 	CLIENT_INFO_META_KEY,
 	createMcpHandler,
-	type GetPromptResult,
 	isLegacyRequest,
-	type ListPromptsResult,
 	type LoggingLevel,
 	ProtocolError,
 	ProtocolErrorCode,
@@ -26,22 +24,19 @@ import {
 	type McpContext,
 	type McpParts,
 	type McpPeer,
-	pageOf,
 	requireScope,
 	viewFor
 } from './definitions.ts';
 import { asObject, isObject } from '../../../shared/json.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
-import { lackOf, unloadable } from '../../skills/needs/siblings.ts';
-import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
+import { renderCatalog } from '../../skills/prompt.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { complete } from './completions.ts';
+import { complete, getPrompt, listPrompts } from './prompts.ts';
 import { answerCall, canBeTask } from './call-or-task.ts';
 import { levelIn, reportCall } from './call-reports.ts';
-import { createResourceWatch, filesIn, MAX_FOLLOWED } from './resource-watch.ts';
 import { serveSkills, SKILLS_EXTENSION } from './skills-extension.ts';
 import { createTasks, type McpTasks, serveTasks, TaskCreated, TASKS_EXTENSION } from './tasks.ts';
-import { findNamed, listResources, listTemplates, readResource } from './resources.ts';
+import { createResourceWatch, filesIn, listResources, listTemplates, MAX_FOLLOWED, readResource } from './resources.ts';
 
 /** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;
@@ -359,27 +354,3 @@ class SkillsServer extends Server {
 }
 
 type Wrapping = Parameters<Server['_wrapHandler']>;
-
-// Skills as prompts, which a person picks from a menu (E15).
-
-const PROMPTS_PAGE = 100;
-
-function listPrompts({ library }: CallerView, cursor: string | undefined): ListPromptsResult {
-	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: PROMPTS_PAGE });
-	const prompts = page.map(({ name, description }) => ({
-		name,
-		description,
-		arguments: [{ name: 'arguments', description: 'What to do with the skill, in your own words.', required: false }]
-	}));
-	return { prompts, ...more };
-}
-
-/** The instructions as `load_skill` returns them; runs nothing. @throws ProtocolError if the skill isn't found */
-function getPrompt({ library, off }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
-	const skill = findNamed(library, name);
-	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
-	const task = args.arguments?.trim() ?? '';
-	const lack = lackOf(unloadable(skill, { skills: library.skills, off }));
-	const text = [renderLoadedSkill(skill), lack, task].filter(Boolean).join('\n\n');
-	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
-}
