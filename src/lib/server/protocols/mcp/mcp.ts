@@ -27,16 +27,25 @@ import {
 	requireScope,
 	viewFor
 } from './definitions.ts';
-import { asObject, isObject } from '../../../shared/json.ts';
+import { asObject } from '../../../shared/json.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { renderCatalog } from '../../skills/prompt.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { complete, getPrompt, listPrompts } from './prompts.ts';
 import { answerCall, canBeTask } from './call-or-task.ts';
 import { levelIn, reportCall } from './call-reports.ts';
+import { createListening, listeningResponse, listeningTransport, taskAddress } from './listening.ts';
 import { serveSkills, SKILLS_EXTENSION } from './skills-extension.ts';
-import { createTasks, type McpTasks, serveTasks, TaskCreated, TASKS_EXTENSION } from './tasks.ts';
-import { createResourceWatch, filesIn, listResources, listTemplates, MAX_FOLLOWED, readResource } from './resources.ts';
+import {
+	createTasks,
+	type McpTasks,
+	serveTasks,
+	TaskCreated,
+	type TaskEntry,
+	TASKS_EXTENSION,
+	toLegacy
+} from './tasks.ts';
+import { createResourceWatch, filesIn, listResources, listTemplates, readResource } from './resources.ts';
 
 /** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;
@@ -60,7 +69,10 @@ const DEBOUNCE_MS = 50;
 export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
 	const context: McpContext = { ...parts, turns: createTurns({ perCaller: MAX_CALLS }), questions: createQuestions() };
-	const tasks = createTasks(now);
+	const tasks = createTasks(now, (task) => {
+		modern.notify.resourceUpdated(taskAddress(task.id));
+		for (const server of [...sessions.servers(), ...local]) notifyTask(server, task).catch(note);
+	});
 	const local = new Set<SkillsServer>();
 	const handles = new Set<StdioServerHandle>();
 	const closing = new AbortController();
@@ -78,7 +90,10 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const modern = createMcpHandler(
 		({ authInfo }) => {
 			const caller = callerOf(authInfo) ?? { apiKeyId: null, scopes: [] };
-			const peerOf = (handled: ServerContext) => ({ caller, sessionId: label('client', clientName(handled)) });
+			const peerOf = ({ mcpReq }: ServerContext) => ({
+				caller,
+				sessionId: label('client', clientName(mcpReq.envelope))
+			});
 			return createMcpServer(context, tasks, { peerOf, first: { caller, sessionId: '' }, isModern: true });
 		},
 		{ legacy: 'reject', maxSubscriptions: maxSessions }
@@ -119,18 +134,22 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 
 	return {
 		async handle(request, caller) {
+			let id: unknown;
 			try {
 				const authInfo = authInfoOf(caller);
 				if (request.method !== 'POST') return await sessions.handle(request, undefined, caller, authInfo);
 				const read = await readMessages(request);
 				if (read instanceof Response) return read;
 				const { body } = read;
-				const refused = refuseListening(body);
-				if (refused) return refused;
-				return (await isLegacyRequest(request, body))
-					? await sessions.handle(request, body, caller, authInfo)
-					: await modern.fetch(request, { parsedBody: body, authInfo });
+				id = asObject(body).id;
+				if (await isLegacyRequest(request, body)) return await sessions.handle(request, body, caller, authInfo);
+				const { _meta } = asObject(asObject(body).params);
+				const owner = ownerOf({ caller, sessionId: label('client', clientName(_meta)) });
+				const listening = createListening((taskId) => tasks.find(owner, taskId));
+				const response = await modern.fetch(request, { parsedBody: listening.incoming(body), authInfo });
+				return asObject(body).method === 'subscriptions/listen' ? listeningResponse(response, listening) : response;
 			} catch (error) {
+				if (error instanceof ProtocolError) return rpcError(400, error.code, error.message, { id, data: error.data });
 				parts.log.error({ error: String(error) }, 'MCP request failed');
 				return rpcError(503, -32_603, 'The request couldn’t be answered. Try again in a moment.');
 			}
@@ -138,6 +157,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 		serve(transport, onClosed) {
 			const sessionId = label('local', randomUUID());
 			const peer = { caller: LOCAL, sessionId };
+			const listening = createListening((taskId) => tasks.find(ownerOf(peer), taskId));
 			const handle = serveStdio(
 				({ era }) => {
 					const isModern = era === 'modern';
@@ -150,7 +170,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 					};
 					return server;
 				},
-				{ transport, maxSubscriptions: 16 }
+				{ transport: listeningTransport(transport, listening), maxSubscriptions: 16 }
 			);
 			handles.add(handle);
 			const closed = transport.onclose;
@@ -170,16 +190,6 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			await Promise.all([sessions.close(), modern.close(), ...[...handles].map((handle) => handle.close())]);
 		}
 	};
-}
-
-/** The SDK takes any number of addresses into one `subscriptions/listen`, and looks through them at each change. */
-function refuseListening(body: unknown): Response | null {
-	const { method, id, params } = asObject(body);
-	if (method !== 'subscriptions/listen') return null;
-	const { resourceSubscriptions } = asObject(asObject(params).notifications);
-	if (!Array.isArray(resourceSubscriptions) || resourceSubscriptions.length <= MAX_FOLLOWED) return null;
-	const message = `You can follow at most ${MAX_FOLLOWED} resources.`;
-	return rpcError(400, ProtocolErrorCode.InvalidParams, message, { id });
 }
 
 /** Calls `onChange` after each change of the library or of its settings. */
@@ -213,16 +223,27 @@ async function notifyFiles(
 	for (const uri of server.watch ? server.watch(folders) : files) await server.sendResourceUpdated({ uri });
 }
 
+/** The first version with tasks. */
+const FIRST_WITH_TASKS = '2025-11-25';
+
+/** Tells the task's owner of its new status. A modern client is told if it listens for it. */
+async function notifyTask(server: SkillsServer, task: TaskEntry): Promise<void> {
+	if (!server.transport || server.owner !== task.owner) return;
+	const version = server.getNegotiatedProtocolVersion() ?? '';
+	if (version > FIRST_WITH_TASKS) await server.sendResourceUpdated({ uri: taskAddress(task.id) });
+	if (version !== FIRST_WITH_TASKS) return;
+	await server.notification({ method: 'notifications/tasks/status', params: withoutHiddenIn(toLegacy(task)) });
+}
+
 /** For records and workspace names. Hashed, because a session’s id is secret. */
 function label(kind: string, id: string): string {
 	return `mcp-${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
 }
 
-/** Without sessions, calls from the same program share a workspace. */
-function clientName({ mcpReq }: ServerContext): string {
-	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
-	const info = envelope[CLIENT_INFO_META_KEY];
-	return isObject(info) && typeof info.name === 'string' ? info.name : '';
+/** Without sessions, calls from the same program share a workspace. `envelope`: what each request says of its client. */
+function clientName(envelope: unknown): string {
+	const { name } = asObject(asObject(envelope)[CLIENT_INFO_META_KEY]);
+	return typeof name === 'string' ? name : '';
 }
 
 function authInfoOf(caller: Asker): AuthInfo {
@@ -267,6 +288,7 @@ function createMcpServer(context: McpContext, tasks: McpTasks, { peerOf, first, 
 			instructions: [GUIDANCE, catalog].filter(Boolean).join('\n\n')
 		}
 	);
+	server.owner = ownerOf(first);
 	const viewOfReader = (handled: ServerContext): CallerView => {
 		const { caller } = peerOf(handled);
 		requireScope(caller, 'read');
@@ -332,6 +354,8 @@ function serveSession(server: SkillsServer, viewOf: (handled: ServerContext) => 
 
 /** Removes invisible characters from results, and reports invalid params as such rather than as an internal error. */
 class SkillsServer extends Server {
+	/** Whose tasks this client is told of. */
+	owner = '';
 	/** As a client of 2025-11-25 chose it. */
 	logLevel: LoggingLevel | null = null;
 	/** Of a client of 2025-11-25: the addresses that it follows and that have changed. Others listen, which the SDK keeps. */

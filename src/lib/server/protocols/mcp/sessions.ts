@@ -309,10 +309,10 @@ export function rpcError(
 	status: number,
 	code: number,
 	message: string,
-	{ id = null, headers = {} }: { id?: unknown; headers?: Record<string, string> } = {}
+	{ id = null, data, headers = {} }: { id?: unknown; data?: unknown; headers?: Record<string, string> } = {}
 ): Response {
 	const isId = typeof id === 'string' || typeof id === 'number';
-	return Response.json({ jsonrpc: '2.0', error: { code, message }, id: isId ? id : null }, { status, headers });
+	return Response.json({ jsonrpc: '2.0', error: { code, message, data }, id: isId ? id : null }, { status, headers });
 }
 
 /** The parsed body (a JSON-RPC message or a batch, checked in outline only), or an error response. */
