@@ -51,7 +51,11 @@ describe('2025-11-25', () => {
 	type Answer = (asked: ElicitRequest['params'], signal: AbortSignal) => ElicitResult | Promise<ElicitResult>;
 
 	/** A client, what its user was asked, and the status of its tasks as it was told. */
-	async function open(of: McpRig, answer: Answer, options: { key?: string; elicitation?: { form?: Empty; url?: Empty } } = {}) {
+	async function open(
+		of: McpRig,
+		answer: Answer,
+		options: { key?: string; elicitation?: { form?: Empty; url?: Empty } } = {}
+	) {
 		const { elicitation = {}, ...more } = options;
 		const client = await of.connect({ capabilities: { elicitation }, ...more });
 		const asked: ElicitRequest['params'][] = [];
