@@ -54,7 +54,7 @@ describe('2025-11-25', () => {
 	async function open(
 		of: McpRig,
 		answer: Answer,
-		options: { key?: string; elicitation?: { form?: Empty; url?: Empty } } = {}
+		options: { key?: string; stream?: boolean; elicitation?: { form?: Empty; url?: Empty } } = {}
 	) {
 		const { elicitation = {}, ...more } = options;
 		const client = await of.connect({ capabilities: { elicitation }, ...more });
@@ -83,7 +83,7 @@ describe('2025-11-25', () => {
 	const status = (client: Client, taskId: string) => async () => (await get(client, taskId)).status;
 
 	test('C16, E15: a task that has to ask is input_required, asks who waits for its result, and goes on', async () => {
-		const { client, asked, told, heard } = await open(asking, () => YES);
+		const { client, asked } = await open(asking, () => YES, { stream: false });
 		const before = await runs(asking);
 		const { taskId } = await start(client, run('say', 'hello'));
 		await expect.poll(status(client, taskId)).toBe('input_required');
@@ -93,12 +93,35 @@ describe('2025-11-25', () => {
 			structuredContent: { stdout: 'said: hello\n' },
 			_meta: { [RELATED]: { taskId } }
 		});
-		expect(asked).toMatchObject([
-			{ message: expect.stringContaining('hello') as string, _meta: { [RELATED]: { taskId } } }
-		]);
+		const message = expect.stringContaining('hello') as string;
+		expect(asked).toMatchObject([{ message, _meta: { [RELATED]: { taskId } } }]);
 		expect(await runs(asking)).toBe(before + 1);
+	});
+
+	test('C16, E15: a client with an open stream is asked there while it polls, and told each status', async () => {
+		const { client, asked, told, heard } = await open(asking, () => YES);
+		const { taskId } = await start(client, run('say', 'hello'));
+		await expect.poll(status(client, taskId)).toBe('completed');
+		expect(asked).toMatchObject([{ _meta: { [RELATED]: { taskId } } }]);
 		await expect.poll(told).toEqual(['input_required', 'working', 'completed']);
 		expect(heard[2]).toMatchObject({ taskId, ttl: 60_000, pollInterval: expect.any(Number) as number });
+	});
+
+	test('C16, E15: a stream that breaks takes its question along, and the next stream is asked again', async () => {
+		const isAsked = gate();
+		let times = 0;
+		const { client, asked } = await open(asking, () => {
+			times += 1;
+			if (times > 1) return YES;
+			isAsked.open();
+			return new Promise<never>(() => undefined);
+		});
+		const { taskId } = await start(client, run('say', 'again'));
+		await isAsked.opened;
+		asking.breakStreams();
+		await expect.poll(status(client, taskId), { timeout: 10_000 }).toBe('completed');
+		expect(asked).toHaveLength(2);
+		expect(await resultOf(client, taskId)).toMatchObject({ structuredContent: { stdout: 'said: again\n' } });
 	});
 
 	test.each<[string, Answer]>([
@@ -107,14 +130,17 @@ describe('2025-11-25', () => {
 		['answers with an error', () => Promise.reject(new Error('no form here'))],
 		['answers with nonsense', () => 'yes' as unknown as ElicitResult]
 	])('C16: nothing runs for a client that %s, and the task ends with that', async (_what, answer) => {
-		const { client } = await open(asking, answer);
-		const before = await runs(asking);
-		const { taskId } = await start(client, run('say'));
-		const result = await resultOf(client, taskId);
-		expect(result).toMatchObject({ isError: true });
-		expect(JSON.stringify(result)).toContain('ApprovalDenied');
-		expect((await get(client, taskId)).status).toBe('completed');
-		expect(await runs(asking)).toBe(before);
+		for (const stream of [true, false]) {
+			const { client, asked } = await open(asking, answer, { stream });
+			const before = await runs(asking);
+			const { taskId } = await start(client, run('say'));
+			const result = await resultOf(client, taskId);
+			expect(result).toMatchObject({ isError: true });
+			expect(JSON.stringify(result)).toContain('ApprovalDenied');
+			expect((await get(client, taskId)).status).toBe('completed');
+			expect(asked).toHaveLength(1);
+			expect(await runs(asking)).toBe(before);
+		}
 	});
 
 	test('C16, E15: a task that is cancelled while it asks withdraws its question, and nothing runs', async () => {
@@ -159,11 +185,12 @@ describe('2025-11-25', () => {
 	});
 
 	test('D13, E15: a task asks for what its script lacked, and runs it again', async () => {
-		const { client, asked, told } = await open(rig, () => TICKED);
+		const { client, asked, told } = await open(rig, async () => {
+			expect(await granted()).toEqual([]);
+			return TICKED;
+		});
 		const before = await runs(rig);
 		const { taskId } = await start(client, run('lack'));
-		await expect.poll(status(client, taskId)).toBe('input_required');
-		expect(await granted()).toEqual([]);
 		expect(await resultOf(client, taskId)).toMatchObject({ isError: true });
 		expect(asked).toMatchObject([{ mode: 'form', message: expect.stringContaining('api.example.org') as string }]);
 		expect(await granted()).toEqual(['api.example.org']);

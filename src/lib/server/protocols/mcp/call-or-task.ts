@@ -14,7 +14,8 @@ import { callTool } from './call-tool.ts';
 import type { CallReports } from './call-reports.ts';
 import { type Consent, questionIn, readAnswer, readConsent } from './consent.ts';
 import { type McpContext, type McpPeer, ownToolOf } from './definitions.ts';
-import { knowsTasks, type McpTask, type McpTasks, TaskCreated } from './tasks.ts';
+import { createAsker, knowsTasks, TaskCreated } from './serve-tasks.ts';
+import type { McpTask, McpTasks } from './tasks.ts';
 
 /** A call of 2026-07-28 that takes longer becomes a task, if the client knows tasks. */
 const TASK_AFTER_MS = 1000;
@@ -45,7 +46,7 @@ export function canBeTask(name: string): boolean {
 /** @throws TaskCreated if the call goes on as a task @throws ProtocolError */
 export async function answerCall(
 	context: McpContext,
-	server: Server,
+	server: Server & { readonly stream: AbortSignal | null },
 	{ params, handled, ...answering }: Answering & { params: CallParams; handled: ServerContext }
 ): Promise<CallToolResult | InputRequiredResult> {
 	const { peer, tasks, owner, reports, isModern } = answering;
@@ -60,6 +61,13 @@ export async function answerCall(
 	signal.addEventListener('abort', leave);
 	let task = wanted ? tasks.create(owner, controller, wanted.ttl) : null;
 	if (wanted && !task) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_ROOM);
+	// Some clients wait for questions there, others in `tasks/result`.
+	task?.addAsker(
+		createAsker(server, task.id, () => {
+			const { stream } = server;
+			return stream && { signal: stream, send: (request, options) => server.request(request, options) };
+		})
+	);
 	const { promise: runs, resolve: onAllowed } = Promise.withResolvers<void>();
 	const onEvent = (event: SkillEvent): void => {
 		if (event.type === 'started') onAllowed();

@@ -100,7 +100,10 @@ export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcp
 }
 
 /** `action` and `content` of the client’s answer. */
-export function readAnswer({ action, content }: Record<string, unknown>): { isAllowed: boolean; isTicked: boolean } {
+export function readAnswer({ action, content }: { action?: unknown; content?: unknown }): {
+	isAllowed: boolean;
+	isTicked: boolean;
+} {
 	const isAllowed = action === 'accept';
 	return { isAllowed, isTicked: isAllowed && isObject(content) && content.allow === true };
 }

@@ -14,7 +14,8 @@ import { z } from 'zod';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { asObject } from '../../../shared/json.ts';
 import { MAX_FOLLOWED } from './resources.ts';
-import { knowsTasks, type TaskEntry, tasksUnknownToClient, toModern } from './tasks.ts';
+import { knowsTasks, tasksUnknownToClient, toModern } from './serve-tasks.ts';
+import type { TaskEntry } from './tasks.ts';
 
 /** What the SDK is told has changed when a task has. Never sent, and no client can follow it by this name. */
 export function taskAddress(taskId: string): string {

@@ -36,15 +36,8 @@ import { answerCall, canBeTask } from './call-or-task.ts';
 import { levelIn, reportCall } from './call-reports.ts';
 import { createListening, listeningResponse, listeningTransport, taskAddress } from './listening.ts';
 import { serveSkills, SKILLS_EXTENSION } from './skills-extension.ts';
-import {
-	createTasks,
-	type McpTasks,
-	serveTasks,
-	TaskCreated,
-	type TaskEntry,
-	TASKS_EXTENSION,
-	toLegacy
-} from './tasks.ts';
+import { serveTasks, TaskCreated, TASKS_EXTENSION, toLegacy } from './serve-tasks.ts';
+import { createTasks, type McpTasks, type TaskEntry } from './tasks.ts';
 import { createResourceWatch, filesIn, listResources, listTemplates, readResource } from './resources.ts';
 
 /** Concurrent calls per client, across its sessions. */
@@ -81,6 +74,13 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			const sessionId = label('session', id);
 			const peerOf = (handled: ServerContext) => ({ caller: callerOf(handled.http?.authInfo) ?? caller, sessionId });
 			return createMcpServer(context, tasks, { peerOf, first: { caller, sessionId }, isModern: false });
+		},
+		onStream(server, until) {
+			server.stream = until;
+			until.addEventListener('abort', () => {
+				if (server.stream === until) server.stream = null;
+			});
+			for (const task of tasks.list(server.owner)) task.offerQuestion();
 		},
 		maxSessions,
 		idleMs,
@@ -162,6 +162,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 				({ era }) => {
 					const isModern = era === 'modern';
 					const server = createMcpServer(context, tasks, { peerOf: () => peer, first: peer, isModern });
+					server.stream = closing.signal;
 					local.add(server);
 					const onServerClosed = server.onclose;
 					server.onclose = () => {
@@ -356,6 +357,8 @@ function serveSession(server: SkillsServer, viewOf: (handled: ServerContext) => 
 class SkillsServer extends Server {
 	/** Whose tasks this client is told of. */
 	owner = '';
+	/** While this client takes messages that answer no request: aborts when it no longer does. */
+	stream: AbortSignal | null = null;
 	/** As a client of 2025-11-25 chose it. */
 	logLevel: LoggingLevel | null = null;
 	/** Of a client of 2025-11-25: the addresses that it follows and that have changed. Others listen, which the SDK keeps. */

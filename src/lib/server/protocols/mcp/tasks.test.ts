@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTasks, type TaskEntry } from './tasks.ts';
+import { createTasks, type TaskAnswer, type TaskEntry } from './tasks.ts';
 
 const QUESTION = {
 	method: 'elicitation/create' as const,
@@ -51,15 +51,61 @@ test.each<[string, (opened: ReturnType<typeof open>, clock: { now: number }) => 
 	expect(told).toEqual(['input_required', 'cancelled']);
 });
 
-test('E15: a question is put to one client at a time', async () => {
+/** A client that is asked, and then answers or leaves. */
+function client() {
+	const { promise, resolve, reject } = Promise.withResolvers<TaskAnswer>();
+	const self = {
+		isThere: true,
+		asked: 0,
+		canAsk: () => self.isThere,
+		ask: () => {
+			self.asked += 1;
+			return promise;
+		},
+		answer: (action: TaskAnswer['action']) => resolve({ action }),
+		leave() {
+			self.isThere = false;
+			reject(new Error('It left.'));
+		}
+	};
+	return self;
+}
+
+test('E15: a question is put to one client at a time: the first that is there, and the next one if that one leaves', async () => {
 	const { task } = open();
-	expect(task.takeQuestion()).toBeNull();
-	void task.ask(QUESTION).catch(() => undefined);
-	const question = task.takeQuestion();
-	expect(question).toMatchObject({ key: 'consent-1' });
-	expect(task.takeQuestion()).toBeNull();
-	const { changed } = task;
-	if (question) task.release(question);
-	await changed;
-	expect(task.takeQuestion()).toBe(question);
+	const [absent, session, waiting, late] = [client(), client(), client(), client()];
+	absent.isThere = false;
+	for (const each of [absent, session]) task.addAsker(each);
+	const remove = task.addAsker(waiting, true);
+	const answer = task.ask(QUESTION);
+	expect([absent, session, waiting].map(({ asked }) => asked)).toEqual([0, 0, 1]);
+	task.addAsker(late, true);
+	task.offerQuestion();
+	waiting.leave();
+	remove();
+	await expect.poll(() => late.asked).toBe(1);
+	late.leave();
+	await expect.poll(() => session.asked).toBe(1);
+	session.leave();
+	// Nobody is there; then somebody comes back.
+	await expect.poll(() => task.question?.isTaken).toBe(false);
+	expect(task.status).toBe('input_required');
+	absent.isThere = true;
+	task.offerQuestion();
+	absent.answer('accept');
+	expect(await answer).toEqual({ action: 'accept' });
+	expect([absent, session, waiting, late].map(({ asked }) => asked)).toEqual([1, 1, 1, 1]);
+});
+
+test('E15: whoever answers elsewhere first is heard, and a client’s answer that comes after that isn’t', async () => {
+	const { task } = open();
+	const slow = client();
+	task.addAsker(slow);
+	const answer = task.ask(QUESTION);
+	task.answer('consent-1', { action: 'decline' });
+	slow.answer('accept');
+	expect(await answer).toEqual({ action: 'decline' });
+	const next = task.ask(QUESTION);
+	expect(await next).toEqual({ action: 'accept' });
+	expect(slow.asked).toBe(2);
 });

@@ -1,24 +1,15 @@
-/** Calls as tasks: `tasks/*` of 2025-11-25, where clients ask for one, and the extension of 2026-07-28, where we decide (E15). */
+/** Calls that go on as tasks: what is kept of them, whom they ask, and how they end (E15). */
 import { randomUUID } from 'node:crypto';
 import {
 	type CallToolResult,
-	CLIENT_CAPABILITIES_META_KEY,
 	type ElicitRequest,
-	MissingRequiredClientCapabilityError,
+	type ElicitResult,
 	ProtocolError,
-	ProtocolErrorCode,
-	RELATED_TASK_META_KEY,
-	type Server,
-	type ServerContext
+	ProtocolErrorCode
 } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import { plainLine } from '../../../shared/characters.ts';
-import { asObject } from '../../../shared/json.ts';
 import type { SkillEvent } from '../../skills/types.ts';
-import { canBeAsked, CONSENT_KEY } from './consent.ts';
-import { pageOf } from './definitions.ts';
-
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+import { CONSENT_KEY } from './consent.ts';
 
 /** Tasks kept per owner; the oldest that has ended makes room. */
 const MAX_PER_OWNER = 32;
@@ -26,12 +17,10 @@ const MAX_PER_OWNER = 32;
 const MAX_TASKS = 512;
 /** From its creation. A task that runs longer is ended. */
 const TTL_MS = 60 * 60_000;
-const MAX_TTL_MS = 24 * TTL_MS;
+export const MAX_TTL_MS = 24 * TTL_MS;
 /** Shorter ones would be gone before a client asks. */
 const MIN_TTL_MS = 1000;
-const POLL_MS = 500;
 const MAX_STATUS = 200;
-const PAGE = 50;
 
 type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
@@ -44,6 +33,8 @@ export interface McpTask {
 	note(event: SkillEvent): void;
 	/** Waits for an answer of the client's user. Rejects if the task ends before. */
 	ask(request: ElicitRequest): Promise<TaskAnswer>;
+	/** Has a client asked by this one from now on, before others if it `isFirst`, until it's removed. */
+	addAsker(asker: TaskAsker, isFirst?: boolean): () => void;
 	/** Ends the task with what the call comes to. */
 	follow(call: Promise<CallToolResult>): void;
 	/** Removes it, as if it had never been. */
@@ -61,13 +52,12 @@ export interface TaskEntry extends McpTask {
 	error: { code: number; message: string } | null;
 	/** While it is `input_required`. */
 	question: TaskQuestion | null;
-	/** Resolves with the next change, also of who asks the question. */
-	readonly changed: Promise<void>;
+	/** Resolves once it is over. */
+	readonly over: Promise<void>;
 	/** Whether it was still running. */
 	cancel(why: string): boolean;
-	/** Takes the question on, unless it has been. It is put back with `release` if nobody could answer. */
-	takeQuestion(): TaskQuestion | null;
-	release(question: TaskQuestion): void;
+	/** Puts an open question to the first client that can be asked now, if none is. */
+	offerQuestion(): void;
 	/** Goes on. Without effect if the question isn't open, or not any more. */
 	answer(key: string, answer: TaskAnswer): void;
 	facts(): TaskFacts;
@@ -77,12 +67,22 @@ interface TaskQuestion {
 	/** Used once in a task. */
 	readonly key: string;
 	readonly request: ElicitRequest;
-	/** By a `tasks/result`, which puts it to its client. */
+	/** An asker has put it to its client. */
 	isTaken: boolean;
 }
 
-const answerShape = z.looseObject({ action: z.enum(['accept', 'decline', 'cancel']), content: z.unknown().optional() });
-type TaskAnswer = z.infer<typeof answerShape>;
+/** A way to a client of 2025-11-25. Clients of 2026-07-28 find the question and answer it by themselves. */
+export interface TaskAsker {
+	/** Whether its client is there. If it has left, `ask` rejects after this is false. */
+	canAsk(request: ElicitRequest): boolean;
+	/** Rejects if the client leaves before it answers. */
+	ask(request: ElicitRequest, signal: AbortSignal): Promise<TaskAnswer>;
+}
+
+/** Of the client's user. */
+export interface TaskAnswer extends Pick<ElicitResult, 'action'> {
+	content?: Record<string, unknown> | undefined;
+}
 
 interface TaskFacts {
 	taskId: string;
@@ -173,19 +173,14 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 	let lastUpdatedAt = createdAt;
 	let message = '';
 	let questions = 0;
-	let change = Promise.withResolvers<void>();
 	let waiting = Promise.withResolvers<TaskAnswer>();
-	const tell = (): void => {
-		const { resolve } = change;
-		change = Promise.withResolvers<void>();
-		resolve();
-	};
+	let askers: readonly TaskAsker[] = [];
+	const { promise: over, resolve: onOver } = Promise.withResolvers<void>();
 	const become = (status: Status, why: string, more: Partial<TaskEntry> = {}): void => {
 		Object.assign(entry, { question: null, ...more, status });
 		message = why;
 		lastUpdatedAt = new Date().toISOString();
 		entry.revision += 1;
-		tell();
 		onStatus(entry);
 	};
 	/** False if it's over already, which nothing changes. */
@@ -193,6 +188,8 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 		if (entry.isOver) return false;
 		waiting.reject(new Error(why));
 		become(status, why, outcome);
+		askers = [];
+		onOver();
 		return true;
 	};
 	const entry: TaskEntry = {
@@ -204,9 +201,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 		result: null,
 		error: null,
 		question: null,
-		get changed() {
-			return change.promise;
-		},
+		over,
 		get isOver() {
 			return entry.status !== 'working' && entry.status !== 'input_required';
 		},
@@ -222,17 +217,25 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 			waiting = Promise.withResolvers<TaskAnswer>();
 			const question = { key: `${CONSENT_KEY}-${questions}`, request, isTaken: false };
 			become('input_required', 'It waits for an answer.', { question });
+			entry.offerQuestion();
 			return waiting.promise;
 		},
-		takeQuestion() {
-			const { question } = entry;
-			if (!question || question.isTaken) return null;
-			question.isTaken = true;
-			return question;
+		addAsker(asker, isFirst = false) {
+			askers = isFirst ? [asker, ...askers] : [...askers, asker];
+			entry.offerQuestion();
+			return () => void (askers = askers.filter((each) => each !== asker));
 		},
-		release(question) {
-			question.isTaken = false;
-			tell();
+		offerQuestion() {
+			const { question } = entry;
+			if (!question || question.isTaken) return;
+			const asker = askers.find((each) => each.canAsk(question.request));
+			if (!asker) return;
+			question.isTaken = true;
+			const putBack = () => {
+				question.isTaken = false;
+				entry.offerQuestion();
+			};
+			asker.ask(question.request, controller.signal).then((answer) => entry.answer(question.key, answer), putBack);
 		},
 		answer(key, answer) {
 			if (entry.question?.key !== key) return;
@@ -265,152 +268,3 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 }
 
 const INTERNAL = { code: ProtocolErrorCode.InternalError, message: 'The call failed on the server. See its log.' };
-
-/** How 2025-11-25 writes a task. */
-export function toLegacy(entry: TaskEntry) {
-	const { ttlMs, ...facts } = entry.facts();
-	return { ...facts, ttl: ttlMs, pollInterval: POLL_MS };
-}
-
-/** How 2026-07-28 writes one, with what it asks or came to. */
-export function toModern(entry: TaskEntry) {
-	const { result, error, question } = entry;
-	return {
-		...{ ...entry.facts(), pollIntervalMs: POLL_MS },
-		...(question ? { inputRequests: { [question.key]: question.request } } : {}),
-		...(result ? { result } : {}),
-		...(error ? { error } : {})
-	};
-}
-
-/** What a call is answered that became a task. Not a result of the tool, so it is thrown past the SDK’s check of those. */
-export class TaskCreated extends Error {
-	override readonly name = 'TaskCreated';
-	readonly result: Record<string, unknown>;
-
-	constructor(task: McpTask, isModern: boolean) {
-		super('The call became a task.');
-		const entry = task as TaskEntry;
-		this.result = isModern
-			? { resultType: 'task', ...entry.facts(), pollIntervalMs: POLL_MS }
-			: { task: toLegacy(entry) };
-	}
-}
-
-/** Whether the client of 2026-07-28 has said that it knows tasks, as each request does anew in what comes with it. */
-export function knowsTasks(envelope: unknown): boolean {
-	const { extensions } = asObject(asObject(envelope)[CLIENT_CAPABILITIES_META_KEY]);
-	return TASKS_EXTENSION in asObject(extensions);
-}
-
-export function tasksUnknownToClient(): ProtocolError {
-	const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
-	return new MissingRequiredClientCapabilityError({ requiredCapabilities });
-}
-
-const UNKNOWN =
-	'Task not found. Its time may be over, or the server was restarted, which ends all tasks. Call the tool again.';
-
-const withId = z.looseObject({ taskId: z.string().max(200) });
-
-/** Answers `tasks/*`. `ownerOf`: whose tasks the caller's are. */
-export function serveTasks(
-	server: Server,
-	tasks: McpTasks,
-	{ ownerOf, isModern }: { ownerOf: (handled: ServerContext) => string; isModern: boolean }
-): void {
-	const find = (handled: ServerContext, taskId: string): TaskEntry => {
-		if (isModern && !knowsTasks(handled.mcpReq.envelope)) throw tasksUnknownToClient();
-		const entry = tasks.find(ownerOf(handled), taskId);
-		if (!entry) throw new ProtocolError(ProtocolErrorCode.InvalidParams, UNKNOWN);
-		return entry;
-	};
-	server.setRequestHandler('tasks/get', { params: withId }, ({ taskId }, handled) => {
-		const entry = find(handled, taskId);
-		return isModern ? toModern(entry) : toLegacy(entry);
-	});
-	server.setRequestHandler('tasks/cancel', { params: withId }, ({ taskId }, handled) => {
-		const entry = find(handled, taskId);
-		const wasRunning = entry.cancel('The client cancelled it.');
-		if (isModern) return {};
-		if (wasRunning) return toLegacy(entry);
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task is over already: it’s ${entry.status}.`);
-	});
-	if (isModern) {
-		server.setRequestHandler('tasks/update', { params: withId }, ({ taskId }, handled) => {
-			takeAnswers(find(handled, taskId), handled.mcpReq);
-			return {};
-		});
-		return;
-	}
-	server.setRequestHandler('tasks/result', { params: withId }, async ({ taskId }, handled) => {
-		const entry = find(handled, taskId);
-		const { signal } = handled.mcpReq;
-		const gone = aborted(signal);
-		while (!entry.isOver && !signal.aborted) {
-			const { changed } = entry;
-			if (!(await askThrough(server, entry, handled))) await Promise.race([changed, gone]);
-		}
-		const _meta = { ...entry.result?._meta, [RELATED_TASK_META_KEY]: { taskId } };
-		if (entry.result) return { ...entry.result, _meta };
-		const { code, message } = entry.error ?? {
-			code: ProtocolErrorCode.InvalidRequest,
-			message: 'The task was cancelled.'
-		};
-		throw new ProtocolError(code, message);
-	});
-	server.setRequestHandler(
-		'tasks/list',
-		{ params: z.looseObject({ cursor: z.string().optional() }) },
-		({ cursor }, handled) => {
-			const keyOf = (entry: TaskEntry) => String(entry.sequence).padStart(16, '0');
-			const { page, ...more } = pageOf(tasks.list(ownerOf(handled)), keyOf, { cursor, size: PAGE });
-			return { tasks: page.map(toLegacy), ...more };
-		}
-	);
-}
-
-/** From `tasks/update`. Answers to what isn't asked, or not any more, are left out. @throws ProtocolError */
-function takeAnswers(
-	entry: TaskEntry,
-	{ inputResponses, droppedInputResponseKeys = [] }: ServerContext['mcpReq']
-): void {
-	if (!inputResponses) {
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'inputResponses is missing: an answer for each key.');
-	}
-	const key = entry.question?.key;
-	if (key === undefined || !(key in inputResponses || droppedInputResponseKeys.includes(key))) return;
-	const answer = answerShape.safeParse(inputResponses[key]);
-	if (!answer.success) {
-		const message = `The answer to “${key}” isn’t valid: its action must be accept, decline or cancel.`;
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
-	}
-	entry.answer(key, answer.data);
-}
-
-/**
- * Puts the task's question to a client of 2025-11-25 that waits in `tasks/result`, as its version wants. If it leaves, the next
- * one that waits is asked. False if there is nothing to ask, or not this client.
- */
-async function askThrough(server: Server, entry: TaskEntry, { mcpReq }: ServerContext): Promise<boolean> {
-	if (!entry.question || !canBeAsked(server.getClientCapabilities(), entry.question.request)) return false;
-	const question = entry.takeQuestion();
-	if (!question) return false;
-	const { method, params } = question.request;
-	const _meta = { ...params._meta, [RELATED_TASK_META_KEY]: { taskId: entry.id } };
-	const asked = params.mode === 'url' ? { ...params, elicitationId: randomUUID() } : params;
-	const signal = AbortSignal.any([mcpReq.signal, entry.signal]);
-	try {
-		const answer = await mcpReq.send({ method, params: { ...asked, _meta } }, { signal, timeout: MAX_TTL_MS });
-		entry.answer(question.key, answer);
-	} catch {
-		// A client that can't answer doesn't allow anything.
-		if (mcpReq.signal.aborted) entry.release(question);
-		else entry.answer(question.key, { action: 'cancel' });
-	}
-	return true;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
