@@ -113,7 +113,7 @@ export function newResponseId(): string {
 
 interface Prepared {
 	turn: Omit<HeadlessTurn, 'signal'>;
-	/** Items this request adds. */
+	/** Items this request adds, as they were sent. */
 	asked: ResponseItem[];
 	own: CallerTools['own'];
 	resource: ResponseResource;
@@ -133,9 +133,9 @@ export async function prepare(
 		routing: preset?.routing
 	});
 	const target = { newSessionId: newSessionId ?? id, model, apiKeyId, signal };
-	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
+	const { input, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
-	const tools = readTools(request.tools ?? [], [...before, ...asked]);
+	const tools = readTools(request.tools ?? [], input);
 	const wanted = request.include ?? [];
 	const use = chooseTools(tools, { choice: request.tool_choice ?? null, include: wanted, model: model.id });
 	const effort = reasoning?.effort;
@@ -152,7 +152,7 @@ export async function prepare(
 			...use,
 			preset,
 			effort: isReasoningEffort(effort) ? effort : effort ? null : (preset?.effort ?? parts.models.effort()),
-			input: [...before, ...asked],
+			input,
 			tools: [...tools.own.values()].map(({ definition }) => definition),
 			instructions: request.instructions ?? null,
 			options: optionsOf(request),
