@@ -10,6 +10,7 @@ import type { StoredEvent } from '../store/chat/runs.ts';
 import type { RunFinish } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
 import type { EventWriter, UnsavedEvents } from './event-writer.ts';
+import { Waiters } from './waiters.ts';
 
 /** Stored events kept in memory for followers. */
 const WINDOW = { events: 256, characters: 256 * 1024 };
@@ -57,7 +58,7 @@ export class RunLog implements UnsavedEvents {
 	#lost: { error: unknown } | null = null;
 	/** Items being stored, in order. */
 	#recording: Promise<void> = Promise.resolve();
-	#waiting = new Set<() => void>();
+	#waiting = new Waiters();
 
 	constructor({ store, writer, runId, conversationId, startedAt, message, onLost }: RunLogOptions) {
 		this.#store = store;
@@ -80,9 +81,9 @@ export class RunLog implements UnsavedEvents {
 		this.#push(event);
 		if (isStoredFirst(event)) {
 			await this.flush();
-			return this.#wake();
+			return this.#waiting.wake();
 		}
-		this.#wake();
+		this.#waiting.wake();
 		this.#writer.saveSoon(this);
 		if (this.#lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
 	}
@@ -112,7 +113,7 @@ export class RunLog implements UnsavedEvents {
 			this.#push(last);
 			this.#storedSeq = this.#lastSeq;
 			this.#isEnded = true;
-			this.#wake();
+			this.#waiting.wake();
 		}
 	}
 
@@ -157,7 +158,7 @@ export class RunLog implements UnsavedEvents {
 				yield ready;
 				cursor = ready.at(-1)?.seq ?? cursor;
 			} else if (this.#isEnded) return;
-			else await this.#next(signal);
+			else await this.#waiting.wait(signal);
 		}
 	}
 
@@ -208,22 +209,6 @@ export class RunLog implements UnsavedEvents {
 			drop += 1;
 		}
 		if (drop > 0) this.#window.splice(0, drop);
-	}
-
-	#next(signal: AbortSignal): Promise<void> {
-		return new Promise((resolve) => {
-			const done = () => {
-				this.#waiting.delete(done);
-				signal.removeEventListener('abort', done);
-				resolve();
-			};
-			this.#waiting.add(done);
-			signal.addEventListener('abort', done, { once: true });
-		});
-	}
-
-	#wake(): void {
-		for (const done of [...this.#waiting]) done();
 	}
 }
 

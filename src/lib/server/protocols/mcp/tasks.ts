@@ -13,6 +13,7 @@ import {
 import { z } from 'zod';
 import { plainLine } from '../../../shared/characters.ts';
 import { asObject } from '../../../shared/json.ts';
+import { Waiters } from '../../runs/waiters.ts';
 import type { SkillEvent } from '../../skills/types.ts';
 import { pageOf } from './definitions.ts';
 
@@ -53,8 +54,8 @@ interface Entry extends McpTask {
 	status: Status;
 	result: CallToolResult | null;
 	error: { code: number; message: string } | null;
-	/** Resolves once it is over. */
-	over: Promise<void>;
+	/** For its end. */
+	waiting: Waiters;
 	/** Whether it was still running. */
 	cancel(why: string): boolean;
 	facts(): TaskFacts;
@@ -148,7 +149,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, onDiscard: () 
 	const createdAt = new Date().toISOString();
 	let lastUpdatedAt = createdAt;
 	let message = '';
-	const { promise: over, resolve } = Promise.withResolvers<void>();
+	const waiting = new Waiters();
 	const entry: Entry = {
 		...parts,
 		id,
@@ -156,7 +157,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, onDiscard: () 
 		status: 'working',
 		result: null,
 		error: null,
-		over,
+		waiting,
 		get isOver() {
 			return entry.status !== 'working';
 		},
@@ -192,7 +193,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, onDiscard: () 
 		Object.assign(entry, { status, ...outcome });
 		message = why;
 		lastUpdatedAt = new Date().toISOString();
-		resolve();
+		waiting.wake();
 		return true;
 	};
 	return entry;
@@ -268,7 +269,7 @@ export function serveTasks(
 	}
 	server.setRequestHandler('tasks/result', { params: withId }, async ({ taskId }, handled) => {
 		const entry = find(handled, taskId);
-		await Promise.race([entry.over, aborted(handled.mcpReq.signal)]);
+		if (!entry.isOver) await entry.waiting.wait(handled.mcpReq.signal);
 		if (entry.result) {
 			const _meta = { ...entry.result._meta, [RELATED_TASK_META_KEY]: { taskId } };
 			return { ...entry.result, _meta };
@@ -288,8 +289,4 @@ export function serveTasks(
 			return { tasks: page.map((entry) => toLegacy(entry.facts())), ...more };
 		}
 	);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
