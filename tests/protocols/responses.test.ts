@@ -707,6 +707,26 @@ test('F12: a response is kept for 30 days, then it is forgotten when the next on
 	expect(await responses.get('resp_old', null)).toBeNull();
 });
 
+test('F12: beyond the limit of a key its oldest responses are removed, and going on from them is refused in words', async () => {
+	const script = ['One.', 'Two.', 'Other.', 'Three.', 'Four.'].map((said) => text(said));
+	const own = await openResponses({ skills: SKILLS, script, env: { RESPONSES_MB: '1' } });
+	const input = 'x'.repeat(400_000);
+	const [mine, other] = [{ key: 'key_mine' }, { key: 'key_other' }];
+	const statusOf = async (id: string) => (await own.get(`/responses/${id}`, mine)).status;
+	const first = (await own.ask({ input }, mine)).body.id;
+	const second = (await own.ask({ input, previous_response_id: first }, mine)).body.id;
+	await own.ask({ input }, other);
+	expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
+	const third = (await own.ask({ input, background: true }, mine)).body.id;
+	await own.resume(third, -1, mine);
+	const fourth = (await own.ask({ input: 'Hi' }, mine)).body.id;
+	expect(await Promise.all([first, second, third, fourth].map(statusOf))).toEqual([404, 200, 200, 200]);
+	const gone = await own.ask({ input: 'And?', previous_response_id: second }, mine);
+	expect(gone).toMatchObject({ status: 400, body: { error: { code: 'previous_response_not_found' } } });
+	expect(gone.body.error.message).toMatch(/oldest responses were removed.*Send the items/);
+	await own.close();
+});
+
 test('F12: a preset is a model of its own: its model, effort, routing, instructions and skills answer; one that is gone is refused', async () => {
 	const { app, get, ask, model } = await open([text('Reviewed.')]);
 	const review = {

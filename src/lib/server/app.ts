@@ -225,8 +225,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const folderOf = (apiKeyId: string | null, sessionId: string) =>
 		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
 	const files = createFilesApi({ store, workspaces, folderOf, log });
+	const { responseBytes: storedBytes } = config;
 	const responding = {
 		...turns,
+		storedBytes,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
@@ -314,7 +316,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		files,
 		responseConversations: createConversationsApi(responding),
 		sockets,
-		chatCompletions: createChatCompletions({ responses, store, log }),
+		chatCompletions: createChatCompletions({ responses, store, storedBytes, log }),
 		mcp,
 		acp,
 		localSocket,

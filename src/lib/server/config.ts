@@ -88,6 +88,7 @@ const schema = z.object({
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
 	A2A_PUSH_HOSTS: list,
+	RESPONSES_MB: count(1024, 1, 1_048_576),
 	MCP_REGISTRY_URL: baseUrl('https://registry.modelcontextprotocol.io'),
 	SKILLS_PUBLISHED: text,
 	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
@@ -108,6 +109,8 @@ export interface Config {
 	trustsProxy: boolean;
 	/** `host:port` of receivers of push notifications outside the public internet. */
 	a2aPushHosts: string[];
+	/** Of the stored responses of an API key, and of its conversations. */
+	responseBytes: number;
 	/** Where MCP servers are searched for. */
 	mcpRegistryUrl: string;
 	secretsKey: string | null;
@@ -240,6 +243,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
 		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
+		responseBytes: values.RESPONSES_MB * MB,
 		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
 		execution: executionOf(values, paths),

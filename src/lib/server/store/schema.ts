@@ -379,6 +379,8 @@ export interface ResponsesTable {
 	is_running: Generated<number>;
 	/** How many of the items are input; null for responses of older versions. */
 	input_count: Generated<number | null>;
+	/** Of items and body, and of the events once it has ended. */
+	bytes: Generated<number>;
 }
 
 /** Events of responses in the background. */
@@ -398,6 +400,8 @@ interface ResponseConversationsTable {
 	/** JSON of texts by name. */
 	metadata: string;
 	created_at: string;
+	/** Of metadata and items, and an amount for itself. */
+	bytes: Generated<number>;
 }
 
 interface ResponseConversationItemsTable {

@@ -6,7 +6,7 @@ import type { ConversationItem, ResponseConversations } from '../../store/respon
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
-import { conversationId, itemsOfConversation } from './conversation-items.ts';
+import { conversationId, type ConversationStore, itemsOfConversation } from './conversation-items.ts';
 import { badParameter, type ApiError } from './errors.ts';
 import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
@@ -18,7 +18,7 @@ import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../
 import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
 import { formatOf, problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
-export interface ConversationParts {
+export interface ConversationParts extends ConversationStore {
 	store: { responses: Responses; responseConversations: ResponseConversations };
 	workspaces: Workspaces;
 	compactions: CompactionSeal;
@@ -57,14 +57,17 @@ export async function readConversation(
 	const isNew = previous === null || previous === undefined;
 	const chain = isNew ? [] : await responses.chain(previous, apiKeyId);
 	if (!chain) {
-		const message = `Previous response with id '${previous?.slice(0, 100)}' not found.`;
+		const id = `'${previous?.slice(0, 100)}'`;
+		const message = (await responses.get(previous ?? '', apiKeyId))
+			? `The chain before ${id} can’t be read: its oldest responses were removed, or it has over 1,000. Send the items, or use a conversation.`
+			: `Previous response with id ${id} not found.`;
 		throw badParameter('previous_response_id', message, 'previous_response_not_found');
 	}
 	if (chain.at(-1)?.isRunning) {
 		const message = `Response '${previous?.slice(0, 100)}' is still being written. Wait for its end, then continue it.`;
 		throw badParameter('previous_response_id', message, 'previous_response_not_ready');
 	}
-	const said = await itemsOfConversation(parts.store, conversationId(conversation), apiKeyId);
+	const said = await itemsOfConversation(parts, conversationId(conversation), apiKeyId);
 	const isEmpty = input === undefined || input === null || input.length === 0;
 	if (isEmpty && chain.length === 0 && !said?.length && input !== '') throw missing('input');
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);

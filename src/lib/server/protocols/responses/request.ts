@@ -127,7 +127,7 @@ const otherFormat = others('text', 'json_object', 'json_schema');
 const count = z.number().int();
 
 export const metadataPairs = z
-	.record(z.string(), z.string().max(512))
+	.record(z.string().max(64), z.string().max(512))
 	.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries');
 
 const createResponseBody = z.object({
