@@ -192,7 +192,10 @@ test('E36: a server that wants a login is signed in to and out of, on its own pa
 		await page.getByRole('link', { name: 'Open settings' }).last().click();
 		await expect(server).toHaveAttribute('data-state', 'connected');
 		await expect(server).toContainText('Signed in');
+		remote.revokes = 503;
 		await page.getByRole('button', { name: 'Sign out of office' }).click();
+		await expect(page.getByTestId('mcp-not-revoked')).toContainText('You’re signed out here.');
+		expect(remote.revocations).toHaveLength(1);
 		await expect(page.getByRole('button', { name: 'Sign in to office' })).toBeVisible();
 		await expect(server).not.toContainText('Signed in');
 	} finally {

@@ -10,6 +10,12 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	tokens: Set<string>;
 	/** What was asked of the token endpoint. */
 	grants: URLSearchParams[];
+	/** What was asked of the revocation endpoint, with the authorization it came with. */
+	revocations: { form: URLSearchParams; authorization: string | undefined }[];
+	/** How the revocation endpoint answers. `absent`: the metadata name none; `silent`: never. */
+	revokes: 'yes' | 'absent' | 'silent' | 503;
+	/** Given to clients that register; null: they get none. */
+	secret: string | null;
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
 	/** Ends all access tokens, and with `renewals` those for renewing, too. */
@@ -22,6 +28,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 	const tokens = new Set<string>();
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
+	const revocations: AuthorizedServer['revocations'] = [];
 	const wrong = new Map<string, object>();
 	const codes = new Map<string, { challenge: string; client: string; redirect: string }>();
 
@@ -65,6 +72,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 				issuer: origin,
 				authorization_endpoint: `${origin}/authorize`,
 				token_endpoint: `${origin}/token`,
+				...(all.revokes === 'absent' ? {} : { revocation_endpoint: `${origin}/revoke` }),
 				registration_endpoint: `${origin}/register`,
 				response_types_supported: ['code'],
 				grant_types_supported: ['authorization_code', 'refresh_token'],
@@ -89,7 +97,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 			response.writeHead(302, { location: back.href }).end();
 			return true;
 		}
-		if (pathname === '/register' || pathname === '/token') {
+		if (pathname === '/register' || pathname === '/token' || pathname === '/revoke') {
 			const chunks: Buffer[] = [];
 			request.on('data', (chunk: Buffer) => chunks.push(chunk));
 			request.on('end', () => {
@@ -98,9 +106,18 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 					const granted = grant(new URLSearchParams(text));
 					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
 				}
+				if (pathname === '/revoke') {
+					const form = new URLSearchParams(text);
+					revocations.push({ form, authorization: request.headers.authorization });
+					if (all.revokes === 'silent') return;
+					if (all.revokes !== 'yes') return json({ error: 'temporarily_unavailable' }, 503);
+					for (const good of [tokens, renewals]) good.delete(form.get('token') ?? '');
+					return json({});
+				}
 				const about = JSON.parse(text) as { client_name: string };
 				clients.push(about.client_name);
-				return json({ ...about, client_id: `client-${clients.length}` }, 201);
+				const secret = all.secret === null ? {} : { client_secret: all.secret };
+				return json({ ...about, ...secret, client_id: `client-${clients.length}` }, 201);
 			});
 			return true;
 		}
@@ -117,6 +134,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		tokens.clear();
 		if (what === 'renewals') renewals.clear();
 	};
+	const all: Pick<AuthorizedServer, 'revokes' | 'secret'> = { revokes: 'yes', secret: null };
 	const server = await startFixtureHttp(before);
-	return { ...server, clients, tokens, grants, wrong, expire };
+	return Object.assign(all, { ...server, clients, tokens, grants, revocations, wrong, expire });
 }

@@ -11,6 +11,7 @@ import { plainLine } from '../../shared/characters.ts';
 import { parseJson } from '../../shared/json.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import type { Vault } from '../trust/vault.ts';
+import { revoke } from './revocation.ts';
 
 /** All that is kept of a server's sign-in, in one entry of the vault. */
 interface SignIn {
@@ -56,23 +57,33 @@ export interface SignIns {
 	start(name: string, url: string, callback: string): Promise<string>;
 	/** @throws AppError conflict if it wasn't started here or took too long; unavailable */
 	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
-	remove(name: string): Promise<void>;
+	/** Forgets it. `revoked`: null, or a sentence that says why the authorization server still takes it; never rejects. */
+	remove(name: string): Promise<{ revoked: Promise<string | null> }>;
 }
 
 const ENTRY = 'SIGN_IN';
 const LONGEST_MS = 10 * 60 * 1000;
+/** People wait for it. */
+const REVOKE_MS = 5000;
 const MAX_REASON = 300;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** `idOf`: of the server's entries in the vault. */
-export function createSignIns(vault: Vault, idOf: (name: string) => string): SignIns {
+export function createSignIns(
+	vault: Vault,
+	idOf: (name: string) => string,
+	{ revokeMs = REVOKE_MS }: { revokeMs?: number | undefined } = {}
+): SignIns {
 	/** By name of the server. */
 	const pendings = new Map<string, Pending>();
+	const readAny = async (name: string): Promise<SignIn | null> =>
+		(parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | undefined) ?? null;
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
-		const stored = parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
+		const stored = await readAny(name);
 		return stored?.url === url ? stored : null;
 	};
+	const revokeAll = (signIn: SignIn) => revoke(signIn, { fetch: signInFetch(signIn.url), timeoutMs: revokeMs });
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
 	};
@@ -85,7 +96,10 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 		const keep = async (change: Partial<SignIn>) => {
 			Object.assign(signIn, change);
 			// Meanwhile somebody may have signed out, or in again.
-			if (!pending && (await read(name, signIn.url))?.id === signIn.id) await write(name, signIn);
+			if (pending) return;
+			const kept = await read(name, signIn.url);
+			if (kept?.id === signIn.id) await write(name, signIn);
+			else if (!kept && change.tokens) await revokeAll(signIn);
 		};
 		return {
 			redirectUrl: signIn.callback,
@@ -165,7 +179,9 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 
 		async remove(name) {
 			pendings.delete(name);
+			const signIn = await readAny(name);
 			await vault.remove(idOf(name), ENTRY);
+			return { revoked: signIn ? revokeAll(signIn) : Promise.resolve(null) };
 		}
 	};
 }
