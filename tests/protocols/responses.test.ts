@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
+import { mcpServerPut } from '../../src/lib/shared/mcp-servers.ts';
+import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { processesWith } from '../support/processes.ts';
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import {
@@ -662,6 +664,34 @@ test('C16: with a key what would be asked about does not run, unless the key was
 	});
 	const ran = await rig.ask({ input: 'Say hello' }, { key: await keyOf(['execute', 'approve']) });
 	expect(ran.body.output[0].openrouter_skills).toMatchObject({ is_error: false, skill: 'demo' });
+});
+
+test('E36, C16: what an MCP server asks meanwhile is declined for every key, and the client reads what to do', async () => {
+	const remote = await startFixtureHttp();
+	onTestFinished(() => remote.stop());
+	const script = Array.from({ length: 2 }, () => [call('mcp__demo__book'), text('Not booked.')]).flat();
+	const own = await openResponses({ skills: SKILLS, script });
+	onTestFinished(() => own.close());
+	await own.app.mcpServers.put(
+		'demo',
+		mcpServerPut.parse({ transport: { type: 'http', url: remote.url }, approval: 'auto' })
+	);
+	await expect.poll(() => own.app.mcpServers.get('demo').status.state).toBe('connected');
+	for (const scopes of [
+		['read', 'execute'],
+		['read', 'execute', 'approve']
+	] as ApiScope[][]) {
+		const { key } = await own.app.apiKeys.create({ name: 'a client', scopes });
+		const { body } = await own.ask({ input: 'Book' }, { key });
+		const [step] = body.output;
+		expect(step.openrouter_skills).toMatchObject({
+			is_error: false,
+			output: expect.stringMatching(
+				/asked “When would you like to come\?”.*Nobody can be asked here.*arguments, or use the tool in a chat/
+			)
+		});
+		expect(step.summary[0].text).toContain('Nobody can be asked here');
+	}
 });
 
 test('E30: what nobody trusts runs for no key without being asked about', async () => {
