@@ -496,7 +496,7 @@ describe('E36: a server that asks the person', () => {
 		expect(think.ok).toBe(false);
 		const said = 'The MCP server “demo” wanted to ask the model. Nobody can be asked here, so that was declined.';
 		expect(think.output).toContain(said);
-		expect(recorded.at(-1)?.message).toContain(said);
+		expect(recorded.at(-1)).toMatchObject({ message: expect.stringContaining(said) as string });
 	});
 
 	test('SECURITY MCP servers: of a form what is shown is cleaned and cut, and after 10 questions nobody is asked any more', async () => {
