@@ -38,6 +38,8 @@ const REDACT = 'lib/server/sandbox/output/redact.ts';
 const SKILLS = 'lib/server/skills/';
 const AGENT = 'lib/server/agent/';
 const STORE = 'lib/server/store/';
+/** Words between servers on the same database. */
+const REPLICA = 'lib/server/replica.ts';
 const TRUST = 'lib/server/trust/';
 const TURNS = 'lib/server/turns/';
 const NETWORK = 'lib/server/network/';
@@ -77,9 +79,10 @@ const LAYERS: Layer[] = [
 			'lib/server/skills/run/execution-host.ts'
 		]
 	},
+	{ path: REPLICA, imports: [LOG, STORE] },
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
-	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, STORE, TURNS] },
+	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, REPLICA, STORE, TURNS] },
 	{
 		path: 'lib/server/conversations/',
 		imports: [SHARED, LOG, SAFE_PATH, WORKSPACES, AGENT, SKILLS, STORE, TRUST, TURNS, 'lib/server/runs/']
@@ -184,7 +187,12 @@ const LAYERS: Layer[] = [
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/backup/', imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/data-folder.ts'] },
-	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
+	{ path: 'lib/server/telemetry/', imports: [SHARED, LOG, AGENT, 'lib/server/skills/run/execution-host.ts'] },
+	{
+		path: 'lib/server/config.ts',
+		imports: [SHARED, SANDBOX, 'lib/server/telemetry/telemetry.ts', 'lib/server/variables.ts']
+	},
+	{ path: 'lib/server/variables.ts', imports: [SHARED] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/endpoint.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/openapi.ts', imports: [SHARED, 'lib/server/endpoint.ts'] },

@@ -18,14 +18,23 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	secret: string | null;
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
+	/** May answer the token endpoint in its place, at once or later. */
+	onToken: (form: URLSearchParams) => object | null | Promise<object | null>;
+	/** Of everything that reaches it as an authorization server. */
+	asked: { path: string; headers: IncomingMessage['headers'] }[];
 	/** Ends all access tokens, and with `renewals` those for renewing, too. */
 	expire(what?: 'renewals'): void;
 }
 
-/** Signs everybody in who comes to its page. */
-export async function startAuthorizedServer(): Promise<AuthorizedServer> {
+/** Signs everybody in who comes to its page. `tokens` may be those of another one, which then accepts this one's. */
+export async function startAuthorizedServer(tokens = new Set<string>()): Promise<AuthorizedServer> {
 	const clients: string[] = [];
-	const tokens = new Set<string>();
+	const asked: AuthorizedServer['asked'] = [];
+	const own: Pick<AuthorizedServer, 'onToken' | 'revokes' | 'secret'> = {
+		onToken: () => null,
+		revokes: 'yes',
+		secret: null
+	};
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
 	const revocations: AuthorizedServer['revocations'] = [];
@@ -62,6 +71,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 			response.end(JSON.stringify(body));
 			return true;
 		};
+		if (pathname !== '/mcp') asked.push({ path: pathname, headers: request.headers });
 		const told = wrong.get(pathname);
 		if (told) return json(told);
 		if (pathname.startsWith('/.well-known/oauth-protected-resource')) {
@@ -72,7 +82,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 				issuer: origin,
 				authorization_endpoint: `${origin}/authorize`,
 				token_endpoint: `${origin}/token`,
-				...(all.revokes === 'absent' ? {} : { revocation_endpoint: `${origin}/revoke` }),
+				...(own.revokes === 'absent' ? {} : { revocation_endpoint: `${origin}/revoke` }),
 				registration_endpoint: `${origin}/register`,
 				response_types_supported: ['code'],
 				grant_types_supported: ['authorization_code', 'refresh_token'],
@@ -100,23 +110,24 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		if (pathname === '/register' || pathname === '/token' || pathname === '/revoke') {
 			const chunks: Buffer[] = [];
 			request.on('data', (chunk: Buffer) => chunks.push(chunk));
-			request.on('end', () => {
+			request.on('end', async () => {
 				const text = Buffer.concat(chunks).toString();
 				if (pathname === '/token') {
-					const granted = grant(new URLSearchParams(text));
+					const form = new URLSearchParams(text);
+					const granted = (await own.onToken(form)) ?? grant(form);
 					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
 				}
 				if (pathname === '/revoke') {
 					const form = new URLSearchParams(text);
 					revocations.push({ form, authorization: request.headers.authorization });
-					if (all.revokes === 'silent') return;
-					if (all.revokes !== 'yes') return json({ error: 'temporarily_unavailable' }, 503);
+					if (own.revokes === 'silent') return;
+					if (own.revokes !== 'yes') return json({ error: 'temporarily_unavailable' }, 503);
 					for (const good of [tokens, renewals]) good.delete(form.get('token') ?? '');
 					return json({});
 				}
 				const about = JSON.parse(text) as { client_name: string };
 				clients.push(about.client_name);
-				const secret = all.secret === null ? {} : { client_secret: all.secret };
+				const secret = own.secret === null ? {} : { client_secret: own.secret };
 				return json({ ...about, ...secret, client_id: `client-${clients.length}` }, 201);
 			});
 			return true;
@@ -134,7 +145,6 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		tokens.clear();
 		if (what === 'renewals') renewals.clear();
 	};
-	const all: Pick<AuthorizedServer, 'revokes' | 'secret'> = { revokes: 'yes', secret: null };
 	const server = await startFixtureHttp(before);
-	return Object.assign(all, { ...server, clients, tokens, grants, revocations, wrong, expire });
+	return Object.assign(own, { ...server, clients, tokens, grants, revocations, wrong, asked, expire });
 }

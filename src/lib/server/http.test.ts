@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../shared/errors.ts';
 import { mostReactions } from '../../../tests/support/reactions.ts';
 import { errorResponse, errorResponseFor, eventStream, inTurns, readAnyJson, runEventFrames } from './http.ts';
+import { createLog } from './log.ts';
 
 let server: Server | undefined;
 afterEach(async () => {
@@ -16,7 +17,7 @@ afterEach(async () => {
 /** Serves one event stream over HTTP like the adapter: it reads only as much as the connection takes. */
 async function serve(open: (signal: AbortSignal) => AsyncIterable<string>, heartbeatMs?: number): Promise<string> {
 	server = createServer((_request, response) => {
-		const answer = eventStream(open, heartbeatMs);
+		const answer = eventStream(createLog(), open, heartbeatMs);
 		response.writeHead(answer.status, Object.fromEntries(answer.headers));
 		const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
 		response.on('close', () => body.destroy());

@@ -48,6 +48,7 @@ import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
 import type { Skill } from './skills/types.ts';
+import type { Replica } from './replica.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -89,12 +90,20 @@ export const isServersTool = (name: string): boolean => isServerTool(name) || ow
 export async function openSkills(
 	config: Config,
 	store: Store,
-	{ log, rooms }: { log: Log; rooms: WorkspaceRooms }
+	{
+		log,
+		rooms,
+		replica,
+		watch
+	}: { log: Log; rooms: WorkspaceRooms; replica: Replica; watch(recorder: ExecutionRecorder): ExecutionRecorder }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
-	await store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString());
+	const endUnfinished = (bootId?: string) =>
+		store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString(), bootId);
+	if (!replica.isShared) await endUnfinished();
+	replica.onGone(endUnfinished);
 	const usage = await openSkillUsage(store);
-	const recorder = createExecutionRecorder(store, log, usage);
+	const recorder = watch(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
 	const installs = await openInstallIndex(store);
 	const box = await openSandbox(config, log);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);

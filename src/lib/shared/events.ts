@@ -148,6 +148,8 @@ export type CustomRunEvent =
 	/** An MCP server asks the person something during the call; only the kind of the answer is kept. */
 	| Custom<'tool.question', Omit<Question, 'reply'> & { toolCallId: string }>
 	| Custom<'tool.reply', { toolCallId: string; id: string; action: NonNullable<Question['reply']> }>
+	/** Another server goes on with the run, because its own has stopped. */
+	| Custom<'run.taken', { epoch: number }>
 	| Custom<'run.title', { title: string }>;
 
 /**
@@ -187,6 +189,24 @@ export function isTerminal(event: RunEvent): boolean {
 export interface NumberedEvent {
 	seq: number;
 	event: RunEvent;
+}
+
+/** The place of an event in a run's log. Only the first `epoch` may have lost events: a later one gives their numbers again. */
+export interface EventPlace {
+	seq: number;
+	/** Counts the servers that have written the run; default 1. */
+	epoch?: number;
+}
+
+/** As an SSE `id`: `seq`, or `epoch.seq` after the first epoch. */
+export function idOfEvent({ seq, epoch = 1 }: EventPlace): string {
+	return epoch === 1 ? String(seq) : `${epoch}.${seq}`;
+}
+
+/** Reads an SSE `id`; NaN for what isn't one. */
+export function placeOfEvent(id: string): Required<EventPlace> {
+	const [first = '', second] = id.split('.');
+	return second === undefined ? { epoch: 1, seq: Number(first) } : { epoch: Number(first), seq: Number(second) };
 }
 
 /** What `GET /api/agent/capabilities` answers: AG-UI's own shape. */

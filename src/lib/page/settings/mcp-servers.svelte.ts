@@ -45,7 +45,9 @@ export function formOf({ name, transport, approval }: McpServer): McpForm {
 /** Of a server of the registry, with empty fields for what it needs. */
 export function formOfWay({ name, title }: McpRegistryEntry, way: McpRegistryWay): McpForm {
 	const empty = (names: string[]) => names.map((each) => ({ name: each, value: '', isStored: false }));
-	const form = { ...EMPTY_FORM, name: nameOf(title ?? name.split('/').at(-1) ?? name), type: way.type };
+	// A title may have no letter that a name may have.
+	const word = wordOf(title ?? '') || wordOf(name.split('/').at(-1) ?? '');
+	const form = { ...EMPTY_FORM, name: word, type: way.type };
 	return way.type === 'http'
 		? { ...form, url: way.url, values: empty(way.headers) }
 		: { ...form, command: way.command, args: way.args.join('\n'), values: empty(way.env) };
@@ -71,9 +73,12 @@ export function inputOf(form: McpForm, isEnabled: boolean): McpServerInput {
 	};
 }
 
-/** Keeps all stored values. */
+/** Keeps all stored values, and arguments that the form can't have: with line breaks, or empty. */
 export function sameInput(server: McpServer, change: { isEnabled: boolean }): McpServerInput {
-	return inputOf(formOf(server), change.isEnabled);
+	const { transport } = server;
+	const same = inputOf(formOf(server), change.isEnabled);
+	if (transport.type === 'http' || same.transport.type === 'http') return same;
+	return { ...same, transport: { ...same.transport, args: transport.args } };
 }
 
 /**
@@ -108,12 +113,17 @@ export function readPasted(json: string): { name: string; input: McpServerInput 
 	});
 }
 
-function nameOf(given: string): string {
-	const name = given
+/** Empty if nothing of it can be in a name. */
+function wordOf(given: string): string {
+	return given
 		.toLowerCase()
 		.replaceAll(/[^a-z0-9_-]+/g, '-')
 		.replaceAll(/^-+|-+$/g, '')
 		.slice(0, 32);
+}
+
+function nameOf(given: string): string {
+	const name = wordOf(given);
 	if (name === '') throw new Error(`“${given}” isn’t a valid name. Use letters, digits, - and _.`);
 	return name;
 }

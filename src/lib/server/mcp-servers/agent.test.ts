@@ -178,7 +178,7 @@ describe('E36: what a server asks during a call', () => {
 		const { runId } = await rig.ask('book');
 		const { id } = await question(runId);
 		// As a reload or a second tab reads it.
-		expect(rig.runner.current(await rig.answer(runId)).parts).toMatchObject([
+		expect((await rig.runner.current(await rig.answer(runId))).parts).toMatchObject([
 			{ status: 'running', questions: [{ id, server: 'demo', message: 'When would you like to come?' }] }
 		]);
 		expect(() => rig.questions.reply('other', id, { action: 'accept', content })).toThrow('no longer open');

@@ -511,6 +511,14 @@ describe('E36: a server that asks the person', () => {
 		expect(looksSecret(field!)).toBe(true);
 	});
 
+	test.each(['asks-vast', 'asks-long'])('SECURITY MCP servers: what is vast (%s) is refused unread', async (kind) => {
+		await servers.put('bad', hostile(kind));
+		await isConnected('bad');
+		// Whatever reads it would say what is wrong with it.
+		expect((await ask('mcp__bad__poke', { action: 'accept', content: {} })).output).toBe('{"action":"decline"}');
+		expect(asked).toEqual([]);
+	});
+
 	test.each(['asks-much', 'asks-deep', 'asks-nothing', 'asks-script', 'asks-login'])(
 		'SECURITY MCP servers: what can’t be shown (%s) is asked of nobody',
 		async (kind) => {

@@ -133,6 +133,11 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 		if (!entry) throw new AppError('not_found', `No MCP server named “${name}”.`);
 		return entry;
 	};
+	const placeAgain = (name: string): McpServer => {
+		const { stored, values } = entryOf(name);
+		place(stored, values);
+		return toServer(entryOf(name));
+	};
 	const serverTools = (): ServerTools[] =>
 		sorted(entries).flatMap(({ stored, values, connection }) => {
 			if (!connection) return [];
@@ -190,22 +195,19 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			}
 			return { url: await signIns.start(name, transport.url, back.href) };
 		},
-		completeSignIn: (name, answer) =>
-			inTurn(async () => {
-				const { stored, values } = entryOf(name);
-				if (stored.transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
-				await signIns.complete(name, stored.transport.url, answer);
-				place(stored, values);
-				return toServer(entryOf(name));
-			}),
+		async completeSignIn(name, answer) {
+			const { transport } = entryOf(name).stored;
+			if (transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
+			// Not in turn: a server that dawdles holds up nobody else.
+			await signIns.complete(name, transport.url, answer);
+			return inTurn(async () => placeAgain(name));
+		},
 		async signOut(name) {
 			const { server, revoked } = await inTurn(async () => {
-				const { stored, values } = entryOf(name);
+				entryOf(name);
 				const removed = await signIns.remove(name);
-				place(stored, values);
-				return { ...removed, server: toServer(entryOf(name)) };
+				return { ...removed, server: placeAgain(name) };
 			});
-			// Outside: nothing else waits for the authorization server.
 			return { ...server, notRevoked: await finish(revoked) };
 		},
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),

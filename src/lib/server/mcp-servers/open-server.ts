@@ -87,6 +87,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
 	const { transport, said, end } = await openTransport(target);
+	refuseVast(transport);
 	const secretsOf = () =>
 		target.type === 'stdio'
 			? Object.values(target.env)
@@ -196,15 +197,78 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			});
 			return { transport: program, said: () => tail, end: async () => undefined };
 		}
+		const { access } = at;
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
 			requestInit: { headers: { ...at.headers } },
-			fetch: createGuardedFetch(at.url, at.access?.fetch),
-			...(at.access && { authProvider: at.access.provider })
+			fetch: createGuardedFetch(at.url),
+			...(access && { authProvider: { token: async () => access.token(), onUnauthorized: () => access.renew() } })
 		});
 		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
 		return { transport: http, said: () => '', end };
 	}
+}
+
+interface Wire {
+	onmessage?: Handler | undefined;
+	send(message: never): Promise<void>;
+}
+
+type Handler = (message: never, extra?: never) => void;
+
+interface Incoming {
+	id?: string | number;
+	method?: string;
+	params?: unknown;
+	result?: { content?: unknown; inputRequests?: unknown };
+}
+
+const TOO_MUCH = 'It sent more than can be read.';
+const MAX_VALUES = 20_000;
+const MAX_CHARACTERS = 1_000_000;
+
+/** Before the client checks a message: for one of many small values that takes it seconds, in which everybody waits. */
+function refuseVast(wire: Wire): void {
+	let guarded: Handler | undefined;
+	const guard =
+		(handler: Handler) =>
+		(message: Incoming, extra?: never): void => {
+			const { id, method, params, result } = message;
+			if (method !== undefined && isVast(params, MAX_CHARACTERS)) {
+				if (id === undefined) return;
+				const refusal =
+					method === 'elicitation/create'
+						? { result: { action: 'decline' } }
+						: { error: { code: -32_602, message: TOO_MUCH } };
+				// If it can't be told, the connection is over.
+				void wire.send({ jsonrpc: '2.0', id, ...refusal } as never).catch(() => undefined);
+			} else if (isVast(result?.content, Infinity) || isVast(result?.inputRequests, MAX_CHARACTERS)) {
+				handler({ jsonrpc: '2.0', id, error: { code: -32_603, message: TOO_MUCH } } as never, extra);
+			} else handler(message as never, extra);
+		};
+	Object.defineProperty(wire, 'onmessage', {
+		get: () => guarded,
+		set: (handler?: Handler) => void (guarded = handler && guard(handler))
+	});
+}
+
+/** Counts values, and characters of names and texts, until it's sure. */
+function isVast(whole: unknown, mostCharacters: number): boolean {
+	let [values, characters] = [0, 0];
+	const open = [whole];
+	while (open.length > 0) {
+		const value = open.pop();
+		values += 1;
+		if (typeof value === 'string') characters += value.length;
+		const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+		if (values + open.length + names.length > MAX_VALUES) return true;
+		for (const name of names) {
+			characters += name.length;
+			open.push((value as Record<string, unknown>)[name]);
+		}
+		if (characters > mostCharacters) return true;
+	}
+	return false;
 }
 
 /** Finds the call that a request of the server belongs to, because the protocol doesn't say. */
@@ -308,13 +372,11 @@ const MAX_BYTES = 10 * 1024 * 1024;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `address` may be any host, because the operator set it. `signIn` gets what goes to other hosts. */
-function createGuardedFetch(address: string, signIn?: Fetch, maxBytes = MAX_BYTES): Fetch {
+/** `address` may be any host, because the operator set it. */
+function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
 	const { origin } = new URL(address);
 	return async (url, init = {}) => {
 		const target = new URL(url);
-		// Tokens are renewed elsewhere.
-		if (signIn && target.origin !== origin) return signIn(target, init);
 		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
 		// The client decides about redirects.
 		const response = await fetch(target, { ...init, redirect: 'manual' });

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
-import { plainLine } from '../../shared/characters.ts';
-import type { McpRegistryEntry, McpRegistryWay } from '../../shared/mcp-servers.ts';
+import { findHidden, plainLine } from '../../shared/characters.ts';
+import { type McpRegistryEntry, type McpRegistryWay, mcpServerPut } from '../../shared/mcp-servers.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { NetworkError } from '../network/addresses.ts';
 
@@ -11,6 +11,7 @@ import { NetworkError } from '../network/addresses.ts';
 export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryEntry[]>;
 
 const MOST = 20;
+const MOST_WAYS = 8;
 const MAX_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
@@ -70,10 +71,11 @@ export function createRegistrySearch(address: string): SearchRegistry {
 				`Couldn’t search for MCP servers: ${url.host} answered something else (status ${status}).`
 			);
 		}
-		return answer.data.servers.slice(0, MOST).flatMap((each) => {
+		const entries = answer.data.servers.slice(0, MOST).flatMap((each) => {
 			const server = listed.safeParse(each).data?.server;
 			return server ? [entryOf(server)] : [];
 		});
+		return uniqueBy(entries, ({ name }) => name);
 	};
 }
 
@@ -82,7 +84,8 @@ function entryOf(server: Listed): McpRegistryEntry {
 	const ways = [
 		...remotes.flatMap((remote): McpRegistryWay[] => {
 			const isTaken = remote.type === 'streamable-http' && /^https?:\/\/[^{}]+$/.test(remote.url);
-			return isTaken ? [{ type: 'http', url: remote.url.slice(0, 2048), headers: namesOf(remote.headers) }] : [];
+			const url = isTaken ? URL.parse(remote.url)?.href : undefined;
+			return url === undefined ? [] : [{ type: 'http', url, headers: namesOf(remote.headers) }];
 		}),
 		...packages.flatMap((each): McpRegistryWay[] => {
 			const command = commandOf(each);
@@ -94,18 +97,36 @@ function entryOf(server: Listed): McpRegistryEntry {
 		title: title ? plainLine(title).slice(0, 200) : null,
 		description: plainLine(description).slice(0, 500),
 		version: plainLine(version).slice(0, 50),
-		ways: ways.slice(0, 8)
+		ways: uniqueBy(ways.filter(isUsable), (way) => JSON.stringify(way)).slice(0, MOST_WAYS)
 	};
 }
 
-function namesOf(values: readonly z.output<typeof value>[]): string[] {
-	return values.flatMap(({ name, isRequired }) => (isRequired ? [name.slice(0, 128)] : [])).slice(0, 64);
+function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+	return [...new Map(items.map((each) => [keyOf(each), each] as const).reverse()).values()].reverse();
 }
+
+/** Whether it can be saved as it is, and a person sees all of it: the form has an argument on each line. */
+function isUsable(way: McpRegistryWay): boolean {
+	const empty = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
+	const transport = way.type === 'http' ? { ...way, headers: empty(way.headers) } : { ...way, env: empty(way.env) };
+	const shown = way.type === 'http' ? [way.url] : way.args;
+	const isPlain = shown.every((text) => !/[\n\t]/.test(text) && findHidden(text).length === 0);
+	return isPlain && mcpServerPut.safeParse({ transport }).success;
+}
+
+function namesOf(values: readonly z.output<typeof value>[]): string[] {
+	return [...new Set(values.flatMap(({ name, isRequired }) => (isRequired ? [name] : [])))];
+}
+
+/** Not a repository, an address or a file, which the programs take in the same place, nor one of their options. */
+const NAMES: Readonly<Record<string, RegExp>> = {
+	npm: /^(@[a-z\d~][\w.~-]*\/)?[a-z\d~][\w.~-]*$/i,
+	pypi: /^[a-z\d]([\w.-]*[a-z\d])?$/i
+};
 
 /** null for what this can't start. */
 function commandOf({ registryType, identifier, version, transport, packageArguments }: Package) {
-	// What begins with a hyphen would be an option of the program that starts it.
-	if (!/^[\w@][\w@/.:+-]*$/.test(identifier) || (version && !/^\w[\w.+-]*$/.test(version))) return null;
+	if (!NAMES[registryType]?.test(identifier) || (version && !/^\w[\w.+-]*$/.test(version))) return null;
 	if (transport && transport.type !== 'stdio') return null;
 	const args = packageArguments.flatMap(argumentsOf);
 	const versioned = version ? `${identifier}@${version}` : identifier;

@@ -32,11 +32,11 @@ const revocationFacts = z.object({
  */
 export async function revoke(
 	{ url, client, tokens, discovery }: Revocable,
-	{ fetch, timeoutMs }: { fetch: Fetch; timeoutMs: number }
+	{ fetchWithin, timeoutMs }: { fetchWithin: (limit: AbortSignal) => Fetch; timeoutMs: number }
 ): Promise<string | null> {
 	if (!tokens || !client) return null;
 	const limit = AbortSignal.timeout(timeoutMs);
-	const fetchFn: Fetch = (target, init) => fetch(target, { ...init, signal: limit });
+	const fetchFn = fetchWithin(limit);
 	let host = new URL(url).host;
 	try {
 		const { assertSecureTokenEndpoint, discoverOAuthServerInfo, selectClientAuthMethod } =

@@ -7,20 +7,23 @@ export interface KeyTotals {
 	forget(apiKeyId: string | null): void;
 }
 
-/** Adds up at a key's first request, counts from there, and adds up again before it says no: what was deleted makes room. */
+/** In milliseconds. Other servers add to the same database, too. */
+const KNOWN_FOR = 60_000;
+
+/** Adds up at a key's first request, counts from there, and adds up again each minute, and before it says no: what was deleted makes room. */
 export function createKeyTotals(measure: (apiKeyId: string | null) => Promise<number>): KeyTotals {
-	const totals = new Map<string | null, number>();
+	const totals = new Map<string | null, { total: number; until: number }>();
 	return {
 		async hasRoom(apiKeyId, bytes, most) {
 			const known = totals.get(apiKeyId);
-			if (known !== undefined && known + bytes <= most) return true;
+			if (known && performance.now() < known.until && known.total + bytes <= most) return true;
 			const total = await measure(apiKeyId);
-			totals.set(apiKeyId, total);
+			totals.set(apiKeyId, { total, until: performance.now() + KNOWN_FOR });
 			return total + bytes <= most;
 		},
 		add(apiKeyId, bytes) {
 			const known = totals.get(apiKeyId);
-			if (known !== undefined) totals.set(apiKeyId, known + bytes);
+			if (known) known.total += bytes;
 		},
 		forget: (apiKeyId) => void totals.delete(apiKeyId)
 	};

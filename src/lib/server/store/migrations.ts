@@ -22,7 +22,9 @@ import { addSkillDrafts } from './migrations/016-skill-drafts.ts';
 import { addAnswerCosts } from './migrations/017-answer-costs.ts';
 import { addResponsesApi } from './migrations/018-responses-api.ts';
 import { addTaskPushes } from './migrations/019-task-pushes.ts';
-import { addKeyStorage } from './migrations/020-key-storage.ts';
+import { addReplicas } from './migrations/020-replicas.ts';
+import { widenNumbers } from './migrations/021-wide-numbers.ts';
+import { addKeyStorage } from './migrations/022-key-storage.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -46,7 +48,9 @@ const MIGRATIONS: Record<string, Migration> = {
 	'017_answer_costs': { up: addAnswerCosts },
 	'018_responses_api': { up: addResponsesApi },
 	'019_task_pushes': { up: addTaskPushes },
-	'020_key_storage': { up: addKeyStorage }
+	'020_replicas': { up: addReplicas },
+	'021_wide_numbers': { up: widenNumbers },
+	'022_key_storage': { up: addKeyStorage }
 };
 
 /**

@@ -133,6 +133,9 @@ export function createResponseConversations(db: Kysely<Database>) {
 		/** False if not found. */
 		removeItem: (id: string, itemId: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
+				const conversation = transaction.updateTable('response_conversations').where('id', '=', id);
+				// Locked before its items, as in `append`.
+				if (!(await hasEffect(conversation.set({ id })))) return false;
 				const removed = await transaction
 					.deleteFrom('response_conversation_items')
 					.where('conversation_id', '=', id)
@@ -140,7 +143,6 @@ export function createResponseConversations(db: Kysely<Database>) {
 					.returning('item')
 					.execute();
 				const bytes = removed.reduce((sum, { item }) => sum + Buffer.byteLength(item), 0);
-				const conversation = transaction.updateTable('response_conversations').where('id', '=', id);
 				await conversation.set({ bytes: sql`bytes - ${bytes}` }).execute();
 				return removed.length > 0;
 			})

@@ -2,7 +2,7 @@
 import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
 import { EventWriter, type UnsavedEvents } from '../../runs/event-writer.ts';
-import { EVENT_PAGE } from '../../runs/run-log.ts';
+import { EVENT_PAGE } from '../../runs/event-window.ts';
 import { Waiters } from '../../runs/waiters.ts';
 import type { StoredEvent } from '../../store/chat/runs.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
@@ -216,6 +216,8 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 
 class ActiveResponse implements UnsavedEvents {
 	readonly runId: string;
+	/** Nobody else goes on with a response. */
+	readonly epoch = 1;
 	readonly apiKeyId: string | null;
 	readonly controller = new AbortController();
 	/** Resolves at its end. */
