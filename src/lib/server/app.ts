@@ -268,8 +268,10 @@ async function createParts(
 	const folderOf = (apiKeyId: string | null, sessionId: string) =>
 		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
 	const files = createFilesApi({ store, workspaces, folderOf, log });
+	const { responseBytes: storedBytes } = config;
 	const responding = {
 		...turns,
+		storedBytes,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
@@ -362,7 +364,7 @@ async function createParts(
 		files,
 		responseConversations: createConversationsApi(responding),
 		sockets,
-		chatCompletions: createChatCompletions({ responses, store, log }),
+		chatCompletions: createChatCompletions({ responses, store, storedBytes, log }),
 		mcp,
 		acp,
 		localSocket,

@@ -91,6 +91,7 @@ export const variables = z.object({
 	SKILLS_INSTALL_HOSTS: list,
 	SKILLS_HANDLERS: list,
 	A2A_PUSH_HOSTS: list,
+	RESPONSES_MB: count(1024, 1, 1_048_576),
 	MCP_REGISTRY_URL: baseUrl('https://registry.modelcontextprotocol.io'),
 	SKILLS_PUBLISHED: text,
 	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),

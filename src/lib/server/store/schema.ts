@@ -405,6 +405,8 @@ export interface ResponsesTable {
 	is_running: Generated<number>;
 	/** How many of the items are input; null for responses of older versions. */
 	input_count: Generated<number | null>;
+	/** Of items and body, and of the events once it has ended. */
+	bytes: Generated<number>;
 	/** The server start that writes it in the background. */
 	boot_id: Generated<string | null>;
 }
@@ -426,6 +428,8 @@ interface ResponseConversationsTable {
 	/** JSON of texts by name. */
 	metadata: string;
 	created_at: string;
+	/** Of metadata and items, and an amount for itself. */
+	bytes: Generated<number>;
 }
 
 interface ResponseConversationItemsTable {
