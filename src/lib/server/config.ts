@@ -62,6 +62,7 @@ const schema = z.object({
 	SKILLS_TRUST_LOCAL: z.enum(['trust', 'ask']).default('trust'),
 	SKILLS_INLINE_COMMANDS: flag,
 	SKILLS_SANDBOX: z.enum(['auto', 'process', 'bubblewrap', 'container']).default('auto'),
+	SKILLS_RUN_ON: z.enum(['server', 'workers']).default('server'),
 	SKILLS_SANDBOX_RUNTIME: z.enum(['auto', 'docker', 'podman']).default('auto'),
 	SKILLS_SANDBOX_IMAGE: text,
 	SKILLS_ALLOWED_SANDBOX_IMAGES: list,
@@ -178,6 +179,8 @@ export interface ExecutionConfig {
 	/** Runs commands in the instructions of trusted skills on loading (D45). */
 	runsInlineCommands: boolean;
 	sandbox: 'auto' | 'process' | 'bubblewrap' | 'container';
+	/** Scripts run on workers, which share the database and the data folder. */
+	runsOnWorkers: boolean;
 	containerRuntime: 'auto' | 'docker' | 'podman';
 	containerImage: string | null;
 	allowedImages: string[];
@@ -302,7 +305,10 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof s
 }
 
 /** A key in one server's data folder would encrypt what others, with the same database, couldn't read. @throws Error naming the setting */
-function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY }: z.infer<typeof schema>): void {
+function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY, SKILLS_RUN_ON }: z.infer<typeof schema>): void {
+	if (SKILLS_RUN_ON === 'workers' && DATABASE_URL === undefined) {
+		throw new Error('SKILLS_RUN_ON is “workers”, but DATABASE_URL isn’t set. Workers and servers meet in the same Postgres.');
+	}
 	if (DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined) {
 		throw new Error('DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t. Set DATABASE_URL, too, or remove it.');
 	}
@@ -344,6 +350,7 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 		trustsLocal: values.SKILLS_TRUST_LOCAL === 'trust',
 		runsInlineCommands: values.SKILLS_INLINE_COMMANDS,
 		sandbox: values.SKILLS_SANDBOX,
+		runsOnWorkers: values.SKILLS_RUN_ON === 'workers',
 		containerRuntime: values.SKILLS_SANDBOX_RUNTIME,
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),

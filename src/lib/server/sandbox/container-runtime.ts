@@ -2,7 +2,7 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
 import type { Launcher } from './launch/launcher.ts';
-import { ownerOf } from './workspace.ts';
+import { isLeftover, type Leftovers } from './workspace.ts';
 import { COMMAND_MS } from './launch/launch.ts';
 import { firstExecutable } from './launch/start-program.ts';
 
@@ -70,16 +70,9 @@ async function probe(
 export function sweepContainers(
 	launcher: Launcher,
 	runtime: ContainerRuntime,
-	{ dataDir, startId }: { dataDir: string; startId: string }
+	leftovers: Leftovers
 ): Promise<number> {
-	const own = ownerOf(dataDir, startId);
-	const ofFolder = ownerOf(dataDir, '');
-	return removeContainers(
-		launcher,
-		runtime,
-		`label=${OWNER_LABEL}`,
-		(owner) => owner.startsWith(ofFolder) && owner !== own
-	);
+	return removeContainers(launcher, runtime, `label=${OWNER_LABEL}`, (owner) => isLeftover(owner, leftovers));
 }
 
 /** `filter` is for `ps --filter`. @throws Error of the runtime */
