@@ -85,7 +85,12 @@ export const isServersTool = (name: string): boolean => isServerTool(name) || ow
 export async function openSkills(
 	config: Config,
 	store: Store,
-	{ log, rooms, replica }: { log: Log; rooms: WorkspaceRooms; replica: Replica }
+	{
+		log,
+		rooms,
+		replica,
+		watch
+	}: { log: Log; rooms: WorkspaceRooms; replica: Replica; watch(recorder: ExecutionRecorder): ExecutionRecorder }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
 	const endUnfinished = (bootId?: string) =>
@@ -93,7 +98,7 @@ export async function openSkills(
 	if (!replica.isShared) await endUnfinished();
 	replica.onGone(endUnfinished);
 	const usage = await openSkillUsage(store);
-	const recorder = createExecutionRecorder(store, log, { usage, bootId: replica.id });
+	const recorder = watch(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
 	const installs = await openInstallIndex(store);
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
 	const box = execution.runsOnWorkers

@@ -347,7 +347,11 @@ export class Runner {
 				this.#active.delete(runId);
 				this.#options.changes.announce(conversationId);
 				if (!last || this.#isClosing) return;
-				for (const listener of this.#endListeners) await listener(conversationId, last);
+				const tell = async () => {
+					for (const listener of this.#endListeners) await listener(conversationId, last);
+				};
+				const { observer } = this.#options;
+				await (observer ? observer.apart(tell) : tell());
 			})
 			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'a listener for the end of a run failed'));
 	}

@@ -43,7 +43,7 @@ describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 	}
 
 	test('an owner’s scripts come in order, and owners take turns however many one has', async () => {
-		const many = [];
+		const many: string[] = [];
 		for (let index = 0; index < 5; index += 1) many.push(await add('many'));
 		expect(await take()).toBe(many[0]);
 		const few = [await add('few'), await add('few')];
