@@ -47,7 +47,7 @@ export interface WorkerProcess {
 export async function createWorkerRig(url: string, backend = 'process'): Promise<WorkerRig> {
 	const folder = await realpath(await mkdtemp(join(tmpdir(), 'workers-')));
 	const dataDir = join(folder, 'data');
-	await mkdir(dataDir);
+	await mkdir(dataDir, { mode: 0o700 });
 	const env = { DATABASE_URL: url, SECRETS_KEY, DATA_DIR: dataDir, SKILLS_SANDBOX: backend, SKILLS_RUN_ON: 'workers' };
 	const closing: (() => Promise<unknown>)[] = [];
 	return {

@@ -230,7 +230,9 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: Variables): void
 /** A key in one server's data folder would encrypt what others, with the same database, couldn't read. @throws Error naming the setting */
 function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY, SKILLS_RUN_ON }: Variables): void {
 	if (SKILLS_RUN_ON === 'workers' && DATABASE_URL === undefined) {
-		throw new Error('SKILLS_RUN_ON is “workers”, but DATABASE_URL isn’t set. Workers and servers meet in the same Postgres.');
+		throw new Error(
+			'SKILLS_RUN_ON is “workers”, but DATABASE_URL isn’t set. Workers and servers meet in the same Postgres.'
+		);
 	}
 	if (DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined) {
 		throw new Error('DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t. Set DATABASE_URL, too, or remove it.');

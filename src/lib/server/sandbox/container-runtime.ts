@@ -67,11 +67,7 @@ async function probe(
 }
 
 /** Removes containers left by an earlier server with this data folder. @returns their number. @throws Error of the runtime */
-export function sweepContainers(
-	launcher: Launcher,
-	runtime: ContainerRuntime,
-	leftovers: Leftovers
-): Promise<number> {
+export function sweepContainers(launcher: Launcher, runtime: ContainerRuntime, leftovers: Leftovers): Promise<number> {
 	return removeContainers(launcher, runtime, `label=${OWNER_LABEL}`, (owner) => isLeftover(owner, leftovers));
 }
 

@@ -94,7 +94,12 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 				);
 				const [added] = rows;
 				if (!added) return false;
-				const options = { ...OPTIONS, id, priority: -(added.second + added.ahead * BACK_SECONDS), db: databaseOf(transaction) };
+				const options = {
+					...OPTIONS,
+					id,
+					priority: -(added.second + added.ahead * BACK_SECONDS),
+					db: databaseOf(transaction)
+				};
 				await boss.send(QUEUE, { sealed }, options);
 				return true;
 			}),

@@ -67,7 +67,11 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 
 	const pull = async (): Promise<void> => {
 		while (dirty.size > 0) {
-			const known = new Map([...dirty].flatMap((id) => (waiters.has(id) ? [[id, waiters.get(id)!.after]] : [])));
+			const known = new Map<string, number>();
+			for (const id of dirty) {
+				const waiter = waiters.get(id);
+				if (waiter) known.set(id, waiter.after);
+			}
 			dirty.clear();
 			if (known.size === 0) continue;
 			for (const [id, news] of await jobs.news(known)) waiters.get(id)?.take(news);
@@ -138,7 +142,8 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 						onOutput?.(stream, text);
 					}
 				}
-				if (state === 'lost') resolve({ ...failed(''), ...seen, ...bytesOf(seen), spawnError: undefined, ended: 'lost' });
+				if (state === 'lost')
+					resolve({ ...failed(''), ...seen, ...bytesOf(seen), spawnError: undefined, ended: 'lost' });
 				// Its run is another server's.
 				if (state === 'gone') resolve(stopped('abort'));
 				if (state !== 'ended' || result === null) return;

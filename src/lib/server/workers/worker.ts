@@ -273,10 +273,12 @@ async function problemOf({ sandbox: wanted, dataDir, command }: ScriptJob, optio
 	}
 	const { folders } = command;
 	for (const folder of [folders?.workspace, folders?.skill]) {
-		const isThere = folder === undefined || (await access(folder).then(
-			() => true,
-			() => false
-		));
+		const isThere =
+			folder === undefined ||
+			(await access(folder).then(
+				() => true,
+				() => false
+			));
 		if (!isThere) return `The worker doesn’t see ${folder}. Servers and workers must share DATA_DIR.`;
 	}
 	return null;

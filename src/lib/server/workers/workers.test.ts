@@ -54,7 +54,11 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		expect(stdout.length).toBeGreaterThan(1);
 		expect(waits).toEqual([false]);
 		expect(await read('first', 'here.txt')).toContain('first');
-		expect(await server.scriptCounts?.()).toMatchObject({ queued: 0, running: 0, workers: [{ slots: 16, running: 0 }] });
+		expect(await server.scriptCounts?.()).toMatchObject({
+			queued: 0,
+			running: 0,
+			workers: [{ slots: 16, running: 0 }]
+		});
 	});
 
 	test('a script that takes too long is ended by its worker, and one that can’t be started says why', async () => {
@@ -236,7 +240,9 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		const env = { PATH: '/usr/bin:/bin', TOKEN: secret };
 		const result = server.sh('echo "$TOKEN" "$(printf %s "$TOKEN" | wc -c)"', { env, redact: [secret], input: secret });
 		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ queued: 1 }));
-		const rows = await inDatabase('select data::text as text from pgboss.job union all select j::text from script_jobs j');
+		const rows = await inDatabase(
+			'select data::text as text from pgboss.job union all select j::text from script_jobs j'
+		);
 		expect(JSON.stringify(rows)).toContain('ciphertext');
 		expect(JSON.stringify(rows)).not.toContain(secret);
 		const stranger = await rig.startWorker({ SECRETS_KEY: 'the key of somebody else' });
