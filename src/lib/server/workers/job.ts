@@ -35,6 +35,11 @@ export function sealJob(key: Buffer, id: string, job: ScriptJob): string {
 
 /** null if it’s from somebody without the key, for another job, or was changed. */
 export function openJob(key: Buffer, id: string, sealed: string): ScriptJob | null {
-	const text = decryptText(key, Buffer.from(id), JSON.parse(sealed) as Parameters<typeof decryptText>[2]);
-	return text === null ? null : (JSON.parse(text) as ScriptJob);
+	try {
+		const text = decryptText(key, Buffer.from(id), JSON.parse(sealed) as Parameters<typeof decryptText>[2]);
+		return text === null ? null : (JSON.parse(text) as ScriptJob);
+	} catch {
+		// No JSON, or not of this shape.
+		return null;
+	}
 }
