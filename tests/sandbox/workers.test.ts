@@ -14,7 +14,12 @@ testTorture('workers', {
 		const rig = await createWorkerRig(await (await postgres).createDatabase(`torture_${(count += 1)}`));
 		await rig.startWorker();
 		const { sandbox } = await rig.startServer();
-		sandbox.close = () => rig.close();
+		// Closing all closes the sandbox.
+		const close = sandbox.close.bind(sandbox);
+		sandbox.close = () => {
+			sandbox.close = close;
+			return rig.close();
+		};
 		return sandbox;
 	},
 	// `workers.test.ts` has the proxy, which is on the worker.

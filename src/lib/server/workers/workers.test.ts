@@ -217,6 +217,47 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		expect(stdout).toMatch(/^begun\n(more\n)*ended\n$/);
 	});
 
+	test('without the database for long, a worker ends its scripts: servers may have given it up', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		let result: ReturnType<typeof server.sh> | undefined;
+		await begin((onOutput) => (result = server.sh(patient(), { id: 'alone', onOutput })));
+		await postgres.shutDown();
+		await eventually(() => expect(processesWith(mark)).toEqual([]));
+		await postgres.startAgain();
+		expect(await result).toMatchObject({ ended: 'lost', stdout: 'begun\n' });
+		expect(await server.sh('echo next')).toMatchObject({ stdout: 'next\n' });
+	});
+
+	test('workers that are killed at any moment run no script twice, and none is forgotten', async () => {
+		const server = await rig.startServer();
+		const numbers = Array.from({ length: 40 }, (_, index) => index);
+		const shared = join(rig.dataDir, 'all.txt');
+		await writeFile(shared, '', { mode: 0o666 });
+		const all = numbers.map((number) => server.sh(`echo ${number} >> ${shared}; sleep 0.1; echo out ${number}`));
+		let isOver = false;
+		const results = Promise.all(all).finally(() => (isOver = true));
+		for (let round = 0; round < 3 && !isOver; round += 1) {
+			const worker = await rig.startWorker({ SKILLS_MAX_SCRIPTS: '4' });
+			const before = (await readFile(shared, 'utf8')).length;
+			await eventually(async () =>
+				expect((await readFile(shared, 'utf8')).length > before + round * 9 || isOver).toBe(true)
+			);
+			await worker.stop('SIGKILL');
+		}
+		await rig.startWorker({ SKILLS_MAX_SCRIPTS: '4' });
+		const ends = (await results).map(({ ended, stdout }, number) => `${ended} ${stdout === `out ${number}\n`}`);
+		const ran = (await readFile(shared, 'utf8')).trim().split('\n').map(Number);
+		expect(new Set(ran).size).toBe(ran.length);
+		for (const [number, end] of ends.entries()) {
+			expect(['exit true', 'lost false', 'lost true']).toContain(end);
+			if (end === 'exit true') expect(ran).toContain(number);
+		}
+		expect(ends).toContain('exit true');
+		expect(ends.some((end) => end.startsWith('lost'))).toBe(true);
+		expect(await server.scriptCounts?.()).toMatchObject({ queued: 0, running: 0 });
+	});
+
 	test('a worker without the servers’ folder or sandbox refuses, and says what to set', async () => {
 		const other = await createWorkerRig(rig.env.DATABASE_URL ?? '');
 		const worker = await other.startWorker();
