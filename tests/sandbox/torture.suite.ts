@@ -109,7 +109,7 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 		const openAccess = (port: number): NetworkAccess =>
 			createNetworkAccess({
 				grants: { list: async () => [`granted.example:${port}`], replace: async () => {} },
-				dataDir,
+				ownDir: dataDir,
 				isEnabled: null,
 				resolve: async () => ['127.0.0.1'],
 				isAllowed: () => true

@@ -3,23 +3,25 @@ import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { BUILT_IN_MODEL } from '../shared/names.ts';
+import { announcing, onOthersChange } from './announcing.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
 import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.ts';
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
-import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
-import { recoverSwaps } from './install/folder-swap.ts';
+import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
 import { namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createRegistrySearch, type SearchRegistry } from './mcp-servers/registry.ts';
+import { keepSignIns } from './models/keys.ts';
 import { createModels, type Models } from './models/models.ts';
 import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
@@ -97,7 +99,7 @@ export interface App extends SkillParts {
 /** @throws DataFolderInUse before touching anything of the other server */
 export async function createApp(config: Config): Promise<App> {
 	const log = createLog();
-	const dataFolder = openDataFolder(config.dataDir, log);
+	const dataFolder = openDataFolder(config.dataDir, log, { isShared: config.database !== null });
 	try {
 		return await createParts(config, dataFolder, log);
 	} catch (error) {
@@ -114,7 +116,8 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 	const store = await openPostgresStore(url, { directUrl, log });
 	try {
 		const connect = () => connectPostgres(directUrl, { startMs: 0, log });
-		return { store, replica: await openReplica({ connect, replicas: store.replicas, log }) };
+		const replica = await openReplica({ connect, replicas: store.replicas, log });
+		return { store: announcing(store, replica), replica };
 	} catch (error) {
 		await store.close();
 		throw error;
@@ -124,11 +127,15 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
 	const { store, replica } = await openDatabase(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
-	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms, replica });
+	const own = await openOwnFolder(config.dataDir, replica, log);
+	const { exclusively } = replica;
+	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms, replica, ownDir: own.dir });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
-	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
+	await exclusively(SWAPS, async () => {
+		for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
+	});
 	const defined = createDefinedTools({
 		...parts,
 		store,
@@ -136,13 +143,19 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		folderOf: (id) => join(chatTools, workspaceName(id)),
 		isReserved: isServersTool,
 		isEnabled: () => config.execution.definesTools && isEnabled(),
+		exclusively,
 		now: () => new Date().toISOString()
 	});
 	const workspaces = withDefinedTools(
-		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log }),
+		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, exclusively, log }),
 		defined
 	);
-	const models = createModels({ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() });
+	const models = createModels({
+		settings,
+		ports: config.modelPorts,
+		speeds: () => store.runs.speeds(),
+		openSignIns: keepSignIns(parts.vault, exclusively)
+	});
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges(replica);
 	const mcpServers = await openMcpServers({
@@ -151,9 +164,11 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		dataDir: config.dataDir,
 		recorder: parts.recorder,
 		isEnabled,
+		exclusively,
 		maxOutputBytes: config.skillsMaxOutputBytes,
 		timeoutMs: () => limits().toolTimeoutMs
 	});
+	onOthersChange({ replica, log }, ['mcpServers', 'secrets'], mcpServers.readAgain);
 	const turns = {
 		store,
 		models,
@@ -196,7 +211,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			limits: limits()
 		}),
 		isEnabled,
-		folder: join(config.dataDir, 'evals')
+		folder: join(own.dir, 'evals')
 	});
 	const drafts = await createDrafts({
 		store,
@@ -204,7 +219,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		installer: parts.installer,
 		evals,
 		approvals,
-		folder: join(config.dataDir, 'evals'),
+		exclusively,
+		folder: join(own.dir, 'evals'),
 		editor: { ...parts, config },
 		async modelOf(conversationId) {
 			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
@@ -304,7 +320,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
 			acp: (socket, onClosed) => acp.serve(socket, socket, onClosed)
 		},
-		config.dataDir
+		config.dataDir,
+		replica
 	);
 	return {
 		...parts,
@@ -343,6 +360,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();
+			await own.close();
 			await replica.close();
 			await store.close();
 			dataFolder.close();

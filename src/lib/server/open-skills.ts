@@ -1,15 +1,15 @@
 /** Constructs the parts for skills, their isolation and their built-in tools; `app.ts` constructs the rest. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isServerTool } from '../shared/names.ts';
+import { onOthersChange } from './announcing.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
 import type { Installer } from './install/catalog-installer.ts';
-import { recoverSwaps } from './install/folder-swap.ts';
+import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
 import { installPlaces, ownedRoots } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
@@ -90,7 +90,7 @@ export const isServersTool = (name: string): boolean => isServerTool(name) || ow
 export async function openSkills(
 	config: Config,
 	store: Store,
-	{ log, rooms, replica }: { log: Log; rooms: WorkspaceRooms; replica: Replica }
+	{ log, rooms, replica, ownDir }: { log: Log; rooms: WorkspaceRooms; replica: Replica; ownDir: string }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
 	const endUnfinished = (bootId?: string) =>
@@ -100,7 +100,7 @@ export async function openSkills(
 	const usage = await openSkillUsage(store);
 	const recorder = createExecutionRecorder(store, log, { usage, bootId: replica.id });
 	const installs = await openInstallIndex(store);
-	const box = await openSandbox(config, log);
+	const box = await openSandbox(config, log, replica);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
 	const vault = createVault({ store: store.secrets, key: secretsKey });
@@ -115,7 +115,7 @@ export async function openSkills(
 			model: { id, baseUrl, apiKey, isOffline }
 		}
 	});
-	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
+	const network = createNetworkAccess({ grants: store.networkGrants, ownDir, isEnabled: execution.network });
 	const installedRoot = join(dataDir, 'skills');
 	const isInstalled = (source: string) => source === INSTALLED || source.startsWith('key.');
 	const modes = await openSkillModes(store, { isInstalled });
@@ -136,21 +136,25 @@ export async function openSkills(
 			folder: join(dataDir, 'environments'),
 			findPython: () => interpreters.python().catch(() => null),
 			target: () => lookup.foreignPython(),
-			environment: process.env
+			environment: process.env,
+			server: replica.isShared ? replica : undefined
 		}),
 		needsOf: (skill) => preflight.needsOf(skill),
 		skillIds() {
 			const { skills: ready, shadowed, broken } = skills.registry.snapshot();
 			return [...ready, ...shadowed, ...broken].map(skillIdOf);
 		},
-		onChange: () => revisions.note()
+		onChange: () => revisions.note(),
+		exclusively: replica.exclusively
 	});
 	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) =>
 		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
 	);
 	const owned = await ownedRoots(dataDir);
-	for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
+	await replica.exclusively(SWAPS, async () => {
+		for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
+	});
 	const skills = await createSkillsProvider([...folders, ...owned], {
 		handlers: await loadHandlers(execution.handlerModules),
 		maxRetries: config.skillsMaxRetries,
@@ -159,7 +163,7 @@ export async function openSkills(
 		sandbox: box.sandbox,
 		limits: execution.limits,
 		maxScripts: execution.maxScripts,
-		copies: { folder: join(dataDir, 'skill-copies'), maxBytes: execution.copiesBytes },
+		copies: { folder: join(ownDir, 'skill-copies'), maxBytes: execution.copiesBytes },
 		host: {
 			digestOf: trust.digestOf,
 			secretsOf: vault.secretsOf,
@@ -213,9 +217,26 @@ export async function openSkills(
 		recorder,
 		timeoutMs: execution.builtins.timeoutMs
 	});
+	const others = { replica, log };
+	onOthersChange(others, ['settings', 'secrets'], settings.readAgain);
+	onOthersChange(others, ['skillInstalls'], installs.readAgain);
+	onOthersChange(others, ['skillExecutions'], usage.readAgain);
+	onOthersChange(others, ['skillSettings', 'skillPins'], async () => {
+		await modes.readAgain();
+		revisions.note();
+	});
+	onOthersChange(others, ['trustedSkills', 'secrets', 'networkGrants', 'skillPackages'], () => revisions.note());
+	// A watcher may not see what another machine writes.
+	onOthersChange(others, ['skills'], async () => {
+		for (const root of await ownedRoots(dataDir)) await skills.registry.addRoot(root);
+		await skills.registry.reload();
+	});
+	skills.registry.onFiles(() => replica.tell('table', ['skills']));
 	const catalogs = createSources({ ...config.catalog, skillsmpKey: settings.skillsmpApiKey });
 	const installer = await createInstaller({
 		dataDir,
+		ownDir,
+		exclusively: replica.exclusively,
 		modes,
 		log,
 		needsOf: preflight.needsOf,
@@ -252,7 +273,7 @@ export async function openSkills(
 		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
 		recorder,
 		installer,
-		edits: createSkillEdits(installPlaces(dataDir).editsOf),
+		edits: createSkillEdits(installPlaces(dataDir).editsOf, { exclusively: replica.exclusively }),
 		catalogs,
 		async close() {
 			await packages.close();
@@ -281,11 +302,14 @@ export interface OpenSandbox {
 const RUNNERS = { source: 'src/lib/server/sandbox/launch/runner.ts', packaged: 'dist/bin/runner.js' };
 
 /** @throws Error if the wanted backend doesn’t work here */
-async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
-	const startId = randomUUID();
+async function openSandbox({ dataDir, execution }: Config, log: Log, replica: Replica): Promise<OpenSandbox> {
+	const { id: startId, live } = replica;
 	const owner = ownerOf(dataDir, startId);
-	const swept = await sweepLeftovers({ dataDir, startId });
-	if (swept > 0) log.info({ processes: swept }, 'stopped processes of an earlier start');
+	const sweep = async () => {
+		const swept = await sweepLeftovers({ dataDir, startId, live });
+		if (swept > 0) log.info({ processes: swept }, 'stopped processes of a server that has stopped');
+	};
+	await sweep();
 	const entry = resolve(existsSync(RUNNERS.source) ? RUNNERS.source : RUNNERS.packaged);
 	const launcher = createSpawner({ entry, log: (sentence) => log.error({}, sentence) });
 	const { limits } = execution;
@@ -304,10 +328,17 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 			createContainer: async () => {
 				const found = await findContainerRuntime(execution.containerRuntime, { launcher, host: process.env });
 				if (!found.runtime) throw new Error(found.reasons.join(' ') || 'docker and podman aren’t installed');
-				await sweepContainers(launcher, found.runtime, { dataDir, startId });
+				await sweepContainers(launcher, found.runtime, { dataDir, startId, live });
 				runtime = found.runtime;
 				return createContainer(images);
 			}
+		});
+		// Each server on this machine looks: the one that noticed may be elsewhere.
+		replica.hear('gone', () => {
+			const containers = runtime ? sweepContainers(launcher, runtime, { dataDir, startId, live }) : null;
+			void Promise.all([sweep(), containers]).catch((error: unknown) => {
+				log.error({ error: String(error) }, 'couldn’t stop what a stopped server has left');
+			});
 		});
 		return {
 			sandbox,

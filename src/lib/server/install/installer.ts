@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type {
 	CustomSkill,
 	InstallConfirm,
@@ -42,6 +42,10 @@ export interface InstallerOptions extends Pick<
 	'store' | 'registry' | 'log' | 'needsOf' | 'siblingsOf'
 > {
 	dataDir: string;
+	/** A folder that no other server uses. Default: the data folder. */
+	ownDir?: string;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively;
 	modes: StoredSkillModes;
 	sources: SourceFetcher;
 	/** Milliseconds since 1970. */
@@ -54,6 +58,8 @@ export interface InstallerOptions extends Pick<
 export async function createInstaller(options: InstallerOptions): Promise<Installer> {
 	const {
 		dataDir,
+		ownDir = dataDir,
+		exclusively = createLines(),
 		sources,
 		now = Date.now,
 		uptime = () => performance.now(),
@@ -64,12 +70,12 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		needsOf,
 		siblingsOf
 	} = options;
-	const places = installPlaces(dataDir);
+	const places = installPlaces(dataDir, ownDir);
 	const context: InstallContext = { store, registry, modes, log, needsOf, siblingsOf, places, now };
 	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
 	const knownRoots = new Set<string>();
 
-	const inTurn = createLine();
+	const inTurn = <T>(work: () => Promise<T>): Promise<T> => exclusively('installs', work);
 	/** Runs changes one at a time: of two at once, neither would know what it replaces. */
 	const change = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onDisk(work()));
 	const addRoots = async (owners: Iterable<string>): Promise<void> => {
@@ -133,9 +139,12 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		});
 
 	for (const { path } of await ownedRoots(dataDir)) knownRoots.add(path);
-	await recoverInstalls(context);
-	await purgeExpired(context);
-	await settle();
+	// What others are just placing isn't left behind.
+	await inTurn(async () => {
+		await recoverInstalls(context);
+		await purgeExpired(context);
+		await settle();
+	});
 
 	return {
 		stage,

@@ -9,7 +9,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { AppError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/characters.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import { parseJson } from '../../shared/json.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import type { Vault } from '../trust/vault.ts';
@@ -27,12 +27,12 @@ interface SignIn {
 	discovery?: OAuthDiscoveryState | undefined;
 }
 
-/** Under way, in memory: until it's complete, what is stored stays as it is. */
+/** Under way, in an entry of its own, because the person may come back to another of several servers. */
 interface Pending {
 	signIn: SignIn;
 	state: string;
 	verifier: string;
-	/** Of a clock that nobody sets. */
+	/** Milliseconds since 1970. */
 	startedAt: number;
 	/** An answer counts once. */
 	isAnswered: boolean;
@@ -76,9 +76,12 @@ export interface SignIns {
 	/** @throws AppError conflict if it wasn't started here, took too long or was removed meanwhile; unavailable */
 	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
 	remove(name: string): Promise<void>;
+	/** Changes with each sign-in; null: nobody has signed in. */
+	idOf(name: string): Promise<string | null>;
 }
 
 const ENTRY = 'SIGN_IN';
+const PENDING = 'SIGN_IN_PENDING';
 const LONGEST_MS = 10 * 60 * 1000;
 /** For all requests of a start, an end or a renewal. */
 const EXCHANGE_MS = 30_000;
@@ -95,17 +98,21 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 export function createSignIns(
 	vault: Vault,
 	idOf: (name: string) => string,
-	{ longestMs = EXCHANGE_MS }: { longestMs?: number } = {}
+	{ longestMs = EXCHANGE_MS, exclusively = createLines() }: { longestMs?: number; exclusively?: Exclusively } = {}
 ): SignIns {
-	/** By name of the server. */
-	const pendings = new Map<string, Pending>();
 	const lives = new Map<string, Live>();
 	/** Between reading and writing nobody signs out. */
-	const inTurn = createLine();
+	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => exclusively('sign-ins', work);
+	const readEntry = async (name: string, entry: string): Promise<unknown> =>
+		parseJson((await vault.valuesOf(idOf(name)))[entry] ?? '');
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
-		const stored = parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
+		const stored = (await readEntry(name, ENTRY)) as SignIn | null;
 		return stored?.url === url ? stored : null;
 	};
+	const readPending = async (name: string): Promise<Pending | null> =>
+		(await readEntry(name, PENDING)) as Pending | null;
+	const writePending = (name: string, pending: Pending) =>
+		vault.set(idOf(name), PENDING, JSON.stringify(pending), new Date().toISOString());
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
 	};
@@ -120,6 +127,12 @@ export function createSignIns(
 				// Meanwhile somebody may have signed out, or in again.
 				if ((await read(name, url))?.id === signIn.id) await write(name, signIn);
 			});
+		const stored = await read(name, url);
+		if (stored?.id === signIn.id && stored.tokens && stored.tokens.access_token !== tokens?.access_token) {
+			// By another server. A second renewal would look like a thief's.
+			signIn.tokens = stored.tokens;
+			return note(live, stored.tokens);
+		}
 		const ended = 'Its sign-in has ended. Sign in again.';
 		if (!client || !tokens?.refresh_token) throw new SignInEnded(ended);
 		// Not by the client's `auth`: it logs what the server says, and sends the headers that are for another one.
@@ -154,7 +167,10 @@ export function createSignIns(
 			note(live, signIn.tokens);
 			return {
 				token: () => live.signIn.tokens?.access_token,
-				renew: () => (live.renewal ??= renew(name, live).finally(() => (live.renewal = null))),
+				renew: () =>
+					(live.renewal ??= exclusively(`sign-in renewal ${name}`, () => renew(name, live)).finally(
+						() => (live.renewal = null)
+					)),
 				secrets: () => live.secrets
 			};
 		},
@@ -163,7 +179,7 @@ export function createSignIns(
 			const before = await read(name, url);
 			const signIn: SignIn = { id: randomUUID(), url, callback };
 			const state = randomBytes(32).toString('base64url');
-			const pending: Pending = { signIn, state, verifier: '', startedAt: performance.now(), isAnswered: false };
+			const pending: Pending = { signIn, state, verifier: '', startedAt: Date.now(), isAnswered: false };
 			// A client is registered for one address to come back to.
 			if (before?.client && before.callback === callback) signIn.client = before.client;
 			let address: URL | null = null;
@@ -178,16 +194,18 @@ export function createSignIns(
 			if (!opened || !/^https?:$/.test(opened.protocol) || opened.username !== '' || opened.password !== '') {
 				throw new AppError('unavailable', 'The server named no page to sign in on.');
 			}
-			pendings.set(name, pending);
+			await inTurn(() => writePending(name, pending));
 			return opened.href;
 		},
 
 		async complete(name, url, { code, state, iss }) {
-			const pending = pendings.get(name);
-			const isOwn = pending?.signIn.url === url && isSame(pending.state, state) && !pending.isAnswered;
-			if (!isOwn || performance.now() - pending.startedAt > LONGEST_MS) throw expired();
-			pending.isAnswered = true;
-			const { signIn, verifier } = pending;
+			const { signIn, verifier } = await inTurn(async () => {
+				const pending = await readPending(name);
+				const isOwn = pending?.signIn.url === url && isSame(pending.state, state) && !pending.isAnswered;
+				if (!isOwn || Date.now() - pending.startedAt > LONGEST_MS) throw expired();
+				await writePending(name, { ...pending, isAnswered: true });
+				return pending;
+			});
 			const { client } = signIn;
 			if (!client) throw expired();
 			const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
@@ -204,18 +222,20 @@ export function createSignIns(
 				checkSize(signIn, MAX_BYTES);
 			});
 			await inTurn(async () => {
-				if (pendings.get(name) !== pending) throw expired();
-				pendings.delete(name);
+				if ((await readPending(name))?.signIn.id !== signIn.id) throw expired();
 				await write(name, signIn);
+				await vault.remove(idOf(name), PENDING);
 			});
 		},
 
 		remove: (name) =>
 			inTurn(async () => {
-				pendings.delete(name);
 				lives.delete(name);
+				await vault.remove(idOf(name), PENDING);
 				await vault.remove(idOf(name), ENTRY);
-			})
+			}),
+
+		idOf: async (name) => ((await readEntry(name, ENTRY)) as SignIn | null)?.id ?? null
 	};
 }
 

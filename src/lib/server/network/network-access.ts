@@ -12,8 +12,8 @@ import { openProxy, type ProxyOptions } from './proxy.ts';
 
 export interface NetworkAccessOptions extends AddressGuardOptions {
 	grants: NetworkGrants;
-	/** For the proxies’ sockets, in `net/`. */
-	dataDir: string;
+	/** For the proxies’ sockets, in `net/`: a folder that no other server uses. */
+	ownDir: string;
 	/** `false`: no network for skills, whatever was granted. */
 	isEnabled: boolean | null;
 }
@@ -37,8 +37,8 @@ export interface NetworkAccess {
 /** The maximum of macOS is 104 with the final NUL; Linux has 108. */
 const MAX_SOCKET_PATH = 103;
 
-export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: NetworkAccessOptions): NetworkAccess {
-	const folder = join(dataDir, 'net');
+export function createNetworkAccess({ grants, ownDir, isEnabled, ...guard }: NetworkAccessOptions): NetworkAccess {
+	const folder = join(ownDir, 'net');
 	let swept: Promise<void> | undefined;
 	/** Deletes leftovers of a killed server. */
 	const sweep = () => (swept ??= rm(folder, { recursive: true, force: true }));

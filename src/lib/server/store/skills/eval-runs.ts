@@ -4,18 +4,20 @@ import type { EvalAnswer, EvalRun, EvalRunSummary } from '../../../shared/try-ou
 import type { Database } from '../schema.ts';
 
 export function createEvalRuns(db: Kysely<Database>) {
-	const put = async (run: EvalRun, on: Kysely<Database> = db): Promise<void> => {
+	const put = async (run: EvalRun, on: Kysely<Database> = db, bootId?: string): Promise<void> => {
 		const results = run.results.map((result) => ({ ...result, answers: undefined }));
 		const columns = { state: run.state, body: JSON.stringify({ ...run, results }) };
 		await on
 			.insertInto('eval_runs')
-			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, ...columns })
-			.onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
+			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, boot_id: bootId ?? null, ...columns })
+			.onConflict((conflict) =>
+				conflict.column('id').doUpdateSet({ ...columns, ...(bootId !== undefined && { boot_id: bootId }) })
+			)
 			.execute();
 	};
 	return {
-		/** Adds or updates the run without its answers. */
-		put: (run: EvalRun): Promise<void> => put(run),
+		/** Adds or updates the run without its answers. `bootId`: the server start that goes on with it. */
+		put: (run: EvalRun, bootId?: string): Promise<void> => put(run, db, bootId),
 
 		/** Adds a run with all its answers, which are never used again. Twice is once. */
 		async putWhole(run: EvalRun, now: string): Promise<void> {
