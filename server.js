@@ -64,7 +64,10 @@ async function loadAll() {
 	const files = folders.flatMap(({ name }) =>
 		readdirSync(join(chunks, name), { recursive: true, encoding: 'utf8' }).map((path) => join(chunks, name, path))
 	);
-	await Promise.all(files.filter((path) => path.endsWith('.js')).map((path) => import(pathToFileURL(path).href)));
+	// Chosen by a setting, and 11 ms.
+	const isNeeded = (/** @type {string} */ path) =>
+		path.endsWith('.js') && (config.database !== null || !/[\\/]postgres\.js-[^\\/]+$/.test(path));
+	await Promise.all(files.filter(isNeeded).map((path) => import(pathToFileURL(path).href)));
 }
 
 /** Set here as well as by the app: the adapter serves files, and answers what it cannot read, before it asks the app. */

@@ -28,6 +28,8 @@ export interface App {
 	pid: () => number;
 	/** Lines of stdout and stderr so far. */
 	logs: string[];
+	/** Sends its process a signal; for one that ends it, resolves when it has ended. */
+	signal: (signal: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>;
 	/** Stops the server and starts it again on the same port, folders and environment (plus `env`). */
 	restart: (options?: RestartOptions) => Promise<void>;
 	/** Stops the server and removes its folders. Idempotent. */
@@ -70,6 +72,10 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 		skillsDir,
 		logs,
 		pid: () => server.process.pid ?? 0,
+		async signal(signal) {
+			if (signal === 'SIGTERM' || signal === 'SIGKILL') await endProcess(server.process, signal);
+			else server.process.kill(signal);
+		},
 		async restart({ signal = 'SIGTERM', env }: RestartOptions = {}) {
 			await endProcess(server.process, signal);
 			server = await start({ ...environment, PORT: new URL(url).port, ...env });

@@ -44,6 +44,8 @@ export class BackupError extends Error {
 }
 
 export interface Backup {
+	/** False for a server with Postgres. */
+	hasDatabase: boolean;
 	files: number;
 	/** Total size of the files. */
 	bytes: number;

@@ -6,6 +6,8 @@ const SQLITE_BUSY = 5;
 /** Primary result codes BUSY, LOCKED, READONLY, IOERR. */
 const SQLITE_UNAVAILABLE = new Set([SQLITE_BUSY, 6, 8, 10]);
 const SQLITE_FULL = 13;
+/** What a row refers to isn't there: SQLite's extended result code, and the SQLSTATE. */
+const REFERS_TO_NOTHING = [787, '23503'];
 
 /** Connection and resource errors, deadlock and serialization, lock not available, took too long, shutdown. */
 const POSTGRES_UNAVAILABLE = /^(08...|53...|40001|40P01|55P03|57014|57P0.)$/;
@@ -15,7 +17,7 @@ const POSTGRES_DISK_FULL = '53100';
 
 const SOCKET_UNAVAILABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 
-/** Converts to `storage_full` or `unavailable` by the database's code; returns other errors unchanged. */
+/** Converts to `storage_full`, `unavailable` or `not_found` by the database's code; returns other errors unchanged. */
 export function toStorageError(error: unknown): unknown {
 	if (error instanceof AppError || !(error instanceof Error)) return error;
 	const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -26,6 +28,9 @@ export function toStorageError(error: unknown): unknown {
 	}
 	if (SQLITE_UNAVAILABLE.has(sqlite) || POSTGRES_UNAVAILABLE.test(code) || SOCKET_UNAVAILABLE.test(code)) {
 		return new AppError('unavailable', `The database is unavailable (${error.message}). Try again.`, { cause: error });
+	}
+	if (REFERS_TO_NOTHING.includes('errcode' in error ? Number(error.errcode) : code)) {
+		return new AppError('not_found', 'This was deleted in the meantime.', { cause: error });
 	}
 	return error;
 }

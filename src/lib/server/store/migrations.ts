@@ -23,6 +23,7 @@ import { addAnswerCosts } from './migrations/017-answer-costs.ts';
 import { addResponsesApi } from './migrations/018-responses-api.ts';
 import { addTaskPushes } from './migrations/019-task-pushes.ts';
 import { addReplicas } from './migrations/020-replicas.ts';
+import { widenNumbers } from './migrations/021-wide-numbers.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -46,7 +47,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'017_answer_costs': { up: addAnswerCosts },
 	'018_responses_api': { up: addResponsesApi },
 	'019_task_pushes': { up: addTaskPushes },
-	'020_replicas': { up: addReplicas }
+	'020_replicas': { up: addReplicas },
+	'021_wide_numbers': { up: widenNumbers }
 };
 
 /**

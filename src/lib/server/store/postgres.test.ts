@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
+import { testConcurrency } from './contract/concurrency.suite.ts';
 import { at, events, startOf } from './contract/fixtures.suite.ts';
 import { testStore } from './contract/store.suite.ts';
 import { connectPostgres, openPostgres, openPostgresStore } from './postgres.ts';
@@ -25,6 +26,15 @@ describe.skipIf(lacksPostgres())('a real Postgres', () => {
 	afterAll(() => postgres?.stop());
 
 	testStore('Postgres', async () => openPostgres(await migrated()));
+
+	testConcurrency(
+		'Postgres',
+		async () => {
+			const url = await migrated();
+			return [openPostgres(url), openPostgres(url)];
+		},
+		async () => (await postgres.log()).split('deadlock detected').length
+	);
 
 	describe('at the start', () => {
 		const log = {
@@ -237,6 +247,34 @@ describe.skipIf(lacksPostgres())('a real Postgres', () => {
 			expect(await store.conversations.rename('c1', 'Two', at(2))).toBe(true);
 			await store.close();
 		});
+	});
+
+	test('what Postgres undid because somebody else waited for it, it does again', async () => {
+		const url = await migrated();
+		const store = createStore(openPostgres(url));
+		await store.settings.set({ a: 0, b: 0, c: 0 }, at(1));
+		const [first, other] = [await connectPostgres(url), await connectPostgres(url)];
+		const change = (key: string) => `update settings set value = '9' where key = '${key}'`;
+		const waiting = async (count: number) =>
+			eventually(async () => {
+				const found = await postgres.sql("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+				expect(found).toHaveLength(count);
+			});
+		await first.query(`begin; ${change('b')}`);
+		// The store looks for deadlocks before this one does, and so is the one that ends.
+		await other.query(`set deadlock_timeout = '1min'; begin; ${change('c')}`);
+		const setting = store.settings.set({ a: 1, b: 1, c: 1 }, at(2));
+		await waiting(1);
+		const others = other.query(change('a'));
+		await waiting(2);
+		await first.query('rollback');
+		await others;
+		expect(await postgres.log()).toContain('deadlock detected');
+		await other.query('commit');
+		await setting;
+		expect(await store.settings.list()).toEqual(new Map(Object.entries({ a: 1, b: 1, c: 1 })));
+		for (const client of [first, other]) await client.end();
+		await store.close();
 	});
 
 	test('takes at most ten connections, however many ask', async () => {

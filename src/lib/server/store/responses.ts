@@ -2,6 +2,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import { type EventRange, readLogEvents, type RunAdvance, type StoredEvent } from './chat/runs.ts';
+import { locked } from './locks.ts';
 import { type Database, hasEffect, type ResponsesTable } from './schema.ts';
 
 export interface StoredResponse {
@@ -128,8 +129,9 @@ export function createResponses(db: Kysely<Database>) {
 			db.transaction().execute(async (transaction) => {
 				const gone = new Set<string>();
 				for (const { runId, events } of advances) {
-					const running = transaction.selectFrom('responses').select('id').where('id', '=', runId);
-					if (await running.where('is_running', '=', 1).executeTakeFirst()) await append(transaction, runId, events);
+					const response = transaction.selectFrom('responses').select('id').where('id', '=', runId);
+					const running = response.where('is_running', '=', 1).modifyEnd(locked(transaction));
+					if (await running.executeTakeFirst()) await append(transaction, runId, events);
 					else gone.add(runId);
 				}
 				return gone;

@@ -59,5 +59,5 @@ export function createStore(db: Kysely<Database>) {
 	};
 }
 
-/** Methods reject with an AppError `storage_full` or `unavailable` for such database errors. */
+/** Methods reject with an AppError `storage_full`, `unavailable` or `not_found` for such database errors. */
 export type Store = ReturnType<typeof createStore>;

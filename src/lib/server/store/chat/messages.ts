@@ -4,6 +4,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
+import { lockConversation, locked } from '../locks.ts';
 import { type Database, hasEffect, isPostgres, type MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
 
@@ -65,10 +66,7 @@ export interface Messages {
 	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
 	/** Updates status, run and content; keeps role, time, position and items. False if not found. */
 	update(conversationId: string, message: Message): Promise<boolean>;
-	/**
-	 * Appends items; not safe for concurrent calls on one message. False if not found, or if the run that writes them has
-	 * another owner by now.
-	 */
+	/** Appends items. False if not found, or if the run that writes them has another owner by now. */
 	appendItems(conversationId: string, messageId: string, items: unknown[], writer?: RunOwner): Promise<boolean>;
 }
 
@@ -156,6 +154,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		show: (conversationId, id) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
 				const [row] = await readRows(transaction, conversationId, [id]);
 				if (!row) return false;
 				await setHead(transaction, conversationId, await leafOf(transaction, conversationId, id));
@@ -164,6 +163,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		remove: (conversationId, id) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
 				const [row] = await readRows(transaction, conversationId, [id]);
 				if (!row) return false;
 				let removed = [id];
@@ -201,6 +201,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		copy: (conversationId, lastId, toConversationId) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
 				const { ids } = await pathTo(transaction, conversationId, lastId);
 				const rows = await readRows(transaction, conversationId, ids);
 				// Runs aren't copied.
@@ -242,6 +243,7 @@ export async function setItems(transaction: Transaction<Database>, conversationI
 		.select('items')
 		.where('conversation_id', '=', conversationId)
 		.where('id', '=', messageId)
+		.modifyEnd(locked(transaction))
 		.executeTakeFirst();
 	return {
 		stored: itemsFromRow(row?.items ?? null) ?? [],
@@ -375,16 +377,6 @@ async function insertRows(db: Kysely<Database>, rows: readonly Insertable<Messag
 			.values(rows.slice(start, start + ROWS_PER_READ))
 			.execute();
 	}
-}
-
-/** Locks the conversation for this transaction: in Postgres, an update locks the row even if it changes nothing. */
-async function lockConversation(transaction: Transaction<Database>, id: string): Promise<boolean> {
-	return hasEffect(
-		transaction
-			.updateTable('conversations')
-			.set(({ ref }) => ({ updated_at: ref('updated_at') }))
-			.where('id', '=', id)
-	);
 }
 
 // The tree of messages, one branch of which is shown.

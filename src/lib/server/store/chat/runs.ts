@@ -5,6 +5,7 @@ import type { ModelSpeed } from '../../../shared/models.ts';
 import { type RunUsage, sumUsage, type TokenUsage } from '../../../shared/events.ts';
 import type { Message } from '../../../shared/message.ts';
 import { tokenUsage } from '../../../shared/message-schema.ts';
+import { lockConversationOf } from '../locks.ts';
 import { type Database, isPostgres, type RunsTable } from '../schema.ts';
 import { updateMessage } from './messages.ts';
 
@@ -77,6 +78,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 
 		end: (last, end, { message: folded, used, speed }) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversationOf(transaction, last.runId);
 				// False if another writer has ended the run.
 				if (!(await advanceOne(transaction, last))) return false;
 				const ended = { ...end, ...speedColumns(speed) };

@@ -202,6 +202,8 @@ export async function endExecutions(
 		.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
 		.where('status', 'in', ['pending', 'running']);
 	const ended = await narrow(unfinished).returning(['skill_id', 'created_at']).execute();
+	// In one order, so that two that count the same skills don't wait for each other.
+	ended.sort((a, b) => (a.skill_id < b.skill_id ? -1 : 1));
 	for (const row of ended) await count(transaction, row, true);
 	return ended.length;
 }
