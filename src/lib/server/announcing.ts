@@ -60,6 +60,8 @@ export function onOthersChange(
 			try {
 				await readAgain();
 			} catch (error) {
+				// Without its connection, this server is closing, or reads all of it when it's back.
+				if (!replica.mayJudge()) return;
 				log.error({ kept, error: String(error) }, 'couldn’t read what another server has changed');
 			}
 		});

@@ -211,6 +211,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			limits: limits()
 		}),
 		isEnabled,
+		replica,
 		folder: join(own.dir, 'evals')
 	});
 	const drafts = await createDrafts({
@@ -220,6 +221,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		evals,
 		approvals,
 		exclusively,
+		replica,
 		folder: join(own.dir, 'evals'),
 		editor: { ...parts, config },
 		async modelOf(conversationId) {
@@ -238,8 +240,12 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		},
 		log
 	});
-	const questions = createQuestions();
-	const runner = new Runner({
+	const questions: Questions = createQuestions({
+		replica,
+		find: (conversationId, id) => runner.questionElsewhere(conversationId, id),
+		handOver: (conversationId, id, reply) => runner.replyElsewhere(conversationId, id, reply)
+	});
+	const runner: Runner = new Runner({
 		...turns,
 		replica,
 		questions,
@@ -264,10 +270,12 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
 		files,
-		folderOf
+		folderOf,
+		replica
 	};
 	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
+	runner.onReply(questions.onReply);
 	const outbox = createOutbox({ store, runner, changes });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await Promise.all([runner.recover(), responses.recover()]);
@@ -311,7 +319,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		...{ store, runner, workspaces, changes, skills, modes, log, isEnabled },
 		isKeyNeeded: login.isNeeded,
 		pushKey: parts.keyFor('a2a-push'),
-		pushHosts: config.a2aPushHosts
+		pushHosts: config.a2aPushHosts,
+		replica
 	});
 	await a2a.resume();
 	await replica.start();

@@ -10,9 +10,10 @@ import { CHANNEL, type Replicas } from './store/replicas.ts';
 /**
  * What servers tell each other, with ids as words. `runs`: new events; `wants`: wishes for their owners; `lapsed`: runs without
  * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old (`announcing.ts`); `gone`: servers that
- * have stopped, also to the one that noticed.
+ * have stopped, also to the one that noticed; `responses`: new events of those in the background; `stops`: wishes that other
+ * work stops; `grant`: an answer that counts for a whole chat.
  */
-export type Topic = 'runs' | 'wants' | 'lapsed' | 'conversation' | 'table' | 'gone';
+export type Topic = 'runs' | 'wants' | 'lapsed' | 'conversation' | 'table' | 'gone' | 'responses' | 'stops' | 'grant';
 
 export interface Replica {
 	/** This server start. */

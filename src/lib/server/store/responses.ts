@@ -59,7 +59,11 @@ export function createResponses(db: Kysely<Database>) {
 		return row ? toResponse(row) : null;
 	};
 	return {
-		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt, ...rest }: StoredResponse): Promise<void> {
+		/** `bootId`: the server start that writes it. */
+		async put(
+			{ id, apiKeyId, previousId, sessionId, items, body, createdAt, ...rest }: StoredResponse,
+			bootId: string | null = null
+		): Promise<void> {
 			await db
 				.insertInto('responses')
 				.values({
@@ -71,7 +75,8 @@ export function createResponses(db: Kysely<Database>) {
 					body: JSON.stringify(body),
 					created_at: createdAt,
 					is_running: rest.isRunning ? 1 : 0,
-					input_count: rest.inputCount
+					input_count: rest.inputCount,
+					boot_id: bootId
 				})
 				.execute();
 		},
@@ -107,9 +112,26 @@ export function createResponses(db: Kysely<Database>) {
 			await db.deleteFrom('responses').where('created_at', '<', time).execute();
 		},
 
-		/** Everybody's responses that are being written in the background. */
-		async listRunning(): Promise<StoredResponse[]> {
-			return (await db.selectFrom('responses').selectAll().where('is_running', '=', 1).execute()).map(toResponse);
+		/** Everybody's responses that are being written in the background, by this server start or by any. */
+		async listRunning(bootId?: string): Promise<StoredResponse[]> {
+			const running = db.selectFrom('responses').selectAll().where('is_running', '=', 1);
+			return (await (bootId === undefined ? running : running.where('boot_id', '=', bootId)).execute()).map(toResponse);
+		},
+
+		/** Whether another server start is writing it. */
+		async isRunningElsewhere(id: string, bootId: string): Promise<boolean> {
+			const running = db.selectFrom('responses').select('id').where('id', '=', id).where('is_running', '=', 1);
+			return (await running.where('boot_id', '!=', bootId).executeTakeFirst()) !== undefined;
+		},
+
+		/** Asks the server start that writes it to stop. False if it isn't running. */
+		wantStop: (id: string): Promise<boolean> =>
+			hasEffect(db.updateTable('responses').set({ stop_wanted: 1 }).where('id', '=', id).where('is_running', '=', 1)),
+
+		/** Ids of the responses that this server start is asked to stop. */
+		async stopsWanted(bootId: string): Promise<string[]> {
+			const wanted = db.selectFrom('responses').select('id').where('boot_id', '=', bootId).where('stop_wanted', '=', 1);
+			return (await wanted.where('is_running', '=', 1).execute()).map(({ id }) => id);
 		},
 
 		/** Whoever asks. */
