@@ -106,6 +106,25 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		await eventually(() => expect(skillOf(b, 'staged').source).toBe('installed'));
 	});
 
+	test('E20: what one has fetched is reviewed and confirmed at any, once', async () => {
+		const [a, b] = [await open(), await open()];
+		const choice = { conflict: 'fail' as const, apiKeyId: 'system', enabled: true };
+		const stage = async () =>
+			(await a.installer.stage(fetchSkill('fetched'), { signal: new AbortController().signal })).id;
+		const id = await stage();
+		expect(await b.installer.staged(id)).toEqual(await a.installer.staged(id));
+		const both = await Promise.allSettled([a, b].map((app) => app.installer.confirm(id, choice)));
+		expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+		for (const app of [a, b]) await eventually(() => expect(skillOf(app, 'fetched').source).toBe('installed'));
+		// One that can’t be installed like that stays for another choice.
+		const again = await stage();
+		await expect(b.installer.confirm(again, { ...choice, paths: ['../x'] })).rejects.toThrow('no staged skill');
+		expect((await b.installer.staged(again)).id).toBe(again);
+		await b.installer.discard(again);
+		await expect(a.installer.staged(again)).rejects.toThrow('expired or doesn’t exist');
+		await expect(b.installer.staged('../../../etc/passwd')).rejects.toThrow('expired or doesn’t exist');
+	});
+
 	test('what one installs, changes by hand and removes is in the library of the other', async () => {
 		const [a, b] = [await open(), await open()];
 		await install(a, 'shared');

@@ -1,7 +1,7 @@
 /** The installer: changes run one at a time, each updating library, records and lock file (E4–E9, E20, E28). */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type {
@@ -32,6 +32,7 @@ import { recoverInstalls } from './placing.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
+import { createStagedShelf } from './staged-shelf.ts';
 import { createStagedInstalls, stageInstall } from './staging.ts';
 import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
@@ -72,7 +73,9 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	} = options;
 	const places = installPlaces(dataDir, ownDir);
 	const context: InstallContext = { store, registry, modes, log, needsOf, siblingsOf, places, now };
-	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
+	const shelf = ownDir === dataDir ? null : createStagedShelf(dirname(ownDir));
+	const remove = ({ dir }: { dir: string }) => removeQuietly(dir, context);
+	const staged = createStagedInstalls({ now, uptime, remove, shelf });
 	const knownRoots = new Set<string>();
 
 	const inTurn = <T>(work: () => Promise<T>): Promise<T> => exclusively('installs', work);
@@ -98,10 +101,10 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	const confirm = (id: string, choice: InstallConfirm): Promise<InstallOutcome> =>
 		change(async () => {
-			const taken = staged.take(id);
-			const { records, skipped } = await placeStaged(context, taken, choice).catch((error: unknown) => {
+			const taken = await staged.take(id);
+			const { records, skipped } = await placeStaged(context, taken, choice).catch(async (error: unknown) => {
 				// The user may choose differently.
-				staged.putBack(taken);
+				await staged.putBack(taken);
 				throw error;
 			});
 			await staged.drop(taken);
@@ -122,7 +125,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		try {
 			return await confirm(id, choice);
 		} catch (error) {
-			await staged.drop(staged.take(id));
+			await staged.drop(await staged.take(id));
 			throw error;
 		}
 	};
@@ -148,9 +151,9 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	return {
 		stage,
-		staged: (id) => staged.get(id).shown,
+		staged: async (id) => (await staged.get(id)).shown,
 		async discard(id) {
-			await staged.drop(staged.take(id));
+			await staged.drop(await staged.take(id));
 		},
 		confirm,
 		install,

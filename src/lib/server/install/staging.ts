@@ -9,6 +9,7 @@ import { changesOf, keptFiles } from '../trust/trust.ts';
 import type { Fetch, FetchedSkills } from './catalog-installer.ts';
 import { findSkillFolders, type Inspection, inspectSkill } from './inspection.ts';
 import { hasSecrets, inLibrary, installationsOf, type InstallContext, isSameOrigin } from './install-context.ts';
+import type { StagedShelf } from './staged-shelf.ts';
 import { createStagingFolder, diskError, type StagingFolder } from './staging-folder.ts';
 import { usedInstallation } from './versions.ts';
 
@@ -63,9 +64,10 @@ export async function stageInstall(
 			throw new AppError('invalid_input', 'No skill found. A skill is a folder with a SKILL.md.');
 		}
 		const id = randomUUID();
-		return await stagedInstalls.add(id, (times) => {
+		const made = (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => {
 			return { shown: { id, ...times, skills, notes: [...new Set(notes)] }, folder, inspections };
-		});
+		};
+		return await stagedInstalls.add(id, made, { isShown });
 	} catch (error) {
 		await folder.remove().catch((failure: unknown) => {
 			context.log.error({ error: String(failure) }, 'couldn’t remove a staging folder; the next start will');
@@ -165,10 +167,10 @@ const MAX_STAGED = 20;
 
 export interface Staged {
 	shown: StagedInstall;
-	folder: StagingFolder;
+	folder: Pick<StagingFolder, 'dir' | 'remove'>;
 	inspections: ReadonlyMap<string, Inspection>;
-	/** Expiry, in milliseconds of the monotonic clock. */
-	until: number;
+	/** Expiry, in milliseconds of the monotonic clock; null if another server fetched it. */
+	until: number | null;
 }
 
 export type StagedInstalls = ReturnType<typeof createStagedInstalls>;
@@ -178,65 +180,80 @@ export function createStagedInstalls(options: {
 	now(): number;
 	/** Monotonic clock, in milliseconds. */
 	uptime(): number;
-	remove(folder: StagingFolder): Promise<void>;
+	remove(folder: Staged['folder']): Promise<void>;
+	/** Among several servers. */
+	shelf?: StagedShelf | null;
 }) {
-	const { now, uptime, remove } = options;
+	const { now, uptime, remove, shelf = null } = options;
 	const kept = new Map<string, Staged>();
+	/** Nobody else asks for what is installed at once. */
+	const own = new Set<string>();
 	let timer: NodeJS.Timeout | undefined;
 
-	const isOver = ({ until }: Staged) => until <= uptime();
+	const isOver = ({ until, shown }: Staged) =>
+		until === null ? Date.parse(shown.expiresAt) <= now() : until <= uptime();
+	const drop = async ({ shown, folder }: Staged): Promise<void> => {
+		kept.delete(shown.id);
+		if (!own.delete(shown.id)) await shelf?.take(shown.id);
+		await remove(folder);
+	};
 	const sweep = async () => {
-		const over = [...kept.values()].filter(isOver);
-		for (const { shown } of over) kept.delete(shown.id);
-		await Promise.all(over.map(({ folder }) => remove(folder)));
+		await Promise.all([...kept.values()].filter(isOver).map(drop));
 	};
 	/** @throws AppError `not_found`, also once expired */
-	const get = (id: string): Staged => {
-		const staged = kept.get(id);
-		if (!staged || isOver(staged)) {
-			const hint = 'Start it again.';
-			throw new AppError('not_found', 'This installation has expired or doesn’t exist.', { hint });
-		}
+	const get = async (id: string): Promise<Staged> => {
+		const staged = shelf && !own.has(id) ? await shelf.find(id) : kept.get(id);
+		if (!staged || isOver(staged)) throw expired();
 		return staged;
 	};
 	return {
 		/** Drops the oldest if there are too many. */
 		async add(
 			id: string,
-			make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
+			make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>,
+			{ isShown = true } = {}
 		): Promise<StagedInstall> {
 			await sweep();
 			const createdAt = now();
-			const { shown, ...rest } = make({
+			const made = make({
 				createdAt: new Date(createdAt).toISOString(),
 				expiresAt: new Date(createdAt + LIFETIME_MS).toISOString()
 			});
-			kept.set(id, { shown, ...rest, until: uptime() + LIFETIME_MS });
+			const staged = { ...made, until: uptime() + LIFETIME_MS };
+			kept.set(id, staged);
+			if (shelf && isShown) await shelf.put(staged);
+			else own.add(id);
 			const [oldest] = kept.values();
-			if (oldest && kept.size > MAX_STAGED) {
-				kept.delete(oldest.shown.id);
-				await remove(oldest.folder);
-			}
+			if (oldest && kept.size > MAX_STAGED) await drop(oldest);
 			clearTimeout(timer);
 			timer = setTimeout(() => void sweep(), LIFETIME_MS + 1000).unref();
-			return shown;
+			return staged.shown;
 		},
 		get,
 		/** Removes it from the list. @throws AppError `not_found` */
-		take(id: string): Staged {
-			const staged = get(id);
+		async take(id: string): Promise<Staged> {
+			const staged = await get(id);
 			kept.delete(id);
+			if (shelf && !own.has(id) && !(await shelf.take(id))) throw expired();
 			return staged;
 		},
 		/** Undoes `take`. */
-		putBack: (staged: Staged) => void kept.set(staged.shown.id, staged),
+		async putBack(staged: Staged): Promise<void> {
+			if (staged.until !== null) kept.set(staged.shown.id, staged);
+			if (shelf && !own.has(staged.shown.id)) await shelf.put(staged);
+		},
 		/** Deletes its folder, if still there. */
-		drop: ({ folder }: Staged) => remove(folder),
+		async drop({ shown, folder }: Staged): Promise<void> {
+			own.delete(shown.id);
+			await remove(folder);
+		},
 		async close() {
 			clearTimeout(timer);
-			const folders = [...kept.values()].map(({ folder }) => folder);
-			kept.clear();
-			await Promise.all(folders.map(remove));
+			await Promise.all([...kept.values()].map(drop));
 		}
 	};
+}
+
+function expired(): AppError {
+	return new AppError('not_found', 'This installation has expired or doesn’t exist.', { hint: 'Start it again.' });
 }
