@@ -152,6 +152,28 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		expect(Object.keys(skills)).toEqual(names);
 	});
 
+	test('old chats are deleted for good by both at once, with their files', async () => {
+		const [a, b] = [await open(), await open()];
+		const ids = Array.from({ length: 5 }, (_, index) => `old-${index}`);
+		for (const id of ids) {
+			await a.store.conversations.create({ id, title: id, createdAt: NOW });
+			await a.workspaces.write(id, 'deep/file.txt', new Blob(['text']).stream());
+			await a.store.conversations.markDeleted(id, '2020-01-01T00:00:00.000Z');
+		}
+		await Promise.all([a, b].map((app) => app.conversationTrash.purge()));
+		expect(await b.store.conversations.listDeleted({ page: 1, limit: 10 })).toMatchObject({ total: 0 });
+		expect(await readdir(join(root, 'data/workspaces'))).toEqual([]);
+	});
+
+	test('versions of a file that both keep at once are all kept', async () => {
+		const [a, b] = [await open(), await open()];
+		const put = (app: App, path: string) => app.workspaces.write('c', path, new Blob([`${path} as it was`]).stream());
+		for (const path of ['a.txt', 'b.txt']) await put(a, path);
+		await Promise.all([a.workspaces.remove('c', 'a.txt'), b.workspaces.remove('c', 'b.txt')]);
+		await Promise.all([a.workspaces.restore('c', 'b.txt'), b.workspaces.restore('c', 'a.txt')]);
+		expect((await a.workspaces.list('c')).map(({ path }) => path)).toEqual(['a.txt', 'b.txt']);
+	});
+
 	test('settings, modes, pins and how often skills ran are the same on both within a second', async () => {
 		const [a, b] = [await open(), await open()];
 		const revision = b.revisions.current();
