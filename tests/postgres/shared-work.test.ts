@@ -1,4 +1,6 @@
 /** F14: work that goes on at one of several servers, and is seen, answered and stopped at another. */
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,18 +8,22 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
+import { ownerOf } from '../../src/lib/server/sandbox/workspace.ts';
 import { mcpServerPut } from '../../src/lib/shared/mcp-servers.ts';
 import { type Message, openQuestions, type ToolPart } from '../../src/lib/shared/message.ts';
 import { evalStart } from '../../src/lib/shared/try-out.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { call, gate, hang, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import { processesWith } from '../support/processes.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 const NOW = '2026-11-27T12:00:00.000Z';
 const ASKER = { apiKeyId: null, scopes: [] };
+const NAP = `987.${randomInt(1e12)}`;
 const SKILL: Record<string, string> = {
 	'greeter/SKILL.md': '---\nname: greeter\ndescription: Says hello.\n---\nHi.',
+	'greeter/scripts/wait.sh': `echo waiting; exec sleep ${NAP}\n`,
 	'greeter/evals/evals.json': JSON.stringify({
 		skill_name: 'greeter',
 		evals: [{ id: 1, prompt: 'Greet me.', expected_output: 'A greeting.', expectations: [] }]
@@ -75,6 +81,26 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	};
 	const bodyOf = (app: App, id: string) => app.responses.retrieve(id, ASKER, []);
 
+	const toolOf = (message: Message | undefined) =>
+		message?.parts.find((part): part is ToolPart => part.type === 'tool');
+	const ask = (app: App, runId: string) => {
+		const message = { id: `m-${runId}`, text: 'go', files: [] };
+		return app.runner.start({ kind: 'ask', runId, conversationId: 'c', message, tools: [] });
+	};
+	const answerOf = async (app: App, runId: string): Promise<Message> => {
+		const messages = await app.store.messages.list('c');
+		const found = messages.find((message) => message.runId === runId && message.role === 'assistant');
+		if (!found) throw new Error('no answer');
+		return app.runner.current(found);
+	};
+	const questionOn = (app: App, runId: string) =>
+		eventually(async () => {
+			const tool = toolOf(await answerOf(app, runId));
+			const [question] = tool ? openQuestions(tool) : [];
+			if (!question) throw new Error('no question yet');
+			return question;
+		});
+
 	test('F12: a response in the background is read and followed where it isn’t written, to its end', async () => {
 		const held = gate();
 		const [a, b] = await start([text('one ', held, 'two')]);
@@ -116,12 +142,21 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 
 	test('a server that starts ends nothing of a live one: evals, responses, drafts and scripts go on', async () => {
 		const held = gate();
-		model = await startModelServer([text(held, 'Hello.'), text(held, 'Hello.')]);
+		model = await startModelServer([
+			call('use_skill', { skill: 'greeter', script: 'wait.sh' }),
+			...[text(held, 'Hello.'), text(held, 'Hello.'), hang()]
+		]);
 		const a = await open();
+		await ask(a, 'run-1');
+		await eventually(() => expect(processesWith(NAP)).not.toEqual([]));
 		const run = await a.evals.start('greeter', evalStart.parse({ without: false }));
 		const id = await begin(a);
-		await eventually(() => expect(model.requests).toHaveLength(2));
+		await eventually(() => expect(model.requests).toHaveLength(3));
+		const draft = await a.drafts.start({ skill: 'greeter' });
+		await a.drafts.improve(draft.id, { revision: draft.revision, wish: 'Shorter.' });
 		const b = await open();
+		expect(processesWith(NAP)).not.toEqual([]);
+		expect(await b.drafts.get(draft.id)).toMatchObject({ state: 'writing', problem: null });
 		expect(await b.evals.get('greeter', run.id)).toMatchObject({ state: 'running' });
 		expect((await bodyOf(b, id)).status).toBe('in_progress');
 		held.open();
@@ -129,6 +164,9 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 			expect(await b.evals.get('greeter', run.id)).toMatchObject({ state: 'done' });
 			expect((await bodyOf(b, id)).status).toBe('completed');
 		});
+		expect(await b.drafts.stop(draft.id)).toMatchObject({ state: 'ready' });
+		expect(await b.runner.stop('run-1')).toBe(true);
+		await eventually(() => expect(processesWith(NAP)).toEqual([]));
 	});
 
 	test('what a server that is gone has left is ended by another, once', async () => {
@@ -141,6 +179,9 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		const dead = 'dead0000-0000-4000-8000-000000000000';
 		await mkdir(join(root, 'data/servers/dead0000'));
 		await b.store.replicas.beat({ id: dead, lockKey: 1 });
+		const marker = `${ownerOf(join(root, 'data'), dead)}.x`;
+		spawn('/bin/sleep', [NAP], { env: { SKILLS_EXECUTION: marker }, detached: true, stdio: 'ignore' }).unref();
+		await eventually(() => expect(processesWith(NAP)).toHaveLength(1));
 		const client = new Client(url);
 		await client.connect();
 		for (const table of ['eval_runs', 'responses']) {
@@ -153,29 +194,10 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 			expect(stored).toMatchObject({ state: 'failed', error: expect.stringContaining('server stopped') });
 			expect(await b.store.responses.get(id, null)).toMatchObject({ isRunning: false, body: { status: 'failed' } });
 			expect(await readdir(join(root, 'data/servers'))).toHaveLength(2);
+			expect(processesWith(NAP)).toEqual([]);
 		});
 		held.open();
 	});
-
-	const toolOf = (message: Message | undefined) =>
-		message?.parts.find((part): part is ToolPart => part.type === 'tool');
-	const ask = (app: App, runId: string) => {
-		const message = { id: `m-${runId}`, text: 'go', files: [] };
-		return app.runner.start({ kind: 'ask', runId, conversationId: 'c', message, tools: [] });
-	};
-	const answerOf = async (app: App, runId: string): Promise<Message> => {
-		const messages = await app.store.messages.list('c');
-		const found = messages.find((message) => message.runId === runId && message.role === 'assistant');
-		if (!found) throw new Error('no answer');
-		return app.runner.current(found);
-	};
-	const questionOn = (app: App, runId: string) =>
-		eventually(async () => {
-			const tool = toolOf(await answerOf(app, runId));
-			const [question] = tool ? openQuestions(tool) : [];
-			if (!question) throw new Error('no question yet');
-			return question;
-		});
 
 	test('E36: a tool’s question is answered on any server, checked there, and an answer for the chat counts on all', async () => {
 		const [a, b] = await start([
