@@ -196,7 +196,12 @@ const LAYERS: Layer[] = [
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG, FOREIGN_FOLDERS, REPLICA] },
 	{ path: 'lib/server/backup/', imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/data-folder.ts'] },
-	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
+	{ path: 'lib/server/telemetry/', imports: [SHARED, LOG, AGENT, 'lib/server/skills/run/execution-host.ts'] },
+	{
+		path: 'lib/server/config.ts',
+		imports: [SHARED, SANDBOX, 'lib/server/telemetry/telemetry.ts', 'lib/server/variables.ts']
+	},
+	{ path: 'lib/server/variables.ts', imports: [SHARED] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/endpoint.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/openapi.ts', imports: [SHARED, 'lib/server/endpoint.ts'] },

@@ -47,10 +47,16 @@ import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
+import { createReadiness, type Readiness } from './telemetry/readiness.ts';
+import { createScopes } from './telemetry/scope.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 
 export interface App extends SkillParts {
 	config: Config;
+	log: Log;
+	telemetry: Telemetry;
+	readiness: Readiness;
 	/** Held until `close`. */
 	dataFolder: DataFolder;
 	login: Login;
@@ -98,10 +104,16 @@ export interface App extends SkillParts {
 
 /** @throws DataFolderInUse before touching anything of the other server */
 export async function createApp(config: Config): Promise<App> {
-	const log = createLog();
+	const scopes = createScopes();
+	const context = () => {
+		const { requestId, runId, span } = scopes.current();
+		return { requestId, runId, traceId: span?.traceId };
+	};
+	const log = createLog(undefined, { ...config.log, context });
 	const dataFolder = openDataFolder(config.dataDir, log, { isShared: config.database !== null });
 	try {
-		return await createParts(config, dataFolder, log);
+		const about = { log, scopes, instance: randomUUID() };
+		return await createParts(config, dataFolder, { log, telemetry: await openTelemetry(config.telemetry, about) });
 	} catch (error) {
 		dataFolder.close();
 		throw error;
@@ -124,12 +136,19 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 	}
 }
 
-async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
+async function createParts(
+	config: Config,
+	dataFolder: DataFolder,
+	{ log, telemetry }: { log: Log; telemetry: Telemetry }
+): Promise<App> {
 	const { store, replica } = await openDatabase(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const own = await openOwnFolder(config.dataDir, replica, log);
 	const { exclusively } = replica;
-	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms, replica, ownDir: own.dir });
+	const { close: closeSkills, ...parts } = await openSkills(config, store, {
+		...{ log, rooms, replica, ownDir: own.dir },
+		watch: telemetry.watchExecutions
+	});
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
@@ -151,9 +170,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		defined
 	);
 	const models = createModels({
-		settings,
-		ports: config.modelPorts,
-		speeds: () => store.runs.speeds(),
+		...{ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() },
+		...{ fetch: telemetry.fetch, watch: telemetry.watchModel },
 		openSignIns: keepSignIns(parts.vault, exclusively)
 	});
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
@@ -189,7 +207,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			]),
 		maxSuggested: () => settings.current().autoMaxSkills,
 		recorder: parts.recorder,
-		contextTokens: config.contextTokens
+		contextTokens: config.contextTokens,
+		observer: telemetry.agent
 	};
 	const presets = () => settings.current().presets;
 	const requests = createSkillRequests({
@@ -212,7 +231,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		}),
 		isEnabled,
 		replica,
-		folder: join(own.dir, 'evals')
+		folder: join(own.dir, 'evals'),
+		observer: telemetry.agent
 	});
 	const drafts = await createDrafts({
 		store,
@@ -247,6 +267,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	});
 	const runner: Runner = new Runner({
 		...turns,
+		takeover: config.takeover,
+		leases: telemetry.leases,
 		replica,
 		questions,
 		// Only in a conversation, where a person can answer.
@@ -324,6 +346,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	});
 	await a2a.resume();
 	await replica.start();
+	telemetry.measure({ queuedMessages: () => store.queue.count() });
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
@@ -335,6 +358,9 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	return {
 		...parts,
 		config,
+		log,
+		telemetry,
+		readiness: createReadiness({ 'The database': () => store.queue.count() }),
 		dataFolder,
 		login,
 		apiKeys,
@@ -371,6 +397,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			await closeSkills();
 			await own.close();
 			await replica.close();
+			await telemetry.close();
 			await store.close();
 			dataFolder.close();
 		}

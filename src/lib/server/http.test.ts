@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../shared/errors.ts';
+import { createLog } from './log.ts';
 import { errorResponse, errorResponseFor, eventStream, readAnyJson, runEventFrames } from './http.ts';
 
 let server: Server | undefined;
@@ -15,7 +16,7 @@ afterEach(async () => {
 /** Serves one event stream over HTTP like the adapter: it reads only as much as the connection takes. */
 async function serve(open: (signal: AbortSignal) => AsyncIterable<string>, heartbeatMs?: number): Promise<string> {
 	server = createServer((_request, response) => {
-		const answer = eventStream(open, heartbeatMs);
+		const answer = eventStream(createLog(), open, heartbeatMs);
 		response.writeHead(answer.status, Object.fromEntries(answer.headers));
 		const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
 		response.on('close', () => body.destroy());

@@ -9,6 +9,7 @@ import type { StoredEvent } from './store/chat/runs.ts';
 import { idOfEvent } from '../shared/events.ts';
 import { rpcRefusal } from './protocols/refusals.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
+import { type Log, logUnexpected } from './log.ts';
 import { readText } from './read-text.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
@@ -95,6 +96,7 @@ function headersOf({ code, details }: AppError): Record<string, string> {
 
 /** Server-sent events from batches of text, with back-pressure. Comments keep the connection alive. */
 export function eventStream(
+	log: Log,
 	open: (signal: AbortSignal) => AsyncIterable<string>,
 	heartbeatMs = HEARTBEAT_MS
 ): Response {
@@ -118,7 +120,7 @@ export function eventStream(
 				stream.close();
 			} catch (error) {
 				// Headers are already sent, so only a broken stream can tell the client; it reconnects.
-				logUnexpected(error);
+				if (isUnexpected(error)) logUnexpected(log, error);
 				stream.error(error);
 			}
 			clearInterval(heartbeat);
@@ -134,6 +136,7 @@ export function eventStream(
 
 /** A download from pieces of text or bytes, with back-pressure. */
 export function downloadStream(
+	log: Log,
 	pieces: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
 	file: { name: string; type: string }
 ): Response {
@@ -143,7 +146,7 @@ export function downloadStream(
 			for await (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece;
 		} catch (error) {
 			// Headers are already sent, so only a broken connection can tell that the file is incomplete.
-			logUnexpected(error);
+			if (isUnexpected(error)) logUnexpected(log, error);
 			throw error;
 		}
 	};
@@ -193,9 +196,9 @@ export async function* responseEventFrames(events: AsyncIterable<{ type: string 
 	yield 'data: [DONE]\n\n';
 }
 
-export function logUnexpected(error: unknown): void {
-	if (error instanceof AppError || error instanceof ApiError) return;
-	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+/** Not an answer that somebody is to get. */
+export function isUnexpected(error: unknown): boolean {
+	return !(error instanceof AppError || error instanceof ApiError);
 }
 
 /** `platform` is from the adapter; undefined in development. */

@@ -90,7 +90,19 @@ export const isServersTool = (name: string): boolean => isServerTool(name) || ow
 export async function openSkills(
 	config: Config,
 	store: Store,
-	{ log, rooms, replica, ownDir }: { log: Log; rooms: WorkspaceRooms; replica: Replica; ownDir: string }
+	{
+		log,
+		rooms,
+		replica,
+		ownDir,
+		watch
+	}: {
+		log: Log;
+		rooms: WorkspaceRooms;
+		replica: Replica;
+		ownDir: string;
+		watch(recorder: ExecutionRecorder): ExecutionRecorder;
+	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
 	const endUnfinished = (bootId?: string) =>
@@ -98,7 +110,7 @@ export async function openSkills(
 	if (!replica.isShared) await endUnfinished();
 	replica.onGone(endUnfinished);
 	const usage = await openSkillUsage(store);
-	const recorder = createExecutionRecorder(store, log, { usage, bootId: replica.id });
+	const recorder = watch(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
 	const installs = await openInstallIndex(store);
 	const box = await openSandbox(config, log, replica);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);

@@ -107,6 +107,7 @@ export interface EvalsParts {
 	folder: string;
 	/** Default: this server is alone. */
 	replica?: Replica;
+	observer?: AnswerParts['observer'];
 	log: Log;
 }
 

@@ -32,8 +32,8 @@ import { recoverInstalls } from './placing.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
-import { createStagedShelf } from './staged-shelf.ts';
-import { createStagedInstalls, stageInstall } from './staging.ts';
+import { createStagedInstalls, createStagedShelf } from './staged-installs.ts';
+import { stageInstall } from './staging.ts';
 import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 

@@ -36,6 +36,8 @@ export interface RunnerOptions extends TurnParts {
 	replica: Replica;
 	/** What becomes of runs whose server has stopped, if there are several servers; default `go-on`. */
 	takeover?: 'go-on' | 'interrupt';
+	/** Counts what becomes of leases. */
+	leases?(what: 'renewed' | 'lost' | 'taken', count: number): void;
 }
 
 interface Responder {
@@ -66,7 +68,7 @@ export class Runner {
 		this.#options = options;
 		const { replica, store, takeover } = options;
 		const tell = (runIds: string[]) => replica.tell('runs', runIds);
-		this.#writer = new EventWriter(store.runs, replica.isShared ? tell : undefined);
+		this.#writer = new EventWriter(store.runs, replica.isShared ? tell : null);
 		const goOn = (run: RunRecord, how: GoesOn) => this.#goOn(run, how);
 		const isInterrupting = takeover === 'interrupt';
 		this.#sharing = replica.isShared
@@ -353,7 +355,11 @@ export class Runner {
 				this.#active.delete(runId);
 				this.#options.changes.announce(conversationId);
 				if (!last || this.#isClosing) return;
-				for (const listener of this.#endListeners) await listener(conversationId, last);
+				const tell = async () => {
+					for (const listener of this.#endListeners) await listener(conversationId, last);
+				};
+				const { observer } = this.#options;
+				await (observer ? observer.apart(tell) : tell());
 			})
 			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'a listener for the end of a run failed'));
 	}

@@ -112,6 +112,15 @@ export function createQueue(db: Kysely<Database>) {
 	const of = (conversationId: string) => db.selectFrom('queued_messages').where('conversation_id', '=', conversationId);
 
 	return {
+		/** Of all conversations. */
+		async count(): Promise<number> {
+			const { count } = await db
+				.selectFrom('queued_messages')
+				.select(({ fn }) => fn.countAll().as('count'))
+				.executeTakeFirstOrThrow();
+			return Number(count);
+		},
+
 		/** The next one to send first. */
 		async list(conversationId: string): Promise<QueuedMessage[]> {
 			const rows = await of(conversationId).select(['id', 'text', 'files', 'created_at']).orderBy('position').execute();

@@ -24,7 +24,7 @@ export const GET = endpoint({
 				return { id, epoch: place.epoch, after: await runner.cursorFor(run, place) };
 			})
 		);
-		return eventStream(async function* (signal) {
+		return eventStream(app.log, async function* (signal) {
 			const followed = await Promise.all(runs.map(({ id, after, epoch }) => runner.follow(id, after, signal, epoch)));
 			yield* inTurns(
 				followed.map((batches, index) => runEventFrames(batches ?? [], index === 0 ? undefined : runs[index]?.id))
