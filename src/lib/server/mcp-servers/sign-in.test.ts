@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AuthorizedServer, startAuthorizedServer } from '../../../../tests/support/mcp-authorization.ts';
+import { createLines } from '../../shared/in-turn.ts';
 import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -288,6 +289,30 @@ describe('E36: signing in to a server', () => {
 		} finally {
 			await elsewhere.stop();
 		}
+	});
+
+	test('F14: begun at one of several servers it ends at another, once; renewed at one it isn’t renewed again at the other', async () => {
+		const vault = createVault({ store: store.secrets, key: KEY });
+		const exclusively = createLines();
+		const [a, b] = [1, 2].map(() => createSignIns(vault, (name) => `mcp-server:${name}`, { exclusively })) as [
+			ReturnType<typeof createSignIns>,
+			ReturnType<typeof createSignIns>
+		];
+		const answer = await visit(await a.start('office', remote.url, BACK));
+		expect(JSON.stringify(await store.secrets.list('mcp-server:office'))).not.toContain(answer.state);
+		const twice = await Promise.allSettled([b, a].map((each) => each.complete('office', remote.url, answer)));
+		expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+		expect((await store.secrets.list('mcp-server:office')).map(({ name }) => name)).toEqual(['SIGN_IN']);
+		expect(await a.idOf('office')).toBe(await b.idOf('office'));
+
+		const [first, second] = await Promise.all([a, b].map((each) => each.access('office', remote.url)));
+		await Promise.all([first?.renew(), second?.renew()]);
+		expect(remote.grants.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+		expect(second?.token()).toBe(first?.token());
+		await second?.renew();
+		await first?.renew();
+		expect(remote.grants.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(2);
+		expect(second?.token()).toBe(first?.token());
 	});
 
 	test('is renewed once for all the calls that find it ended', async () => {
