@@ -144,7 +144,7 @@ async function createParts(
 		...{ log, rooms, replica },
 		watch: telemetry.watchExecutions
 	});
-	const { skills, builtins, approvals, modes, settings } = parts;
+	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
 	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
@@ -327,7 +327,7 @@ async function createParts(
 	});
 	await a2a.resume();
 	await replica.start();
-	telemetry.measure({ queuedMessages: () => store.queue.count() });
+	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),

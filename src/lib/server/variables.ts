@@ -55,6 +55,7 @@ export const variables = z.object({
 	SKILLS_TRUST_LOCAL: z.enum(['trust', 'ask']).default('trust'),
 	SKILLS_INLINE_COMMANDS: flag,
 	SKILLS_SANDBOX: z.enum(['auto', 'process', 'bubblewrap', 'container']).default('auto'),
+	SKILLS_RUN_ON: z.enum(['server', 'workers']).default('server'),
 	SKILLS_SANDBOX_RUNTIME: z.enum(['auto', 'docker', 'podman']).default('auto'),
 	SKILLS_SANDBOX_IMAGE: text,
 	SKILLS_ALLOWED_SANDBOX_IMAGES: list,

@@ -36,6 +36,7 @@ const LANDED: Record<string, string> = {
 	'020-replicas.ts': '12129a2d9a546ae548a8b93d450e533d0754243543effb718f13c5f2a13959ff',
 	'021-wide-numbers.ts': '3bd466e121d2bd51cb42dd540db5038525bd07f01b88b3c21965d50c92f0cd92',
 	'022-key-storage.ts': 'fcc4ee64a484e11fa27d72df399d98092937a6944f56927c326213e435ccb680',
+	'026-script-jobs.ts': 'c2208dc96b5a2563bcb17c4688cbb9ed163c85e9d8f5f60fb2b197ecba928b12',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };

@@ -107,6 +107,41 @@ interface ReplicasTable {
 	beat_at: string;
 }
 
+/** Scripts for workers (Postgres only). What runs is in the queue, under the same id. */
+interface ScriptJobsTable {
+	id: string;
+	/** The server that waits for it, as in `replicas`. */
+	server_id: string;
+	/** Its run and that run's epoch, if it has one. */
+	run_id: string | null;
+	epoch: number | null;
+	/** Whoever asked: owners take turns. */
+	owner: string;
+	/** `queued`, `running`, `ended`; `lost`: its worker has stopped. */
+	state: string;
+	worker_id: string | null;
+	/** `abort` or `kill`. */
+	wants: string | null;
+	/** JSON. */
+	result: string | null;
+	created_at: string;
+}
+
+interface ScriptOutputTable {
+	job_id: string;
+	/** From 1. */
+	n: number;
+	/** JSON of `[stream, text]` pairs. */
+	texts: string;
+}
+
+interface ScriptWorkersTable {
+	id: string;
+	/** JSON of WorkerFacts. */
+	facts: string;
+	started_at: string;
+}
+
 interface RunEventsTable {
 	run_id: string;
 	/** Contiguous from 1. */
@@ -508,6 +543,9 @@ export interface Database {
 	runs: RunsTable;
 	run_events: RunEventsTable;
 	replicas: ReplicasTable;
+	script_jobs: ScriptJobsTable;
+	script_output: ScriptOutputTable;
+	script_workers: ScriptWorkersTable;
 }
 
 /** Runs an update or a delete, and returns whether it affected any row. */
