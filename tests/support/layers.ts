@@ -79,6 +79,10 @@ const LAYERS: Layer[] = [
 			'lib/server/skills/run/execution-host.ts'
 		]
 	},
+	{
+		path: 'lib/server/file-storage/',
+		imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, WORKSPACES, VERSIONS, STORE]
+	},
 	{ path: REPLICA, imports: [LOG, STORE] },
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },

@@ -13,6 +13,8 @@ import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { createStoredFolders, type StoredFolders } from './file-storage/stored-folders.ts';
+import { WORKSPACE_KINDS, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
 import { recoverSwaps } from './install/folder-swap.ts';
 import { namesIn } from './install/install-context.ts';
@@ -133,6 +135,14 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 	}
 }
 
+/** Files in a bucket; null: they are only in the data folder. */
+async function openStorage({ bucket, dataDir }: Config, store: Store, log: Log): Promise<StoredFolders | null> {
+	if (bucket === null) return null;
+	const { openBucket } = await import('./file-storage/bucket.ts');
+	const parts = { store: store.storedFiles, bucket: openBucket(bucket), dataDir, log, kinds: WORKSPACE_KINDS };
+	return createStoredFolders(parts);
+}
+
 async function createParts(
 	config: Config,
 	dataFolder: DataFolder,
@@ -157,10 +167,9 @@ async function createParts(
 		isEnabled: () => config.execution.definesTools && isEnabled(),
 		now: () => new Date().toISOString()
 	});
-	const workspaces = withDefinedTools(
-		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log }),
-		defined
-	);
+	const storage = await openStorage(config, store, log);
+	const local = createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log });
+	const workspaces = withDefinedTools(storage ? withStorage(local, storage) : local, defined);
 	const models = createModels({
 		...{ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() },
 		...{ fetch: telemetry.fetch, watch: telemetry.watchModel }
@@ -297,10 +306,10 @@ async function createParts(
 				call: (input, context) => builtins.call(builtin, input, context)
 			};
 		},
-		workspaceOf: (apiKeyId, sessionId, conversationId) =>
-			conversationId === undefined
-				? workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
-				: workspaces.path(conversationId)
+		async inWorkspace({ apiKeyId, sessionId, conversationId }, work) {
+			const name = conversationId ?? folderOf(apiKeyId ?? null, sessionId ?? randomUUID());
+			return (await workspaces.use(name, work)).result;
+		}
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
 	const login = createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys });
@@ -323,6 +332,7 @@ async function createParts(
 	});
 	await a2a.resume();
 	await replica.start();
+	void storage?.catchUp();
 	telemetry.measure({ queuedMessages: () => store.queue.count() });
 	const localSocket = await listenLocal(
 		{
@@ -371,6 +381,7 @@ async function createParts(
 			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();
+			await storage?.close();
 			await replica.close();
 			await telemetry.close();
 			await store.close();

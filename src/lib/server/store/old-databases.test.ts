@@ -35,6 +35,7 @@ const LANDED: Record<string, string> = {
 	'019-task-pushes.ts': '4eaca0ca2a945213c358f08fb706a3b8a841da8cd80057f033edc2a6b3d3a3f3',
 	'020-replicas.ts': '12129a2d9a546ae548a8b93d450e533d0754243543effb718f13c5f2a13959ff',
 	'021-wide-numbers.ts': '3bd466e121d2bd51cb42dd540db5038525bd07f01b88b3c21965d50c92f0cd92',
+	'024-stored-files.ts': '99519c5da465d32497fc1e0671438e597d51f0d8d5c6e38771a7bd56dc1ee95a',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
