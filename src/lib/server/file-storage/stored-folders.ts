@@ -46,7 +46,7 @@ const STEP = 100;
 const GRACE_MS = 24 * 60 * 60_000;
 const CATCH_UP_EVERY_MS = 30_000;
 /** What waits at the end has this long. */
-const LAST_MS = 10_000;
+const LAST_MS = 5_000;
 /** After it was found to be down, nothing waits for it. */
 const QUIET_MS = 10_000;
 const UNSTORED =
@@ -323,7 +323,7 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		async close() {
 			clearInterval(timer);
 			const limit = setTimeout(() => closing.abort(), LAST_MS);
-			if (downAt === null) await catchUp();
+			await catchUp();
 			clearTimeout(limit);
 			closing.abort();
 			await caughtUp;
