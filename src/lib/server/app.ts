@@ -13,6 +13,7 @@ import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { openBucket } from './file-storage/bucket.ts';
 import { createStoredFolders, type StoredFolders } from './file-storage/stored-folders.ts';
 import { WORKSPACE_KINDS, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
@@ -136,9 +137,8 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 }
 
 /** Files in a bucket; null: they are only in the data folder. */
-async function openStorage({ bucket, dataDir }: Config, store: Store, log: Log): Promise<StoredFolders | null> {
+function openStorage({ bucket, dataDir }: Config, store: Store, log: Log): StoredFolders | null {
 	if (bucket === null) return null;
-	const { openBucket } = await import('./file-storage/bucket.ts');
 	const parts = { store: store.storedFiles, bucket: openBucket(bucket), dataDir, log, kinds: WORKSPACE_KINDS };
 	return createStoredFolders(parts);
 }
@@ -167,7 +167,7 @@ async function createParts(
 		isEnabled: () => config.execution.definesTools && isEnabled(),
 		now: () => new Date().toISOString()
 	});
-	const storage = await openStorage(config, store, log);
+	const storage = openStorage(config, store, log);
 	const local = createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log });
 	const workspaces = withDefinedTools(storage ? withStorage(local, storage) : local, defined);
 	const models = createModels({

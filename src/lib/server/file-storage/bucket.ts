@@ -1,7 +1,6 @@
-/** A bucket on a server that speaks S3: puts, gets and deletes whole objects (decision 018). Loaded with S3_URL. */
+/** A bucket on a server that speaks S3: puts, gets and deletes whole objects. */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AwsV4Signer } from 'aws4fetch';
 
 /** Where the bucket is. */
 export interface BucketSettings {
@@ -61,6 +60,8 @@ export function openBucket(
 		const { sha256, bytes = 0, body } = given;
 		// Of nothing, for requests without a body.
 		const digest = sha256 ?? EMPTY;
+		// Only with S3_URL.
+		const { AwsV4Signer } = await import('aws4fetch');
 		const signer = new AwsV4Signer({
 			method,
 			url: `${url}/${object}`,

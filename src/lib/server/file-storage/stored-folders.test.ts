@@ -9,6 +9,7 @@ import {
 	rm,
 	stat,
 	symlink,
+	utimes,
 	writeFile
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -178,6 +179,25 @@ test('F5: a file that one server deletes and another changes stays, whoever is f
 		expect(await server.text('a')).toBe('changed by the other');
 		expect(await server.text('b')).toBe('changed by one');
 	}
+});
+
+test('F5: a file that was only touched, or is back to what it was, is no change', async () => {
+	const [one, other] = [serverOf('one'), serverOf('other')];
+	for (const name of ['touched', 'reverted']) await one.put(name, 'start');
+	await one.storage.keep(FOLDER);
+	await other.storage.bring(FOLDER);
+	for (const name of ['touched', 'reverted']) await other.put(name, 'changed');
+	await other.storage.keep(FOLDER);
+	await utimes(join(one.dir, 'touched'), 1, 1);
+	await one.put('reverted', 'something else');
+	await one.storage.bring(FOLDER);
+	expect(await one.text('touched')).toBe('changed');
+	expect(await one.text('reverted')).toBe('something else');
+	await one.put('reverted', 'start');
+	await one.storage.keep(FOLDER);
+	await one.storage.bring(FOLDER);
+	expect(await one.text('reverted')).toBe('changed');
+	expect(await names(one.dir)).toEqual(['reverted', 'touched']);
 });
 
 test('F5: both servers write the same content: nothing is doubled', async () => {

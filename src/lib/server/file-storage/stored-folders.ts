@@ -118,44 +118,46 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		return isLost ? { ...state, version: 0, files: new Map() } : state;
 	};
 
-	/** False if the stored content is damaged. */
+	/** `left`: it changed here, too, and the next `keep` decides; it isn't this version yet. */
 	const bringFile = async (
 		root: string,
 		file: StoredFile,
 		state: LocalState,
 		signal: AbortSignal
-	): Promise<boolean> => {
+	): Promise<'done' | 'left' | 'damaged'> => {
 		const { path, content, version } = file;
 		const known = state.files.get(path);
-		if (known && known.version >= version) return true;
+		if (known && known.version >= version) return 'done';
 		const parts = pathParts(path);
 		if (parts === null) {
 			log.error({ path }, 'A stored file has no valid path');
-			return true;
+			return 'done';
 		}
 		const here = await factsAt(root, parts);
-		if (!here || !known || !isSameFile(known, here)) {
-			if (here?.isFile() && content && (await hashAt(root, parts)) === content.sha256) {
-				state.files.set(path, { sha256: content.sha256, stamp: '', mode: -1, version });
-				return true;
+		// A link, which is never stored, gives way.
+		const isFile = here?.isFile() === true;
+		if (!known || !here || !isSameFile(known, here)) {
+			const digest = isFile ? await hashAt(root, parts) : null;
+			if (digest !== null && digest === content?.sha256) {
+				state.files.set(path, { sha256: digest, stamp: '', mode: -1, version });
+				return 'done';
 			}
-			// Changed or deleted here, too: the next `keep` decides between them. A link gives way.
-			if (known || here?.isFile()) return true;
+			if (known ? digest !== known.sha256 : isFile) return 'left';
 		}
 		if (!content) {
 			if (here) await removeAt(root, parts);
 			state.files.delete(path);
-			return true;
+			return 'done';
 		}
 		try {
 			const placed = await placeFile(root, parts, bucket.get(content.object, content, signal), file);
 			if (placed) state.files.set(path, { ...placed, sha256: content.sha256, version });
 			else log.error({ path }, 'A stored file has no place, because a file and a folder have the same name');
-			return true;
+			return 'done';
 		} catch (error) {
 			if (!(error instanceof BlobDamaged)) throw error;
 			log.error({ path, reason: error.message }, 'A stored file is damaged');
-			return false;
+			return 'damaged';
 		}
 	};
 	const bringNow = async (folder: string, toChange: boolean): Promise<readonly string[]> => {
@@ -167,15 +169,18 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		const root = rootOf(folder);
 		const files = await store.changesSince(folder, state.version);
 		const damaged: string[] = [];
+		let isWhole = true;
 		try {
 			// What is deleted may make room for a folder of its name.
 			for (const isDeleted of [true, false]) {
 				const some = files.filter(({ content }) => (content === null) === isDeleted);
 				await each(some, async (file, signal) => {
-					if (!(await bringFile(root, file, state, signal))) damaged.push(file.path);
+					const outcome = await bringFile(root, file, state, signal);
+					if (outcome === 'damaged') damaged.push(file.path);
+					if (outcome !== 'done') isWhole = false;
 				});
 			}
-			if (damaged.length === 0) state.version = there.version;
+			if (isWhole) state.version = there.version;
 			works();
 		} finally {
 			await states.write(folder, state);
