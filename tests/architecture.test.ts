@@ -25,6 +25,7 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/page/sidebar/DeletedChats.svelte': 'how long ago and how long until stored times, in words',
 	'lib/server/access/caller.ts': 'stored stamps of a key',
 	'lib/server/access/login.ts': 'sessions end at a stored time, over restarts',
+	'lib/server/file-storage/stored-folders.ts': 'stamps, and how long a content that nothing has is kept, over restarts',
 	'lib/server/install/installer.ts': 'stamps of installs, and of a trash that outlives the process',
 	'lib/server/skill-admin/skill-edits.ts': 'stamps of edits, which are joined over restarts',
 	'lib/server/install/sources/outbound.ts': 'other servers say a time of day from which they answer again',

@@ -14,6 +14,9 @@ import { openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { openBucket } from './file-storage/bucket.ts';
+import { createStoredFolders, type StoredFolders } from './file-storage/stored-folders.ts';
+import { WORKSPACE_KINDS, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
 import { namesIn } from './install/install-context.ts';
@@ -110,7 +113,9 @@ export async function createApp(config: Config): Promise<App> {
 		return { requestId, runId, traceId: span?.traceId };
 	};
 	const log = createLog(undefined, { ...config.log, context });
-	const dataFolder = openDataFolder(config.dataDir, log, { isShared: config.database !== null });
+	// With a bucket, each server has its own copy of the files.
+	const isShared = config.database !== null && config.bucket === null;
+	const dataFolder = openDataFolder(config.dataDir, log, { isShared });
 	try {
 		const about = { log, scopes, instance: randomUUID() };
 		return await createParts(config, dataFolder, { log, telemetry: await openTelemetry(config.telemetry, about) });
@@ -134,6 +139,13 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 		await store.close();
 		throw error;
 	}
+}
+
+/** Files in a bucket; null: they are only in the data folder. */
+function openStorage({ bucket, dataDir }: Config, store: Store, log: Log): StoredFolders | null {
+	if (bucket === null) return null;
+	const parts = { store: store.storedFiles, bucket: openBucket(bucket), dataDir, log, kinds: WORKSPACE_KINDS };
+	return createStoredFolders(parts);
 }
 
 async function createParts(
@@ -165,10 +177,11 @@ async function createParts(
 		exclusively,
 		now: () => new Date().toISOString()
 	});
-	const workspaces = withDefinedTools(
-		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, exclusively, log }),
-		defined
-	);
+	const storage = openStorage(config, store, log);
+	const local = createWorkspaces(config.dataDir, rooms, {
+		...{ versionBytes: config.execution.limits.workspaceBytes, exclusively, log }
+	});
+	const workspaces = withDefinedTools(storage ? withStorage(local, storage) : local, defined);
 	const models = createModels({
 		...{ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() },
 		...{ fetch: telemetry.fetch, watch: telemetry.watchModel },
@@ -321,10 +334,10 @@ async function createParts(
 				call: (input, context) => builtins.call(builtin, input, context)
 			};
 		},
-		workspaceOf: (apiKeyId, sessionId, conversationId) =>
-			conversationId === undefined
-				? workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
-				: workspaces.path(conversationId)
+		async inWorkspace({ apiKeyId, sessionId, conversationId }, work) {
+			const name = conversationId ?? folderOf(apiKeyId ?? null, sessionId ?? randomUUID());
+			return (await workspaces.use(name, work)).result;
+		}
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
 	const login = createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys });
@@ -348,6 +361,7 @@ async function createParts(
 	});
 	await a2a.resume();
 	await replica.start();
+	void storage?.catchUp();
 	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
 	const localSocket = await listenLocal(
 		{
@@ -398,6 +412,7 @@ async function createParts(
 			await mcpServers.close();
 			await closeSkills();
 			await own.close();
+			await storage?.close();
 			await replica.close();
 			await telemetry.close();
 			await store.close();

@@ -72,6 +72,23 @@ describe('the settings', () => {
 		}
 	});
 
+	test('S3_URL names a bucket and its keys; what is wrong is told without being shown', () => {
+		expect(loadConfig({}).bucket).toBeNull();
+		expect(loadConfig({ S3_URL: 'https://AKIA:a%2Fb%2Bc%3D@s3.example/bucket/sub/?region=eu-1' }).bucket).toEqual({
+			...{ url: 'https://s3.example/bucket/sub', accessKeyId: 'AKIA', secretAccessKey: 'a/b+c=', region: 'eu-1' }
+		});
+		expect(loadConfig({ S3_URL: 'http://k:s@127.0.0.1:9000/b' }).bucket).toMatchObject({
+			...{ url: 'http://127.0.0.1:9000/b', region: 'us-east-1' }
+		});
+		const wrong = ['s3://k:SeCrEt@b', 'https://k:SeCrEt@host', 'https://k:SeCrEt@host/', 'https://SeCrEt@host/bucket'];
+		const more = ['https://k:Se/CrEt@host/b', 'https://k:SeCrEt@host/b?prefix=x', 'https://k:SeCrEt%@host/b', 'SeCrEt'];
+		for (const S3_URL of [...wrong, ...more, 'https://k:SeCrEt@host/b/../c/%2e%2e', 'https://k:SeCrEt@host/b#x']) {
+			const start = (): unknown => loadConfig({ S3_URL });
+			expect(start, S3_URL).toThrow(/^S3_URL must be like https:\/\/key:secret@host\/bucket/);
+			expect(start, S3_URL).not.toThrow('CrEt');
+		}
+	});
+
 	test('folders of skills are split at the separator of the system', () => {
 		const { skillsDirs } = loadConfig({ SKILLS_DIRS: ['one', '', 'two'].join(delimiter) });
 		// The folder for skills added through the app is always searched too.
@@ -127,7 +144,8 @@ describe('the settings', () => {
 	test('SKILLS_ENV may not name a secret of the server, nor a variable that changes what runs', () => {
 		const DATABASE_URL = 'postgres://host/database';
 		const secrets = { OPENROUTER_API_KEY: 'key', SECRETS_KEY: 'x'.repeat(16), DATABASE_URL };
-		const environment = { ...secrets, DATABASE_DIRECT_URL: DATABASE_URL, PATH: '/bin', BASH_ENV: 'x' };
+		const S3_URL = 'https://k:s@host/bucket';
+		const environment = { ...secrets, DATABASE_DIRECT_URL: DATABASE_URL, S3_URL, PATH: '/bin', BASH_ENV: 'x' };
 		for (const name of [...Object.keys(environment), 'NODE_OPTIONS', 'LD_PRELOAD']) {
 			expect(() => loadConfig({ ...environment, SKILLS_ENV: `CITY,${name}` }), name).toThrow(
 				`SKILLS_ENV can’t include ${name}`

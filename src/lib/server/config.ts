@@ -24,6 +24,8 @@ export interface Config {
 	secretsKey: string | null;
 	/** Postgres; null: SQLite in the data folder. `directUrl`: past a pooler, for what it can't carry. */
 	database: { url: string; directUrl: string } | null;
+	/** Where files are kept for several servers; null: in the data folder. The address has no credentials. */
+	bucket: { url: string; accessKeyId: string; secretAccessKey: string; region: string } | null;
 	execution: ExecutionConfig;
 	catalog: CatalogConfig;
 	apiKey: string | null;
@@ -133,6 +135,7 @@ const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'SECRETS_KEY',
 	'DATABASE_URL',
 	'DATABASE_DIRECT_URL',
+	'S3_URL',
 	'SKILLSMP_API_KEY',
 	'GITHUB_TOKEN',
 	'METRICS_TOKEN'
@@ -140,7 +143,7 @@ const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
 const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|DATABASE_DIRECT_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|METRICS_TOKEN$|OTEL_|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+	/^(OPENROUTER_|DATABASE_URL$|DATABASE_DIRECT_URL$|S3_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|METRICS_TOKEN$|OTEL_|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** @throws Error naming the variable and its value */
 export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
@@ -174,6 +177,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 			values.DATABASE_URL === undefined
 				? null
 				: { url: values.DATABASE_URL, directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL },
+		bucket: values.S3_URL ?? null,
 		execution: executionOf(values, paths),
 		catalog: catalogOf(values),
 		apiKey: values.OPENROUTER_API_KEY ?? null,

@@ -63,9 +63,14 @@ function plain(segment: string): string {
  * Opens the folder of `path` below `root` without following links; `make` creates it and `root`.
  * @throws AppError invalid_input if a part isn’t a folder; the system’s error if one is missing
  */
-export async function holdFolder(root: string, path: string, { make = false } = {}): Promise<HeldFolder> {
-	const segments = safeSegments(path);
-	const name = segments.pop() ?? '';
+export function holdFolder(root: string, path: string, options: { make?: boolean } = {}): Promise<HeldFolder> {
+	return holdSegments(root, safeSegments(path), options);
+}
+
+/** The same for parts that are checked already: none is empty, `.` or `..`, or has a slash. */
+export async function holdSegments(root: string, path: readonly string[], { make = false } = {}): Promise<HeldFolder> {
+	const segments = path.slice(0, -1);
+	const name = path.at(-1) ?? '';
 	if (make) await mkdir(root, { recursive: true });
 	let held = await enter(root, true);
 	try {

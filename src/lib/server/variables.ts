@@ -18,6 +18,46 @@ const postgresUrl = z
 	})
 	.optional();
 
+const bucketUrl = z
+	.string()
+	.refine((text) => bucketOf(text) !== null, {
+		error:
+			'must be like https://key:secret@host/bucket?region=eu-central-1, with %2F for a / in the secret and %2B for a + (and so on for other signs)'
+	})
+	.transform((text) => bucketOf(text) as Bucket)
+	.optional();
+
+interface Bucket {
+	/** With a path, without credentials. */
+	url: string;
+	accessKeyId: string;
+	secretAccessKey: string;
+	region: string;
+}
+
+function bucketOf(text: string): Bucket | null {
+	const url = URL.canParse(text) ? new URL(text) : null;
+	if (!url || !/^https?:$/.test(url.protocol)) return null;
+	const { username, password, host, protocol, hash, searchParams } = url;
+	const path = url.pathname.replace(/\/+$/, '');
+	const isBad = username === '' || password === '' || hash !== '' || !/^(\/[\w.-]+)+$/.test(path);
+	if (isBad || [...searchParams.keys()].some((name) => name !== 'region')) return null;
+	const [accessKeyId, secretAccessKey] = [username, password].map(decoded);
+	if (!accessKeyId || !secretAccessKey) return null;
+	// What servers without regions are told.
+	const region = searchParams.get('region') ?? 'us-east-1';
+	return { url: `${protocol}//${host}${path}`, accessKeyId, secretAccessKey, region };
+}
+
+/** null if it isn't encoded as in an address. */
+function decoded(text: string): string | null {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return null;
+	}
+}
+
 const text = z.string().optional();
 const list = z.string().default('');
 const flag = z.stringbool().default(false);
@@ -44,6 +84,7 @@ export const variables = z.object({
 	DATA_DIR: z.string().default('./data'),
 	DATABASE_URL: postgresUrl,
 	DATABASE_DIRECT_URL: postgresUrl,
+	S3_URL: bucketUrl,
 	SKILLS_DIRS: text,
 	SKILLS_HOME: z.stringbool().optional(),
 	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000),

@@ -23,8 +23,17 @@ const MAX_LISTED = 1000;
 const LISTED = { maxDepth: 7, maxEntries: 5000, isSkipped: (name: string) => name.startsWith('.') };
 
 export interface Workspaces {
-	/** Absolute path of a conversation’s folder, which may not exist. */
+	/** Absolute path of a conversation’s folder, which may not exist. What uses files in it runs in `use`. */
 	path(conversationId: string): string;
+	/**
+	 * Runs something that may use and change files in the folder. `unkept`: why other servers don’t have the changes yet,
+	 * as sentences.
+	 * @throws AppError `unavailable`, `storage_full`, before anything runs
+	 */
+	use<Result>(
+		conversationId: string,
+		work: (cwd: string) => Promise<Result>
+	): Promise<{ result: Result; unkept: string | null }>;
 	list(conversationId: string): Promise<WorkspaceFile[]>;
 	/** The files with their earlier contents. */
 	listVersions(conversationId: string): Promise<ListedFile[]>;
@@ -152,6 +161,7 @@ export function createWorkspaces(
 	};
 	return {
 		path: rootOf,
+		use: async (conversationId, work) => ({ result: await work(rootOf(conversationId)), unkept: null }),
 		keepCopy,
 		readCopy,
 		list: async (conversationId) => (await walk(conversationId)).map(asListed),

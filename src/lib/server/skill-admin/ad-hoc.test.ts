@@ -109,8 +109,8 @@ beforeEach(async () => {
 				call: (input, context) => builtins.call(builtin, input, context)
 			};
 		},
-		workspaceOf: (apiKeyId, sessionId) =>
-			workspaceOf(folder, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? `nobody-${++anonymous}` })
+		inWorkspace: ({ apiKeyId, sessionId }, work) =>
+			work(workspaceOf(folder, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? `nobody-${++anonymous}` }))
 	};
 });
 afterEach(async () => {

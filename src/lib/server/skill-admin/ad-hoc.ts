@@ -40,8 +40,11 @@ export interface AdHocParts {
 	isEnabled(): boolean;
 	/** By name or alias. */
 	findBuiltin(name: string): AdHocBuiltin | null;
-	/** The workspace of a conversation, an API key or a session. */
-	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined, conversationId?: string): string;
+	/** Runs something in the workspace of a conversation, an API key or a session. */
+	inWorkspace<Result>(
+		of: { apiKeyId?: string | undefined; sessionId?: string | undefined; conversationId?: string | undefined },
+		work: (cwd: string) => Promise<Result>
+	): Promise<Result>;
 }
 
 export interface AdHocBuiltin {
@@ -127,8 +130,7 @@ export async function runAdHoc(
 	requireEnabled(parts);
 	const { apiKeyId, sessionId, conversationId } = asked;
 	let executionId: string | null = null;
-	const context: AdHocContext = {
-		cwd: parts.workspaceOf(apiKeyId, sessionId, conversationId),
+	const context: Omit<AdHocContext, 'cwd'> = {
 		signal,
 		caller: { apiKeyId, sessionId, conversationId },
 		onEvent: (event) => {
@@ -137,9 +139,11 @@ export async function runAdHoc(
 		}
 	};
 	const builtin = builtinFor(parts, asked.skillName);
-	const { result, failure } = builtin
-		? await callBuiltin(builtin, asked, context, watch)
-		: await performOperation(parts, asked, context, watch);
+	const { result, failure } = await parts.inWorkspace(asked, (cwd) =>
+		builtin
+			? callBuiltin(builtin, asked, { ...context, cwd }, watch)
+			: performOperation(parts, asked, { ...context, cwd }, watch)
+	);
 	if (executionId === null) throw asAppError(failure);
 	const execution = await parts.store.skillExecutions.get(executionId);
 	if (!execution) throw new AppError('unavailable', 'It ran, but couldn’t be recorded.');

@@ -63,7 +63,7 @@ beforeEach(async () => {
 			...{ skills, store, modes, findBuiltin: () => null },
 			approvals: { request: (run, earlier) => createApprovalPolicy({ store, trust, mode }).request(run, earlier) },
 			isEnabled: () => isEnabled,
-			workspaceOf: () => join(folder, 'workspace')
+			inWorkspace: (_of, work) => work(join(folder, 'workspace'))
 		}
 	});
 });

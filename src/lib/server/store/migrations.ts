@@ -25,8 +25,9 @@ import { addTaskPushes } from './migrations/019-task-pushes.ts';
 import { addReplicas } from './migrations/020-replicas.ts';
 import { widenNumbers } from './migrations/021-wide-numbers.ts';
 import { addKeyStorage } from './migrations/022-key-storage.ts';
-import { addScriptJobs } from './migrations/026-script-jobs.ts';
 import { addWishes } from './migrations/023-wishes.ts';
+import { addStoredFiles } from './migrations/024-stored-files.ts';
+import { addScriptJobs } from './migrations/026-script-jobs.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -54,6 +55,7 @@ const MIGRATIONS: Record<string, Migration> = {
 	'021_wide_numbers': { up: widenNumbers },
 	'022_key_storage': { up: addKeyStorage },
 	'023_wishes': { up: addWishes },
+	'024_stored_files': { up: addStoredFiles },
 	'026_script_jobs': { up: addScriptJobs }
 };
 

@@ -497,6 +497,42 @@ interface UploadedFilesTable {
 	expires_at: string | null;
 }
 
+/** Contents of files in the bucket. */
+interface BlobsTable {
+	/** Its name in the bucket, never used twice: deleting one can't meet writing the same content again. */
+	object: string;
+	/** null: nothing has it any more, and the object is about to be deleted. */
+	sha256: string | null;
+	bytes: number;
+	/** null: it may not be in the bucket yet. */
+	stored_at: Generated<string | null>;
+	/** When a file last took it. */
+	used_at: string;
+}
+
+/** Folders whose files are in the bucket. */
+interface StoredFoldersTable {
+	/** Relative to the data folder: `workspaces/<name>`. */
+	folder: string;
+	/** Of its newest change. */
+	version: number;
+	/** It was deleted; null: it wasn't. */
+	removed_at: Generated<string | null>;
+}
+
+interface StoredFilesTable {
+	folder: string;
+	/** Relative to the folder, with `/`. */
+	path: string;
+	/** null: the file was deleted in this version. */
+	sha256: string | null;
+	/** Permissions. */
+	mode: number;
+	modified_at: string;
+	/** The folder's version in which it changed last. */
+	version: number;
+}
+
 /** MCP servers whose tools the agent may use (E36). */
 interface McpServersTable {
 	name: string;
@@ -520,6 +556,9 @@ export interface Database {
 	uploaded_files: UploadedFilesTable;
 	response_conversations: ResponseConversationsTable;
 	response_conversation_items: ResponseConversationItemsTable;
+	blobs: BlobsTable;
+	stored_folders: StoredFoldersTable;
+	stored_files: StoredFilesTable;
 	mcp_servers: McpServersTable;
 	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;

@@ -16,6 +16,7 @@ import { createEvalRuns } from './skills/eval-runs.ts';
 import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
 import { createResponses } from './responses.ts';
 import { createResponseConversations } from './response-conversations.ts';
+import { createStoredFiles } from './stored-files.ts';
 import { createUploadedFiles } from './uploaded-files.ts';
 import { createReplicas } from './replicas.ts';
 import { openScriptJobs } from './script-jobs.ts';
@@ -37,6 +38,7 @@ export function createStore(db: Kysely<Database>) {
 		responses: withStorageErrors(createResponses(db)),
 		responseConversations: withStorageErrors(createResponseConversations(db)),
 		uploadedFiles: withStorageErrors(createUploadedFiles(db)),
+		storedFiles: withStorageErrors(createStoredFiles(db)),
 		queue: withStorageErrors(createQueue(db)),
 		approvals: withStorageErrors(createApprovals(db)),
 		compactions: withStorageErrors(createCompactions(db)),

@@ -1,5 +1,6 @@
 /** The loop's toolbox: tools of skills, built-in tools and the caller's own; and who may approve calls. */
 import { randomUUID } from 'node:crypto';
+import type { WorkspaceFile } from '../../shared/api.ts';
 import type { ApprovalRequest, CustomRunEvent, ProducedFile, RunVerdict } from '../../shared/events.ts';
 import { isOfChat, mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
@@ -9,6 +10,8 @@ import type { PlannedRun, SkillSession } from '../skills/call/session.ts';
 import { type ExecutionCaller, type ExecutionRecorder, skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill, SkillEvent } from '../skills/types.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Workspaces } from '../workspaces.ts';
 import type { Ask, AskedQuestion } from './questions.ts';
 import type { Sample, Sampler, SampleRequest } from './sampling.ts';
 
@@ -213,6 +216,30 @@ export function hintFor({ trust, missing, skill }: ApprovalRequest, { apiKeyId }
 	const where =
 		mcpServerOf(skill) === null ? 'start the server with SKILLS_APPROVAL=auto' : 'turn off asking for its MCP server';
 	return `Always allow it in the chat, or ${where}.${orByKey}`;
+}
+
+/** Our tools run in a workspace that is as other servers left it; what they change is stored, or the result says that it isn't. */
+export function inWorkspace(toolbox: Toolbox, workspaces: Pick<Workspaces, 'use'>, conversationId: string): Toolbox {
+	return {
+		...toolbox,
+		async call(name, args, context) {
+			try {
+				const { result, unkept } = await workspaces.use(conversationId, () => toolbox.call(name, args, context));
+				return unkept === null ? result : { ...result, output: `${result.output}\n${unkept}` };
+			} catch (error) {
+				if (!(error instanceof AppError)) throw error;
+				return failure('ExecutionFailed', error.message, error.hint);
+			}
+		}
+	};
+}
+
+/** Files that the model is told of; none while they can't be fetched. */
+export function filesToTell(workspaces: Pick<Workspaces, 'list'>, conversationId: string): Promise<WorkspaceFile[]> {
+	return workspaces.list(conversationId).catch((error: unknown) => {
+		if (error instanceof AppError && error.code === 'unavailable') return [];
+		throw error;
+	});
 }
 
 /** Combines several sources of tools (E36). If two have a tool of the same name, the first source wins. */

@@ -15,6 +15,7 @@ import type { Questions } from './questions.ts';
 import type { RunRequest } from './run-request.ts';
 import { sampleFrom } from './sampling.ts';
 import { withAttachments, withSight } from './sent-files.ts';
+import { filesToTell, inWorkspace } from './toolbox.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from '../workspaces.ts';
 
@@ -101,7 +102,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const { catalog, always } = told;
 	const history = told.historyOf(stored);
 	const { instructions: said } = request;
-	const [files] = await Promise.all([workspaces.list(conversationId), workspaces.keepVersions(conversationId)]);
+	const [files] = await Promise.all([filesToTell(workspaces, conversationId), workspaces.keepVersions(conversationId)]);
 	const instructions = instructionsOf(catalog, { always, custom, said });
 	const budget = createContextBudget({
 		model,
@@ -123,7 +124,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		conversationId,
 		mayLook: mayLook && ((await inTime(model.takes?.('image'), signal, SHORT_WAIT_MS)) ?? false)
 	});
-	const toolbox = equipTurn(
+	const equipped = equipTurn(
 		parts,
 		{ ...offer, builtins },
 		{
@@ -137,6 +138,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 			caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 		}
 	);
+	const toolbox = inWorkspace(equipped, workspaces, conversationId);
 	if (!goesOn) {
 		// Recorded before the answer, because later turns must send the same again.
 		const reading = { conversationId, model, cap: parts.contextTokens, signal };

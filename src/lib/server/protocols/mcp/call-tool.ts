@@ -147,10 +147,11 @@ async function callSkillTool(
 	requireAllowed(question, context, { peer, consent });
 	if (run) onAllowed();
 	const apiKeyId = caller.apiKeyId ?? undefined;
-	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
-		const within = { cwd, signal, onEvent, caller: { sessionId, apiKeyId }, allowed: digest ?? undefined };
-		const outcome = await session.call(name, args, within);
+		const within = { signal, onEvent, caller: { sessionId, apiKeyId }, allowed: digest ?? undefined };
+		const outcome = await context.adHoc.inWorkspace({ apiKeyId, sessionId }, (cwd) =>
+			session.call(name, args, { ...within, cwd })
+		);
 		if (run && typeof outcome.result !== 'string') await mend(skillIdOf(run.skill), outcome.result);
 		return toResult(outcome);
 	});

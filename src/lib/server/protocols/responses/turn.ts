@@ -19,7 +19,7 @@ import { instructionsOf } from '../../turns/instructions.ts';
 import { withAttachments } from '../../turns/sent-files.ts';
 import type { SkillPolicy } from '../../turns/run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from '../../turns/turn-setup.ts';
-import { unattended, type Asker } from '../../turns/toolbox.ts';
+import { filesToTell, inWorkspace, unattended, type Asker } from '../../turns/toolbox.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { withCallLimit, withOnly } from './request.ts';
 import type { TurnEvent } from './output.ts';
@@ -102,7 +102,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		always,
 		custom: { allChats: '', thisChat: preset?.instructions ?? '' }
 	});
-	const files = await workspaces.list(folder);
+	const files = await filesToTell(workspaces, folder);
 	const asked = input.findLastIndex((item) => item.role === 'user' && !isNote(item));
 	// Behind what the model is given of the question's files.
 	const place = asked + (isAttached(input[asked + 1]) ? 2 : 1);
@@ -121,7 +121,10 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		cwd: workspaces.path(folder),
 		caller: { runId: responseId, sessionId, apiKeyId }
 	});
-	const toolbox = withCallLimit(withOnly(unattended(equipped, turn.asker), turn.only), turn.maxToolCalls);
+	const toolbox = withCallLimit(
+		withOnly(unattended(inWorkspace(equipped, workspaces, folder), turn.asker), turn.only),
+		turn.maxToolCalls
+	);
 	const budget = createContextBudget({
 		model,
 		contextTokens,

@@ -26,6 +26,7 @@ import { testSkillExecutions } from './skill-executions.suite.ts';
 import { testSkillInstalls } from './skill-installs.suite.ts';
 import { testSkillPins } from './skill-pins.suite.ts';
 import { testSkillTrash } from './skill-trash.suite.ts';
+import { testStoredFiles } from './stored-files.suite.ts';
 import { testTasks } from './tasks.suite.ts';
 import { createStore } from '../store.ts';
 import { testTrustedSkills } from './trusted-skills.suite.ts';
@@ -59,6 +60,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testTasks(() => bench);
 		testResponses(() => bench);
 		testUploadedFiles(() => bench);
+		testStoredFiles(() => bench);
 		testResponseConversations(() => bench);
 		testBranches(() => bench);
 		testLoginSessions(() => bench);

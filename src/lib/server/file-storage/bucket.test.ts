@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BucketServer, startBucketServer } from '../../../../tests/support/bucket-server.ts';
+import { BlobDamaged, BucketUnavailable, openBucket } from './bucket.ts';
+
+const QUICK = { answerMs: 300, bytesPerSecond: 1024 * 1024, againMs: [1] };
+let server: BucketServer;
+beforeEach(async () => {
+	server = await startBucketServer();
+});
+afterEach(() => server.close());
+
+const { signal } = new AbortController();
+const contentOf = (text: string | Buffer) => {
+	const body = Buffer.from(text);
+	const half = Math.ceil(body.length / 2);
+	return {
+		sha256: createHash('sha256').update(body).digest('hex'),
+		bytes: body.length,
+		async *read() {
+			yield body.subarray(0, half);
+			if (half < body.length) yield body.subarray(half);
+		}
+	};
+};
+async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+	const all: Uint8Array[] = [];
+	for await (const piece of pieces) all.push(piece);
+	return Buffer.concat(all).toString();
+}
+
+test('F5: what is put into a bucket comes back, whatever its size', async () => {
+	const bucket = openBucket(server.settings, QUICK);
+	for (const text of ['', 'a', 'häß', 'x'.repeat(3_000_000)]) {
+		const content = contentOf(text);
+		expect(await bucket.put('one', content, signal)).toBe(true);
+		expect(server.objects.get('app/one')?.length).toBe(content.bytes);
+		expect(await textOf(bucket.get('one', content, signal))).toBe(text);
+	}
+	await bucket.remove('one', signal);
+	await bucket.remove('one', signal);
+	expect(server.objects.size).toBe(0);
+});
+
+test('F5: a file that changes while it is sent is not stored under the digest of the other content', async () => {
+	const bucket = openBucket(server.settings, QUICK);
+	const longer = { ...contentOf('before'), read: contentOf('before and after').read };
+	const other = { ...contentOf('before'), read: contentOf('behind').read };
+	const gone = { ...contentOf('before'), async *read() {} };
+	for (const content of [longer, other, gone]) expect(await bucket.put('one', content, signal)).toBe(false);
+	expect(server.objects.size).toBe(0);
+});
+
+test('F5: a damaged, shortened or missing object is found', async () => {
+	const bucket = openBucket(server.settings, QUICK);
+	const content = contentOf('the content');
+	await bucket.put('one', content, signal);
+	server.damage();
+	await expect(textOf(bucket.get('one', content, signal))).rejects.toThrow(BlobDamaged);
+	server.objects.set('app/one', Buffer.from('the'));
+	await expect(textOf(bucket.get('one', content, signal))).rejects.toThrow(BlobDamaged);
+	server.objects.set('app/one', Buffer.from('the content and more'));
+	await expect(textOf(bucket.get('one', content, signal))).rejects.toThrow(BlobDamaged);
+	await expect(textOf(bucket.get('two', content, signal))).rejects.toThrow(BlobDamaged);
+});
+
+test.each(['error', 'cut', 'hang'] as const)(
+	'F5: an outage (%s) is one error after a second attempt',
+	async (fault) => {
+		const bucket = openBucket(server.settings, QUICK);
+		const content = contentOf('text');
+		server.fail(fault);
+		await expect(bucket.put('one', content, signal)).rejects.toThrow(BucketUnavailable);
+		expect(server.requests).toEqual(['PUT app/one', 'PUT app/one']);
+		await expect(textOf(bucket.get('one', content, signal))).rejects.toThrow(BucketUnavailable);
+		await expect(bucket.remove('one', signal)).rejects.toThrow(BucketUnavailable);
+		server.fail('none');
+		expect(await bucket.put('one', content, signal)).toBe(true);
+	}
+);
+
+test('F5: wrong keys are refused at once, and no error says the secret or the address', async () => {
+	const bucket = openBucket({ ...server.settings, secretAccessKey: 'wrong-secret' }, QUICK);
+	const error: Error = await bucket.put('one', contentOf('text'), signal).then(
+		() => expect.fail('It was put.'),
+		(error: Error) => error
+	);
+	expect(error).toBeInstanceOf(BucketUnavailable);
+	expect(error.message).toBe('it answered 403 SignatureDoesNotMatch');
+	expect(server.requests).toHaveLength(1);
+});
+
+test('F5: an aborted transfer ends at once', async () => {
+	const bucket = openBucket(server.settings, { ...QUICK, answerMs: 60_000 });
+	const stop = new AbortController();
+	server.fail('hang');
+	const put = bucket.put('one', contentOf('text'), stop.signal);
+	stop.abort(new Error('stopped'));
+	await expect(put).rejects.toThrow('stopped');
+});

@@ -1,0 +1,65 @@
+/** Workspaces whose files are in a bucket, for several servers without a shared file system. */
+import { AppError } from '../../shared/errors.ts';
+import { workspaceName, type Workspaces } from '../workspaces.ts';
+import type { StoredFolders } from './stored-folders.ts';
+
+/** Folders in the data folder, with one for each conversation. */
+export const WORKSPACE_KINDS = ['workspaces', 'file-versions'] as const;
+
+/** Every use begins with what other servers have left, and every change is stored. */
+export function withStorage(files: Workspaces, storage: StoredFolders): Workspaces {
+	const [filesOf, versionsOf] = WORKSPACE_KINDS.map((kind) => (id: string) => `${kind}/${workspaceName(id)}`) as [
+		(id: string) => string,
+		(id: string) => string
+	];
+	const reading = async <Result>(folder: string, work: () => Promise<Result>): Promise<Result> => {
+		await storage.bring(folder);
+		return work();
+	};
+	/** What can't be stored yet is logged, and tried again. */
+	const changing = async <Result>(folder: string, work: () => Promise<Result>): Promise<Result> => {
+		await storage.bring(folder, { toChange: true });
+		return work().finally(() => storage.keep(folder));
+	};
+	/** Without what others have kept, it is still worth to keep ours. */
+	const versionsToo = <Result>(id: string, work: () => Promise<Result>): Promise<Result> =>
+		changing(versionsOf(id), work).catch((error: unknown) => {
+			if (error instanceof AppError && error.code === 'unavailable') return work();
+			throw error;
+		});
+	return {
+		path: files.path,
+		async use(id, work) {
+			await storage.bring(filesOf(id), { toChange: true });
+			let unkept: string | null = null;
+			const { result } = await files.use(id, work).finally(async () => (unkept = await storage.keep(filesOf(id))));
+			return { result, unkept };
+		},
+		list: (id) => reading(filesOf(id), () => files.list(id)),
+		listVersions: (id) => reading(filesOf(id), () => reading(versionsOf(id), () => files.listVersions(id))),
+		keepVersions: (id) => versionsToo(id, () => files.keepVersions(id)),
+		write: (id, path, body) => changing(filesOf(id), () => files.write(id, path, body)),
+		async read(id, path, version) {
+			if (version !== undefined) return reading(versionsOf(id), () => files.read(id, path, version));
+			const damaged = await storage.bring(filesOf(id));
+			if (!damaged.includes(path)) return files.read(id, path);
+			throw new AppError('unavailable', `The stored content of “${path}” is damaged, so it can’t be shown.`, {
+				hint: 'Upload the file again.'
+			});
+		},
+		keepCopy: (id, path, copy) => versionsToo(id, () => files.keepCopy(id, path, copy)),
+		readCopy: (id, path) => reading(filesOf(id), () => reading(versionsOf(id), () => files.readCopy(id, path))),
+		archive: (id) => reading(filesOf(id), () => files.archive(id)),
+		remove: (id, path) => changing(filesOf(id), () => versionsToo(id, () => files.remove(id, path))),
+		restore: (id, path) => changing(filesOf(id), () => versionsToo(id, () => files.restore(id, path))),
+		async removeAll(id) {
+			for (const folder of [filesOf(id), versionsOf(id)]) await storage.remove(folder);
+			await files.removeAll(id);
+		},
+		async copyAll(id, toId, lastId) {
+			for (const folder of [filesOf(id), versionsOf(id)]) await storage.bring(folder);
+			await files.copyAll(id, toId, lastId);
+			for (const folder of [filesOf(toId), versionsOf(toId)]) await storage.keep(folder);
+		}
+	};
+}
