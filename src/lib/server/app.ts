@@ -249,6 +249,8 @@ async function createParts(
 	const questions = createQuestions();
 	const runner = new Runner({
 		...turns,
+		takeover: config.takeover,
+		leases: telemetry.leases,
 		replica,
 		questions,
 		// Only in a conversation, where a person can answer.

@@ -50,6 +50,8 @@ export interface Config {
 	approvalMode: 'ask' | 'auto';
 	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number; toolTimeoutMs: number };
 	contextTokens: number | null;
+	/** What becomes of answers whose server has stopped, if there are several. */
+	takeover: 'go-on' | 'interrupt';
 	shutdownTimeoutMs: number;
 	/** How long it still serves everybody after it says that it isn’t ready. */
 	shutdownDelayMs: number;
@@ -190,6 +192,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 			toolTimeoutMs: values.AGENT_TOOL_TIMEOUT_MS
 		},
 		contextTokens: values.AGENT_CONTEXT_TOKENS ?? null,
+		takeover: values.RUN_TAKEOVER,
 		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
 		shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
 		log: { format: values.LOG_FORMAT, level: values.LOG_LEVEL },

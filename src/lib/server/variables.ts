@@ -99,6 +99,7 @@ export const variables = z.object({
 	AGENT_MAX_STEPS: count(10, 1, 100),
 	AGENT_MAX_COST_USD: z.coerce.number().positive().optional(),
 	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000),
+	RUN_TAKEOVER: z.enum(['go-on', 'interrupt']).default('go-on'),
 	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000),
 	AGENT_CONTEXT_TOKENS: z.coerce.number().int().min(4000).max(10_000_000).optional(),
 	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000),

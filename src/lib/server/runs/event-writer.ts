@@ -1,4 +1,5 @@
 /** Writes the events of all runs in shared transactions, because one commit costs as much as many (F14). */
+import { AppError } from '../../shared/errors.ts';
 import type { StoredEvent } from '../store/chat/runs.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
 
@@ -23,6 +24,10 @@ export interface UnsavedEvents {
 	onLost(error: unknown): void;
 }
 
+function isUnavailable(error: unknown): boolean {
+	return error instanceof AppError && error.code === 'unavailable';
+}
+
 export class EventWriter {
 	#runs: Pick<Runs, 'appendAll'>;
 	#dirty = new Set<UnsavedEvents>();
@@ -31,20 +36,19 @@ export class EventWriter {
 	/** The write after the current one, shared by all callers until it starts. */
 	#next: Promise<void> | null = null;
 
-	#batchMs: number;
-	#onStored: (runIds: string[]) => void;
+	/** Null if no other server waits for events, or could go on. */
+	#tell: ((runIds: string[]) => void) | null;
 
-	/** `onStored` is called after each write; without it, no other server waits for events. */
-	constructor(runs: Pick<Runs, 'appendAll'>, onStored?: (runIds: string[]) => void) {
+	/** `tell` is called after each write, for other servers; null if there are none. */
+	constructor(runs: Pick<Runs, 'appendAll'>, tell: ((runIds: string[]) => void) | null = null) {
 		this.#runs = runs;
-		this.#batchMs = onStored ? BATCH_MS.shared : BATCH_MS.alone;
-		this.#onStored = onStored ?? (() => undefined);
+		this.#tell = tell;
 	}
 
 	/** Stores the log's events within 100 ms at most. */
 	saveSoon(log: UnsavedEvents): void {
 		this.#dirty.add(log);
-		this.#timer ??= setTimeout(() => void this.#write(), this.#batchMs);
+		this.#timer ??= setTimeout(() => void this.#write(), this.#tell ? BATCH_MS.shared : BATCH_MS.alone);
 	}
 
 	/** Stores the events of all logs. Never rejects: see `onLost`. */
@@ -81,11 +85,12 @@ export class EventWriter {
 				if (gone.has(runId)) log.onLost(new RunGone());
 				else log.onSaved(events.at(-1)?.seq ?? 0);
 			}
-			this.#onStored(waiting.flatMap(({ runId }) => (gone.has(runId) ? [] : [runId])));
+			this.#tell?.(waiting.flatMap(({ runId }) => (gone.has(runId) ? [] : [runId])));
 		} catch (error) {
 			// One failing log must not affect the others.
 			if (waiting.length > 1) for (const { log } of waiting) await this.#save([log]);
-			else for (const { log } of waiting) log.onLost(error);
+			// What the database has is known once it's there again: then one of the servers goes on from that.
+			else for (const { log } of waiting) log.onLost(this.#tell && isUnavailable(error) ? new RunGone() : error);
 		}
 	}
 }

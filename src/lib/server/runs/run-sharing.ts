@@ -33,6 +33,7 @@ interface Options {
 	log: Log;
 	/** Instead of going on. */
 	isInterrupting: boolean;
+	leases?(what: 'renewed' | 'lost' | 'taken', count: number): void;
 	/** Runs of this server, by id. */
 	active: ReadonlyMap<string, ActiveRun>;
 	goOn(run: RunRecord, how: GoesOn): Promise<void>;
@@ -124,16 +125,22 @@ export class RunSharing {
 		const ids = [...active.keys()];
 		const own = await store.runs.renew(replica.id, ids);
 		this.#renewedAt = asked;
+		this.#options.leases?.('renewed', own.size);
 		for (const id of ids) {
 			const log = active.get(id)?.log;
-			if (!own.has(id) && log?.isOpen) log.onLost(new RunGone());
+			if (!own.has(id) && log?.isOpen) this.#lose(log);
 		}
 		await this.#takeWants();
 		if (replica.mayJudge()) await this.#claimAll();
 	}
 
 	#loseAll(): void {
-		for (const { log } of this.#options.active.values()) if (log.isOpen) log.onLost(new RunGone());
+		for (const { log } of this.#options.active.values()) if (log.isOpen) this.#lose(log);
+	}
+
+	#lose(log: RunLog): void {
+		this.#options.leases?.('lost', 1);
+		log.onLost(new RunGone());
 	}
 
 	async #takeWants(): Promise<void> {
@@ -170,6 +177,7 @@ export class RunSharing {
 		});
 		if (!claimed) return false;
 		const { run, takeovers } = claimed;
+		this.#options.leases?.('taken', 1);
 		replica.tell('runs', [run.id]);
 		log.info({ runId: run.id, takeovers }, 'went on with a run of a server that has stopped');
 		if (how && !isInterrupting) await this.#options.goOn(run, how);

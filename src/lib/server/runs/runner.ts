@@ -35,6 +35,8 @@ export interface RunnerOptions extends TurnParts {
 	replica: Replica;
 	/** What becomes of runs whose server has stopped, if there are several servers; default `go-on`. */
 	takeover?: 'go-on' | 'interrupt';
+	/** Counts what becomes of leases. */
+	leases?(what: 'renewed' | 'lost' | 'taken', count: number): void;
 }
 
 interface Responder {
@@ -65,7 +67,7 @@ export class Runner {
 		this.#options = options;
 		const { replica, store, takeover } = options;
 		const tell = (runIds: string[]) => replica.tell('runs', runIds);
-		this.#writer = new EventWriter(store.runs, replica.isShared ? tell : undefined);
+		this.#writer = new EventWriter(store.runs, replica.isShared ? tell : null);
 		const goOn = (run: RunRecord, how: GoesOn) => this.#goOn(run, how);
 		const isInterrupting = takeover === 'interrupt';
 		this.#sharing = replica.isShared
