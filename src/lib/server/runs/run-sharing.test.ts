@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Gate } from '../../../../tests/support/gate.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { type ModelServer, startModelServer } from '../../../../tests/support/model-server.ts';
 import { call, gate, type Reply, text } from '../../../../tests/support/model-server.ts';
@@ -9,9 +10,11 @@ import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tes
 import { createRunRig, folded, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { isTerminal } from '../../shared/events.ts';
 import type { Message, ToolPart } from '../../shared/message.ts';
+import { decide } from '../conversations/consent.ts';
 import { createLog } from '../log.ts';
 import { openReplica } from '../replica.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
+import type { Store } from '../store/store.ts';
 
 /** Servers on one Postgres, with the same folders and model. */
 describe.skipIf(lacksPostgres())('F14: several servers', () => {
@@ -25,29 +28,32 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	let root: string;
 	let model: ModelServer;
 	let count = 0;
+	const gates: Gate[] = [];
 	afterEach(async () => {
+		for (const each of gates.splice(0)) each.open();
 		for (const rig of rigs) await rig.close();
 		rigs = [];
 		await model.close();
 		await rm(root, { recursive: true, force: true });
 	});
 
-	async function start(script: Reply[], options: RigOptions = {}): Promise<[RunRig, RunRig]> {
+	/** `first`: options of the first server only. */
+	async function start(script: Reply[], options: RigOptions = {}, first: RigOptions = {}): Promise<[RunRig, RunRig]> {
 		root = await mkdtemp(join(tmpdir(), 'run-sharing-'));
 		model = await startModelServer(script);
 		const url = await postgres.createDatabase(`sharing_${(count += 1)}`);
-		const open = async (): Promise<RunRig> => {
+		const open = async (own: RigOptions = {}): Promise<RunRig> => {
 			const log = createLog(() => undefined);
 			const store = await openPostgresStore(url);
 			const connect = () => connectPostgres(url, { startMs: 0 });
 			const replica = await openReplica({ connect, replicas: store.replicas, log });
-			const rig = await createRunRig([], { ...options, among: { root, server: model, store, replica } });
+			const rig = await createRunRig([], { ...options, ...own, among: { root, server: model, store, replica } });
 			rigs.push(rig);
 			await rig.runner.recover();
 			await replica.start();
 			return rig;
 		};
-		return [await open(), await open()];
+		return [await open(first), await open()];
 	}
 
 	const textOf = (message: Message) => message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -145,5 +151,150 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		expect(last.filter(({ type }) => type === 'function_call')).toHaveLength(2);
 		const outputs = last.filter(({ type }) => type === 'function_call_output');
 		expect(outputs.map(({ output }) => String(output).includes('isn’t known'))).toEqual([false, true]);
+	});
+
+	/** What a server writes of its runs waits from now on, as if it were cut off from the database, until the test is over. */
+	function cutOff(what: readonly ('appendAll' | 'finish' | 'renew')[]): { options: RigOptions; cut(): void } {
+		let isCut = false;
+		const back = gate();
+		gates.push(back);
+		const wait = async <Result>(name: (typeof what)[number], work: () => Promise<Result>): Promise<Result> => {
+			if (isCut && what.includes(name)) await back.opened;
+			return work();
+		};
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			runs: {
+				...store.runs,
+				appendAll: (...given) => wait('appendAll', () => store.runs.appendAll(...given)),
+				finish: (...given) => wait('finish', () => store.runs.finish(...given)),
+				renew: (...given) => wait('renew', () => store.runs.renew(...given))
+			}
+		});
+		return { options: { wrapStore }, cut: () => void (isCut = true) };
+	}
+	const EVERYTHING = ['appendAll', 'finish', 'renew'] as const;
+	/** As if the leases had ended. */
+	async function lapse(rig: RunRig): Promise<void> {
+		await rig.database.runs.release(rig.replica.id);
+		rig.replica.tell('lapsed', ['runs']);
+	}
+	const isOver = (rig: RunRig, runId: string) =>
+		eventually(async () => expect((await rig.runner.get(runId))?.state).not.toBe('running'));
+
+	test('what one server showed and never stored has no number on another: who knows it starts over', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text('kept ', held, 'ghost'), text('and more')], {}, options);
+		const { runId } = await a.ask('go');
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe('kept '));
+		const stored = (await b.runner.get(runId))!.lastSeq;
+		cut();
+		held.open();
+		// The page at the first server sees it at once.
+		await eventually(() => expect(textOf(a.runner.live(runId)!.message)).toBe('kept ghost'));
+		const ghost = a.runner.live(runId)!.seq;
+		expect(ghost).toBeGreaterThan(stored);
+		expect(await b.runner.cursorFor((await b.runner.get(runId))!, { seq: ghost, epoch: 1 })).toBe(ghost);
+		const reconnected = await b.runner.follow(runId, ghost, new AbortController().signal, 1);
+		const seen = (async () => {
+			const all = [];
+			for await (const batch of reconnected!) all.push(...batch);
+			return all;
+		})();
+		await lapse(a);
+		const all = await seen;
+		expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
+		expect(all.filter(({ epoch = 1 }) => epoch === 1)).toHaveLength(stored);
+		expect(textOf(await b.answer(runId))).toBe('kept and more');
+		const run = (await b.runner.get(runId))!;
+		expect(await b.runner.cursorFor(run, { seq: ghost, epoch: 1 })).toBe(0);
+		expect(await b.runner.cursorFor(run, { seq: stored, epoch: 1 })).toBe(stored);
+		expect(await b.runner.cursorFor(run, { seq: stored + 1, epoch: 2 })).toBe(stored + 1);
+		expect(await b.runner.cursorFor(run, { seq: 3, epoch: 9 })).toBe(0);
+	});
+
+	test('a question of which nothing is answered yet is asked again as it was, with the caller’s tools and instructions', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text(held, 'lost'), text('Answered.')], {}, options);
+		cut();
+		const tool = { type: 'function' as const, name: 'theirs', description: 'd', parameters: { type: 'object' } };
+		const { runId } = await a.ask('go', { tools: [tool] as never, instructions: 'Be brief.' });
+		await model.received(1);
+		await lapse(a);
+		await isOver(b, runId);
+		expect(textOf(await b.answer(runId))).toBe('Answered.');
+		const [first, second] = model.requests.map(({ body }) => body);
+		expect(second!.input).toEqual(first!.input);
+		expect(second!.tools).toEqual(first!.tools);
+		expect(second!.instructions).toEqual(first!.instructions);
+		expect(JSON.stringify(second!.tools)).toContain('theirs');
+		held.open();
+	});
+
+	test('a question about a call that wasn’t answered is asked again, not forgotten', async () => {
+		const { options, cut } = cutOff(['finish']);
+		cut();
+		const [a, b] = await start([use('say.sh', 'hi'), text('Said.')], { approvals: 'ask' }, options);
+		const { runId } = await a.ask('go');
+		await eventually(async () => {
+			const list = await b.store.runs.readEvents(runId, { after: 0, limit: 100 });
+			expect(list.some(({ data }) => data.includes('tool.approval'))).toBe(true);
+		});
+		await lapse(a);
+		await isOver(b, runId);
+		const answer = await b.answer(runId);
+		expect(answer.status).toBe('waiting');
+		const [asked] = toolsOf(answer);
+		expect(asked).toMatchObject({ status: 'waiting', approval: { script: 'say.sh' } });
+		await decide(b, {
+			by: { apiKeyId: null, scopes: null } as never,
+			conversationId: 'c',
+			interruptId: asked!.approval!.interruptId,
+			decision: { choice: 'once' }
+		});
+		await eventually(async () => expect((await b.store.messages.list('c')).at(-1)?.status).toBe('complete'));
+		expect(toolsOf((await b.store.messages.list('c')).at(-1)!)[0]).toMatchObject({ status: 'done' });
+	});
+
+	test('an answer that ends its servers again and again is interrupted at the third', async () => {
+		const held = gate();
+		const [a, b] = await start([text('one ', held), text('two ', held), text('three ', held)]);
+		const { runId } = await a.ask('go');
+		const written = (words: string) =>
+			eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe(words));
+		await written('one ');
+		for (const words of ['one two ', 'one two three ']) {
+			const { bootId } = (await b.runner.get(runId))!;
+			await eventually(async () => {
+				// Its owner lives, and would renew the lease.
+				await lapse([a, b].find((rig) => rig.replica.id === bootId)!);
+				expect((await b.runner.get(runId))!.bootId).not.toBe(bootId);
+			});
+			await written(words);
+		}
+		await eventually(async () => {
+			const { bootId, state } = (await b.runner.get(runId))!;
+			await lapse([a, b].find((rig) => rig.replica.id === bootId)!);
+			expect(state).not.toBe('running');
+		});
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'interrupted', errorCode: 'interrupted' });
+		expect(textOf(await b.answer(runId))).toBe('one two three ');
+		held.open();
+	});
+
+	test('RUN_TAKEOVER=interrupt: the answer ends with what was written', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text('one ', held)], { takeover: 'interrupt' }, options);
+		const { runId } = await a.ask('go');
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe('one '));
+		cut();
+		await lapse(a);
+		await isOver(b, runId);
+		expect(await b.answer(runId)).toMatchObject({ status: 'interrupted', error: { code: 'interrupted' } });
+		expect(model.requests).toHaveLength(1);
+		held.open();
 	});
 });

@@ -123,7 +123,7 @@ export class RunSharing {
 		const { store, replica, active } = this.#options;
 		const asked = performance.now();
 		const ids = [...active.keys()];
-		const own = await store.runs.renew(replica.id, ids);
+		const own = ids.length === 0 ? new Set<string>() : await store.runs.renew(replica.id, ids);
 		this.#renewedAt = asked;
 		this.#options.leases?.('renewed', own.size);
 		for (const id of ids) {

@@ -79,7 +79,7 @@ export async function takeOver(run: LapsedRun): Promise<{ taken: TakenRun; goesO
 		answer = foldEvent(answer, event);
 	}
 	const isOwnTool = new Set(request?.tools.map(({ name }) => name));
-	const isComplete = log.isComplete;
+	const isComplete = log.isComplete && answer.parts.at(-1)?.type === 'text';
 	const events = [...log.closing(answer, isOwnTool), takenEvent(run.epoch + 1)];
 	answer = events.reduce(foldEvent, answer);
 	// Without a word of an answer, the question is simply asked again.
