@@ -12,8 +12,8 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const SETTINGS: ReadonlySet<string> = new Set(Object.keys(variables.shape));
-/** Those of workers and buckets, which are on their way. */
-const COMING = ['SKILLS_RUN_ON', 'S3_URL'];
+/** Of buckets, which are on their way. */
+const COMING = ['S3_URL'];
 /** What a server still does after its running answers had their time (END_MS in server.js). */
 const END_SECONDS = 5;
 

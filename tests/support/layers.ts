@@ -80,6 +80,10 @@ const LAYERS: Layer[] = [
 		]
 	},
 	{ path: REPLICA, imports: [LOG, STORE] },
+	{
+		path: 'lib/server/workers/',
+		imports: [SHARED, LOG, NETWORK, REPLICA, SANDBOX, 'lib/server/sandbox/running.ts', STORE, TRUST]
+	},
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
 	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, REPLICA, STORE, TURNS] },
@@ -162,6 +166,7 @@ const LAYERS: Layer[] = [
 	// The whole server, without pages.
 	{ path: 'lib/server/cli/serve-stdio.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/install-packages.ts', imports: ['lib/server/', SHARED] },
+	{ path: 'lib/server/cli/worker.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
 	{ path: 'lib/server/cli/publish.ts', imports: [SKILLS, 'lib/server/install/publish.ts'] },
 	{
@@ -200,6 +205,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/upgrade.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
+	{ path: 'lib/server/open-sandbox.ts', imports: ['lib/server/'] },
 
 	// Types of endpoints only; no route code reaches the page.
 	{ path: 'lib/page/', imports: [SHARED, 'routes/endpoints.ts'] },
@@ -214,9 +220,9 @@ const LAYERS: Layer[] = [
 /** Files that create a concrete part, and what else may import them besides `app.ts` and their own folder. */
 export const CONCRETE_PARTS: Record<string, string[]> = {
 	// The library works on its own, so it includes a backend.
-	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-skills.ts'],
-	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-skills.ts'],
-	'lib/server/sandbox/container.ts': ['lib/server/open-skills.ts'],
+	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/container.ts': ['lib/server/open-sandbox.ts'],
 	// The command line has no app.
 	'lib/server/models/responses/responses.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],
 	'lib/server/offline/offline.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],

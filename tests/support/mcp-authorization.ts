@@ -10,6 +10,12 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	tokens: Set<string>;
 	/** What was asked of the token endpoint. */
 	grants: URLSearchParams[];
+	/** What was asked of the revocation endpoint, with the authorization it came with. */
+	revocations: { form: URLSearchParams; authorization: string | undefined }[];
+	/** How the revocation endpoint answers. `absent`: the metadata name none; `silent`: never. */
+	revokes: 'yes' | 'absent' | 'silent' | 503;
+	/** Given to clients that register; null: they get none. */
+	secret: string | null;
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
 	/** May answer the token endpoint in its place, at once or later. */
@@ -24,9 +30,14 @@ export interface AuthorizedServer extends FixtureHttpServer {
 export async function startAuthorizedServer(tokens = new Set<string>()): Promise<AuthorizedServer> {
 	const clients: string[] = [];
 	const asked: AuthorizedServer['asked'] = [];
-	const own: Pick<AuthorizedServer, 'onToken'> = { onToken: () => null };
+	const own: Pick<AuthorizedServer, 'onToken' | 'revokes' | 'secret'> = {
+		onToken: () => null,
+		revokes: 'yes',
+		secret: null
+	};
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
+	const revocations: AuthorizedServer['revocations'] = [];
 	const wrong = new Map<string, object>();
 	const codes = new Map<string, { challenge: string; client: string; redirect: string }>();
 
@@ -71,6 +82,7 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 				issuer: origin,
 				authorization_endpoint: `${origin}/authorize`,
 				token_endpoint: `${origin}/token`,
+				...(own.revokes === 'absent' ? {} : { revocation_endpoint: `${origin}/revoke` }),
 				registration_endpoint: `${origin}/register`,
 				response_types_supported: ['code'],
 				grant_types_supported: ['authorization_code', 'refresh_token'],
@@ -95,7 +107,7 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 			response.writeHead(302, { location: back.href }).end();
 			return true;
 		}
-		if (pathname === '/register' || pathname === '/token') {
+		if (pathname === '/register' || pathname === '/token' || pathname === '/revoke') {
 			const chunks: Buffer[] = [];
 			request.on('data', (chunk: Buffer) => chunks.push(chunk));
 			request.on('end', async () => {
@@ -105,9 +117,18 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 					const granted = (await own.onToken(form)) ?? grant(form);
 					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
 				}
+				if (pathname === '/revoke') {
+					const form = new URLSearchParams(text);
+					revocations.push({ form, authorization: request.headers.authorization });
+					if (own.revokes === 'silent') return;
+					if (own.revokes !== 'yes') return json({ error: 'temporarily_unavailable' }, 503);
+					for (const good of [tokens, renewals]) good.delete(form.get('token') ?? '');
+					return json({});
+				}
 				const about = JSON.parse(text) as { client_name: string };
 				clients.push(about.client_name);
-				return json({ ...about, client_id: `client-${clients.length}` }, 201);
+				const secret = own.secret === null ? {} : { client_secret: own.secret };
+				return json({ ...about, ...secret, client_id: `client-${clients.length}` }, 201);
 			});
 			return true;
 		}
@@ -125,5 +146,5 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 		if (what === 'renewals') renewals.clear();
 	};
 	const server = await startFixtureHttp(before);
-	return Object.assign(own, { ...server, clients, tokens, grants, wrong, asked, expire });
+	return Object.assign(own, { ...server, clients, tokens, grants, revocations, wrong, asked, expire });
 }

@@ -144,7 +144,7 @@ async function createParts(
 		...{ log, rooms, replica },
 		watch: telemetry.watchExecutions
 	});
-	const { skills, builtins, approvals, modes, settings } = parts;
+	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
 	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
@@ -268,8 +268,10 @@ async function createParts(
 	const folderOf = (apiKeyId: string | null, sessionId: string) =>
 		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
 	const files = createFilesApi({ store, workspaces, folderOf, log });
+	const { responseBytes: storedBytes } = config;
 	const responding = {
 		...turns,
+		storedBytes,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
@@ -325,7 +327,7 @@ async function createParts(
 	});
 	await a2a.resume();
 	await replica.start();
-	telemetry.measure({ queuedMessages: () => store.queue.count() });
+	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
@@ -362,7 +364,7 @@ async function createParts(
 		files,
 		responseConversations: createConversationsApi(responding),
 		sockets,
-		chatCompletions: createChatCompletions({ responses, store, log }),
+		chatCompletions: createChatCompletions({ responses, store, storedBytes, log }),
 		mcp,
 		acp,
 		localSocket,

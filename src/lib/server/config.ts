@@ -16,6 +16,8 @@ export interface Config {
 	trustsProxy: boolean;
 	/** `host:port` of receivers of push notifications outside the public internet. */
 	a2aPushHosts: string[];
+	/** Of the stored responses of an API key, and of its conversations. */
+	responseBytes: number;
 	/** Where MCP servers are searched for. */
 	mcpRegistryUrl: string;
 	/** Never null with a database that other servers may use. */
@@ -84,6 +86,8 @@ export interface ExecutionConfig {
 	/** Runs commands in the instructions of trusted skills on loading (D45). */
 	runsInlineCommands: boolean;
 	sandbox: 'auto' | 'process' | 'bubblewrap' | 'container';
+	/** Scripts run on workers, which share the database and the data folder. */
+	runsOnWorkers: boolean;
 	containerRuntime: 'auto' | 'docker' | 'podman';
 	containerImage: string | null;
 	allowedImages: string[];
@@ -163,6 +167,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
 		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
+		responseBytes: values.RESPONSES_MB * MB,
 		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
 		database:
@@ -229,7 +234,12 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: Variables): void
 }
 
 /** A key in one server's data folder would encrypt what others, with the same database, couldn't read. @throws Error naming the setting */
-function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY }: Variables): void {
+function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY, SKILLS_RUN_ON }: Variables): void {
+	if (SKILLS_RUN_ON === 'workers' && DATABASE_URL === undefined) {
+		throw new Error(
+			'SKILLS_RUN_ON is “workers”, but DATABASE_URL isn’t set. Workers and servers meet in the same Postgres.'
+		);
+	}
 	if (DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined) {
 		throw new Error('DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t. Set DATABASE_URL, too, or remove it.');
 	}
@@ -271,6 +281,7 @@ function executionOf(values: Variables, paths: nodePath.PlatformPath): Execution
 		trustsLocal: values.SKILLS_TRUST_LOCAL === 'trust',
 		runsInlineCommands: values.SKILLS_INLINE_COMMANDS,
 		sandbox: values.SKILLS_SANDBOX,
+		runsOnWorkers: values.SKILLS_RUN_ON === 'workers',
 		containerRuntime: values.SKILLS_SANDBOX_RUNTIME,
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),

@@ -178,15 +178,28 @@ export async function* runEventFrames(
 
 /** Items of several sources as they come, until all have ended. */
 export async function* inTurns<Item>(sources: AsyncGenerator<Item>[]): AsyncGenerator<Item> {
-	const nextOf = async (source: AsyncGenerator<Item>) => ({ source, next: await source.next() });
-	const waiting = new Map(sources.map((source) => [source, nextOf(source)]));
-	while (waiting.size > 0) {
-		const { source, next } = await Promise.race(waiting.values());
-		waiting.delete(source);
-		if (next.done) continue;
-		yield next.value;
-		// Only once this one is taken: a reader that is behind costs no more pages. Last, so that a fast source keeps nobody waiting.
-		waiting.set(source, nextOf(source));
+	const arrived: { source: AsyncGenerator<Item>; next: PromiseSettledResult<IteratorResult<Item>> }[] = [];
+	let wake = () => {};
+	const ask = async (source: AsyncGenerator<Item>) => {
+		const [next] = await Promise.allSettled([source.next()]);
+		arrived.push({ source, next });
+		wake();
+	};
+	for (const source of sources) void ask(source);
+	for (let open = sources.length; open > 0;) {
+		const first = arrived.shift();
+		if (!first) {
+			await new Promise<void>((resolve) => (wake = resolve));
+			continue;
+		}
+		if (first.next.status === 'rejected') throw first.next.reason;
+		if (first.next.value.done) {
+			open -= 1;
+			continue;
+		}
+		yield first.next.value.value;
+		// Only once this one is taken: a reader that is behind costs no more pages.
+		void ask(first.source);
 	}
 }
 

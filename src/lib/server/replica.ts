@@ -6,9 +6,10 @@ import { CHANNEL, type Replicas } from './store/replicas.ts';
 
 /**
  * What servers tell each other, with ids as words. `runs`: new events; `wants`: wishes for their owners; `lapsed`: runs without
- * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old.
+ * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old; `jobs`: scripts for workers, or wishes
+ * about them; `outputs`: news of those for servers.
  */
-export type Topic = 'runs' | 'wants' | 'lapsed' | 'conversation' | 'table';
+export type Topic = 'runs' | 'wants' | 'lapsed' | 'conversation' | 'table' | 'jobs' | 'outputs';
 
 export interface Replica {
 	/** This server start. */
@@ -57,14 +58,18 @@ interface SharedOptions {
 	connect(): Promise<Client>;
 	replicas: Replicas;
 	log: Log;
+	/** It runs scripts for servers. It notices who has stopped, but cleaning up after it is for a server. */
+	isWorker?: boolean;
 }
 
 /** @throws if the database can't be reached */
-export async function openReplica({ connect, replicas, log }: SharedOptions): Promise<Replica> {
+export async function openReplica({ connect, replicas, log, isWorker = false }: SharedOptions): Promise<Replica> {
 	const id = randomUUID();
 	const lockKey = randomInt(1, 2 ** 31 - 1);
 	const listeners = new Map<Topic, ((words: readonly string[]) => void)[]>();
 	const goneListeners: ((id: string) => Promise<unknown>)[] = [];
+	/** Servers that have stopped. */
+	const noticed = new Set<string>();
 	let client: Client | null = null;
 	let quietUntil = 0;
 	let isClosed = false;
@@ -97,7 +102,8 @@ export async function openReplica({ connect, replicas, log }: SharedOptions): Pr
 		return opened;
 	};
 	const bury = async (gone: string): Promise<void> => {
-		if (!(await replicas.bury(gone))) return;
+		if (isWorker ? noticed.has(gone) : !(await replicas.bury(gone))) return;
+		noticed.add(gone);
 		log.info({ server: gone }, 'Another server has stopped');
 		for (const listener of goneListeners) {
 			await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));

@@ -7,7 +7,8 @@
  *            (a text's CUSTOM text.citation may come later in its step)
  *   call   = TOOL_CALL_START, TOOL_CALL_ARGS*, TOOL_CALL_END
  *   tool   = CUSTOM tool.approval, then either the run's end or CUSTOM tool.decision and the rest; without it:
- *            CUSTOM skill.loaded | (CUSTOM skill.started, (skill.output | tool.question, tool.reply)*, skill.finished),
+ *            CUSTOM skill.loaded | (CUSTOM skill.started, (skill.waiting | skill.output | tool.question, tool.reply)*,
+ *            skill.finished),
  *            TOOL_CALL_RESULT
  *
  * Exactly one terminal event ends a run. Tools of one step may interleave; every event of a tool carries its
@@ -77,6 +78,12 @@ export interface SkillStarted {
 	isOfChat?: boolean;
 }
 
+export interface SkillWaiting {
+	toolCallId: string;
+	/** For a worker; false once it has begun. */
+	isWaiting: boolean;
+}
+
 export interface SkillOutput {
 	toolCallId: string;
 	stream: 'stdout' | 'stderr';
@@ -134,6 +141,7 @@ export type CustomRunEvent =
 	| Custom<'skill.catalog', SkillOffer>
 	| Custom<'skill.loaded', SkillLoaded>
 	| Custom<'skill.started', SkillStarted>
+	| Custom<'skill.waiting', SkillWaiting>
 	| Custom<'skill.output', SkillOutput>
 	| Custom<'skill.finished', SkillFinished>
 	| Custom<'text.citation', Citation & { messageId: string }>

@@ -165,6 +165,8 @@ export class McpServers {
 	readonly #client: McpServersClient;
 	readonly list: Reading<McpServer[]>;
 	readonly task = new Task();
+	/** That a sign-in is forgotten here, but still counts at its server. */
+	notRevoked = $state.raw<string | null>(null);
 	/** What a search found; null before one. */
 	found = $state.raw<McpRegistryEntry[] | null>(null);
 
@@ -226,12 +228,17 @@ export class McpServers {
 	}
 
 	async signOut(name: string): Promise<void> {
-		await this.task.run(async () => this.#show(await this.#client.endMcpSignIn(name)));
+		this.notRevoked = null;
+		await this.task.run(async () => {
+			const { notRevoked, ...server } = await this.#client.endMcpSignIn(name);
+			this.notRevoked = notRevoked;
+			this.#show(server);
+		});
 	}
 
 	/** Rejects with an `ApiError`. */
 	async remove(name: string): Promise<void> {
-		await this.#client.removeMcpServer(name);
+		({ notRevoked: this.notRevoked } = await this.#client.removeMcpServer(name));
 		this.list.set((this.list.value ?? []).filter((server) => server.name !== name));
 	}
 

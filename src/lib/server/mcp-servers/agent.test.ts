@@ -245,7 +245,7 @@ describe('E36: what a server asks during a call', () => {
 		const { runId: other } = await rig.ask('think', { conversationId: 'other' });
 		rig.questions.reply('other', (await question(other)).id, { action: 'decline' });
 		await rig.events(other);
-		expect(sent(7)).toContain('The user didn’t allow it to ask the model.');
+		expect(sent(7)).toContain('It wasn’t allowed to ask the model.');
 		expect(servers.get('demo').status.state).toBe('connected');
 	});
 
@@ -276,6 +276,7 @@ describe('E36: what a server asks during a call', () => {
 			await connect('auto');
 			const { list } = await rig.run('book', from);
 			expect(sent(1)).toContain('Told: {\\"action\\":\\"decline\\"}');
+			expect(sent(1)).toContain('Nobody can be asked here, so that was declined.');
 			expect(list.some((event) => event.type === 'CUSTOM' && event.name === 'tool.question')).toBe(false);
 		}
 	);

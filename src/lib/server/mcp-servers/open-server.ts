@@ -116,7 +116,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
 		const request = readSampling(redaction.value(params));
 		const answer = request && (await calls.asking()?.sample(request, mcpReq.signal));
-		if (!answer) throw new ProtocolError(REJECTED, 'The user didn’t allow it to ask the model.');
+		if (!answer) throw new ProtocolError(REJECTED, 'It wasn’t allowed to ask the model.');
 		const { text, model, isCut } = answer;
 		const content = { type: 'text' as const, text };
 		return { role: 'assistant', content, model, stopReason: isCut ? 'maxTokens' : 'endTurn' };

@@ -22,15 +22,18 @@ let store: Store;
 let servers: McpServers;
 let remote: AuthorizedServer;
 
+let revokeMs: number | undefined;
 const open = () =>
 	openMcpServers({
 		...{ store, dataDir: root, maxOutputBytes: 2_000, timeoutMs: () => 5_000, isEnabled: () => true },
 		vault: createVault({ store: store.secrets, key: KEY }),
 		recorder: { started: async () => undefined, running: async () => undefined, finished: async () => undefined },
-		delayMs: () => 5
+		delayMs: () => 5,
+		revokeMs
 	});
 
 beforeEach(async () => {
+	revokeMs = undefined;
 	root = await mkdtemp(join(tmpdir(), 'mcp-sign-in-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 	servers = await open();
@@ -119,6 +122,91 @@ describe('E36: signing in to a server', () => {
 		} finally {
 			await other.stop();
 		}
+	});
+
+	test('signing out has it revoked where it was given, the token for renewing first, and so has removing the server', async () => {
+		await signIn();
+		const [access] = remote.tokens;
+		expect(await servers.signOut('office')).toMatchObject({ name: 'office', notRevoked: null });
+		const [first, second] = remote.revocations.map(({ form }) => Object.fromEntries(form));
+		const id = { client_id: 'client-1' };
+		expect(first).toEqual({ ...id, token: expect.stringMatching(/^renewal-/), token_type_hint: 'refresh_token' });
+		expect(second).toEqual({ ...id, token: access, token_type_hint: 'access_token' });
+		expect(remote.tokens.size).toBe(0);
+		await expect.poll(() => office().signIn).toBe('wanted');
+
+		await signIn();
+		expect(await servers.remove('office')).toEqual({ notRevoked: null });
+		expect(remote.revocations).toHaveLength(4);
+		expect(remote.tokens.size).toBe(0);
+		expect(servers.list()).toEqual([]);
+	});
+
+	test('another address has it revoked at the old one, and a server without an endpoint for that isn’t asked', async () => {
+		await signIn();
+		const other = await startAuthorizedServer();
+		other.revokes = 'absent';
+		try {
+			await servers.put('office', mcpServerPut.parse({ transport: { type: 'http', url: other.url } }));
+			await expect.poll(() => remote.revocations.length).toBe(2);
+			await expect.poll(() => office().signIn).toBe('wanted');
+			await signIn();
+			expect(await servers.signOut('office')).toMatchObject({ notRevoked: null });
+			expect(other.revocations).toEqual([]);
+			expect(remote.revocations).toHaveLength(2);
+		} finally {
+			await other.stop();
+		}
+	});
+
+	test.each([
+		['that it refuses', 503, /^127\.0\.0\.1:\d+ didn’t revoke the access \(status 503\)\. Remove it in your account/],
+		['that it never answers', 'silent', /didn’t revoke the access \(no answer within 0\.05 s\)/]
+	] as const)('is ended here, whatever comes of revoking it: %s', async (_what, revokes, sentence) => {
+		await servers.close();
+		revokeMs = 50;
+		servers = await open();
+		await signIn();
+		remote.revokes = revokes;
+		const { notRevoked } = await servers.signOut('office');
+		expect(notRevoked).toMatch(sentence);
+		expect(notRevoked).not.toMatch(/access-|renewal-/);
+		expect(remote.revocations).toHaveLength(1);
+		await expect.poll(() => office().signIn).toBe('wanted');
+		remote.revokes = 'yes';
+		await signIn();
+		await remote.stop();
+		expect((await servers.remove('office')).notRevoked).toMatch(/didn’t revoke the access/);
+		expect(await store.secrets.list('mcp-server:office')).toEqual([]);
+	});
+
+	test.each(['http://127.0.0.2:9/revoke', 'https://127.0.0.2:9/revoke', 'http://evil.test/', 'file:///etc/passwd'])(
+		'sends no token to a revocation endpoint at %s',
+		async (place) => {
+			const origin = new URL(remote.url).origin;
+			const right = await (await fetch(`${origin}/.well-known/oauth-authorization-server`)).json();
+			remote.wrong.set('/.well-known/oauth-authorization-server', { ...right, revocation_endpoint: place });
+			await signIn();
+			expect((await servers.signOut('office')).notRevoked).toMatch(/didn’t revoke the access/);
+			expect(remote.revocations).toEqual([]);
+		}
+	);
+
+	test('that was given a secret signs in with it to revoke, as the server wants it', async () => {
+		const origin = new URL(remote.url).origin;
+		const path = '/.well-known/oauth-authorization-server';
+		const right = (await (await fetch(origin + path)).json()) as object;
+		for (const method of ['client_secret_basic', 'client_secret_post']) {
+			remote.wrong.set(path, { ...right, revocation_endpoint_auth_methods_supported: [method] });
+			await servers.put('office', mcpServerPut.parse({ transport: { type: 'http', url: `${remote.url}?${method}` } }));
+			remote.secret = 's p&cret';
+			await signIn();
+			await servers.signOut('office');
+		}
+		const [basic, , post] = remote.revocations;
+		expect(basic?.authorization).toBe(`Basic ${Buffer.from('client-1:s p&cret').toString('base64')}`);
+		expect(basic?.form.has('client_secret')).toBe(false);
+		expect([post?.authorization, post?.form.get('client_secret')]).toEqual([undefined, 's p&cret']);
 	});
 
 	test('an answer counts once, for the one who started it, and with the right state', async () => {
@@ -247,7 +335,9 @@ describe('E36: signing in to a server', () => {
 		await servers.put('office', mcpServerPut.parse({ transport: { type: 'http', url: remote.url } }));
 		go.resolve(null);
 		expect(await completing).toMatchObject({ code: 'conflict' });
-		expect(remote.tokens.size).toBe(1);
+		// Nobody has what was given.
+		expect(remote.revocations).toHaveLength(2);
+		expect(remote.tokens.size).toBe(0);
 		servers.reconnect('office');
 		await expect.poll(() => office().signIn).toBe('wanted');
 		expect(await store.secrets.list('mcp-server:office')).toEqual([]);
@@ -289,10 +379,33 @@ describe('E36: signing in to a server', () => {
 		);
 		await signIns.complete('office', remote.url, await visit(await signIns.start('office', remote.url, BACK)));
 		const access = await signIns.access('office', remote.url);
-		const removing = new Promise<void>((resolve) => (onRead = () => resolve(signIns.remove('office'))));
+		const { promise: removing, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof signIns.remove>>>();
+		onRead = () => {
+			onRead = () => undefined;
+			resolve(signIns.remove('office'));
+		};
 		await access?.renew();
-		await removing;
+		expect(await (await removing).revoked).toBeNull();
 		expect(remote.grants.at(-1)?.get('grant_type')).toBe('refresh_token');
+		expect(await store.secrets.list('mcp-server:office')).toEqual([]);
+		// The new ones.
+		expect(remote.revocations.map(({ form }) => form.get('token'))[1]).toBe(access?.token());
+	});
+
+	test('that is renewed too late, after it was ended, is revoked, too', async () => {
+		await signIn();
+		remote.expire();
+		const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+		remote.onToken = () => (asked.resolve(), go.promise);
+		const called = call('mcp__office__add', { a: 1, b: 1 });
+		await asked.promise;
+		remote.revokes = 503;
+		expect((await servers.signOut('office')).notRevoked).toMatch(/status 503/);
+		remote.revokes = 'yes';
+		go.resolve(null);
+		expect(await called).toMatchObject({ ok: false });
+		await expect.poll(() => remote.revocations.length).toBe(3);
+		await expect.poll(() => remote.tokens.size).toBe(0);
 		expect(await store.secrets.list('mcp-server:office')).toEqual([]);
 	});
 

@@ -13,6 +13,7 @@ import { createLine } from '../../shared/in-turn.ts';
 import { parseJson } from '../../shared/json.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import type { Vault } from '../trust/vault.ts';
+import { revoke } from './revocation.ts';
 
 /** All that is kept of a server's sign-in, in one entry of the vault. */
 interface SignIn {
@@ -75,13 +76,16 @@ export interface SignIns {
 	start(name: string, url: string, callback: string): Promise<string>;
 	/** @throws AppError conflict if it wasn't started here, took too long or was removed meanwhile; unavailable */
 	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
-	remove(name: string): Promise<void>;
+	/** Forgets it. `revoked`: null, or a sentence that says why the authorization server still takes it; never rejects. */
+	remove(name: string): Promise<{ revoked: Promise<string | null> }>;
 }
 
 const ENTRY = 'SIGN_IN';
 const LONGEST_MS = 10 * 60 * 1000;
 /** For all requests of a start, an end or a renewal. */
 const EXCHANGE_MS = 30_000;
+/** People wait for it. */
+const REVOKE_MS = 5000;
 const MAX_REASON = 300;
 /** The vault's limit, with room for tokens. */
 const MAX_BYTES = 60_000;
@@ -91,35 +95,47 @@ const ENDS: readonly string[] = ['invalid_grant', 'invalid_client', 'unauthorize
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `idOf`: of the server's entries in the vault. `longestMs`: of one exchange with servers. */
+/** `idOf`: of the server's entries in the vault. `longestMs`: of one exchange with servers; `revokeMs`: of one that ends a sign-in. */
 export function createSignIns(
 	vault: Vault,
 	idOf: (name: string) => string,
-	{ longestMs = EXCHANGE_MS }: { longestMs?: number } = {}
+	{ longestMs = EXCHANGE_MS, revokeMs = REVOKE_MS }: { longestMs?: number; revokeMs?: number | undefined } = {}
 ): SignIns {
 	/** By name of the server. */
 	const pendings = new Map<string, Pending>();
 	const lives = new Map<string, Live>();
 	/** Between reading and writing nobody signs out. */
 	const inTurn = createLine();
+	const readAny = async (name: string) =>
+		parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null | undefined;
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
-		const stored = parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
+		const stored = await readAny(name);
 		return stored?.url === url ? stored : null;
 	};
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
 	};
 	const fetchFor = (url: string) => signInFetch(url, AbortSignal.timeout(longestMs));
+	const revokeAll = (signIn: SignIn) =>
+		revoke(signIn, { fetchWithin: (limit) => signInFetch(signIn.url, limit), timeoutMs: revokeMs });
+	/** For tokens that came too late. With another sign-in there they stay: some servers would end that one, too. */
+	const giveBack = async (name: string, signIn: SignIn) => {
+		if (!(await read(name, signIn.url))) await revokeAll(signIn);
+	};
 
 	const renew = async (name: string, live: Live): Promise<void> => {
 		const { signIn } = live;
 		const { url, client, tokens } = signIn;
-		const keep = (change: Partial<SignIn>) =>
-			inTurn(async () => {
+		const keep = async (change: Partial<SignIn>) => {
+			const isKept = await inTurn(async () => {
 				Object.assign(signIn, change);
 				// Meanwhile somebody may have signed out, or in again.
-				if ((await read(name, url))?.id === signIn.id) await write(name, signIn);
+				const isSame = (await read(name, url))?.id === signIn.id;
+				if (isSame) await write(name, signIn);
+				return isSame;
 			});
+			if (!isKept && change.tokens) await giveBack(name, signIn);
+		};
 		const ended = 'Its sign-in has ended. Sign in again.';
 		if (!client || !tokens?.refresh_token) throw new SignInEnded(ended);
 		// Not by the client's `auth`: it logs what the server says, and sends the headers that are for another one.
@@ -203,19 +219,28 @@ export function createSignIns(
 				signIn.tokens = { ...given, ...(client.issuer !== undefined && { issuer: client.issuer }) };
 				checkSize(signIn, MAX_BYTES);
 			});
-			await inTurn(async () => {
-				if (pendings.get(name) !== pending) throw expired();
+			const isKept = await inTurn(async () => {
+				if (pendings.get(name) !== pending) return false;
 				pendings.delete(name);
 				await write(name, signIn);
+				return true;
 			});
+			if (isKept) return;
+			await giveBack(name, signIn);
+			throw expired();
 		},
 
-		remove: (name) =>
-			inTurn(async () => {
+		async remove(name) {
+			const signIn = await inTurn(async () => {
 				pendings.delete(name);
 				lives.delete(name);
+				const stored = await readAny(name);
 				await vault.remove(idOf(name), ENTRY);
-			})
+				return stored;
+			});
+			// Outside: nothing else waits for the authorization server.
+			return { revoked: signIn ? revokeAll(signIn) : Promise.resolve(null) };
+		}
 	};
 }
 

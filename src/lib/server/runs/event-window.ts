@@ -1,6 +1,7 @@
 /** The newest events of one run in memory, for any number of followers; older ones are read from the database. */
 import type { StoredEvent } from '../store/chat/runs.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
+import { Waiters } from './waiters.ts';
 
 /** Stored events kept in memory for followers. */
 const WINDOW = { events: 256, characters: 256 * 1024 };
@@ -15,7 +16,7 @@ export class EventWindow {
 	#lastSeq: number;
 	#isEnded = false;
 	#broken: { error: unknown } | null = null;
-	#waiting = new Set<() => void>();
+	#waiting = new Waiters();
 
 	/** `lastSeq`: the last event before those that will be pushed. */
 	constructor(runs: Pick<Runs, 'readEvents'>, runId: string, lastSeq: number) {
@@ -42,7 +43,7 @@ export class EventWindow {
 	}
 
 	wake(): void {
-		for (const done of [...this.#waiting]) done();
+		this.#waiting.wake();
 	}
 
 	/** Followers end after the last event. */
@@ -88,7 +89,7 @@ export class EventWindow {
 				yield ready;
 				cursor = ready.at(-1)?.seq ?? cursor;
 			} else if (this.#isEnded) return;
-			else await this.#next(signal);
+			else await this.#waiting.wait(signal);
 		}
 	}
 
@@ -101,17 +102,5 @@ export class EventWindow {
 			if (to > from && characters > EVENT_PAGE.maxBytes) break;
 		}
 		return this.#events.slice(from, to);
-	}
-
-	#next(signal: AbortSignal): Promise<void> {
-		return new Promise((resolve) => {
-			const done = () => {
-				this.#waiting.delete(done);
-				signal.removeEventListener('abort', done);
-				resolve();
-			};
-			this.#waiting.add(done);
-			signal.addEventListener('abort', done, { once: true });
-		});
 	}
 }

@@ -107,6 +107,41 @@ interface ReplicasTable {
 	beat_at: string;
 }
 
+/** Scripts for workers (Postgres only). What runs is in the queue, under the same id. */
+interface ScriptJobsTable {
+	id: string;
+	/** The server that waits for it, as in `replicas`. */
+	server_id: string;
+	/** Its run and that run's epoch, if it has one. */
+	run_id: string | null;
+	epoch: number | null;
+	/** Whoever asked: owners take turns. */
+	owner: string;
+	/** `queued`, `running`, `ended`; `lost`: its worker has stopped. */
+	state: string;
+	worker_id: string | null;
+	/** `abort` or `kill`. */
+	wants: string | null;
+	/** JSON. */
+	result: string | null;
+	created_at: string;
+}
+
+interface ScriptOutputTable {
+	job_id: string;
+	/** From 1. */
+	n: number;
+	/** JSON of `[stream, text]` pairs. */
+	texts: string;
+}
+
+interface ScriptWorkersTable {
+	id: string;
+	/** JSON of WorkerFacts. */
+	facts: string;
+	started_at: string;
+}
+
 interface RunEventsTable {
 	run_id: string;
 	/** Contiguous from 1. */
@@ -405,6 +440,8 @@ export interface ResponsesTable {
 	is_running: Generated<number>;
 	/** How many of the items are input; null for responses of older versions. */
 	input_count: Generated<number | null>;
+	/** Of items and body, and of the events once it has ended. */
+	bytes: Generated<number>;
 	/** The server start that writes it in the background. */
 	boot_id: Generated<string | null>;
 }
@@ -426,6 +463,8 @@ interface ResponseConversationsTable {
 	/** JSON of texts by name. */
 	metadata: string;
 	created_at: string;
+	/** Of metadata and items, and an amount for itself. */
+	bytes: Generated<number>;
 }
 
 interface ResponseConversationItemsTable {
@@ -504,6 +543,9 @@ export interface Database {
 	runs: RunsTable;
 	run_events: RunEventsTable;
 	replicas: ReplicasTable;
+	script_jobs: ScriptJobsTable;
+	script_output: ScriptOutputTable;
+	script_workers: ScriptWorkersTable;
 }
 
 /** Runs an update or a delete, and returns whether it affected any row. */

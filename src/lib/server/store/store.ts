@@ -18,6 +18,7 @@ import { createResponses } from './responses.ts';
 import { createResponseConversations } from './response-conversations.ts';
 import { createUploadedFiles } from './uploaded-files.ts';
 import { createReplicas } from './replicas.ts';
+import { openScriptJobs } from './script-jobs.ts';
 import { createTasks } from './chat/tasks.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
@@ -55,6 +56,8 @@ export function createStore(db: Kysely<Database>) {
 		secrets: withStorageErrors(createSecrets(db)),
 		mcpServers: withStorageErrors(createMcpServers(db)),
 		replicas: withStorageErrors(createReplicas(db)),
+		/** Postgres only; creates the queue. */
+		openScriptJobs: (options?: Parameters<typeof openScriptJobs>[1]) => openScriptJobs(db, options),
 		close: () => db.destroy()
 	};
 }

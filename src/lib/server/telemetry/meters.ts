@@ -13,6 +13,8 @@ export interface Gauges {
 	queuedMessages(): Promise<number>;
 	/** Scripts by whether they wait for their turn or run. */
 	executions(): { waiting: number; running: number };
+	/** Workers, and the scripts for them, of all servers; null without workers. */
+	workers(): Promise<{ workers: readonly unknown[]; queued: number; running: number } | null>;
 }
 
 /** All times in seconds. `errorType` is undefined without an error. */
@@ -149,6 +151,19 @@ function observe(meter: Meter, gauges: Gauges): void {
 		.addCallback((result) => {
 			for (const [state, count] of Object.entries(gauges.executions())) result.observe(count, { state });
 		});
+	const gauge = (name: string, description: string) => meter.createObservableGauge(name, { description });
+	const workers = gauge('openrouter_skills.workers', 'Workers that live.');
+	const scripts = gauge('openrouter_skills.workers.scripts', 'Scripts for workers, of all replicas together.');
+	meter.addBatchObservableCallback(
+		async (result) => {
+			const found = await gauges.workers().catch(() => null);
+			if (found === null) return;
+			result.observe(workers, found.workers.length);
+			result.observe(scripts, found.queued, { state: 'waiting' });
+			result.observe(scripts, found.running, { state: 'running' });
+		},
+		[workers, scripts]
+	);
 }
 
 /** How often the event loop’s delay is measured. */

@@ -67,6 +67,17 @@ test('E29: leases of runs are counted once a replica has some', async () => {
 	expect(text).toContain('openrouter_skills_queue_messages 3\n');
 });
 
+test('E29: workers are counted where there may be some, and scripts for them by whether they wait or run', async () => {
+	const { measure, scrape } = await open({ METRICS: 'true' });
+	measure({ queuedMessages: async () => 0 });
+	expect(await scrape?.()).not.toContain('workers');
+	measure({ queuedMessages: async () => 0, workers: async () => ({ workers: [{}, {}], queued: 3, running: 1 }) });
+	const text = (await scrape?.()) ?? '';
+	expect(text).toContain('openrouter_skills_workers 2\n');
+	expect(text).toContain('openrouter_skills_workers_scripts{state="waiting"} 3\n');
+	expect(text).toContain('openrouter_skills_workers_scripts{state="running"} 1\n');
+});
+
 test('E29: a script that waits for its turn isn’t one that runs', async () => {
 	const { measure, watchExecutions, scrape } = await open({ METRICS: 'true' });
 	measure({ queuedMessages: async () => 0 });

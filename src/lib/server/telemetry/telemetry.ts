@@ -27,12 +27,15 @@ export interface Telemetry {
 	/** Counts leases of runs. Only replicas have them. */
 	leases: Meters['leases'];
 	/** Tells what is counted when somebody looks. Call it once there is a database. */
-	measure(gauges: Pick<Gauges, 'queuedMessages'>): void;
+	measure(gauges: Measured): void;
 	/** In Prometheus’ text format; null if that is off. */
 	scrape: (() => Promise<string>) | null;
 	/** Sends what is left, for a short time. */
 	close(): Promise<void>;
 }
+
+/** `workers`: default none. */
+type Measured = Pick<Gauges, 'queuedMessages'> & Partial<Pick<Gauges, 'workers'>>;
 
 interface ObservedRequest {
 	method: string;
@@ -52,8 +55,12 @@ export async function openTelemetry(
 	const isOn = tracesUrl !== null || metricsUrl !== null || isScraped;
 	const signals = isOn ? (await import('./opentelemetry.ts')).openSignals(settings, { ...about, log }) : null;
 	const startSpan = signals?.startSpan ?? null;
-	let queuedMessages: Gauges['queuedMessages'] = () => Promise.reject(new Error('not open yet'));
-	const gauges: Gauges = { queuedMessages: () => queuedMessages(), executions: () => follow.executions() };
+	let measured: Measured = { queuedMessages: () => Promise.reject(new Error('not open yet')) };
+	const gauges: Gauges = {
+		queuedMessages: () => measured.queuedMessages(),
+		executions: () => follow.executions(),
+		workers: async () => (await measured.workers?.()) ?? null
+	};
 	const meters = signals?.meter ? createMeters(signals.meter, gauges) : null;
 	const follow = createFollow({ scopes, startSpan, meters, capturesContent, tellsModel });
 	return {
@@ -64,7 +71,7 @@ export async function openTelemetry(
 		leases: (outcome, count) => meters?.leases(outcome, count),
 		scrape: signals?.scrape ?? null,
 
-		measure: (given) => void ({ queuedMessages } = given),
+		measure: (given) => void (measured = given),
 
 		request({ method, route, headers }, work) {
 			const requestId = requestIdOf(headers.get('x-request-id'));

@@ -105,7 +105,7 @@ export function serveTasks(
 			createAsker(server, entry.id, () => mcpReq),
 			true
 		);
-		await Promise.race([entry.over, aborted(mcpReq.signal)]);
+		if (!entry.isOver) await entry.ending.wait(mcpReq.signal);
 		remove();
 		const _meta = { ...entry.result?._meta, [RELATED_TASK_META_KEY]: { taskId } };
 		if (entry.result) return { ...entry.result, _meta };
@@ -184,8 +184,4 @@ interface AskingWay {
 	/** Aborts when it ends. */
 	signal: AbortSignal;
 	send(request: ElicitRequest, options: { signal: AbortSignal; timeout: number }): Promise<TaskAnswer>;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

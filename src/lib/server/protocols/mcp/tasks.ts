@@ -8,6 +8,7 @@ import {
 	ProtocolErrorCode
 } from '@modelcontextprotocol/server';
 import { plainLine } from '../../../shared/characters.ts';
+import { Waiters } from '../../runs/waiters.ts';
 import type { SkillEvent } from '../../skills/types.ts';
 import { CONSENT_KEY } from './consent.ts';
 
@@ -52,8 +53,8 @@ export interface TaskEntry extends McpTask {
 	error: { code: number; message: string } | null;
 	/** While it is `input_required`. */
 	question: TaskQuestion | null;
-	/** Resolves once it is over. */
-	readonly over: Promise<void>;
+	/** For its end. */
+	readonly ending: Waiters;
 	/** Whether it was still running. */
 	cancel(why: string): boolean;
 	/** Puts an open question to the first client that can be asked now, if none is. */
@@ -175,7 +176,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 	let questions = 0;
 	let waiting = Promise.withResolvers<TaskAnswer>();
 	let askers: readonly TaskAsker[] = [];
-	const { promise: over, resolve: onOver } = Promise.withResolvers<void>();
+	const ending = new Waiters();
 	const become = (status: Status, why: string, more: Partial<TaskEntry> = {}): void => {
 		Object.assign(entry, { question: null, ...more, status });
 		message = why;
@@ -189,7 +190,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 		waiting.reject(new Error(why));
 		become(status, why, outcome);
 		askers = [];
-		onOver();
+		ending.wake();
 		return true;
 	};
 	const entry: TaskEntry = {
@@ -201,7 +202,7 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, on
 		result: null,
 		error: null,
 		question: null,
-		over,
+		ending,
 		get isOver() {
 			return entry.status !== 'working' && entry.status !== 'input_required';
 		},

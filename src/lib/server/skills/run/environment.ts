@@ -161,8 +161,11 @@ export interface Scratch {
 }
 
 /** Every sandbox that isolates files has an empty /tmp. */
-export async function openScratch({ isolation }: Pick<Sandbox, 'isolation'>): Promise<Scratch> {
-	const path = isolation.files ? '/tmp' : await mkdtemp(join(tmpdir(), 'skill-'));
+export async function openScratch({
+	isolation,
+	temporaryFolder = tmpdir()
+}: Pick<Sandbox, 'isolation' | 'temporaryFolder'>): Promise<Scratch> {
+	const path = isolation.files ? '/tmp' : await mkdtemp(join(temporaryFolder, 'skill-'));
 	return {
 		env: { HOME: path, TMPDIR: path, TEMP: path, TMP: path },
 		// What a script made unremovable is left to the system, which cleans its temporary folder.

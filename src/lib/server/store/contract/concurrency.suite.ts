@@ -215,7 +215,7 @@ export function testConcurrency(
 				await stores[0].responses.put({ ...response, inputCount: 0, isRunning: true });
 				const [gone, hasEnded] = await Promise.all([
 					stores[0].responses.appendAll([{ runId: id, events: events(1, 3) }]),
-					stores[1].responses.finish({ id, items: [], body: {} }, events(10, 1))
+					stores[1].responses.finish({ id, apiKeyId: null, items: [], body: {} }, events(10, 1))
 				]);
 				expect(hasEnded).toBe(true);
 				const stored = (await stores[0].responses.readEvents(id, { after: 0, limit: 9 })).map(({ seq }) => seq);
@@ -229,12 +229,40 @@ export function testConcurrency(
 		test('a conversation of the Responses API takes as many items as it may have, each at a place of its own', async () => {
 			await stores[0].responseConversations.put({ id: 'rc', apiKeyId: null, metadata: {}, createdAt: at(1) });
 			const added = await atOnce(30, (store, index) =>
-				store.responseConversations.append('rc', [{ id: `i${index}`, model: 'm', item: { type: 'message' } }], {
-					...{ items: 20, bytes: 1_000_000 }
-				})
+				store.responseConversations.append(
+					{ id: 'rc', apiKeyId: null },
+					[{ id: `i${index}`, model: 'm', item: { type: 'message' } }],
+					{
+						...{ items: 20, bytes: 1_000_000, bytesOfKey: Infinity }
+					}
+				)
 			);
 			expect(added.filter((outcome) => outcome === true)).toHaveLength(20);
 			expect(await stores[0].responseConversations.items('rc')).toHaveLength(20);
+		});
+
+		test('a conversation of the Responses API knows its bytes when items come and go, and when it is deleted meanwhile', async () => {
+			const one = { id: 'rd', apiKeyId: 'key_1', metadata: {}, createdAt: at(1) };
+			const room = { items: 99, bytes: 1_000_000, bytesOfKey: Infinity };
+			const itemOf = (id: string) => [{ id, model: 'm', item: { type: 'message', text: 'é'.repeat(100) } }];
+			const { put, append, removeItem, remove, hasRoom } = stores[0].responseConversations;
+			for (let round = 0; round < 5; round += 1) {
+				await put(one);
+				for (let index = 0; index < 10; index += 1) await append(one, itemOf(`i${index}`), room);
+				await atOnce(20, (store, index) =>
+					index < 10
+						? store.responseConversations.append(one, itemOf(`j${index}`), room)
+						: store.responseConversations.removeItem('rd', `i${index - 10}`)
+				);
+				for (let index = 0; index < 10; index += 1) await removeItem('rd', `j${index}`);
+				// Counts itself, its metadata, and the next one.
+				expect(await hasRoom('key_1', 512 + 2 + 512)).toBe(true);
+				for (let index = 0; index < 10; index += 1) await append(one, itemOf(`k${index}`), room);
+				await Promise.all([
+					...Array.from({ length: 10 }, (_, index) => stores[1].responseConversations.removeItem('rd', `k${index}`)),
+					remove('rd', 'key_1')
+				]);
+			}
 		});
 
 		test('executions that end are counted once each, whoever ends them', async () => {
