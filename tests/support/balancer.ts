@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { eventually } from './eventually.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** By the name of its Debian package. */
 export type BalancerName = 'caddy' | 'nginx-light';
@@ -41,10 +41,10 @@ export async function startBalancer(name: BalancerName, servers: [string, string
 	child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
 	const ended = once(child, 'exit');
 	const url = `http://127.0.0.1:${port}`;
-	await eventually(async () => {
+	while (!(await answers(`${url}/ready`))) {
 		if (child.exitCode !== null) throw new Error(`${name} ended:\n${said}`);
-		if (!(await fetch(`${url}/ready`)).ok) throw new Error(`${name} has no server:\n${said}`);
-	});
+		await delay(50);
+	}
 	return {
 		url,
 		async stop() {
@@ -54,6 +54,12 @@ export async function startBalancer(name: BalancerName, servers: [string, string
 		}
 	};
 }
+
+const answers = (url: string): Promise<boolean> =>
+	fetch(url).then(
+		({ ok }) => ok,
+		() => false
+	);
 
 interface Command {
 	args: string[];
