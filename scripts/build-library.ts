@@ -3,12 +3,13 @@
  * bundled, because Node runs no TypeScript in node_modules. `npm pack` adds `--with-app`, which builds the app if it's stale.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { glob, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
 import { buildIfStale } from './build.ts';
-import { root } from './run-tool.ts';
+import { root, runTool } from './run-tool.ts';
 
 const { values, positionals } = parseArgs({ options: { 'with-app': { type: 'boolean' } }, allowPositionals: true });
 const dist = resolve(positionals[0] ?? join(root, 'dist'));
@@ -34,6 +35,8 @@ for await (const path of glob('**/*.d.ts', { cwd: dist })) {
 	if (!/^server[\\/](skills|sandbox)[\\/]/.test(path)) await rm(join(dist, path));
 }
 
+// The project's tsconfig.json extends a file that a fresh clone doesn't have yet.
+if (!existsSync(join(root, '.svelte-kit/tsconfig.json'))) await runTool('@sveltejs/kit:svelte-kit', ['sync']);
 const server = join(root, 'src/lib/server');
 await build({
 	configFile: false,

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { BALANCERS, lacksBalancer } from '../tests/support/balancer.ts';
 import { findSecondChromium } from '../tests/support/chromium.ts';
 import { lacksPostgres } from '../tests/support/postgres.ts';
 import { missingPackages } from '../tests/support/sandbox-packages.ts';
@@ -45,6 +46,7 @@ console.log(`\n${slowestNote(results)}`);
 const missing = [
 	...missingPackages(),
 	...(lacksPostgres() ? ['postgresql'] : []),
+	...BALANCERS.filter(lacksBalancer),
 	...(secondBrowser?.path === null ? ['chromium'] : [])
 ];
 const note = skippedNote(totals.skipped, missing);

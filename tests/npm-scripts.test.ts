@@ -5,6 +5,7 @@ import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import mutation from '../bench/mutation.vitest.ts';
 import stryker from '../bench/stryker.config.js';
+import { BALANCERS } from './support/balancer.ts';
 import { TEST_PACKAGES } from './support/sandbox-packages.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -40,7 +41,7 @@ test('CI runs on Linux, macOS and Windows, with files and scripts that are there
 
 test('.ci/run installs all that tests need of a machine', () => {
 	const install = /apt-get install .*/.exec(readFileSync(join(root, '.ci/run'), 'utf8'))?.[0].split(' ');
-	expect(install).toEqual(expect.arrayContaining([...TEST_PACKAGES, 'postgresql', 'chromium']));
+	expect(install).toEqual(expect.arrayContaining([...TEST_PACKAGES, ...BALANCERS, 'postgresql', 'chromium']));
 });
 
 test('npm run test:mutation breaks files that are there, and asks tests that are there', () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -37,6 +38,21 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 		expect(await second.store.conversations.get('c1')).toMatchObject({ title: 'One' });
 		expect(second.settings.current().autoMaxSkills).toBe(7);
 		await second.close();
+	});
+
+	test('when a newer version has updated the database, a server goes on, and one that starts refuses to', async () => {
+		const url = await postgres.createDatabase('newer');
+		const older = await createApp(configOf(url));
+		const client = new Client(url);
+		await client.connect();
+		await client.query(`insert into kysely_migration values ('999_of_a_newer_version', now()::text)`);
+		await client.query('alter table conversations add column newer text');
+		await client.end();
+		const at = new Date().toISOString();
+		await older.store.conversations.create({ id: 'c1', title: 'One', createdAt: at });
+		expect(await older.store.conversations.get('c1')).toMatchObject({ title: 'One' });
+		await older.close();
+		await expect(createApp(configOf(url))).rejects.toThrow('written by a newer version');
 	});
 
 	test('a server that isn’t there stops the start, and leaves the data folder to others', async () => {
