@@ -160,6 +160,14 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 	async function ask({ server, tool }: Found, args: Record<string, unknown>, context: CallContext): Promise<Outcome> {
 		const { signal, onEvent } = context;
 		let questions = 0;
+		/** Open when the call ended: then it's the person who took too long. */
+		let isUnanswered = false;
+		const answered = async (asking: Promise<QuestionReply>): Promise<QuestionReply> => {
+			isUnanswered = true;
+			const reply = await asking;
+			isUnanswered = signal.aborted && reply.action === 'cancel';
+			return reply;
+		};
 		try {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
@@ -171,13 +179,13 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 					const sample = { prompt: promptOf(request), maxTokens: request.maxTokens };
 					const question = { server: server.name, message: 'It wants to ask the model of this chat.', sample };
 					const grant = `sample ${server.name} ${server.digest}`;
-					const { action } = await context.ask({ ...question, grant }, stop);
+					const { action } = await answered(context.ask({ ...question, grant }, stop));
 					return action === 'accept' ? context.sample(request, stop) : null;
 				},
 				async ask(question, within) {
 					questions += 1;
 					if (!context.ask || questions > MAX_QUESTIONS) return { action: 'decline' };
-					return context.ask({ server: server.name, ...question }, AbortSignal.any([signal, within]));
+					return answered(context.ask({ server: server.name, ...question }, AbortSignal.any([signal, within])));
 				},
 				onProgress: (message) => {
 					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
@@ -187,15 +195,20 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			if (!answer.isError) return { output: text, truncated };
 			return { error: 'ExecutionFailed', message: plainText(text, MAX_PROGRESS), output: text, truncated };
 		} catch (reason) {
-			const [error, message] = whyOf(reason, tool, signal);
+			const [error, message] = whyOf(reason, tool, { signal, isUnanswered });
 			return { error, message, output: failed(error, message).output, truncated: false };
 		}
 	}
 }
 
-function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [SkillErrorType, string] {
+function whyOf(
+	reason: unknown,
+	{ shown }: ListedTool,
+	{ signal, isUnanswered }: { signal: AbortSignal; isUnanswered: boolean }
+): [SkillErrorType, string] {
 	if (!signal.aborted) return ['ExecutionFailed', reason instanceof Error ? reason.message : String(reason)];
 	const isOver = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+	if (isOver && isUnanswered) return ['ExecutionTimeout', `Nobody answered what ${shown} asked.`];
 	if (isOver) return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
 	return ['Cancelled', `${shown} was stopped.`];
 }
