@@ -3,18 +3,23 @@ import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import { plainLine } from '../../shared/characters.ts';
-import type { McpRegistryEntry, McpRegistryWay } from '../../shared/mcp-servers.ts';
+import type { McpRegistryAnswer, McpRegistryEntry, McpRegistryWay } from '../../shared/mcp-servers.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { NetworkError } from '../network/addresses.ts';
 
 /** Newest versions, in the registry's order. @throws AppError unavailable */
-export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryEntry[]>;
+export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryAnswer>;
 
 const MOST = 20;
 const MAX_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-const value = z.object({ name: z.string(), value: z.string().optional(), isRequired: z.boolean().optional() });
+const value = z.object({
+	name: z.string(),
+	description: z.string().optional().catch(undefined),
+	value: z.string().optional(),
+	isRequired: z.boolean().optional()
+});
 const argument = z.object({
 	type: z.string(),
 	name: z.string().optional(),
@@ -23,12 +28,19 @@ const argument = z.object({
 	isRequired: z.boolean().optional()
 });
 const listOf = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).catch([]).default([]);
+const OFFICIAL = 'io.modelcontextprotocol.registry/official';
 const listed = z.object({
+	_meta: z
+		.object({ [OFFICIAL]: z.object({ status: z.string() }) })
+		.nullish()
+		.catch(null),
 	server: z.object({
 		name: z.string(),
 		title: z.string().nullish().catch(null),
 		description: z.string().catch(''),
 		version: z.string().catch(''),
+		repository: z.object({ url: z.string() }).nullish().catch(null),
+		websiteUrl: z.string().nullish().catch(null),
 		remotes: listOf(z.object({ type: z.string(), url: z.string(), headers: listOf(value) })),
 		packages: listOf(
 			z.object({
@@ -42,10 +54,13 @@ const listed = z.object({
 		)
 	})
 });
-const page = z.object({ servers: z.array(z.unknown()) });
+const page = z.object({
+	servers: z.array(z.unknown()),
+	metadata: z.object({ nextCursor: z.string() }).nullish().catch(null)
+});
 
-type Listed = z.output<typeof listed>['server'];
-type Package = Listed['packages'][number];
+type Listed = z.output<typeof listed>;
+type Package = Listed['server']['packages'][number];
 
 /** `address`: of the registry. The operator chose it, so it may be private. */
 export function createRegistrySearch(address: string): SearchRegistry {
@@ -67,26 +82,32 @@ export function createRegistrySearch(address: string): SearchRegistry {
 		if (status !== 200 || truncated || !answer.success) {
 			throw new AppError(
 				'unavailable',
-				`Couldn’t search for MCP servers: ${url.host} answered something else (status ${status}).`
+				status === 200
+					? `Couldn’t search for MCP servers: what ${url.host} answered isn’t a list of servers.`
+					: `Couldn’t search for MCP servers: ${url.host} answered with status ${status}. Try again later.`
 			);
 		}
-		return answer.data.servers.slice(0, MOST).flatMap((each) => {
-			const server = listed.safeParse(each).data?.server;
-			return server ? [entryOf(server)] : [];
+		const { servers, metadata } = answer.data;
+		const data = servers.slice(0, MOST).flatMap((each) => {
+			const found = listed.safeParse(each).data;
+			return found && statusOf(found) !== 'deleted' ? [entryOf(found)] : [];
 		});
+		return { data, hasMore: servers.length > MOST || Boolean(metadata?.nextCursor) };
 	};
 }
 
-function entryOf(server: Listed): McpRegistryEntry {
-	const { name, title, description, version, remotes, packages } = server;
+const statusOf = ({ _meta }: Listed): string | undefined => _meta?.[OFFICIAL].status;
+
+function entryOf(found: Listed): McpRegistryEntry {
+	const { name, title, description, version, remotes, packages, repository, websiteUrl } = found.server;
 	const ways = [
 		...remotes.flatMap((remote): McpRegistryWay[] => {
 			const isTaken = remote.type === 'streamable-http' && /^https?:\/\/[^{}]+$/.test(remote.url);
-			return isTaken ? [{ type: 'http', url: remote.url.slice(0, 2048), headers: namesOf(remote.headers) }] : [];
+			return isTaken ? [{ type: 'http', url: remote.url.slice(0, 2048), headers: neededOf(remote.headers) }] : [];
 		}),
 		...packages.flatMap((each): McpRegistryWay[] => {
 			const command = commandOf(each);
-			return command ? [{ type: 'stdio', ...command, env: namesOf(each.environmentVariables) }] : [];
+			return command ? [{ type: 'stdio', ...command, env: neededOf(each.environmentVariables) }] : [];
 		})
 	];
 	return {
@@ -94,12 +115,22 @@ function entryOf(server: Listed): McpRegistryEntry {
 		title: title ? plainLine(title).slice(0, 200) : null,
 		description: plainLine(description).slice(0, 500),
 		version: plainLine(version).slice(0, 50),
+		page: [repository?.url, websiteUrl].find(isPage) ?? null,
+		isDeprecated: statusOf(found) === 'deprecated',
 		ways: ways.slice(0, 8)
 	};
 }
 
-function namesOf(values: readonly z.output<typeof value>[]): string[] {
-	return values.flatMap(({ name, isRequired }) => (isRequired ? [name.slice(0, 128)] : [])).slice(0, 64);
+function isPage(address: string | null | undefined): address is string {
+	const url = URL.parse(address ?? '');
+	return url?.protocol === 'https:' && url.username === '' && url.password === '' && url.href.length <= 2048;
+}
+
+function neededOf(values: readonly z.output<typeof value>[]): { name: string; about: string }[] {
+	return values
+		.filter(({ isRequired }) => isRequired)
+		.map(({ name, description = '' }) => ({ name: name.slice(0, 128), about: plainLine(description).slice(0, 300) }))
+		.slice(0, 64);
 }
 
 /** null for what this can't start. */
