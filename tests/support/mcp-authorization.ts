@@ -12,6 +12,10 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	grants: URLSearchParams[];
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
+	/** Tokens that it was told to end. */
+	revoked: string[];
+	/** Forgets the clients that registered: their page says so, and nobody comes back from it. */
+	forget(): void;
 	/** Ends all access tokens, and with `renewals` those for renewing, too. */
 	expire(what?: 'renewals'): void;
 }
@@ -22,6 +26,8 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 	const tokens = new Set<string>();
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
+	const revoked: string[] = [];
+	const known = new Set<string>();
 	const wrong = new Map<string, object>();
 	const codes = new Map<string, { challenge: string; client: string; redirect: string }>();
 
@@ -66,6 +72,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 				authorization_endpoint: `${origin}/authorize`,
 				token_endpoint: `${origin}/token`,
 				registration_endpoint: `${origin}/register`,
+				revocation_endpoint: `${origin}/revoke`,
 				response_types_supported: ['code'],
 				grant_types_supported: ['authorization_code', 'refresh_token'],
 				token_endpoint_auth_methods_supported: ['none'],
@@ -77,6 +84,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 			const code = randomUUID();
 			const redirect = searchParams.get('redirect_uri') ?? '';
 			const [client, challenge] = [searchParams.get('client_id') ?? '', searchParams.get('code_challenge') ?? ''];
+			if (!known.has(client)) return json({ error: 'invalid_client' }, 400);
 			if (searchParams.get('code_challenge_method') !== 'S256') return json({ error: 'invalid_request' }, 400);
 			codes.set(code, { challenge, client, redirect });
 			const back = new URL(redirect);
@@ -89,7 +97,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 			response.writeHead(302, { location: back.href }).end();
 			return true;
 		}
-		if (pathname === '/register' || pathname === '/token') {
+		if (pathname === '/register' || pathname === '/token' || pathname === '/revoke') {
 			const chunks: Buffer[] = [];
 			request.on('data', (chunk: Buffer) => chunks.push(chunk));
 			request.on('end', () => {
@@ -98,8 +106,15 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 					const granted = grant(new URLSearchParams(text));
 					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
 				}
+				if (pathname === '/revoke') {
+					const token = new URLSearchParams(text).get('token') ?? '';
+					revoked.push(token);
+					if (renewals.delete(token)) tokens.clear();
+					return json({});
+				}
 				const about = JSON.parse(text) as { client_name: string };
 				clients.push(about.client_name);
+				known.add(`client-${clients.length}`);
 				return json({ ...about, client_id: `client-${clients.length}` }, 201);
 			});
 			return true;
@@ -118,5 +133,5 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		if (what === 'renewals') renewals.clear();
 	};
 	const server = await startFixtureHttp(before);
-	return { ...server, clients, tokens, grants, wrong, expire };
+	return { ...server, clients, tokens, grants, wrong, revoked, forget: () => known.clear(), expire };
 }

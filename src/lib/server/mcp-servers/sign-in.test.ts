@@ -118,6 +118,35 @@ describe('E36: signing in to a server', () => {
 		}
 	});
 
+	test('signing out tells the server to end what it gave; one that doesn’t answer to that is signed out of all the same', async () => {
+		await signIn();
+		await servers.signOut('office');
+		expect(remote.revoked).toEqual([expect.stringMatching(/^renewal-/)]);
+		expect(remote.tokens.size).toBe(0);
+		await expect.poll(() => office().signIn).toBe('wanted');
+		await signIn();
+		await remote.stop();
+		await servers.signOut('office');
+		expect(office().signIn).not.toBe('done');
+		remote = await startAuthorizedServer();
+	});
+
+	test('with a client that the server has forgotten leads nowhere once; the next time another one is registered', async () => {
+		await signIn();
+		remote.expire('renewals');
+		remote.forget();
+		servers.reconnect('office');
+		await expect.poll(() => office().signIn).toBe('wanted');
+		const lost = await servers.startSignIn('office', BACK, ORIGIN);
+		expect((await fetch(lost.url, { redirect: 'manual' })).status).toBe(400);
+		expect(remote.clients).toHaveLength(1);
+		await signIn();
+		expect(remote.clients).toHaveLength(2);
+		// The new one is kept.
+		await servers.startSignIn('office', BACK, ORIGIN).then(({ url }) => visit(url));
+		expect(remote.clients).toHaveLength(2);
+	});
+
 	test('an answer counts once, for the one who started it, and with the right state', async () => {
 		const { url } = await servers.startSignIn('office', BACK, ORIGIN);
 		const answer = await visit(url);

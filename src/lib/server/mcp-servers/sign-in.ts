@@ -56,11 +56,13 @@ export interface SignIns {
 	start(name: string, url: string, callback: string): Promise<string>;
 	/** @throws AppError conflict if it wasn't started here or took too long; unavailable */
 	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
+	/** Also tells the server to end what it gave, if it can be told. */
 	remove(name: string): Promise<void>;
 }
 
 const ENTRY = 'SIGN_IN';
 const LONGEST_MS = 10 * 60 * 1000;
+const REVOKE_MS = 5_000;
 const MAX_REASON = 300;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -69,9 +71,10 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 export function createSignIns(vault: Vault, idOf: (name: string) => string): SignIns {
 	/** By name of the server. */
 	const pendings = new Map<string, Pending>();
+	const stored = async (name: string) => parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
-		const stored = parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
-		return stored?.url === url ? stored : null;
+		const signIn = await stored(name);
+		return signIn?.url === url ? signIn : null;
 	};
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
@@ -137,8 +140,10 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 			const signIn: SignIn = { id: randomUUID(), url, callback };
 			const state = randomBytes(32).toString('base64url');
 			const pending: Pending = { signIn, state, verifier: '', startedAt: performance.now() };
-			// A client is registered for one address to come back to.
-			if (before?.client && before.callback === callback) signIn.client = before.client;
+			// A client is registered for one address to come back to. If nobody came back the last time, the server may have
+			// forgotten it and say so only to the person: then another one is registered.
+			const isKnown = before?.callback === callback && pendings.get(name)?.signIn.url !== url;
+			if (isKnown && before.client) signIn.client = before.client;
 			let address: URL | null = null;
 			await run(providerOf(name, signIn, { open: (target) => void (address = target), pending }), url);
 			const opened = address as URL | null;
@@ -165,7 +170,10 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 
 		async remove(name) {
 			pendings.delete(name);
+			const signIn = await stored(name);
 			await vault.remove(idOf(name), ENTRY);
+			// Here it has ended in any case; there it ends by itself some time.
+			if (signIn) await revoke(signIn).catch(() => undefined);
 		}
 	};
 }
@@ -189,6 +197,28 @@ async function run(
 		const reason = plainLine(error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
 		throw new AppError('unavailable', `Couldn’t sign in: ${reason}`, { cause: error });
 	}
+}
+
+/** RFC 7009. The token for renewing ends the others with it. */
+async function revoke(signIn: SignIn): Promise<void> {
+	const metadata = signIn.discovery?.authorizationServerMetadata ?? {};
+	const endpoint = 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
+	const { access_token: access, refresh_token: renewal } = signIn.tokens ?? {};
+	const token = renewal ?? access;
+	if (typeof endpoint !== 'string' || !token) return;
+	const secret = clientSecret(signIn);
+	const body = new URLSearchParams({
+		token,
+		token_type_hint: renewal ? 'refresh_token' : 'access_token',
+		client_id: signIn.client?.client_id ?? '',
+		...(secret !== undefined && { client_secret: secret })
+	});
+	await signInFetch(signIn.url)(endpoint, {
+		method: 'POST',
+		headers: { 'content-type': 'application/x-www-form-urlencoded' },
+		body,
+		signal: AbortSignal.timeout(REVOKE_MS)
+	});
 }
 
 function clientSecret({ client }: SignIn): string | undefined {

@@ -29,6 +29,8 @@ export interface Questions {
 	 * @throws AppError `not_found` if it's not open (any more); `invalid_input` with a sentence about what doesn't fit
 	 */
 	reply(conversationId: string, id: string, reply: QuestionReply): void;
+	/** Whether a question of it is open. */
+	isAsking(conversationId: string): boolean;
 }
 
 /** Of all chats; the oldest are asked about again. */
@@ -72,6 +74,7 @@ export function createQuestions(): Questions {
 			}
 			asked.end(action === 'accept' && fields ? { action, content: readContent(fields, content) } : { action });
 			open.delete(id);
-		}
+		},
+		isAsking: (conversationId) => [...open.values()].some((each) => each.conversationId === conversationId)
 	};
 }
