@@ -168,6 +168,8 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			isUnanswered = signal.aborted && reply.action === 'cancel';
 			return reply;
 		};
+		/** A question is over with its call, however that ended. */
+		const over = new AbortController();
 		try {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
@@ -175,7 +177,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 				async sample(request, within) {
 					questions += 1;
 					if (!context.ask || !context.sample || questions > MAX_QUESTIONS) return null;
-					const stop = AbortSignal.any([signal, within]);
+					const stop = AbortSignal.any([signal, within, over.signal]);
 					const sample = { prompt: promptOf(request), maxTokens: request.maxTokens };
 					const question = { server: server.name, message: 'It wants to ask the model of this chat.', sample };
 					const grant = `sample ${server.name} ${server.digest}`;
@@ -185,7 +187,8 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 				async ask(question, within) {
 					questions += 1;
 					if (!context.ask || questions > MAX_QUESTIONS) return { action: 'decline' };
-					return answered(context.ask({ server: server.name, ...question }, AbortSignal.any([signal, within])));
+					const stop = AbortSignal.any([signal, within, over.signal]);
+					return answered(context.ask({ server: server.name, ...question }, stop));
 				},
 				onProgress: (message) => {
 					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
@@ -197,6 +200,8 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 		} catch (reason) {
 			const [error, message] = whyOf(reason, tool, { signal, isUnanswered });
 			return { error, message, output: failed(error, message).output, truncated: false };
+		} finally {
+			over.abort();
 		}
 	}
 }

@@ -86,7 +86,8 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	// Loaded on demand: most installations have no MCP server.
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
-	const { transport, said, end } = await openTransport(target);
+	const calls = createCalls();
+	const { transport, said, end, watch } = await openTransport(target);
 	const secretsOf = () =>
 		target.type === 'stdio'
 			? Object.values(target.env)
@@ -107,7 +108,6 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() } }
 		}
 	);
-	const calls = createCalls();
 	client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
 		const question = readElicitation(redaction.value(params));
 		return (question && (await calls.asking()?.ask(question, mcpReq.signal))) ?? { action: 'decline' };
@@ -141,6 +141,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		await close();
 		throw why(error);
 	}
+	watch();
 	// Invalid lines and broken streams: affected calls fail themselves.
 	client.onerror = () => undefined;
 	client.onclose = () => {
@@ -194,7 +195,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			program.stderr?.on('data', (chunk: Buffer) => {
 				tail = (tail + chunk.toString()).slice(-MAX_LAST_WORDS);
 			});
-			return { transport: program, said: () => tail, end: async () => undefined };
+			return { transport: program, said: () => tail, end: async () => undefined, watch: () => undefined };
 		}
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
 			requestInit: { headers: { ...at.headers } },
@@ -203,28 +204,56 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		});
 		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
-		return { transport: http, said: () => '', end };
+		// The client waits on for the answer of a call whose stream has ended for good.
+		const awaited = new Map<unknown, CallOptions>();
+		const send = http.send.bind(http);
+		http.send = (message, sending) => {
+			const call = calls.current();
+			if (!call || Array.isArray(message) || !('method' in message && 'id' in message)) return send(message, sending);
+			const { id } = message;
+			awaited.set(id, call);
+			const onRequestStreamEnd = () => {
+				sending?.onRequestStreamEnd?.();
+				if (awaited.delete(id)) calls.lose(call);
+			};
+			return send(message, { ...sending, onRequestStreamEnd });
+		};
+		/** Once connected, because the client sets its own receiver then. */
+		const watch = () => {
+			const receive = http.onmessage;
+			http.onmessage = (message) => {
+				if (!('method' in message)) awaited.delete(message.id);
+				receive?.(message);
+			};
+		};
+		return { transport: http, said: () => '', end, watch };
 	}
 }
 
 /** Finds the call that a request of the server belongs to, because the protocol doesn't say. */
 function createCalls() {
-	const running = new Set<CallOptions>();
+	const running = new Map<CallOptions, (reason: Error) => void>();
 	const context = new AsyncLocalStorage<CallOptions>();
 	return {
 		async during<Result>(call: CallOptions, task: () => Promise<Result>): Promise<Result> {
-			running.add(call);
+			const lost = Promise.withResolvers<never>();
+			running.set(call, lost.reject);
 			try {
-				return await context.run(call, task);
+				return await Promise.race([context.run(call, task), lost.promise]);
 			} finally {
 				running.delete(call);
 			}
+		},
+		/** The call that this is done for; null for none. */
+		current: (): CallOptions | null => context.getStore() ?? null,
+		lose(call: CallOptions): void {
+			running.get(call)?.(new Error('It closed the connection before it answered.'));
 		},
 		/** Null outside of calls, and if it could be one of several chats. In one chat it's the same person anyway. */
 		asking(): CallOptions | null {
 			const own = context.getStore();
 			if (own) return running.has(own) ? own : null;
-			const calls = [...running];
+			const calls = [...running.keys()];
 			const newest = calls.at(-1);
 			const isOneChat = newest?.folder !== undefined && calls.every(({ folder }) => folder === newest.folder);
 			return newest && (calls.length === 1 || isOneChat) ? newest : null;
@@ -271,7 +300,7 @@ function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Hiding
 function reasonOf(error: unknown, target: Target, said: string, { text }: Hiding): string {
 	const message = plainLine(text(sentenceOf(error, target)), MAX_REASON);
 	const lastWords = plainLine(text(said).trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
-	return lastWords === '' ? message : `${message} Its last output: ${lastWords}`;
+	return lastWords === '' ? message : `${message.replace(/[^.!?…]$/, '$&.')} Its last output: ${lastWords}`;
 }
 
 function sentenceOf(error: unknown, target: Target): string {
@@ -285,9 +314,30 @@ function sentenceOf(error: unknown, target: Target): string {
 	if (status === 401 || status === 403) {
 		return `It refused access (status ${status}). Sign in, or add a header such as “Authorization”.`;
 	}
+	const refused = statusOf(error);
+	if (refused !== null) return `It answered with status ${refused}.${refused >= 500 ? ' Try again later.' : ''}`;
 	const inner = innermost(error) as NodeJS.ErrnoException;
-	if (error.message.includes('fetch failed')) return `Couldn’t connect: ${inner.code ?? inner.message}.`;
-	return error.message || error.name;
+	if (error.message.includes('fetch failed')) {
+		const { host } = new URL(target.type === 'http' ? target.url : 'http://local');
+		return `Couldn’t connect to ${host}: ${UNREACHABLE[inner.code ?? ''] ?? inner.code ?? inner.message}.`;
+	}
+	return error.message.replace(/^MCP error -?\d+: /, '') || error.name;
+}
+
+const UNREACHABLE: Record<string, string> = {
+	ECONNREFUSED: 'nothing answers there',
+	ECONNRESET: 'it closed the connection',
+	ENOTFOUND: 'there is no such host',
+	EAI_AGAIN: 'its address couldn’t be looked up',
+	ETIMEDOUT: 'it didn’t respond',
+	UND_ERR_CONNECT_TIMEOUT: 'it didn’t respond'
+};
+
+/** An HTTP status of 400 or more, which the client may only have in its message; null without one. */
+function statusOf(error: Error): number | null {
+	const { status } = error as Error & { status?: unknown };
+	const told = typeof status === 'number' ? status : Number(/ with HTTP (\d{3})$/.exec(error.message)?.[1]);
+	return told >= 400 ? told : null;
 }
 
 function innermost(error: Error): Error {

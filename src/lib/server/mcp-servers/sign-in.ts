@@ -125,7 +125,7 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 			const signIn = await read(name, url);
 			if (!signIn?.tokens) return null;
 			const open = () => {
-				throw new Error('Its sign-in has ended. Sign in again.');
+				throw new Error(`The sign-in to “${name}” has ended. Sign in again in Settings, MCP servers.`);
 			};
 			const provider = providerOf(name, signIn, { open });
 			const secrets = () => {
