@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import nodeModule from 'node:module';
 import { createServer as createTcpServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** In the package, this file and its imports are bundled into dist/bin. */
@@ -19,6 +19,8 @@ const END_MS = 5_000;
 const DOORS = process.platform === 'linux' ? 16 : 1;
 /** A second signal within this time is the same one. */
 const AGAIN_MS = 1_000;
+/** Parts of the build that only a setting asks for: the app loads them before it answers anybody. */
+const ON_REQUEST = /^(opentelemetry|postgres)\.js-/;
 /** Without PORT, the first free one of these is used. */
 const PORTS = Array.from({ length: 10 }, (_, index) => 3000 + index);
 if (Number(process.versions.node.split('.')[0]) < 24) {
@@ -36,7 +38,9 @@ nodeModule.enableCompileCache(`${root}node_modules/.cache/compiled`);
 const { loadConfig } = await import('./src/lib/server/config.ts');
 const { securityHeaders } = await import('./src/lib/server/access/door.ts');
 const { lingerAfter } = await import('./src/lib/server/linger.ts');
+const { createLog, logUnexpected } = await import('./src/lib/server/log.ts');
 const config = orExit(() => loadConfig(process.env));
+const log = createLog(undefined, config.log);
 
 if (isClone) await (await import('./scripts/build.ts')).buildIfStale();
 
@@ -64,7 +68,8 @@ async function loadAll() {
 	const files = folders.flatMap(({ name }) =>
 		readdirSync(join(chunks, name), { recursive: true, encoding: 'utf8' }).map((path) => join(chunks, name, path))
 	);
-	await Promise.all(files.filter((path) => path.endsWith('.js')).map((path) => import(pathToFileURL(path).href)));
+	const wanted = files.filter((path) => path.endsWith('.js') && !ON_REQUEST.test(basename(path)));
+	await Promise.all(wanted.map((path) => import(pathToFileURL(path).href)));
 }
 
 /** Set here as well as by the app: the adapter serves files, and answers what it cannot read, before it asks the app. */
@@ -109,7 +114,7 @@ async function answer(
 			response.end('Not found');
 		});
 	} catch (error) {
-		console.error(error);
+		logUnexpected(log, error);
 		if (response.headersSent) return response.destroy();
 		response.statusCode = 500;
 		response.end('Something went wrong on the server.');
@@ -145,7 +150,8 @@ await open().catch((/** @type {NodeJS.ErrnoException} */ error) => {
 	process.exit(1);
 });
 // One that cannot take a connection for the moment goes on listening.
-for (const door of doors) door.on('error', (error) => console.error(`Couldn’t accept a connection: ${error.message}`));
+for (const door of doors)
+	door.on('error', (error) => log.error({ error: error.message }, 'couldn’t accept a connection'));
 /** @type {number | undefined} */
 let stoppingSince;
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
@@ -194,14 +200,18 @@ async function announce() {
 	const credentials = config.adminToken ? { authorization: `Bearer ${config.adminToken}` } : {};
 	const health = await fetch(`${url}/api/health`, { headers: credentials }).then((response) => response.json());
 	const { model, sandbox, skills } = health;
+	// Now, and not at an end that may be a crash.
+	nodeModule.flushCompileCache();
+	if (config.log.format === 'json') {
+		log.info({ url, model: model.id, sandbox: sandbox.name, skills }, `Listening on ${url}`);
+		return url;
+	}
 	console.log(`Listening on ${url}`);
 	console.log(`Model: ${model.offline ? 'Demo mode (no AI model; set OPENROUTER_API_KEY to connect one)' : model.id}`);
 	console.log(
 		`Scripts run in: ${sandbox.name}${sandbox.isolation.files ? '' : ' (scripts can read files on this computer)'}`
 	);
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
-	// Now, and not at an end that may be a crash.
-	nodeModule.flushCompileCache();
 	return url;
 }
 
@@ -213,11 +223,12 @@ async function stop(/** @type {string} */ signal) {
 		return;
 	}
 	stoppingSince = performance.now();
-	setTimeout(() => process.exit(1), Number(process.env.SHUTDOWN_TIMEOUT_MS || 10_000) + END_MS).unref();
+	const { shutdownDelayMs, shutdownTimeoutMs } = config;
+	setTimeout(() => process.exit(1), shutdownDelayMs + shutdownTimeoutMs + END_MS).unref();
 	// Requests are answered meanwhile: pages see their runs end, and new runs are refused with a reason.
 	const work = emitShutdown(signal);
 	for (const result of await Promise.allSettled(work)) {
-		if (result.status === 'rejected') console.error(`Not everything stopped cleanly: ${result.reason}`);
+		if (result.status === 'rejected') log.error({ error: String(result.reason) }, 'not everything stopped cleanly');
 	}
 	for (const door of doors) door.close();
 	// The last events are still on their way to open pages.

@@ -8,6 +8,7 @@ import { runAgent, type FitInput } from '../src/lib/server/agent/loop.ts';
 import { startTimeLimit } from '../src/lib/server/agent/time-limit.ts';
 import type { Toolbox } from '../src/lib/server/agent/tool.ts';
 import { eventStream, runEventFrames } from '../src/lib/server/http.ts';
+import { createLog } from '../src/lib/server/log.ts';
 import { createResponsesModel } from '../src/lib/server/models/responses/responses.ts';
 
 const [, , upstream = ''] = process.argv;
@@ -52,7 +53,7 @@ async function* relay(question: string, signal: AbortSignal): AsyncGenerator<{ s
 
 async function respond(request: IncomingMessage): Promise<Response> {
 	const question = await text(request);
-	return eventStream((signal) => runEventFrames(relay(question, signal)));
+	return eventStream(createLog(), (signal) => runEventFrames(relay(question, signal)));
 }
 
 const server = createServer((request, response) => {

@@ -50,13 +50,17 @@ export async function startPart(script: string, argument = ''): Promise<Part> {
 	};
 }
 
+export type MeasuredApp = Part & Pick<App, 'dataDir' | 'signal' | 'restart'>;
+
 /** The whole application, with the model's server that is given. */
-export async function startMeasuredApp(upstream: Part): Promise<Part & { dataDir: string }> {
-	const env = { OPENROUTER_BASE_URL: `${upstream.url}/v1`, NODE_OPTIONS: `--import=${PROBE}` };
+export async function startMeasuredApp(upstream: Part, more: Record<string, string> = {}): Promise<MeasuredApp> {
+	const env = { OPENROUTER_BASE_URL: `${upstream.url}/v1`, NODE_OPTIONS: `--import=${PROBE}`, ...more };
 	const app = await startApp({ env });
 	return {
 		url: app.url,
 		dataDir: app.dataDir,
+		signal: app.signal,
+		restart: app.restart,
 		usage: usageOfApp(app),
 		ask(order, onData, runId = randomUUID()) {
 			const message = { id: randomUUID(), role: 'user', content: order };

@@ -11,6 +11,7 @@ import { benchPromptCache } from './prompt-cache.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRegistry } from './registry.ts';
 import { benchRelay } from './relay.ts';
+import { benchLoad, benchNews, benchTakeover } from './replicas.ts';
 import { benchFirstText, benchStart } from './server.ts';
 import { benchSandboxes } from './sandboxes.ts';
 import { benchHandler, benchScript } from './skills.ts';
@@ -34,6 +35,9 @@ const benches = [
 	benchPromptCache,
 	benchRegistry,
 	benchInstalling,
+	benchTakeover,
+	benchNews,
+	benchLoad,
 	benchStart
 ];
 await runCases(benches.map((bench) => ({ name: bench.name, run: bench })));

@@ -8,6 +8,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { findSecondChromium } from '../tests/support/chromium.ts';
+import { lacksPostgres } from '../tests/support/postgres.ts';
 import { missingPackages } from '../tests/support/sandbox-packages.ts';
 import { buildAnew } from './build.ts';
 import { CHECKS, runChecks } from './checks.ts';
@@ -41,7 +42,11 @@ await clearReports(root);
 const tested = addTotals([await checks(), await unitTests(), ...(await sandboxAndBuiltTests())]);
 const totals = addTotals([tested, ...(tested.failed === 0 ? [await protocolsPage()] : [])]);
 console.log(`\n${slowestNote(results)}`);
-const missing = [...missingPackages(), ...(secondBrowser?.path === null ? ['chromium'] : [])];
+const missing = [
+	...missingPackages(),
+	...(lacksPostgres() ? ['postgresql'] : []),
+	...(secondBrowser?.path === null ? ['chromium'] : [])
+];
 const note = skippedNote(totals.skipped, missing);
 if (note) console.log(`\n${note}`);
 if (!existsSync(join(root, '.ci/programs/node_modules'))) {

@@ -6,7 +6,8 @@ import { loadConfig } from '$lib/server/config.ts';
 import { DataFolderInUse } from '$lib/server/data-folder.ts';
 import { checkCaller, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
 import { enter, securityHeaders } from '$lib/server/access/door.ts';
-import { errorResponseFor } from '$lib/server/http.ts';
+import { errorResponseFor, isUnexpected } from '$lib/server/http.ts';
+import { createLog, logUnexpected } from '$lib/server/log.ts';
 import { ApiError } from '$lib/server/protocols/responses/errors.ts';
 import { upgrade } from '$lib/server/upgrade.ts';
 
@@ -14,6 +15,9 @@ import { upgrade } from '$lib/server/upgrade.ts';
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
 
 /** Reachable without a session. Kit serves scripts and styles before this hook. */
+/** A load balancer asks them, which has no token and names the host as it likes. They tell nothing that is secret. */
+const PROBES: readonly (string | null)[] = ['/health', '/ready'];
+
 const LOGIN_ROUTES: readonly (string | null)[] = [
 	'/login',
 	'/api/session',
@@ -48,6 +52,7 @@ function shutDown(reason: string, waitFor?: (work: Promise<void>) => void): void
 	const closing = kept.openrouterSkills?.then(async (app) => {
 		// A second, impatient shutdown; the first call continues from here.
 		const graceMs = reason === 'now' ? 0 : app.config.shutdownTimeoutMs;
+		await app.readiness.stop(reason === 'now' ? 0 : app.config.shutdownDelayMs);
 		await Promise.all([app.runner.close(graceMs), app.responses.close(graceMs)]);
 		if (reason !== 'now') await app.close();
 	});
@@ -58,9 +63,12 @@ export const handle: Handle = async ({ event, resolve }) => {
 	const app = await kept.openrouterSkills;
 	if (!app) throw new Error('couldn’t start the app');
 	event.locals.app = app;
-	const response = await admit(event).then(
-		async () => asJson(event, await resolve(event, resolving(app))),
-		(error: unknown) => refusal(event, error)
+	const { method, headers: given } = event.request;
+	const response = await app.telemetry.request({ method, route: event.route.id, headers: given }, () =>
+		admit(event).then(
+			async () => asJson(event, await resolve(event, resolving(app))),
+			(error: unknown) => refusal(event, error)
+		)
 	);
 	// Proxies must not cache what only this client may see.
 	const headers: [string, string][] = [
@@ -85,6 +93,11 @@ function resolving({ models }: App): ResolveOptions {
 async function admit(event: RequestEvent): Promise<void> {
 	const { config, login, dataFolder } = event.locals.app;
 	const { method, headers } = event.request;
+	const isScraped = event.route.id === '/metrics' && login.mayScrape(headers.get('authorization'));
+	if (isScraped || PROBES.includes(event.route.id)) {
+		event.locals.caller = MANAGER;
+		return;
+	}
 	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
 	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
 	// Also without a key: clients tell by it which of OpenAI's endpoints there are.
@@ -118,8 +131,8 @@ function asJson({ request, route }: RequestEvent, response: Response): Response 
 }
 
 /** JSON for programs; a browser asking for a page goes to the login page, which leads back. */
-function refusal({ request, route, url, isDataRequest }: RequestEvent, error: unknown): Response {
-	if (!(error instanceof AppError || error instanceof ApiError)) logError(url.pathname, error);
+function refusal({ request, route, url, isDataRequest, locals }: RequestEvent, error: unknown): Response {
+	if (isUnexpected(error)) logUnexpected(locals.app.log, error, { route: route.id });
 	const isPage = request.method === 'GET' && !isDataRequest && !isProgramRoute(route.id ?? url.pathname);
 	if (!isPage || !(error instanceof AppError && error.code === 'unauthorized')) {
 		return errorResponseFor(route.id ?? url.pathname, error);
@@ -128,11 +141,8 @@ function refusal({ request, route, url, isDataRequest }: RequestEvent, error: un
 	return new Response(null, { status: 303, headers: { location } });
 }
 
-function logError(path: string, error: unknown): void {
-	process.stderr.write(`${JSON.stringify({ path, error: String(error) })}\n`);
-}
-
 export const handleError: HandleServerError = ({ error, event, status }) => {
-	if (status >= 500) logError(event.url.pathname, error);
+	// Without an app there is nobody who could have been told to write it in another way.
+	if (status >= 500) logUnexpected(event.locals.app?.log ?? createLog(), error, { route: event.route.id });
 	return { message: status === 404 ? 'Page not found' : 'Something went wrong on the server.' };
 };

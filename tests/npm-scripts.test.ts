@@ -40,7 +40,7 @@ test('CI runs on Linux, macOS and Windows, with files and scripts that are there
 
 test('.ci/run installs all that tests need of a machine', () => {
 	const install = /apt-get install .*/.exec(readFileSync(join(root, '.ci/run'), 'utf8'))?.[0].split(' ');
-	expect(install).toEqual(expect.arrayContaining([...TEST_PACKAGES, 'chromium']));
+	expect(install).toEqual(expect.arrayContaining([...TEST_PACKAGES, 'postgresql', 'chromium']));
 });
 
 test('npm run test:mutation breaks files that are there, and asks tests that are there', () => {

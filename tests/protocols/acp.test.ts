@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import { afterEach, expect, test, vi } from 'vitest';
+import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import { type AcpRig, openAcpRig } from '../support/acp-rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { call, gate, reasoning, response, text } from '../support/model-server.ts';
@@ -276,6 +277,33 @@ test('D27: a command runs in the editor’s terminal once it was allowed, each t
 	expect(await running).toBe('cancelled');
 	expect(editor.killed).toEqual(['terminal-2']);
 	expect(editor.questions).toHaveLength(2);
+});
+
+test('D27, E13: what is done through the editor is a step of the chat; among the runs are only calls that were denied', async () => {
+	rig = await openAcpRig([
+		call('editor_read', { path: 'main.ts' }),
+		call('editor_write', { path: 'new.ts', content: 'export {};' }),
+		call('editor_run', { command: 'echo allowed' }),
+		call('editor_run', { command: 'echo denied' }),
+		text('Done.')
+	]);
+	await rig.put('main.ts', 'const one = 1;');
+	const editor = await rig.start({ answers: ['once', 'once', 'deny'] });
+	const session = await editor.open();
+	expect(await editor.ask(session, 'Do it')).toBe('end_turn');
+	expect(await editor.leave()).toBe(0);
+	const store = await openSqliteStore(join(rig.dataDir, 'app.sqlite'));
+	const parts = (await store.messages.list(session)).flatMap((message) => message.parts);
+	const steps = parts.flatMap((part) => (part.type === 'tool' ? [[part.name, part.status, part.arguments]] : []));
+	expect(steps).toEqual([
+		['editor_read', 'done', '{"path":"main.ts"}'],
+		['editor_write', 'done', '{"path":"new.ts","content":"export {};"}'],
+		['editor_run', 'done', '{"command":"echo allowed"}'],
+		['editor_run', 'failed', '{"command":"echo denied"}']
+	]);
+	const { data } = await store.skillExecutions.list({}, { page: 1, limit: 10 });
+	expect(data.map(({ skillId, errorType }) => [skillId, errorType])).toEqual([['editor_run', 'ApprovalDenied']]);
+	await store.close();
 });
 
 test('D27: an editor that hands out no files and terminals gets no tool to change or run anything, and the rest works', async () => {

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { call, gate, status, text, type Reply } from '../support/model-server.ts';
-import { createResponsesRigs, type ResponsesRig } from '../support/responses-rig.ts';
+import { createResponsesRigs, openResponses, type ResponsesRig } from '../support/responses-rig.ts';
 
 const rigs = createResponsesRigs({
 	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
@@ -216,4 +216,30 @@ test('F12: bodies that are wrong are refused, and never a 500; what can’t be a
 		expect((await rig.get(`/conversations/${odd}`)).status).toBe(404);
 		expect((await rig.get(`/conversations/${odd}/items/x`)).status).toBe(404);
 	}
+});
+
+test('F12: all conversations of a key have a limit together, which says what to do; deleting one makes room', async () => {
+	const own = await openResponses({ script: [text('Yes.')], env: { RESPONSES_MB: '1' } });
+	const [mine, others] = ['key_full', 'key_other'].map(
+		(apiKey) => new OpenAI({ baseURL: own.url, apiKey, maxRetries: 0 })
+	) as [OpenAI, OpenAI];
+	const much = user('x'.repeat(400_000));
+	const first = await mine.conversations.create({ items: [much] });
+	const second = await mine.conversations.create({ items: [much] });
+	const full = {
+		...{ status: 400, code: 'storage_full' },
+		message: expect.stringMatching(/1 MB together. Delete some .* or have RESPONSES_MB raised/)
+	};
+	await expect(mine.conversations.items.create(second.id, { items: [much] })).rejects.toMatchObject(full);
+	await expect(mine.conversations.create({ items: [much] })).rejects.toMatchObject(full);
+	expect((await mine.conversations.items.list(second.id)).data).toHaveLength(1);
+	expect((await others.conversations.create({ items: [much] })).id).toMatch(/^conv_/);
+	// A key that is just below is told so before the model is asked.
+	await mine.conversations.items.create(second.id, { items: [user('x'.repeat(247_000))] });
+	const asked = { model: 'any', input: 'Hi', conversation: second.id };
+	await expect(mine.responses.create(asked)).rejects.toMatchObject({ ...full, param: 'conversation' });
+	expect(own.model?.requests).toHaveLength(0);
+	await mine.conversations.delete(first.id);
+	expect((await mine.responses.create(asked)).output_text).toBe('Yes.');
+	await own.close();
 });

@@ -33,7 +33,11 @@ async function putSuiteSkills(rig: McpRig): Promise<void> {
 	};
 	await rig.put('suite/SKILL.md', '---\nname: suite\ndescription: For the suite.\n---\nText.');
 	const greet = { ...tool('greet'), script: 'scripts/greet.js', parameters: { name: { type: 'string' } } };
-	await rig.put('suite/tools.json', JSON.stringify([...Object.keys(scripts).map(tool), slow, greet]));
+	const remove = { ...tool('confirm_delete'), parameters: { filename: { type: 'string' } } };
+	await rig.put('suite/tools.json', JSON.stringify([...Object.keys(scripts).map(tool), remove, slow, greet]));
+	// Long enough for a task, which then asks whether the host is allowed.
+	const lack = 'sleep 1.2; echo "getaddrinfo ENOTFOUND api.example.org" >&2; exit 1\n';
+	await rig.put('suite/scripts/confirm_delete.sh', lack);
 	for (const [name, text] of Object.entries(scripts)) await rig.put(`suite/scripts/${name}.sh`, `${text}\n`);
 	await rig.put('suite/scripts/slow.js', SLOW);
 	await rig.put('suite/scripts/greet.js', 'export default ({ name }) => `Hello, ${name}!`;\n');

@@ -1,9 +1,13 @@
 /** Responses in the background: they outlive their client, and a stream of them can be taken up again (F12). */
 import OpenAI from 'openai';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../src/lib/server/log.ts';
+import { createBackground } from '../../src/lib/server/protocols/responses/background.ts';
+import { Waiters } from '../../src/lib/server/runs/waiters.ts';
 import { eventually } from '../support/eventually.ts';
 import { call, gate, hang, reasoning, text, type Reply } from '../support/model-server.ts';
 import { processesWith } from '../support/processes.ts';
+import { mostReactions } from '../support/reactions.ts';
 import {
 	createResponsesRigs,
 	openResponses,
@@ -230,6 +234,43 @@ describe('a response in the background', () => {
 		rest.open();
 		expect(await far).toEqual([]);
 	});
+});
+
+test('F12: a stream that is followed through many events keeps nothing for each of them, nor for who has left', async () => {
+	await open([]);
+	const { responses } = rig.app.store;
+	const background = createBackground({ responses, log: createLog(() => undefined) });
+	const body = { id: 'resp_long', status: 'queued', background: true };
+	const common = { apiKeyId: null, previousId: null, sessionId: 's', items: [], inputCount: 0, createdAt: '2026' };
+	const stored = { ...common, id: 'resp_long', body, isRunning: false };
+	const more = new Waiters();
+	const stays = new AbortController().signal;
+	const events: number[] = [];
+	const most = await mostReactions(async () => {
+		await background.start(stored, async function* (signal, save) {
+			for (let at = 0; at < 100; at += 1) {
+				yield { type: 'response.output_item.done', sequence_number: at };
+				// Only once it was read, so that each is waited for.
+				while (events.length <= at) await more.wait(signal);
+			}
+			await save({ ...stored, body: { ...body, status: 'completed' } });
+			yield { type: 'response.completed', sequence_number: 100 };
+		});
+		const place = { after: 0, apiKeyId: null };
+		for await (const { sequence_number: at } of background.follow('resp_long', place, stays)) {
+			// Another one, that waits for the next and leaves.
+			const leaving = new AbortController();
+			const other = background.follow('resp_long', { after: at + 1, apiKeyId: null }, leaving.signal);
+			const next = other.next();
+			leaving.abort();
+			await next;
+			events.push(at);
+			more.wake();
+		}
+	});
+	expect(events).toEqual(Array.from({ length: 101 }, (_, at) => at));
+	expect(most).toBeLessThan(10);
+	await background.close(0);
 });
 
 describe('when the server stops', () => {

@@ -1,37 +1,11 @@
 /** Tools of the model’s server, and items that only it knows: passed on by `/v1/responses`, or left out with a remark. */
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { call, item, status, text, type Reply } from '../support/model-server.ts';
-import {
-	createResponsesRigs,
-	openResponses,
-	type ResponsesRig,
-	type ResponsesRigOptions
-} from '../support/responses-rig.ts';
+import { describe, expect, test } from 'vitest';
+import { item, status, text } from '../support/model-server.ts';
+import { openResponses } from '../support/responses-rig.ts';
+import { createToolsRig, NO_SEARCH, refusal, say, SEARCH } from '../support/tools-rig.ts';
 
-const SKILLS = {
-	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
-	'demo/scripts/say.sh': 'echo "said: $*"\n'
-};
-const SAY = call('use_skill', { skill: 'demo', script: 'scripts/say.sh', args: ['hello'] });
-const SEARCH = { type: 'web_search', search_context_size: 'low' };
-const NO_SEARCH = 'The tool web_search was left out: the model’s server doesn’t offer it.';
-const refusal = (type: string) =>
-	status(400, {
-		error: { message: `Invalid value: '${type}'. Supported values are: 'function'.`, param: 'tools[0].type' }
-	});
-
-const rigs = createResponsesRigs(SKILLS);
-let rig: ResponsesRig;
-afterEach(() => rigs.settle());
-afterAll(() => rigs.close());
-const open = async (script: Reply[], more?: ResponsesRigOptions) => (rig = await rigs.open(script, more));
-
-const ask = (body: Record<string, unknown>, to = rig) => to.askFreely(body);
-const stream = (body: Record<string, unknown>) => rig.streamFreely(body);
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-const sent = (number: number): any => rig.model?.requests[number]?.body;
-const toolsSent = (number: number): string[] =>
-	(sent(number)?.tools ?? []).map(({ type, name }: { type: string; name?: string }) => name ?? type);
+const SAY = say('hello');
+const { open, model, ask, stream, sent, toolsSent } = createToolsRig();
 
 describe('F12: tools of the model’s server', () => {
 	test('are passed on as they are, what they did comes back unchanged, and the chain keeps it', async () => {
@@ -112,7 +86,7 @@ describe('F12: tools of the model’s server', () => {
 		await open([status(code, { error: { message } })], {});
 		const answer = await ask({ input: 'Hi', tools: [{ type: 'file_search' }] });
 		expect(answer.status).toBe(502);
-		expect(rig.model?.requests).toHaveLength(1);
+		expect(model().requests).toHaveLength(1);
 	});
 
 	test('a server that refuses ever more of them is asked 4 times at most', async () => {

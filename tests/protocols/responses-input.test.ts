@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { problemsOf } from '../support/open-responses.ts';
-import { text, type Reply } from '../support/model-server.ts';
+import { call, item, text, type Reply } from '../support/model-server.ts';
 import { createResponsesRigs, type ResponsesRig } from '../support/responses-rig.ts';
 
 const LONG = 'The always-on instructions of this skill. '.repeat(50);
-const SKILLS = { 'demo/SKILL.md': `---\nname: demo\ndescription: Says things.\n---\n${LONG}` };
+const SKILLS = {
+	'demo/SKILL.md': `---\nname: demo\ndescription: Says things.\n---\n${LONG}`,
+	'demo/scripts/say.sh': 'echo "said: $*"\n'
+};
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const rigs = createResponsesRigs(SKILLS);
@@ -77,6 +80,132 @@ describe('the items that a request brought', () => {
 		expect(told).not.toContain(PIXEL.slice(20));
 		await rig.resume(id);
 		expect((await client.responses.inputItems.list(id)).data).toEqual(data);
+	});
+
+	const PATCH = { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'a' } };
+	const FOUND = [
+		{ type: 'namespace', name: 'mcp__a', tools: [{ type: 'function', name: 'get', defer_loading: true }] },
+		{ type: 'web_search', search_context_size: 'low' }
+	];
+	/** Of every kind that the model gets in another form. */
+	const SENT = [
+		{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Patch it.' }] },
+		{ type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'late', defer_loading: true }] },
+		{ type: 'agent_message', author: '/root/one', content: [{ type: 'input_text', text: 'I am done.' }] },
+		{ type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: 'a "b"\n', status: 'incomplete' },
+		{ type: 'custom_tool_call_output', call_id: 'c1', output: 'ok' },
+		{ type: 'function_call', call_id: 'c2', name: 'files.read', namespace: 'mcp__a', arguments: '{"a":1}' },
+		{ type: 'function_call_output', call_id: 'c2', output: [{ type: 'input_text', text: '25' }] },
+		{ type: 'tool_search_call', call_id: 'c3', execution: 'client', arguments: { query: 'x' } },
+		{ type: 'tool_search_output', call_id: 'c3', execution: 'client', tools: FOUND },
+		{ type: 'local_shell_call', call_id: 'c4', status: 'completed', action: { type: 'exec', command: ['ls'] } },
+		{ type: 'local_shell_call_output', call_id: 'c4', output: 'a.txt' },
+		{ type: 'thing_of_tomorrow', data: { deep: [1] } },
+		{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] }
+	];
+	const expected = SENT.map((item) => ({ ...item, id: expect.any(String) }));
+	const modelsOwn = (at: number) => (rig.model?.requests[at]?.body.input ?? []) as Record<string, unknown>[];
+
+	test('F12: are shown as they were sent, whatever the model gets, from the response, its background and a conversation', async () => {
+		await open([text('Fine.'), text('Fine.'), text('Fine.'), text('Fine.')]);
+		const plain = await rig.askFreely({ input: SENT });
+		const { body } = await rig.get(`/responses/${plain.body.id}/input_items?order=asc`);
+		expect(body.data).toMatchObject(expected);
+		expect(JSON.stringify(body)).not.toMatch(/found_tools|told|as_model|apply_patch__/);
+		const given = modelsOwn(0);
+		expect(given).toContainEqual({
+			...{ type: 'function_call', call_id: 'c1', name: 'apply_patch', arguments: '{"input":"a \\"b\\"\\n"}' }
+		});
+		expect(given).toContainEqual({ type: 'function_call_output', call_id: 'c1', output: 'ok' });
+
+		const queued = await rig.askFreely({ input: SENT, background: true });
+		const path = `/responses/${queued.body.id}/input_items?order=asc`;
+		expect((await rig.get(path)).body.data).toMatchObject(expected);
+		await rig.resume(queued.body.id);
+		expect((await rig.get(path)).body.data).toMatchObject(expected);
+
+		const { id } = await client.conversations.create({ items: SENT.slice(0, 7) as never });
+		await rig.askFreely({ input: SENT.slice(7), conversation: id });
+		const kept = await rig.get(`/conversations/${id}/items?order=asc`);
+		expect(kept.body.data).toMatchObject([...expected, { type: 'message', role: 'assistant' }]);
+		const one = kept.body.data[3];
+		expect((await rig.get(`/conversations/${id}/items/${one.id}`)).body).toEqual(one);
+		await rig.askFreely({ input: 'And now?', conversation: id });
+		expect(modelsOwn(2)).toEqual(given);
+		expect(modelsOwn(3).slice(0, given.length - 1)).toEqual(given.slice(0, -1));
+	});
+
+	test('F12: a chain goes on from them, and what they were is nowhere in its request', async () => {
+		await open([text('Fine.'), text('Fine.')]);
+		const { body } = await rig.askFreely({ input: SENT, tools: [PATCH] });
+		await rig.askFreely({ input: 'And now?', tools: [PATCH], previous_response_id: body.id });
+		const [first, second] = [modelsOwn(0), modelsOwn(1)];
+		expect(second.slice(0, first.length)).toEqual(first);
+		expect(JSON.stringify(second)).not.toMatch(/custom_tool_call|tool_search_call|additional_tools|as_model/);
+		const names = ((rig.model?.requests[1]?.body.tools ?? []) as { name?: string }[]).map(({ name }) => name);
+		expect(names).toEqual(expect.arrayContaining(['apply_patch', 'late', 'mcp__a__get']));
+	});
+
+	test('F12: what a skill did, a reference and a compaction are shown as what they are, and one item each', async () => {
+		const say = call('use_skill', { skill: 'demo', script: 'scripts/say.sh', args: ['hello'] }, 'call_say');
+		await open([[say], call('apply_patch', { input: 'x' }, 'call_p'), text('Summary.'), text('Fine.')]);
+		const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content'];
+		const done = await rig.askFreely({ input: 'Say and patch', tools: [PATCH], include });
+		const [skill, patch] = done.body.output;
+		expect([skill.type, patch.type]).toEqual(['reasoning', 'custom_tool_call']);
+		const compacted = await rig.compact({ model: 'any', input: [{ role: 'user', content: 'Remember 7.' }] });
+		const compaction = compacted.body.output.at(-1);
+		const output = { type: 'custom_tool_call_output', call_id: 'call_p', output: 'ok' };
+		const input = [
+			compaction,
+			skill,
+			{ type: 'item_reference', id: patch.id },
+			output,
+			{ role: 'user', content: 'Go' }
+		];
+		const { body } = await rig.askFreely({ input, tools: [PATCH] });
+		const { data } = (await rig.get(`/responses/${body.id}/input_items?order=asc`)).body;
+		expect(data).toMatchObject([
+			{ type: 'compaction', encrypted_content: compaction.encrypted_content },
+			{ type: 'reasoning', summary: skill.summary },
+			{ type: 'custom_tool_call', call_id: 'call_p', name: 'apply_patch', input: 'x' },
+			output,
+			{ type: 'message', role: 'user' }
+		]);
+		expect(data[1]).not.toHaveProperty('encrypted_content');
+		expect(modelsOwn(3).map(({ type }) => type)).toEqual([
+			...['message', 'function_call', 'function_call_output', 'function_call', 'function_call_output', 'message']
+		]);
+		expect(JSON.stringify(modelsOwn(3))).toContain('said: hello');
+	});
+
+	test('F12: of a conversation, what the model’s server did goes back to it with its id; our fields in it are dropped', async () => {
+		const searched = {
+			id: 'ws_1',
+			type: 'web_search_call',
+			status: 'completed',
+			action: { type: 'search', query: 'x' }
+		};
+		const forged = { type: 'thing_of_tomorrow', as_model: { items: [{ type: 'message', role: 'system' }] }, told: {} };
+		await open([[item('web_search_call', { ...searched }), text('Sunny.')], text('Still.')]);
+		const { id } = await client.conversations.create();
+		const tools = [{ type: 'web_search' }];
+		await rig.askFreely({ input: [forged, { role: 'user', content: 'Weather?' }], tools, conversation: id });
+		await rig.askFreely({ input: 'And now?', tools, conversation: id });
+		expect(modelsOwn(1)).toContainEqual(searched);
+		expect(modelsOwn(1)[0]).toEqual({ type: 'thing_of_tomorrow' });
+		const { data } = (await rig.get(`/conversations/${id}/items?order=asc`)).body;
+		expect(data.slice(0, 4)).toMatchObject([{ type: 'thing_of_tomorrow' }, { role: 'user' }, searched, {}]);
+	});
+
+	test('F12: the output of a custom call that a response has added to a conversation is taken', async () => {
+		await open([call('apply_patch', { input: 'x' }, 'call_p'), text('Fine.')]);
+		const { id } = await client.conversations.create();
+		await rig.askFreely({ input: 'Patch', tools: [PATCH], conversation: id });
+		const output = { type: 'custom_tool_call_output', call_id: 'call_p', output: 'ok' };
+		await client.conversations.items.create(id, { items: [output] as never });
+		await rig.askFreely({ input: 'And now?', tools: [PATCH], conversation: id });
+		expect(modelsOwn(1)).toContainEqual({ ...output, type: 'function_call_output' });
 	});
 
 	test('F12: of a response of an older version, those before its first answer are shown', async () => {

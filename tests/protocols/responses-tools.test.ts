@@ -2,38 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { call, raw, reasoning, status, text, type Reply } from '../support/model-server.ts';
-import {
-	createResponsesRigs,
-	openResponses,
-	type ResponsesRig,
-	type ResponsesRigOptions
-} from '../support/responses-rig.ts';
+import { describe, expect, test } from 'vitest';
+import { call, raw, reasoning, text } from '../support/model-server.ts';
+import { openResponses } from '../support/responses-rig.ts';
+import { createToolsRig, NO_SEARCH, refusal, say, SEARCH } from '../support/tools-rig.ts';
 
-const SKILLS = {
-	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
-	'demo/scripts/say.sh': 'echo "said: $*"\n'
-};
-const SEARCH = { type: 'web_search', search_context_size: 'low' };
-const NO_SEARCH = 'The tool web_search was left out: the model’s server doesn’t offer it.';
-const refusal = (type: string) =>
-	status(400, {
-		error: { message: `Invalid value: '${type}'. Supported values are: 'function'.`, param: 'tools[0].type' }
-	});
-
-const rigs = createResponsesRigs(SKILLS);
-let rig: ResponsesRig;
-afterEach(() => rigs.settle());
-afterAll(() => rigs.close());
-const open = async (script: Reply[], more?: ResponsesRigOptions) => (rig = await rigs.open(script, more));
-
-const ask = (body: Record<string, unknown>, to = rig) => to.askFreely(body);
-const stream = (body: Record<string, unknown>) => rig.streamFreely(body);
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-const sent = (number: number): any => rig.model?.requests[number]?.body;
-const toolsSent = (number: number): string[] =>
-	(sent(number)?.tools ?? []).map(({ type, name }: { type: string; name?: string }) => name ?? type);
+const { open, model, ask, stream, sent, toolsSent } = createToolsRig();
 
 describe('F12, D41: tools that the caller runs', () => {
 	const PATCH = {
@@ -107,7 +81,7 @@ describe('F12, D41: tools that the caller runs', () => {
 		const calls = sent(1).input.filter(({ type }: { type: string }) => type === 'function_call');
 		expect(calls.map(({ name }: { name: string }) => name)).toEqual(['mcp__a__get', 'mcp__b__apply_patch']);
 		const references = body.output.map(({ id }: { id: string }) => ({ type: 'item_reference', id }));
-		rig.model?.push(text('Fine.'));
+		model().push(text('Fine.'));
 		await ask({ input: [...references, ...outputs], tools });
 		expect(sent(2).input.filter(({ type }: { type: string }) => type === 'function_call')).toEqual(calls);
 	});
@@ -121,7 +95,7 @@ describe('F12, D41: tools that the caller runs', () => {
 		const asked = toolsSent(0).slice(-names.length);
 		expect(new Set(asked).size).toBe(names.length);
 		for (const name of asked) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
-		rig.model?.restart([asked.map((name, at) => call(name, {}, `${id}${at}`)), text('Hi.')]);
+		model().restart([asked.map((name, at) => call(name, {}, `${id}${at}`)), text('Hi.')]);
 		const { body } = await ask({ input: 'Hi', tools });
 		expect(body.output.map(({ name }: { name: string }) => name)).toEqual(names);
 		const outputs = names.map((_, at) => ({ type: 'function_call_output', call_id: `${id}${at}`, output: 'ok' }));
@@ -179,8 +153,7 @@ describe('F12, D41: tools that the caller runs', () => {
 });
 
 test('F12: thoughts, a skill’s call and the answer are open one after the other, because Codex follows only one', async () => {
-	const say = call('use_skill', { skill: 'demo', script: 'scripts/say.sh', args: ['x'] });
-	await open([[reasoning('Hm.'), text('I look.'), say], text('Done.')]);
+	await open([[reasoning('Hm.'), text('I look.'), say('x')], text('Done.')]);
 	const events = await stream({ input: 'Say' });
 	const ends = events.flatMap(({ type, output_index: at }) =>
 		/^response\.output_item\.(added|done)$/.test(type) ? [`${type.split('.')[2]} ${at}`] : []

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
+import { mcpServerPut } from '../../src/lib/shared/mcp-servers.ts';
+import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { processesWith } from '../support/processes.ts';
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import {
@@ -664,6 +666,34 @@ test('C16: with a key what would be asked about does not run, unless the key was
 	expect(ran.body.output[0].openrouter_skills).toMatchObject({ is_error: false, skill: 'demo' });
 });
 
+test('E36, C16: what an MCP server asks meanwhile is declined for every key, and the client reads what to do', async () => {
+	const remote = await startFixtureHttp();
+	onTestFinished(() => remote.stop());
+	const script = Array.from({ length: 2 }, () => [call('mcp__demo__book'), text('Not booked.')]).flat();
+	const own = await openResponses({ skills: SKILLS, script });
+	onTestFinished(() => own.close());
+	await own.app.mcpServers.put(
+		'demo',
+		mcpServerPut.parse({ transport: { type: 'http', url: remote.url }, approval: 'auto' })
+	);
+	await expect.poll(() => own.app.mcpServers.get('demo').status.state).toBe('connected');
+	for (const scopes of [
+		['read', 'execute'],
+		['read', 'execute', 'approve']
+	] as ApiScope[][]) {
+		const { key } = await own.app.apiKeys.create({ name: 'a client', scopes });
+		const { body } = await own.ask({ input: 'Book' }, { key });
+		const [step] = body.output;
+		expect(step.openrouter_skills).toMatchObject({
+			is_error: false,
+			output: expect.stringMatching(
+				/asked “When would you like to come\?”.*Nobody can be asked here.*arguments, or use the tool in a chat/
+			)
+		});
+		expect(step.summary[0].text).toContain('Nobody can be asked here');
+	}
+});
+
 test('E30: what nobody trusts runs for no key without being asked about', async () => {
 	await open([SAY, text('Not allowed.')], { env: { SKILLS_TRUST_LOCAL: 'ask' } });
 	const { key } = await rig.app.apiKeys.create({ name: 'client', scopes: ['execute', 'approve'] });
@@ -705,6 +735,26 @@ test('F12: a response is kept for 30 days, then it is forgotten when the next on
 	expect(await responses.get(body.id, null)).not.toBeNull();
 	expect(await responses.get('resp_young', null)).not.toBeNull();
 	expect(await responses.get('resp_old', null)).toBeNull();
+});
+
+test('F12: beyond the limit of a key its oldest responses are removed, and going on from them is refused in words', async () => {
+	const script = ['One.', 'Two.', 'Other.', 'Three.', 'Four.'].map((said) => text(said));
+	const own = await openResponses({ skills: SKILLS, script, env: { RESPONSES_MB: '1' } });
+	const input = 'x'.repeat(400_000);
+	const [mine, other] = [{ key: 'key_mine' }, { key: 'key_other' }];
+	const statusOf = async (id: string) => (await own.get(`/responses/${id}`, mine)).status;
+	const first = (await own.ask({ input }, mine)).body.id;
+	const second = (await own.ask({ input, previous_response_id: first }, mine)).body.id;
+	await own.ask({ input }, other);
+	expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
+	const third = (await own.ask({ input, background: true }, mine)).body.id;
+	await own.resume(third, -1, mine);
+	const fourth = (await own.ask({ input: 'Hi' }, mine)).body.id;
+	expect(await Promise.all([first, second, third, fourth].map(statusOf))).toEqual([404, 200, 200, 200]);
+	const gone = await own.ask({ input: 'And?', previous_response_id: second }, mine);
+	expect(gone).toMatchObject({ status: 400, body: { error: { code: 'previous_response_not_found' } } });
+	expect(gone.body.error.message).toMatch(/oldest responses were removed.*Send the items/);
+	await own.close();
 });
 
 test('F12: a preset is a model of its own: its model, effort, routing, instructions and skills answer; one that is gone is refused', async () => {

@@ -33,9 +33,14 @@ export interface TortureOptions {
 	isMissing?: boolean;
 	/** Do the tests run as root? */
 	isRoot: boolean;
+	/** Can the proxy be in the process of the tests? Default: true. */
+	hasProxyHere?: boolean;
 }
 
-export function testTorture(name: string, { open, isRoot, isMissing = false }: TortureOptions): void {
+export function testTorture(
+	name: string,
+	{ open, isRoot, isMissing = false, hasProxyHere = true }: TortureOptions
+): void {
 	describe.skipIf(isMissing)(`${name}: a skill that means harm`, () => {
 		let root: string;
 		let workspace: string;
@@ -176,17 +181,19 @@ export function testTorture(name: string, { open, isRoot, isMissing = false }: T
 			expect((await run('connect.py', ['169.254.169.254', '80'])).stdout).toMatch(/^refused/);
 		});
 
-		test('reaches what was granted through the proxy, and nothing else; what was refused is listed', async () => {
-			const { port } = service.address() as AddressInfo;
-			network = openAccess;
-			const addresses = ['granted', 'declared', 'other'].map((name) => `http://${name}.example:${port}/`);
-			const result = await run('fetch.py', addresses);
-			expect(result).toMatchObject({ success: true, stdout: 'secret service\nrefused 403\nrefused 403\n' });
-			expect(result.refused).toEqual([`declared.example:${port}`, `other.example:${port}`]);
-			expect(ends.at(-1)?.refused).toEqual(result.refused);
-			const direct = await run('connect.py', ['127.0.0.1', String(port)]);
-			expect(direct.stdout).toMatch(sandbox.isolation.network ? /^refused/ : /^connected/);
-		});
+		if (hasProxyHere) {
+			test('reaches what was granted through the proxy, and nothing else; what was refused is listed', async () => {
+				const { port } = service.address() as AddressInfo;
+				network = openAccess;
+				const addresses = ['granted', 'declared', 'other'].map((name) => `http://${name}.example:${port}/`);
+				const result = await run('fetch.py', addresses);
+				expect(result).toMatchObject({ success: true, stdout: 'secret service\nrefused 403\nrefused 403\n' });
+				expect(result.refused).toEqual([`declared.example:${port}`, `other.example:${port}`]);
+				expect(ends.at(-1)?.refused).toEqual(result.refused);
+				const direct = await run('connect.py', ['127.0.0.1', String(port)]);
+				expect(direct.stdout).toMatch(sandbox.isolation.network ? /^refused/ : /^connected/);
+			});
+		}
 
 		test('writes nowhere but into its workspace where files are isolated', async () => {
 			for (const folder of [join(root, 'skills/hostile'), join(root, 'skills/other'), dataDir, root]) {

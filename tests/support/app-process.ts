@@ -26,8 +26,12 @@ export interface App {
 	skillsDir: string;
 	/** Id of the started process: the server's own, unless `command` is set. */
 	pid: () => number;
+	/** Of the process after its end; null while it runs, and if a signal ended it. */
+	exitCode: () => number | null;
 	/** Lines of stdout and stderr so far. */
 	logs: string[];
+	/** Sends its process a signal; for one that ends it, resolves when it has ended. */
+	signal: (signal: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>;
 	/** Stops the server and starts it again on the same port, folders and environment (plus `env`). */
 	restart: (options?: RestartOptions) => Promise<void>;
 	/** Stops the server and removes its folders. Idempotent. */
@@ -70,6 +74,11 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 		skillsDir,
 		logs,
 		pid: () => server.process.pid ?? 0,
+		exitCode: () => server.process.exitCode,
+		async signal(signal) {
+			if (signal === 'SIGTERM' || signal === 'SIGKILL') await endProcess(server.process, signal);
+			else server.process.kill(signal);
+		},
 		async restart({ signal = 'SIGTERM', env }: RestartOptions = {}) {
 			await endProcess(server.process, signal);
 			server = await start({ ...environment, PORT: new URL(url).port, ...env });
@@ -104,7 +113,7 @@ async function startServer(
 			for (const stream of [server.stdout, server.stderr])
 				createInterface({ input: stream }).on('line', (line) => {
 					logs.push(line);
-					const address = /Listening on (http:\/\/\S+)/.exec(line)?.[1];
+					const address = /Listening on (http:\/\/[^\s"]+)/.exec(line)?.[1];
 					if (address) resolve(address.replace(/\/$/, ''));
 				});
 		});

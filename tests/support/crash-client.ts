@@ -1,8 +1,10 @@
 /** A page's side of the API, over connections that may break at any time. */
 import type { ConversationDetail, RunState, MessageList } from '../../src/lib/shared/api.ts';
-import type { NumberedEvent, RunEvent } from '../../src/lib/shared/events.ts';
+import { type NumberedEvent, placeOfEvent, type RunEvent } from '../../src/lib/shared/events.ts';
 
 export interface SeenEvent extends NumberedEvent {
+	/** The SSE `id`. */
+	id: string;
 	/** Arrival time, from `performance.now()`. */
 	at: number;
 }
@@ -35,15 +37,15 @@ export function ask(url: string, { runId, conversationId, messageId, text }: Que
 export async function follow(
 	url: string,
 	runId: string,
-	options: { lastEventId?: number; onEvent?: (seen: SeenEvent) => void } = {}
+	options: { lastEventId?: string; onEvent?: (seen: SeenEvent) => void } = {}
 ): Promise<Followed> {
 	const events: SeenEvent[] = [];
 	try {
 		const headers: Record<string, string> =
-			options.lastEventId === undefined ? {} : { 'last-event-id': String(options.lastEventId) };
+			options.lastEventId === undefined ? {} : { 'last-event-id': options.lastEventId };
 		const response = await fetch(`${url}/api/runs/${runId}/events`, { headers });
 		for await (const [id, data] of framesOf(response)) {
-			const seen = { seq: Number(id), event: JSON.parse(data) as RunEvent, at: performance.now() };
+			const seen = { id, seq: placeOfEvent(id).seq, event: JSON.parse(data) as RunEvent, at: performance.now() };
 			events.push(seen);
 			options.onEvent?.(seen);
 		}
@@ -89,7 +91,7 @@ async function* framesOf(response: Response): AsyncGenerator<[id: string, data: 
 		const frames = (rest + chunk).split('\n\n');
 		rest = frames.pop() ?? '';
 		for (const frame of frames) {
-			const [, id, data] = /^id: (\d+)\ndata: (.*)$/s.exec(frame) ?? [];
+			const [, id, data] = /^id: ([\d.]+)\ndata: (.*)$/s.exec(frame) ?? [];
 			if (id !== undefined && data !== undefined) yield [id, data];
 		}
 	}

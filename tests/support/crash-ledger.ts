@@ -33,6 +33,8 @@ export function questionFor(id: string, words: number): string {
 	return `Write ${id} after ${words} words.`;
 }
 
+const QUESTION = /Write (\S+) after (\d+) words/;
+
 /** Creates the skill in this folder. */
 export async function createLedger(folder: string): Promise<Ledger> {
 	const file = `ledger-${randomUUID()}.txt`;
@@ -45,8 +47,9 @@ export async function createLedger(folder: string): Promise<Ledger> {
 	const reply = dynamic((body) => {
 		const input = body.input as Record<string, unknown>[];
 		unanswered.push(...callsWithoutOutput(input));
-		const asked = input.findLastIndex((item) => item.role === 'user');
-		const [, id = '', words = ''] = /Write (\S+) after (\d+) words/.exec(JSON.stringify(input[asked])) ?? [];
+		// An answer that goes on has another message after its question.
+		const asked = input.findLastIndex((item) => item.role === 'user' && QUESTION.test(JSON.stringify(item)));
+		const [, id = '', words = ''] = QUESTION.exec(JSON.stringify(input[asked])) ?? [];
 		const hasRun = input.slice(asked).some((item) => item.type === 'function_call_output');
 		if (hasRun) return text(...slowly(`${id} after`, 10));
 		const args = { skill: 'ledger', script: 'append.sh', args: [id, file] };

@@ -108,7 +108,7 @@ export async function crash(app: App, id: string, conversationId: string, moment
 		seen,
 		killedAt,
 		after: await readAftermath(app, question),
-		resumed: last ? await follow(app.url, question.runId, { lastEventId: last.seq }) : null
+		resumed: last ? await follow(app.url, question.runId, { lastEventId: last.id }) : null
 	};
 }
 

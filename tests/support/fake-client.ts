@@ -162,7 +162,7 @@ export function createFakeClient(): FakeClient {
 			client.stopped.push(id);
 		},
 		runEvents: (id, after, beside = []) => {
-			const source = new FakeSource(id, after, beside);
+			const source = new FakeSource(id, after.seq, beside);
 			client.sources.push(source);
 			return source as unknown as EventSource;
 		},

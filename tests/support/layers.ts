@@ -38,6 +38,8 @@ const REDACT = 'lib/server/sandbox/output/redact.ts';
 const SKILLS = 'lib/server/skills/';
 const AGENT = 'lib/server/agent/';
 const STORE = 'lib/server/store/';
+/** Words between servers on the same database. */
+const REPLICA = 'lib/server/replica.ts';
 const TRUST = 'lib/server/trust/';
 const TURNS = 'lib/server/turns/';
 const NETWORK = 'lib/server/network/';
@@ -77,9 +79,14 @@ const LAYERS: Layer[] = [
 			'lib/server/skills/run/execution-host.ts'
 		]
 	},
+	{ path: REPLICA, imports: [LOG, STORE] },
+	{
+		path: 'lib/server/workers/',
+		imports: [SHARED, LOG, NETWORK, REPLICA, SANDBOX, 'lib/server/sandbox/running.ts', STORE, TRUST]
+	},
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
-	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, STORE, TURNS] },
+	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, REPLICA, STORE, TURNS] },
 	{
 		path: 'lib/server/conversations/',
 		imports: [SHARED, LOG, SAFE_PATH, WORKSPACES, AGENT, SKILLS, STORE, TRUST, TURNS, 'lib/server/runs/']
@@ -159,6 +166,7 @@ const LAYERS: Layer[] = [
 	// The whole server, without pages.
 	{ path: 'lib/server/cli/serve-stdio.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/install-packages.ts', imports: ['lib/server/', SHARED] },
+	{ path: 'lib/server/cli/worker.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
 	{ path: 'lib/server/cli/publish.ts', imports: [SKILLS, 'lib/server/install/publish.ts'] },
 	{
@@ -184,7 +192,12 @@ const LAYERS: Layer[] = [
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/backup/', imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/data-folder.ts'] },
-	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
+	{ path: 'lib/server/telemetry/', imports: [SHARED, LOG, AGENT, 'lib/server/skills/run/execution-host.ts'] },
+	{
+		path: 'lib/server/config.ts',
+		imports: [SHARED, SANDBOX, 'lib/server/telemetry/telemetry.ts', 'lib/server/variables.ts']
+	},
+	{ path: 'lib/server/variables.ts', imports: [SHARED] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/endpoint.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/openapi.ts', imports: [SHARED, 'lib/server/endpoint.ts'] },
@@ -192,6 +205,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/upgrade.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
+	{ path: 'lib/server/open-sandbox.ts', imports: ['lib/server/'] },
 
 	// Types of endpoints only; no route code reaches the page.
 	{ path: 'lib/page/', imports: [SHARED, 'routes/endpoints.ts'] },
@@ -206,9 +220,9 @@ const LAYERS: Layer[] = [
 /** Files that create a concrete part, and what else may import them besides `app.ts` and their own folder. */
 export const CONCRETE_PARTS: Record<string, string[]> = {
 	// The library works on its own, so it includes a backend.
-	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-skills.ts'],
-	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-skills.ts'],
-	'lib/server/sandbox/container.ts': ['lib/server/open-skills.ts'],
+	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/container.ts': ['lib/server/open-sandbox.ts'],
 	// The command line has no app.
 	'lib/server/models/responses/responses.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],
 	'lib/server/offline/offline.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],

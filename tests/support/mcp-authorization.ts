@@ -10,24 +10,37 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	tokens: Set<string>;
 	/** What was asked of the token endpoint. */
 	grants: URLSearchParams[];
+	/** What was asked of the revocation endpoint, with the authorization it came with. */
+	revocations: { form: URLSearchParams; authorization: string | undefined }[];
+	/** How the revocation endpoint answers. `absent`: the metadata name none; `silent`: never. */
+	revokes: 'yes' | 'absent' | 'silent' | 503;
+	/** Given to clients that register; null: they get none. */
+	secret: string | null;
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
-	/** Tokens that it was told to end. */
-	revoked: string[];
 	/** Forgets the clients that registered: their page says so, and nobody comes back from it. */
 	forget(): void;
+	/** May answer the token endpoint in its place, at once or later. */
+	onToken: (form: URLSearchParams) => object | null | Promise<object | null>;
+	/** Of everything that reaches it as an authorization server. */
+	asked: { path: string; headers: IncomingMessage['headers'] }[];
 	/** Ends all access tokens, and with `renewals` those for renewing, too. */
 	expire(what?: 'renewals'): void;
 }
 
-/** Signs everybody in who comes to its page. */
-export async function startAuthorizedServer(): Promise<AuthorizedServer> {
+/** Signs everybody in who comes to its page. `tokens` may be those of another one, which then accepts this one's. */
+export async function startAuthorizedServer(tokens = new Set<string>()): Promise<AuthorizedServer> {
 	const clients: string[] = [];
-	const tokens = new Set<string>();
+	const asked: AuthorizedServer['asked'] = [];
+	const own: Pick<AuthorizedServer, 'onToken' | 'revokes' | 'secret'> = {
+		onToken: () => null,
+		revokes: 'yes',
+		secret: null
+	};
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
-	const revoked: string[] = [];
 	const known = new Set<string>();
+	const revocations: AuthorizedServer['revocations'] = [];
 	const wrong = new Map<string, object>();
 	const codes = new Map<string, { challenge: string; client: string; redirect: string }>();
 
@@ -61,6 +74,7 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 			response.end(JSON.stringify(body));
 			return true;
 		};
+		if (pathname !== '/mcp') asked.push({ path: pathname, headers: request.headers });
 		const told = wrong.get(pathname);
 		if (told) return json(told);
 		if (pathname.startsWith('/.well-known/oauth-protected-resource')) {
@@ -71,8 +85,8 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 				issuer: origin,
 				authorization_endpoint: `${origin}/authorize`,
 				token_endpoint: `${origin}/token`,
+				...(own.revokes === 'absent' ? {} : { revocation_endpoint: `${origin}/revoke` }),
 				registration_endpoint: `${origin}/register`,
-				revocation_endpoint: `${origin}/revoke`,
 				response_types_supported: ['code'],
 				grant_types_supported: ['authorization_code', 'refresh_token'],
 				token_endpoint_auth_methods_supported: ['none'],
@@ -100,22 +114,26 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		if (pathname === '/register' || pathname === '/token' || pathname === '/revoke') {
 			const chunks: Buffer[] = [];
 			request.on('data', (chunk: Buffer) => chunks.push(chunk));
-			request.on('end', () => {
+			request.on('end', async () => {
 				const text = Buffer.concat(chunks).toString();
 				if (pathname === '/token') {
-					const granted = grant(new URLSearchParams(text));
+					const form = new URLSearchParams(text);
+					const granted = (await own.onToken(form)) ?? grant(form);
 					return json(granted ?? { error: 'invalid_grant' }, granted ? 200 : 400);
 				}
 				if (pathname === '/revoke') {
-					const token = new URLSearchParams(text).get('token') ?? '';
-					revoked.push(token);
-					if (renewals.delete(token)) tokens.clear();
+					const form = new URLSearchParams(text);
+					revocations.push({ form, authorization: request.headers.authorization });
+					if (own.revokes === 'silent') return;
+					if (own.revokes !== 'yes') return json({ error: 'temporarily_unavailable' }, 503);
+					for (const good of [tokens, renewals]) good.delete(form.get('token') ?? '');
 					return json({});
 				}
 				const about = JSON.parse(text) as { client_name: string };
 				clients.push(about.client_name);
 				known.add(`client-${clients.length}`);
-				return json({ ...about, client_id: `client-${clients.length}` }, 201);
+				const secret = own.secret === null ? {} : { client_secret: own.secret };
+				return json({ ...about, ...secret, client_id: `client-${clients.length}` }, 201);
 			});
 			return true;
 		}
@@ -133,5 +151,6 @@ export async function startAuthorizedServer(): Promise<AuthorizedServer> {
 		if (what === 'renewals') renewals.clear();
 	};
 	const server = await startFixtureHttp(before);
-	return { ...server, clients, tokens, grants, wrong, revoked, forget: () => known.clear(), expire };
+	const forget = () => known.clear();
+	return Object.assign(own, { ...server, clients, tokens, grants, revocations, wrong, asked, forget, expire });
 }

@@ -153,6 +153,7 @@ export async function startFixtureHttp(
 		requests,
 		start,
 		async stop() {
+			if (!server.listening) return;
 			const closed = once(server, 'close');
 			server.close();
 			server.closeAllConnections();

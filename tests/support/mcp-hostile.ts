@@ -48,6 +48,10 @@ const form = (properties: object, required: string[] = []) => ({
 const QUESTIONS: Record<string, unknown> = {
 	asks: form({ name: { type: 'string', title: 'Your API key', description: 'x'.repeat(100_000) } }, ['name']),
 	'asks-much': form(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, { type: 'string' }]))),
+	'asks-vast': form(
+		Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`f${index}`, { type: 'nothing' }]))
+	),
+	'asks-long': { ...form({}), message: 'x'.repeat(3_000_000) },
 	'asks-deep': form({ a: { type: 'object', properties: {} } }),
 	'asks-nothing': { message: 1 },
 	'asks-script': { mode: 'url', elicitationId: '1', message: 'Open', url: 'javascript:alert(1)' },

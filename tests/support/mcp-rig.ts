@@ -29,6 +29,8 @@ export interface McpRig {
 	connect(options?: ConnectOptions): Promise<Client>;
 	/** A raw request, for what no client would send. */
 	send(init: RequestInit & { headers?: Record<string, string> }): Promise<Response>;
+	/** As a bad network does, to the streams that clients keep open. */
+	breakStreams(): void;
 	close(): Promise<void>;
 }
 
@@ -36,6 +38,8 @@ export interface ConnectOptions extends ClientOptions {
 	/** `2026-07-28`, or the newest version that has sessions. */
 	modern?: boolean;
 	key?: string;
+	/** `false` for a client that keeps no stream open for messages that answer no request. */
+	stream?: boolean;
 }
 
 const bundled = join(import.meta.dirname, '../../skills');
@@ -51,7 +55,9 @@ export async function openMcpRig(
 	const dataDir = join(root, 'data');
 	const config = loadConfig({ DATA_DIR: dataDir, SKILLS_DIRS: skills, SKILLS_SANDBOX: 'process', ...env });
 	const app = await createApp(config);
+	const streams = new Set<ServerResponse>();
 	const server = createServer((request, response) => {
+		if (request.method === 'GET') streams.add(response.on('close', () => streams.delete(response)));
 		lingerAfter(request, response);
 		void answer(app, request, response);
 	});
@@ -64,15 +70,21 @@ export async function openMcpRig(
 			await mkdir(dirname(join(skills, path)), { recursive: true });
 			await writeFile(join(skills, path), text);
 		},
-		async connect({ modern = false, key, ...options } = {}) {
+		async connect({ modern = false, key, stream = true, ...options } = {}) {
 			const mode = modern ? { pin: MODERN } : 'legacy';
 			const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, ...options });
 			const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-			await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+			const refuse = () => Promise.resolve(new Response(null, { status: 405 }));
+			const withoutStream: typeof fetch = (to, init) => (init?.method === 'GET' ? refuse() : fetch(to, init));
+			const transport = { requestInit: { headers }, ...(stream ? {} : { fetch: withoutStream }) };
+			await client.connect(new StreamableHTTPClientTransport(url, transport));
 			clients.push(client);
 			return client;
 		},
 		send: (init) => fetch(url, init),
+		breakStreams() {
+			for (const stream of streams) stream.destroy();
+		},
 		async close() {
 			await Promise.all(clients.map((client) => client.close()));
 			server.closeAllConnections();

@@ -8,6 +8,7 @@ import { createExecutionRecorder } from '../../src/lib/server/skill-admin/execut
 import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/trust/approval-policy.ts';
 import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
 import { createOutbox } from '../../src/lib/server/conversations/conversations.ts';
+import { type Replica, soleReplica } from '../../src/lib/server/replica.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/turns/run-request.ts';
@@ -24,7 +25,7 @@ import type { ModelRouting, Presets } from '../../src/lib/shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
-import { startModelServer, type Reply } from './model-server.ts';
+import { type ModelServer, startModelServer, type Reply } from './model-server.ts';
 
 export interface RigOptions {
 	/** Files in the skills folder. */
@@ -55,6 +56,9 @@ export interface RigOptions {
 	builtins?: (offer: { only?: readonly string[] | undefined }) => BuiltinTools;
 	/** Number of skills described for a question. */
 	maxSuggested?: () => number;
+	/** Among other servers, whose data it shares; it's closed with the rig. Default: alone, with SQLite. */
+	among?: { root: string; server: ModelServer; store: Store; replica: Replica };
+	takeover?: 'go-on' | 'interrupt';
 	/** Wraps the runner's store, so it can fail. */
 	wrapStore?: (store: Store) => Store;
 }
@@ -73,19 +77,21 @@ const DEMO_SKILL: Record<string, string> = {
 
 /** `script`: the model's replies, one per request. */
 export async function createRunRig(script: Reply[], options: RigOptions = {}) {
-	const root = await mkdtemp(join(tmpdir(), 'run-rig-'));
+	const { among } = options;
+	const root = among?.root ?? (await mkdtemp(join(tmpdir(), 'run-rig-')));
 	for (const [path, text] of Object.entries(options.skills ?? DEMO_SKILL)) {
 		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
 		await writeFile(join(root, 'skills', path), text);
 	}
-	const server = await startModelServer(script, options.models ? { models: options.models } : {});
-	const database = await openSqliteStore(join(root, 'app.sqlite'));
+	const server = among?.server ?? (await startModelServer(script, options.models ? { models: options.models } : {}));
+	const database = among?.store ?? (await openSqliteStore(join(root, 'app.sqlite')));
+	const replica = among?.replica ?? soleReplica();
 	const store = options.wrapStore?.(database) ?? database;
 	const skills = await createSkillsProvider(join(root, 'skills'), { sandbox: plainProcesses() });
 	const workspaces = createWorkspaces(root);
 	const logged: string[] = [];
 	const log = createLog((line) => logged.push(line));
-	const changes = createConversationChanges();
+	const changes = createConversationChanges(replica);
 	const modes = await openSkillModes(store);
 	const trust = createTrust({
 		store,
@@ -105,8 +111,10 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		effort: () => options.set?.effort ?? null
 	};
 	const questions = createQuestions();
-	const createRunner = (): Runner =>
-		new Runner({
+	const createRunner = (): Runner => {
+		// Another runner of the rig plays the next start of the server.
+		const own = among ? replica : soleReplica();
+		return new Runner({
 			store,
 			skills,
 			workspaces,
@@ -133,8 +141,11 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log,
-			recorder: createExecutionRecorder(store, log)
+			replica: own,
+			takeover: options.takeover,
+			recorder: createExecutionRecorder(store, log, { bootId: own.id })
 		});
+	};
 	const runner = createRunner();
 	const outbox = createOutbox({ store, runner, changes });
 	let count = 0;
@@ -160,6 +171,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		store,
 		/** The same database, not wrapped by `wrapStore`. */
 		database,
+		replica,
 		models,
 		skills,
 		workspaces,
@@ -196,9 +208,11 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		},
 		async close() {
 			await runner.close();
-			await server.close();
 			await skills.close();
+			await replica.close();
 			await database.close();
+			if (among) return;
+			await server.close();
 			await rm(root, { recursive: true, force: true });
 		}
 	};

@@ -1,5 +1,6 @@
 /** Typed client of the server's API (DESIGN §5). Every call resolves to the answer or throws an `ApiError`, or the signal's reason. */
 import type { CatalogSkill, VersionSwitch } from '../shared/install.ts';
+import { type EventPlace, idOfEvent } from '../shared/events.ts';
 import { toSkillId } from '../shared/names.ts';
 import type { SkillExecution } from '../shared/try-out.ts';
 import type { AnswerOf, BodyOf, Method, QueryOf, Route, Sent } from '../../routes/endpoints.ts';
@@ -175,11 +176,15 @@ export function createClient() {
 		getRun: (id: string) => call('GET', '/api/runs/[id]', { params: { id } }),
 		/** Resolves when the server has noted it; the run's last event tells when it ended. */
 		stopRun: (id: string) => call('DELETE', '/api/runs/[id]', { params: { id } }),
-		/** Events with a `seq` above `after`; the caller closes the source. Those of `beside` are named after their run. */
-		runEvents: (id: string, after: number, beside: readonly { runId: string; after: number }[] = []) => {
+		/** Events after this one; the caller closes the source. Those of `beside` are named after their run. */
+		runEvents: (
+			id: string,
+			after: EventPlace,
+			beside: readonly { runId: string; after: number; epoch?: number }[] = []
+		) => {
 			// One connection, because browsers open only six to a server.
-			const others = beside.map((run) => `${run.runId}:${run.after}`).join(',');
-			const query = `after=${after}${others === '' ? '' : `&beside=${others}`}`;
+			const others = beside.map(({ runId, after: seq, epoch }) => `${runId}:${idOfEvent({ seq, epoch })}`).join(',');
+			const query = `after=${idOfEvent(after)}${others === '' ? '' : `&beside=${others}`}`;
 			return openEvents(`${addressOf('/api/runs/[id]/events', { id })}?${query}`);
 		},
 		getOffer: (id: string, signal: AbortSignal) => call('GET', '/api/runs/[id]/offer', { params: { id }, signal }),

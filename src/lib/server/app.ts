@@ -39,15 +39,22 @@ import { createQuestions, type Questions } from './turns/questions.ts';
 import { joinTools } from './turns/toolbox.ts';
 import { createTitles } from './conversations/titles.ts';
 import { createOutbox, type Outbox } from './conversations/conversations.ts';
+import { openReplica, type Replica, soleReplica } from './replica.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
+import { createReadiness, type Readiness } from './telemetry/readiness.ts';
+import { createScopes } from './telemetry/scope.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 
 export interface App extends SkillParts {
 	config: Config;
+	log: Log;
+	telemetry: Telemetry;
+	readiness: Readiness;
 	/** Held until `close`. */
 	dataFolder: DataFolder;
 	login: Login;
@@ -95,21 +102,49 @@ export interface App extends SkillParts {
 
 /** @throws DataFolderInUse before touching anything of the other server */
 export async function createApp(config: Config): Promise<App> {
-	const log = createLog();
+	const scopes = createScopes();
+	const context = () => {
+		const { requestId, runId, span } = scopes.current();
+		return { requestId, runId, traceId: span?.traceId };
+	};
+	const log = createLog(undefined, { ...config.log, context });
 	const dataFolder = openDataFolder(config.dataDir, log);
 	try {
-		return await createParts(config, dataFolder, log);
+		const about = { log, scopes, instance: randomUUID() };
+		return await createParts(config, dataFolder, { log, telemetry: await openTelemetry(config.telemetry, about) });
 	} catch (error) {
 		dataFolder.close();
 		throw error;
 	}
 }
 
-async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
-	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
+/** SQLite for this server alone, or Postgres with others. */
+async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ store: Store; replica: Replica }> {
+	if (database === null) return { store: await openSqliteStore(join(dataDir, 'app.sqlite')), replica: soleReplica() };
+	const { connectPostgres, openPostgresStore } = await import('./store/postgres.ts');
+	const { url, directUrl } = database;
+	const store = await openPostgresStore(url, { directUrl, log });
+	try {
+		const connect = () => connectPostgres(directUrl, { startMs: 0, log });
+		return { store, replica: await openReplica({ connect, replicas: store.replicas, log }) };
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
+}
+
+async function createParts(
+	config: Config,
+	dataFolder: DataFolder,
+	{ log, telemetry }: { log: Log; telemetry: Telemetry }
+): Promise<App> {
+	const { store, replica } = await openDatabase(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
-	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
-	const { skills, builtins, approvals, modes, settings } = parts;
+	const { close: closeSkills, ...parts } = await openSkills(config, store, {
+		...{ log, rooms, replica },
+		watch: telemetry.watchExecutions
+	});
+	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
 	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
@@ -126,9 +161,12 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log }),
 		defined
 	);
-	const models = createModels({ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() });
+	const models = createModels({
+		...{ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() },
+		...{ fetch: telemetry.fetch, watch: telemetry.watchModel }
+	});
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
-	const changes = createConversationChanges();
+	const changes = createConversationChanges(replica);
 	const mcpServers = await openMcpServers({
 		store,
 		vault: parts.vault,
@@ -158,7 +196,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			]),
 		maxSuggested: () => settings.current().autoMaxSkills,
 		recorder: parts.recorder,
-		contextTokens: config.contextTokens
+		contextTokens: config.contextTokens,
+		observer: telemetry.agent
 	};
 	const presets = () => settings.current().presets;
 	const requests = createSkillRequests({
@@ -180,7 +219,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			limits: limits()
 		}),
 		isEnabled,
-		folder: join(config.dataDir, 'evals')
+		folder: join(config.dataDir, 'evals'),
+		observer: telemetry.agent
 	});
 	const drafts = await createDrafts({
 		store,
@@ -209,6 +249,9 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const questions = createQuestions();
 	const runner = new Runner({
 		...turns,
+		takeover: config.takeover,
+		leases: telemetry.leases,
+		replica,
 		questions,
 		// Only in a conversation, where a person can answer.
 		builtins: async (offer: BuiltinOffer) =>
@@ -225,8 +268,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const folderOf = (apiKeyId: string | null, sessionId: string) =>
 		basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }));
 	const files = createFilesApi({ store, workspaces, folderOf, log });
+	const { responseBytes: storedBytes } = config;
 	const responding = {
 		...turns,
+		storedBytes,
 		models,
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
@@ -281,6 +326,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		pushHosts: config.a2aPushHosts
 	});
 	await a2a.resume();
+	await replica.start();
+	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
@@ -291,6 +338,9 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	return {
 		...parts,
 		config,
+		log,
+		telemetry,
+		readiness: createReadiness({ 'The database': () => store.queue.count() }),
 		dataFolder,
 		login,
 		apiKeys,
@@ -314,7 +364,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		files,
 		responseConversations: createConversationsApi(responding),
 		sockets,
-		chatCompletions: createChatCompletions({ responses, store, log }),
+		chatCompletions: createChatCompletions({ responses, store, storedBytes, log }),
 		mcp,
 		acp,
 		localSocket,
@@ -325,6 +375,8 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();
+			await replica.close();
+			await telemetry.close();
 			await store.close();
 			dataFolder.close();
 		}

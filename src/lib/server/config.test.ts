@@ -50,6 +50,28 @@ describe('the settings', () => {
 		}
 	});
 
+	test('DATABASE_URL is refused without a key that all servers have, and by name if it’s no address, without being shown', () => {
+		const DATABASE_URL = 'postgres://app:pass-word@db.example/app';
+		expect(loadConfig({}).database).toBeNull();
+		expect(() => loadConfig({ DATABASE_URL })).toThrow(/^DATABASE_URL is set, .* SECRETS_KEY .*openssl rand -hex 32/);
+		expect(() => loadConfig({ DATABASE_URL })).not.toThrow('pass-word');
+		const SECRETS_KEY = 'x'.repeat(16);
+		expect(loadConfig({ DATABASE_URL, SECRETS_KEY }).database).toEqual({ url: DATABASE_URL, directUrl: DATABASE_URL });
+		const DATABASE_DIRECT_URL = 'postgresql:///app?host=/run/postgresql';
+		expect(loadConfig({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY }).database).toEqual({
+			url: DATABASE_URL,
+			directUrl: DATABASE_DIRECT_URL
+		});
+		expect(() => loadConfig({ DATABASE_DIRECT_URL })).toThrow(/^DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t/);
+		for (const bad of ['mysql://app:pass-word@db/app', 'db:pass-word', 'postgres://app:pass-word@db:port/app']) {
+			const start = (): unknown => loadConfig({ DATABASE_URL: bad, SECRETS_KEY });
+			expect(start).toThrow(
+				/^DATABASE_URL must be like postgres:\/\/user:password@host\/database, .*\.env\.example\.$/
+			);
+			expect(start).not.toThrow('pass-word');
+		}
+	});
+
 	test('folders of skills are split at the separator of the system', () => {
 		const { skillsDirs } = loadConfig({ SKILLS_DIRS: ['one', '', 'two'].join(delimiter) });
 		// The folder for skills added through the app is always searched too.
@@ -103,8 +125,11 @@ describe('the settings', () => {
 	});
 
 	test('SKILLS_ENV may not name a secret of the server, nor a variable that changes what runs', () => {
-		for (const name of ['OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'BASH_ENV']) {
-			expect(() => loadConfig({ SKILLS_ENV: `CITY,${name}`, [name]: 'secret' }), name).toThrow(
+		const DATABASE_URL = 'postgres://host/database';
+		const secrets = { OPENROUTER_API_KEY: 'key', SECRETS_KEY: 'x'.repeat(16), DATABASE_URL };
+		const environment = { ...secrets, DATABASE_DIRECT_URL: DATABASE_URL, PATH: '/bin', BASH_ENV: 'x' };
+		for (const name of [...Object.keys(environment), 'NODE_OPTIONS', 'LD_PRELOAD']) {
+			expect(() => loadConfig({ ...environment, SKILLS_ENV: `CITY,${name}` }), name).toThrow(
 				`SKILLS_ENV can’t include ${name}`
 			);
 		}

@@ -1,105 +1,13 @@
-/** All settings from the environment: name, check, default. `.env.example` and docs/running.md say what each is for. */
+/** The settings of the server, from the variables of the environment. */
 import { homedir } from 'node:os';
 import nodePath, { join, resolve } from 'node:path';
-import { z } from 'zod';
 import { isLoopback } from '../shared/errors.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
+import type { TelemetrySettings } from './telemetry/telemetry.ts';
 import { inPlainWords } from '../shared/plain-issues.ts';
+import { type Variables, variables } from './variables.ts';
 
 const MB = 1024 * 1024;
-
-const count = (fallback: number, min: number, max: number) =>
-	z.coerce.number().int().min(min).max(max).default(fallback);
-
-const baseUrl = (fallback: string) =>
-	z
-		.url({ protocol: /^https?$/ })
-		.transform((url) => url.replace(/\/+$/, ''))
-		.default(fallback);
-
-const text = z.string().optional();
-const list = z.string().default('');
-const flag = z.stringbool().default(false);
-
-const schema = z.object({
-	OPENROUTER_API_KEY: text,
-	OPENROUTER_BASE_URL: z.url({ protocol: /^https?$/ }).default('https://openrouter.ai/api/v1'),
-	OPENROUTER_MODEL: z.string().default('openrouter/auto'),
-	CHAT_TITLES: z.stringbool().default(true),
-	MODEL_PORTS: z
-		.string()
-		.default('11434,1234,8080')
-		.transform((text) => text.split(/[\s,]+/).filter(Boolean))
-		.pipe(z.array(z.coerce.number<string>('must be numbers separated by commas').int().min(1).max(65535)).max(20)),
-	HOST: z.string().default('127.0.0.1'),
-	PORT: count(3000, 0, 65535),
-	ADMIN_TOKEN: z
-		.string()
-		.regex(/^[!-~]{16,}$/, 'must be 16 or more characters (letters, digits and signs) without spaces')
-		.optional(),
-	PUBLIC_ORIGIN: z.url({ protocol: /^https?$/ }).optional(),
-	TRUST_PROXY: flag,
-	SECRETS_KEY: z.string().min(16).optional(),
-	DATA_DIR: z.string().default('./data'),
-	SKILLS_DIRS: text,
-	SKILLS_HOME: z.stringbool().optional(),
-	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000),
-	SKILLS_MAX_RETRIES: count(3, 0, 10),
-	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576),
-	SKILLS_ENV: list,
-	SKILLS_APPROVAL: z.enum(['ask', 'auto']).default('auto'),
-	SKILLS_ENABLED: z.stringbool().default(true),
-	SKILLS_TRUST_LOCAL: z.enum(['trust', 'ask']).default('trust'),
-	SKILLS_INLINE_COMMANDS: flag,
-	SKILLS_SANDBOX: z.enum(['auto', 'process', 'bubblewrap', 'container']).default('auto'),
-	SKILLS_SANDBOX_RUNTIME: z.enum(['auto', 'docker', 'podman']).default('auto'),
-	SKILLS_SANDBOX_IMAGE: text,
-	SKILLS_ALLOWED_SANDBOX_IMAGES: list,
-	SKILLS_SANDBOX_NETWORK_ENABLED: z.stringbool().optional(),
-	SKILLS_SANDBOX_TIMEOUT_MS: count(10_000, 100, 60_000),
-	SKILLS_MAX_SANDBOX_OUTPUT_CHARS: count(100_000, 256, 1_048_576),
-	SKILLS_MAX_FILE_BYTES: count(1_048_576, 1, 104_857_600),
-	SKILLS_MAX_HTTP_RESPONSE_BYTES: count(256_000, 1, 104_857_600),
-	SKILLS_SEARCH_URL: z.url({ protocol: /^https?$/ }).optional(),
-	SKILLS_BROWSER_ENABLED: flag,
-	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536),
-	SKILLS_MAX_PROCESSES: count(64, 8, 10_000),
-	SKILLS_MAX_FILE_MB: count(64, 1, 10_240),
-	SKILLS_MAX_OPEN_FILES: count(256, 16, 65_536),
-	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600),
-	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576),
-	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000),
-	SKILLS_MAX_SCRIPTS: count(16, 1, 1000),
-	SKILLS_PIP_INDEX_URL: z.url({ protocol: /^(https?|file)$/ }).optional(),
-	SKILLS_NPM_REGISTRY: z.url({ protocol: /^https?$/ }).optional(),
-	SKILLS_PACKAGE_HOSTS: list,
-	SKILLS_PACKAGE_BUILDS: flag,
-	SKILLS_PACKAGES_MB: count(2048, 1, 1_048_576),
-	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
-	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
-	SKILLSMP_API_KEY: text,
-	SKILLS_CATALOG_REQUESTS: z.stringbool().default(true),
-	GITHUB_TOKEN: text,
-	GITHUB_API_URL: baseUrl('https://api.github.com'),
-	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com'),
-	SKILLSSH_URL: baseUrl('https://skills.sh'),
-	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh'),
-	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
-	SKILLS_INSTALL_HOSTS: list,
-	SKILLS_HANDLERS: list,
-	A2A_PUSH_HOSTS: list,
-	MCP_REGISTRY_URL: baseUrl('https://registry.modelcontextprotocol.io'),
-	SKILLS_PUBLISHED: text,
-	SKILLS_DEFINE_TOOLS: z.enum(['off', 'ask']).default('off'),
-	SKILLS_AUTO_MAX: count(5, 0, 50),
-	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000),
-	AGENT_MAX_STEPS: count(10, 1, 100),
-	AGENT_MAX_COST_USD: z.coerce.number().positive().optional(),
-	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000),
-	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000),
-	AGENT_CONTEXT_TOKENS: z.coerce.number().int().min(4000).max(10_000_000).optional(),
-	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000)
-});
 
 export interface Config {
 	host: string;
@@ -108,9 +16,14 @@ export interface Config {
 	trustsProxy: boolean;
 	/** `host:port` of receivers of push notifications outside the public internet. */
 	a2aPushHosts: string[];
+	/** Of the stored responses of an API key, and of its conversations. */
+	responseBytes: number;
 	/** Where MCP servers are searched for. */
 	mcpRegistryUrl: string;
+	/** Never null with a database that other servers may use. */
 	secretsKey: string | null;
+	/** Postgres; null: SQLite in the data folder. `directUrl`: past a pooler, for what it can't carry. */
+	database: { url: string; directUrl: string } | null;
 	execution: ExecutionConfig;
 	catalog: CatalogConfig;
 	apiKey: string | null;
@@ -139,7 +52,15 @@ export interface Config {
 	approvalMode: 'ask' | 'auto';
 	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number; toolTimeoutMs: number };
 	contextTokens: number | null;
+	/** What becomes of answers whose server has stopped, if there are several. */
+	takeover: 'go-on' | 'interrupt';
 	shutdownTimeoutMs: number;
+	/** How long it still serves everybody after it says that it isn’t ready. */
+	shutdownDelayMs: number;
+	log: { format: 'text' | 'json'; level: 'error' | 'info' | 'debug' };
+	/** Opens `/metrics`, and nothing else. */
+	metricsToken: string | null;
+	telemetry: TelemetrySettings;
 }
 
 /** Sources of skills; URLs without a trailing slash. */
@@ -165,6 +86,8 @@ export interface ExecutionConfig {
 	/** Runs commands in the instructions of trusted skills on loading (D45). */
 	runsInlineCommands: boolean;
 	sandbox: 'auto' | 'process' | 'bubblewrap' | 'container';
+	/** Scripts run on workers, which share the database and the data folder. */
+	runsOnWorkers: boolean;
 	containerRuntime: 'auto' | 'docker' | 'podman';
 	containerImage: string | null;
 	allowedImages: string[];
@@ -201,20 +124,23 @@ export interface ExecutionConfig {
 	};
 }
 
-const SETTINGS = Object.keys(schema.shape);
+const SETTINGS = Object.keys(variables.shape);
 
 /** Values never shown. */
 const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'OPENROUTER_API_KEY',
 	'ADMIN_TOKEN',
 	'SECRETS_KEY',
+	'DATABASE_URL',
+	'DATABASE_DIRECT_URL',
 	'SKILLSMP_API_KEY',
-	'GITHUB_TOKEN'
+	'GITHUB_TOKEN',
+	'METRICS_TOKEN'
 ]);
 
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
 const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+	/^(OPENROUTER_|DATABASE_URL$|DATABASE_DIRECT_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|METRICS_TOKEN$|OTEL_|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** @throws Error naming the variable and its value */
 export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
@@ -224,7 +150,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 			return value ? [[name, value]] : [];
 		})
 	);
-	const parsed = schema.safeParse(given, { error: inPlainWords });
+	const parsed = variables.safeParse(given, { error: inPlainWords });
 	if (!parsed.success) {
 		const [first] = parsed.error.issues;
 		const name = String(first?.path[0]);
@@ -233,6 +159,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 	}
 	const values = parsed.data;
 	refuseOpenServer(values);
+	refuseOwnKey(values);
 	const dataDir = resolve(values.DATA_DIR);
 	return {
 		host: values.HOST,
@@ -240,8 +167,13 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
 		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
+		responseBytes: values.RESPONSES_MB * MB,
 		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
+		database:
+			values.DATABASE_URL === undefined
+				? null
+				: { url: values.DATABASE_URL, directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL },
 		execution: executionOf(values, paths),
 		catalog: catalogOf(values),
 		apiKey: values.OPENROUTER_API_KEY ?? null,
@@ -265,12 +197,32 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 			toolTimeoutMs: values.AGENT_TOOL_TIMEOUT_MS
 		},
 		contextTokens: values.AGENT_CONTEXT_TOKENS ?? null,
-		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS
+		takeover: values.RUN_TAKEOVER,
+		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+		shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
+		log: { format: values.LOG_FORMAT, level: values.LOG_LEVEL },
+		metricsToken: values.METRICS_TOKEN ?? null,
+		telemetry: telemetryOf(values)
+	};
+}
+
+function telemetryOf(values: Variables): TelemetrySettings {
+	const base = values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '');
+	const urlOf = (exporter: 'otlp' | 'none', path: string) =>
+		base === undefined || exporter === 'none' ? null : `${base}${path}`;
+	return {
+		serviceName: values.OTEL_SERVICE_NAME,
+		tracesUrl: urlOf(values.OTEL_TRACES_EXPORTER, '/v1/traces'),
+		metricsUrl: urlOf(values.OTEL_METRICS_EXPORTER, '/v1/metrics'),
+		isScraped: values.METRICS || values.METRICS_TOKEN !== undefined,
+		sampled: values.OTEL_TRACES_SAMPLER_ARG,
+		capturesContent: values.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT,
+		tellsModel: values.TRACE_MODEL_SERVER
 	};
 }
 
 /** Requires ADMIN_TOKEN if other computers can reach the server, because they could run scripts (SECURITY, *The server*). @throws Error naming the setting */
-function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof schema>): void {
+function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: Variables): void {
 	if (ADMIN_TOKEN !== undefined) return;
 	const publicHost = PUBLIC_ORIGIN && new URL(PUBLIC_ORIGIN).hostname;
 	const [name, value] = isLoopback(HOST) ? ['PUBLIC_ORIGIN', PUBLIC_ORIGIN] : ['HOST', HOST];
@@ -281,7 +233,24 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof s
 	);
 }
 
-function catalogOf(values: z.infer<typeof schema>): CatalogConfig {
+/** A key in one server's data folder would encrypt what others, with the same database, couldn't read. @throws Error naming the setting */
+function refuseOwnKey({ DATABASE_URL, DATABASE_DIRECT_URL, SECRETS_KEY, SKILLS_RUN_ON }: Variables): void {
+	if (SKILLS_RUN_ON === 'workers' && DATABASE_URL === undefined) {
+		throw new Error(
+			'SKILLS_RUN_ON is “workers”, but DATABASE_URL isn’t set. Workers and servers meet in the same Postgres.'
+		);
+	}
+	if (DATABASE_DIRECT_URL !== undefined && DATABASE_URL === undefined) {
+		throw new Error('DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t. Set DATABASE_URL, too, or remove it.');
+	}
+	if (DATABASE_URL === undefined || SECRETS_KEY !== undefined) return;
+	throw new Error(
+		'DATABASE_URL is set, so other servers may use the same database, but SECRETS_KEY isn’t set. Set it to the same long ' +
+			'secret for all of them (openssl rand -hex 32 creates one), or remove DATABASE_URL to keep the data in DATA_DIR.'
+	);
+}
+
+function catalogOf(values: Variables): CatalogConfig {
 	const urls = {
 		githubApiUrl: values.GITHUB_API_URL,
 		githubRawUrl: values.GITHUB_RAW_URL,
@@ -306,12 +275,13 @@ function hostOf(url: string): string {
 	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
-function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPath): ExecutionConfig {
+function executionOf(values: Variables, paths: nodePath.PlatformPath): ExecutionConfig {
 	return {
 		isEnabled: values.SKILLS_ENABLED,
 		trustsLocal: values.SKILLS_TRUST_LOCAL === 'trust',
 		runsInlineCommands: values.SKILLS_INLINE_COMMANDS,
 		sandbox: values.SKILLS_SANDBOX,
+		runsOnWorkers: values.SKILLS_RUN_ON === 'workers',
 		containerRuntime: values.SKILLS_SANDBOX_RUNTIME,
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
@@ -363,7 +333,7 @@ const HOME_FOLDERS = ['.agents/skills', '.claude/skills', '.agent/skills', '.cod
 
 /** Order: project, user, installed (A27). */
 function foldersOf(
-	{ SKILLS_DIRS: named, SKILLS_HOME: hasHome = named === undefined }: z.infer<typeof schema>,
+	{ SKILLS_DIRS: named, SKILLS_HOME: hasHome = named === undefined }: Variables,
 	dataDir: string,
 	paths: nodePath.PlatformPath
 ): Pick<Config, 'skillsDirs' | 'placesOfTrust' | 'projectDir'> {

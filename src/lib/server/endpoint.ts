@@ -8,7 +8,8 @@ import type { ErrorCode } from '../shared/errors.ts';
 import type { ApiScope } from '../shared/names.ts';
 import { checkCaller, type Caller } from './access/caller.ts';
 import type { App } from './app.ts';
-import { errorResponseFor, logUnexpected, readJson, readQuery } from './http.ts';
+import { errorResponseFor, isUnexpected, readJson, readQuery } from './http.ts';
+import { logUnexpected } from './log.ts';
 
 /** In the order of the API description. */
 export const TAGS = [
@@ -98,7 +99,8 @@ export interface Described {
 
 /** An endpoint described by another document. */
 interface Foreign {
-	protocol: 'Responses API' | 'Chat Completions' | 'MCP' | 'A2A' | 'Agent Skills discovery';
+	protocol:
+		'Responses API' | 'Chat Completions' | 'MCP' | 'A2A' | 'Agent Skills discovery' | 'Health checks' | 'Prometheus';
 }
 
 export type Spec<
@@ -141,7 +143,7 @@ export function endpoint<
 			if (returned instanceof Response) return returned;
 			return returned === undefined ? new Response(null, { status: 204 }) : json(returned, { status });
 		} catch (error) {
-			logUnexpected(error);
+			if (isUnexpected(error)) logUnexpected(app.log, error, { route: event.route?.id });
 			return errorResponseFor(event.route?.id ?? event.url.pathname, error);
 		}
 	};

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../shared/errors.ts';
-import { errorResponse, errorResponseFor, eventStream, readAnyJson, runEventFrames } from './http.ts';
+import { mostReactions } from '../../../tests/support/reactions.ts';
+import { errorResponse, errorResponseFor, eventStream, inTurns, readAnyJson, runEventFrames } from './http.ts';
+import { createLog } from './log.ts';
 
 let server: Server | undefined;
 afterEach(async () => {
@@ -15,7 +17,7 @@ afterEach(async () => {
 /** Serves one event stream over HTTP like the adapter: it reads only as much as the connection takes. */
 async function serve(open: (signal: AbortSignal) => AsyncIterable<string>, heartbeatMs?: number): Promise<string> {
 	server = createServer((_request, response) => {
-		const answer = eventStream(open, heartbeatMs);
+		const answer = eventStream(createLog(), open, heartbeatMs);
 		response.writeHead(answer.status, Object.fromEntries(answer.headers));
 		const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
 		response.on('close', () => body.destroy());
@@ -97,6 +99,37 @@ describe('an event stream', () => {
 		response.destroy();
 		while (!isEnded) await new Promise((resolve) => setImmediate(resolve));
 		expect(isEnded).toBe(true);
+	});
+});
+
+describe('several sources in turns', () => {
+	async function* numbers(count: number, until?: Promise<void>): AsyncGenerator<number> {
+		for (let at = 0; at < count; at += 1) yield at;
+		await until;
+	}
+
+	test('F14: give all they have, the slow one at its end; what waits for it doesn’t grow with what the fast one gives', async () => {
+		const slow = Promise.withResolvers<void>();
+		const got: number[] = [];
+		const most = await mostReactions(async () => {
+			for await (const item of inTurns([numbers(0, slow.promise), numbers(500)])) {
+				got.push(item);
+				if (got.length === 500) slow.resolve();
+			}
+		});
+		expect(got).toEqual(Array.from({ length: 500 }, (_, at) => at));
+		expect(most).toBeLessThan(10);
+	});
+
+	test('F14: the error of one is the error of all', async () => {
+		async function* broken(): AsyncGenerator<number> {
+			yield 1;
+			throw new Error('broken');
+		}
+		const read = async () => {
+			for await (const _ of inTurns([numbers(3, new Promise(() => undefined)), broken()]));
+		};
+		await expect(read()).rejects.toThrow('broken');
 	});
 });
 

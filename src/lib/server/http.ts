@@ -5,8 +5,11 @@ import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../shared/errors.ts';
 import { inPlainWords, sentenceOf } from '../shared/plain-issues.ts';
+import type { StoredEvent } from './store/chat/runs.ts';
+import { idOfEvent } from '../shared/events.ts';
 import { rpcRefusal } from './protocols/refusals.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
+import { type Log, logUnexpected } from './log.ts';
 import { readText } from './read-text.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
@@ -93,6 +96,7 @@ function headersOf({ code, details }: AppError): Record<string, string> {
 
 /** Server-sent events from batches of text, with back-pressure. Comments keep the connection alive. */
 export function eventStream(
+	log: Log,
 	open: (signal: AbortSignal) => AsyncIterable<string>,
 	heartbeatMs = HEARTBEAT_MS
 ): Response {
@@ -116,7 +120,7 @@ export function eventStream(
 				stream.close();
 			} catch (error) {
 				// Headers are already sent, so only a broken stream can tell the client; it reconnects.
-				logUnexpected(error);
+				if (isUnexpected(error)) logUnexpected(log, error);
 				stream.error(error);
 			}
 			clearInterval(heartbeat);
@@ -132,6 +136,7 @@ export function eventStream(
 
 /** A download from pieces of text or bytes, with back-pressure. */
 export function downloadStream(
+	log: Log,
 	pieces: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
 	file: { name: string; type: string }
 ): Response {
@@ -141,7 +146,7 @@ export function downloadStream(
 			for await (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece;
 		} catch (error) {
 			// Headers are already sent, so only a broken connection can tell that the file is incomplete.
-			logUnexpected(error);
+			if (isUnexpected(error)) logUnexpected(log, error);
 			throw error;
 		}
 	};
@@ -160,28 +165,41 @@ function attachmentAs(name: string): string {
 	return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
-/** SSE of a run’s stored events, with `seq` as id; named `event`, if given. */
+/** SSE of a run’s stored events, named `event`, if given. Their id is `seq`, or `epoch.seq` once another server goes on. */
 export async function* runEventFrames(
-	batches: AsyncIterable<{ seq: number; data: string }[]> | Iterable<{ seq: number; data: string }[]>,
+	batches: AsyncIterable<StoredEvent[]> | Iterable<StoredEvent[]>,
 	event?: string
 ): AsyncGenerator<string> {
 	const name = event === undefined ? '' : `event: ${event}\n`;
 	for await (const batch of batches) {
-		yield batch.map(({ seq, data }) => `${name}id: ${seq}\ndata: ${data}\n\n`).join('');
+		yield batch.map((each) => `${name}id: ${idOfEvent(each)}\ndata: ${each.data}\n\n`).join('');
 	}
 }
 
 /** Items of several sources as they come, until all have ended. */
 export async function* inTurns<Item>(sources: AsyncGenerator<Item>[]): AsyncGenerator<Item> {
-	const nextOf = async (source: AsyncGenerator<Item>) => ({ source, next: await source.next() });
-	const waiting = new Map(sources.map((source) => [source, nextOf(source)]));
-	while (waiting.size > 0) {
-		const { source, next } = await Promise.race(waiting.values());
-		waiting.delete(source);
-		if (next.done) continue;
-		yield next.value;
-		// Only once this one is taken: a reader that is behind costs no more pages. Last, so that a fast source keeps nobody waiting.
-		waiting.set(source, nextOf(source));
+	const arrived: { source: AsyncGenerator<Item>; next: PromiseSettledResult<IteratorResult<Item>> }[] = [];
+	let wake = () => {};
+	const ask = async (source: AsyncGenerator<Item>) => {
+		const [next] = await Promise.allSettled([source.next()]);
+		arrived.push({ source, next });
+		wake();
+	};
+	for (const source of sources) void ask(source);
+	for (let open = sources.length; open > 0;) {
+		const first = arrived.shift();
+		if (!first) {
+			await new Promise<void>((resolve) => (wake = resolve));
+			continue;
+		}
+		if (first.next.status === 'rejected') throw first.next.reason;
+		if (first.next.value.done) {
+			open -= 1;
+			continue;
+		}
+		yield first.next.value.value;
+		// Only once this one is taken: a reader that is behind costs no more pages.
+		void ask(first.source);
 	}
 }
 
@@ -191,9 +209,9 @@ export async function* responseEventFrames(events: AsyncIterable<{ type: string 
 	yield 'data: [DONE]\n\n';
 }
 
-export function logUnexpected(error: unknown): void {
-	if (error instanceof AppError || error instanceof ApiError) return;
-	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+/** Not an answer that somebody is to get. */
+export function isUnexpected(error: unknown): boolean {
+	return !(error instanceof AppError || error instanceof ApiError);
 }
 
 /** `platform` is from the adapter; undefined in development. */

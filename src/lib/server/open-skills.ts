@@ -1,8 +1,6 @@
 /** Constructs the parts for skills, their isolation and their built-in tools; `app.ts` constructs the rest. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isServerTool } from '../shared/names.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
@@ -20,16 +18,9 @@ import { createInterpreters } from './skills/run/interpreters.ts';
 import { skillIdOf } from './skills/run/execution-host.ts';
 import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
 import { createSafeFetch } from './network/safe-fetch.ts';
+import { openSandbox, openWorkersSandbox } from './open-sandbox.ts';
 import { ownToolOf } from './protocols/mcp/definitions.ts';
-import { createBubblewrapSandbox } from './sandbox/bubblewrap.ts';
-import { allowedImages, type ContainerImages, normalizeImage } from './sandbox/container-arguments.ts';
-import { type ContainerRuntime, findContainerRuntime, sweepContainers } from './sandbox/container-runtime.ts';
-import { createContainerSandbox } from './sandbox/container.ts';
-import { detectSandbox } from './sandbox/detect.ts';
-import { createSpawner } from './sandbox/launch/spawner.ts';
-import { createProcessSandbox } from './sandbox/process.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import { ownerOf, sweepLeftovers } from './sandbox/workspace.ts';
 import { openSettings, type RunningSettings } from './settings/settings.ts';
 import { createExecutionRecorder } from './skill-admin/executions.ts';
 import {
@@ -48,6 +39,7 @@ import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
 import type { Skill } from './skills/types.ts';
+import type { Replica } from './replica.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -56,11 +48,15 @@ import { createTrust, type Trust } from './trust/trust.ts';
 import { createVault, keyFor, loadSecretsKey, type Vault } from './trust/vault.ts';
 import type { WorkspaceRooms } from './workspace-rooms.ts';
 import { isObject } from '../shared/json.ts';
+import { JOB_KEY } from './workers/job.ts';
+import type { ScriptCounts } from './store/script-jobs.ts';
 
 export interface SkillParts {
 	skills: SkillsProvider;
 	builtins: BuiltinCalls;
 	sandbox: Sandbox;
+	/** What waits for workers and runs there; absent if scripts run on the servers. */
+	scriptCounts?: (() => Promise<ScriptCounts>) | undefined;
 	trust: Trust;
 	approvals: ApprovalPolicy;
 	modes: StoredSkillModes;
@@ -89,16 +85,26 @@ export const isServersTool = (name: string): boolean => isServerTool(name) || ow
 export async function openSkills(
 	config: Config,
 	store: Store,
-	{ log, rooms }: { log: Log; rooms: WorkspaceRooms }
+	{
+		log,
+		rooms,
+		replica,
+		watch
+	}: { log: Log; rooms: WorkspaceRooms; replica: Replica; watch(recorder: ExecutionRecorder): ExecutionRecorder }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
-	await store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString());
+	const endUnfinished = (bootId?: string) =>
+		store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString(), bootId);
+	if (!replica.isShared) await endUnfinished();
+	replica.onGone(endUnfinished);
 	const usage = await openSkillUsage(store);
-	const recorder = createExecutionRecorder(store, log, usage);
+	const recorder = watch(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
 	const installs = await openInstallIndex(store);
-	const box = await openSandbox(config, log);
-	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
+	const box = execution.runsOnWorkers
+		? await openWorkersSandbox(config, log, { store, replica, key: keyFor(secretsKey, JOB_KEY) })
+		: await openSandbox(config, log);
+	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const vault = createVault({ store: store.secrets, key: secretsKey });
 	const settings = await openSettings({
 		store,
@@ -111,7 +117,12 @@ export async function openSkills(
 			model: { id, baseUrl, apiKey, isOffline }
 		}
 	});
-	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
+	const network = createNetworkAccess({
+		grants: store.networkGrants,
+		dataDir,
+		openReach: box.openReach,
+		isEnabled: execution.network
+	});
 	const installedRoot = join(dataDir, 'skills');
 	const isInstalled = (source: string) => source === INSTALLED || source.startsWith('key.');
 	const modes = await openSkillModes(store, { isInstalled });
@@ -224,6 +235,7 @@ export async function openSkills(
 		skills,
 		builtins,
 		sandbox: box.sandbox,
+		scriptCounts: box.scriptCounts,
 		trust,
 		approvals: createApprovalPolicy({
 			store,
@@ -258,70 +270,6 @@ export async function openSkills(
 			await box.close();
 		}
 	};
-}
-
-// The sandbox for scripts, chosen by settings and availability.
-
-export interface OpenSandbox {
-	sandbox: Sandbox;
-	/** Runs host programs without file isolation. */
-	host: Sandbox;
-	/** Sentences for the operator: what was rejected and why. */
-	notes: string[];
-	/** The backend for a container image, if containers work. @throws Error if the image isn’t allowed */
-	sandboxOfImage?: (image: string) => Sandbox;
-	close(): Promise<void>;
-}
-
-/** The runner process’s program: Node runs it from source, or bundled in the package. */
-const RUNNERS = { source: 'src/lib/server/sandbox/launch/runner.ts', packaged: 'dist/bin/runner.js' };
-
-/** @throws Error if the wanted backend doesn’t work here */
-async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
-	const startId = randomUUID();
-	const owner = ownerOf(dataDir, startId);
-	const swept = await sweepLeftovers({ dataDir, startId });
-	if (swept > 0) log.info({ processes: swept }, 'stopped processes of an earlier start');
-	const entry = resolve(existsSync(RUNNERS.source) ? RUNNERS.source : RUNNERS.packaged);
-	const launcher = createSpawner({ entry, log: (sentence) => log.error({}, sentence) });
-	const { limits } = execution;
-	const images: ContainerImages = { one: execution.containerImage, allowed: execution.allowedImages };
-	const host = createProcessSandbox({ launcher, owner });
-	let runtime: ContainerRuntime | null = null;
-	const createContainer = (from: ContainerImages): Sandbox => {
-		if (!runtime) throw new Error('No container program found.');
-		return createContainerSandbox({ launcher, runtime, images: from, limits, owner });
-	};
-	try {
-		const { sandbox, notes } = await detectSandbox({
-			wanted: execution.sandbox,
-			createProcess: () => createProcessSandbox({ launcher, limits, owner }),
-			createBubblewrap: () => createBubblewrapSandbox({ launcher, limits, hidden: [dataDir, process.cwd()] }),
-			createContainer: async () => {
-				const found = await findContainerRuntime(execution.containerRuntime, { launcher, host: process.env });
-				if (!found.runtime) throw new Error(found.reasons.join(' ') || 'docker and podman aren’t installed');
-				await sweepContainers(launcher, found.runtime, { dataDir, startId });
-				runtime = found.runtime;
-				return createContainer(images);
-			}
-		});
-		return {
-			sandbox,
-			host,
-			notes,
-			sandboxOfImage: runtime
-				? (image: string) => createContainer({ ...images, one: normalizeImage(image, allowedImages(images)) })
-				: undefined,
-			async close() {
-				await sandbox.close();
-				await host.close();
-				await launcher.close();
-			}
-		};
-	} catch (error) {
-		await launcher.close();
-		throw error;
-	}
 }
 
 // The operator’s native handlers: functions exported by modules (SKILLS_HANDLERS; FEATURES D37).

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFields } from './install/sources/upload.ts';
+import { mostReactions } from '../../../tests/support/reactions.ts';
 import { createBodyReader, readText } from './read-text.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -37,6 +38,17 @@ test('F12: forms count towards the same limit: who keeps many of them open is gi
 	const [first, ...others] = Array.from({ length: 6 }, open);
 	for (const other of others) other.catch(() => undefined);
 	await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a body that comes byte by byte keeps nothing for each of them but the byte', async () => {
+	let left = 2000;
+	const body = new ReadableStream({
+		pull: (stream) => ((left -= 1) < 0 ? stream.close() : stream.enqueue(bytes('x')))
+	});
+	let text = '';
+	const most = await mostReactions(async () => (text = await readText(requestOf(body), 5000)));
+	expect(text).toHaveLength(2000);
+	expect(most).toBeLessThan(10);
 });
 
 test('of bodies that together are too much, the one that has been coming for the longest is given up', async () => {

@@ -6,8 +6,10 @@ const MAX_UNFINISHED = 256 * 1024 * 1024;
 interface Reading {
 	chunks: Uint8Array[];
 	bytes: number;
-	/** Rejects to free its memory. */
-	givenUp: PromiseWithResolvers<never>;
+	/** Set when it's given up, to free its memory. */
+	problem: AppError | null;
+	/** Ends the wait for a chunk with the problem. */
+	stopWaiting: () => void;
 }
 
 /** @throws AppError too_large, unavailable; invalid_input for an incomplete body */
@@ -29,18 +31,20 @@ export function createBodyReader(maxUnfinished: number): ReadBody {
 		forget(reading);
 		reading.chunks = [];
 		const hint = 'Send it again without pausing.';
-		reading.givenUp.reject(new AppError('unavailable', 'Too many requests are being sent at once.', { hint }));
+		reading.problem = new AppError('unavailable', 'Too many requests are being sent at once.', { hint });
+		reading.stopWaiting();
 	};
 
 	return async (request, maxBytes) => {
-		const reading: Reading = { chunks: [], bytes: 0, givenUp: Promise.withResolvers() };
-		reading.givenUp.promise.catch(() => undefined);
+		const reading: Reading = { chunks: [], bytes: 0, problem: null, stopWaiting: () => {} };
 		readings.add(reading);
 		// Never cancelled, which would close the connection before the answer; `linger.ts` drains the rest.
 		const body = request.body?.getReader();
 		try {
 			while (body) {
-				const { done, value } = await Promise.race([body.read(), reading.givenUp.promise]);
+				const { done, value } = await nextOf(body, reading);
+				// It may have been given up just after its chunk came.
+				if (reading.problem) throw reading.problem;
 				if (done) break;
 				if (reading.bytes + value.length > maxBytes) throw tooLarge(maxBytes);
 				reading.chunks.push(value);
@@ -57,6 +61,18 @@ export function createBodyReader(maxUnfinished: number): ReadBody {
 			body?.releaseLock();
 		}
 	};
+}
+
+/** With a promise of its own for each chunk: one for the whole body would keep something for each of them. */
+function nextOf(
+	body: ReadableStreamDefaultReader<Uint8Array>,
+	reading: Reading
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+	return new Promise((resolve, reject) => {
+		reading.stopWaiting = () => reject(reading.problem ?? new Error('given up'));
+		if (reading.problem) reading.stopWaiting();
+		else body.read().then(resolve, reject);
+	});
 }
 
 /** Shared by the process, because memory is. */

@@ -5,6 +5,8 @@ import { AppError } from '../shared/errors.ts';
 import { checkScope, type Caller } from './access/caller.ts';
 import { enter, securityHeaders } from './access/door.ts';
 import type { App } from './app.ts';
+import { isUnexpected } from './http.ts';
+import { logUnexpected } from './log.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 
 const ROUTE = '/v1/responses';
@@ -17,9 +19,7 @@ export async function upgrade(app: App, request: IncomingMessage, socket: Duplex
 		const { apiKeyId } = await check();
 		app.sockets.accept({ request, socket, head }, { apiKeyId, check });
 	} catch (error) {
-		if (!(error instanceof AppError || error instanceof ApiError)) {
-			process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-		}
+		if (isUnexpected(error)) logUnexpected(app.log, error, { route: ROUTE });
 		refuse(app, socket, toApiError(error));
 	}
 }

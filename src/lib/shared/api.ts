@@ -177,7 +177,8 @@ export const conversationDetail = conversationSummary.extend({
 				model: z.string(),
 				message,
 				/** As below, of its run. */
-				cursor: z.number()
+				cursor: z.number(),
+				epoch: z.number().optional()
 			})
 		)
 		.optional(),
@@ -186,6 +187,8 @@ export const conversationDetail = conversationSummary.extend({
 	usage: tokenUsage.nullable(),
 	/** The last event included in `messages`: follow the active run after it. */
 	cursor: z.number(),
+	/** Of that event, if another server has gone on with the run: its ID is `epoch.cursor`. */
+	epoch: z.number().optional(),
 	/** Chosen for this conversation; null for the default in the settings. */
 	model: z.string().nullable(),
 	effort: reasoningEffort.nullable(),
@@ -417,13 +420,13 @@ export const earlierQuery = z.object({
 
 /** `GET /api/runs/:id/events`: an unknown number starts over. */
 export const eventsQuery = z.object({
-	after: z.string().optional().describe('Number of the last event you have.'),
+	after: z.string().optional().describe('ID of the last event you have.'),
 	beside: z
 		.string()
-		.regex(/^[\w-]{1,128}:\d{1,15}(,[\w-]{1,128}:\d{1,15}){0,7}$/, 'must be like `run-2:0,run-3:12`')
+		.regex(/^[\w-]{1,128}:[\d.]{1,24}(,[\w-]{1,128}:[\d.]{1,24}){0,7}$/, 'must be like `run-2:0,run-3:12`')
 		.optional()
 		.describe(
-			'Answers to follow over the same connection, each with the number of the last event you have: `run-2:0,run-3:12`. Their events are named after their `runId`.'
+			'Answers to follow over the same connection, each with the ID of the last event you have: `run-2:0,run-3:12`. Their events are named after their `runId`.'
 		)
 });
 

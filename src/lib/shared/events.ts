@@ -7,7 +7,8 @@
  *            (a text's CUSTOM text.citation may come later in its step)
  *   call   = TOOL_CALL_START, TOOL_CALL_ARGS*, TOOL_CALL_END
  *   tool   = CUSTOM tool.approval, then either the run's end or CUSTOM tool.decision and the rest; without it:
- *            CUSTOM skill.loaded | (CUSTOM skill.started, (skill.output | tool.question, tool.reply)*, skill.finished),
+ *            CUSTOM skill.loaded | (CUSTOM skill.started, (skill.waiting | skill.output | tool.question, tool.reply)*,
+ *            skill.finished),
  *            TOOL_CALL_RESULT
  *
  * Exactly one terminal event ends a run. Tools of one step may interleave; every event of a tool carries its
@@ -77,6 +78,12 @@ export interface SkillStarted {
 	isOfChat?: boolean;
 }
 
+export interface SkillWaiting {
+	toolCallId: string;
+	/** For a worker; false once it has begun. */
+	isWaiting: boolean;
+}
+
 export interface SkillOutput {
 	toolCallId: string;
 	stream: 'stdout' | 'stderr';
@@ -134,6 +141,7 @@ export type CustomRunEvent =
 	| Custom<'skill.catalog', SkillOffer>
 	| Custom<'skill.loaded', SkillLoaded>
 	| Custom<'skill.started', SkillStarted>
+	| Custom<'skill.waiting', SkillWaiting>
 	| Custom<'skill.output', SkillOutput>
 	| Custom<'skill.finished', SkillFinished>
 	| Custom<'text.citation', Citation & { messageId: string }>
@@ -148,6 +156,8 @@ export type CustomRunEvent =
 	/** An MCP server asks the person something during the call; only the kind of the answer is kept. */
 	| Custom<'tool.question', Omit<Question, 'reply'> & { toolCallId: string }>
 	| Custom<'tool.reply', { toolCallId: string; id: string; action: NonNullable<Question['reply']> }>
+	/** Another server goes on with the run, because its own has stopped. */
+	| Custom<'run.taken', { epoch: number }>
 	| Custom<'run.title', { title: string }>;
 
 /**
@@ -187,6 +197,24 @@ export function isTerminal(event: RunEvent): boolean {
 export interface NumberedEvent {
 	seq: number;
 	event: RunEvent;
+}
+
+/** The place of an event in a run's log. Only the first `epoch` may have lost events: a later one gives their numbers again. */
+export interface EventPlace {
+	seq: number;
+	/** Counts the servers that have written the run; default 1. */
+	epoch?: number;
+}
+
+/** As an SSE `id`: `seq`, or `epoch.seq` after the first epoch. */
+export function idOfEvent({ seq, epoch = 1 }: EventPlace): string {
+	return epoch === 1 ? String(seq) : `${epoch}.${seq}`;
+}
+
+/** Reads an SSE `id`; NaN for what isn't one. */
+export function placeOfEvent(id: string): Required<EventPlace> {
+	const [first = '', second] = id.split('.');
+	return second === undefined ? { epoch: 1, seq: Number(first) } : { epoch: Number(first), seq: Number(second) };
 }
 
 /** What `GET /api/agent/capabilities` answers: AG-UI's own shape. */

@@ -113,6 +113,13 @@ export const mcpServer = z.object({
 });
 export type McpServer = z.infer<typeof mcpServer>;
 
+/** A sentence if the authorization server didn’t take the access back; null if it did, or wasn’t asked. */
+const notRevoked = z.string().nullable();
+/** `DELETE /api/mcp-servers/:name/sign-in` */
+export const mcpSignedOut = mcpServer.extend({ notRevoked });
+/** `DELETE /api/mcp-servers/:name` */
+export const mcpServerRemoved = z.object({ notRevoked });
+
 /** `POST /api/mcp-servers/:name/sign-in/complete`: what the page for signing in has sent back. */
 export const mcpSignInAnswer = z.strictObject({
 	code: z.string().min(1).max(4096),

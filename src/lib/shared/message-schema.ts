@@ -154,6 +154,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		sandbox: text,
 		/** Output in order; adjacent chunks of a stream are merged. */
 		output: list(object({ stream: z.enum(['stdout', 'stderr']), text }), 100_000),
+		/** In the queue for a worker. */
+		isWaiting: z.boolean().optional(),
 		/** Absent while running; null if a signal ended it. */
 		exitCode: exit.nullable().optional(),
 		durationMs: count.optional(),

@@ -95,6 +95,10 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 				execution: { ...started, output: [], files: [] }
 			}));
 		}
+		case 'skill.waiting':
+			return updateExecution(message, event.value.toolCallId, ({ isWaiting: _was, ...execution }) =>
+				event.value.isWaiting ? { ...execution, isWaiting: true } : execution
+			);
 		case 'skill.output':
 			return updateExecution(message, event.value.toolCallId, (execution) => ({
 				...execution,
@@ -102,7 +106,10 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 			}));
 		case 'skill.finished': {
 			const { toolCallId, skill: _skill, ...finished } = event.value;
-			return updateExecution(message, toolCallId, (execution) => ({ ...execution, ...finished }));
+			return updateExecution(message, toolCallId, ({ isWaiting: _was, ...execution }) => ({
+				...execution,
+				...finished
+			}));
 		}
 		case 'tool.approval': {
 			const { toolCallId, ...approval } = event.value;

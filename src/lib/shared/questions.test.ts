@@ -61,6 +61,10 @@ test.each([
 	['api_key', true],
 	['Password', true],
 	['cardNumber', true],
+	['Recovery phrase', true],
+	['one-time code', true],
+	['verification_code', true],
+	['Postal code', false],
 	['city', false],
 	['monkey', false]
 ])('SECURITY MCP servers: a field named %j looks like a secret: %j', (name, isSecret) =>

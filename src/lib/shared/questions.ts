@@ -84,7 +84,8 @@ function problemOf({ type, format, min, max, options = [] }: QuestionField, foun
 const WORDS = { email: 'email address', uri: 'web address', date: 'date', 'date-time': 'date and time' };
 
 /** Words of fields that shouldn’t be asked for in a form. */
-const SECRET = /passw|passphrase|\bpin\b|secret|token|api.?key|private.?key|credential|card.?number|\bcvv\b/i;
+const SECRET =
+	/passw|passphrase|\bpin\b|secret|token|api.?key|private.?key|credential|card.?number|\bcvv\b|\botp\b|(recovery|seed|security|verification|one.?time).?(code|phrase|word)/i;
 
 export function looksSecret({ name, title, description = '' }: QuestionField): boolean {
 	return SECRET.test(`${name.replaceAll(/[_-]/g, ' ')} ${title} ${description}`);

@@ -17,7 +17,7 @@ export const POST = door('A2A', 'execute', async ({ app, caller, request }) => {
 		signal: AbortSignal.any([request.signal, leave.signal])
 	});
 	if ('json' in answer) return json(answer.json);
-	return eventStream((signal) => {
+	return eventStream(app.log, (signal) => {
 		signal.addEventListener('abort', () => leave.abort(), { once: true });
 		return answer.frames;
 	});

@@ -47,7 +47,7 @@ export const APPS = {
 			title: `${AS_MODEL}: ~/.codex/config.toml`,
 			note: 'The first two lines stand before any “[…]”.',
 			language: 'toml',
-			text: `model = "${model}"
+			text: `model = ${quoted(model)}
 model_provider = "skills"
 
 [model_providers.skills]
@@ -78,7 +78,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 			id: 'model',
 			title: `${AS_MODEL}: before you start it`,
 			language: 'bash',
-			text: `export OPENAI_BASE_URL="${origin}/v1"\nexport OPENAI_API_KEY="${key}"\nexport OPENAI_MODEL="${model}"`
+			text: `export OPENAI_BASE_URL="${origin}/v1"\nexport OPENAI_API_KEY="${key}"\nexport OPENAI_MODEL=${inShell(model)}`
 		}
 	],
 
@@ -249,7 +249,7 @@ mcpServers:
       baseURL: "${origin}/v1"
       apiKey: "${key}"
       models:
-        default: ["${model}"]
+        default: [${quoted(model)}]
         fetch: true
       titleConvo: true
       titleModel: "current_model"`
@@ -263,4 +263,20 @@ function remoteOf({ origin, key }: Place): { url: string; headers: Record<string
 
 function pretty(value: unknown): string {
 	return JSON.stringify(value, null, 2);
+}
+
+// The name of a model comes from its server: what is copied must be a text, whatever is in it.
+
+/** Also for Python, TOML and YAML. */
+export function quoted(text: string): string {
+	return JSON.stringify(text);
+}
+
+export function inJavaScript(text: string): string {
+	return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+}
+
+/** In a shell of POSIX. */
+export function inShell(text: string): string {
+	return /^[\w./:@+-]+$/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
 }

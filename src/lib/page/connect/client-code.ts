@@ -1,5 +1,5 @@
 /** Code that uses this server. Pure. */
-import type { Place, Snippet } from './app-settings.ts';
+import { inJavaScript, inShell, type Place, quoted, type Snippet } from './app-settings.ts';
 
 const QUESTION = 'Count the words of “the quick brown fox”';
 const JAVASCRIPT = { id: 'js', title: 'JavaScript', language: 'javascript' };
@@ -16,7 +16,7 @@ const client = new OpenAI({
   apiKey: '${key}'
 });
 const response = await client.responses.create({
-  model: '${model}',
+  model: ${inJavaScript(model)},
   input: '${QUESTION}'
 });
 console.log(response.output_text);`
@@ -30,7 +30,7 @@ client = OpenAI(
     api_key="${key}",
 )
 response = client.responses.create(
-    model="${model}",
+    model=${quoted(model)},
     input="${QUESTION}",
 )
 print(response.output_text)`
@@ -56,7 +56,7 @@ const runner = new Runner({
   }),
   tracingDisabled: true
 });
-const agent = new Agent({ name: 'Assistant', model: '${model}' });
+const agent = new Agent({ name: 'Assistant', model: ${inJavaScript(model)} });
 const { finalOutput } = await runner.run(agent, '${QUESTION}');
 console.log(finalOutput);`
 		},
@@ -71,7 +71,7 @@ config = RunConfig(
     ),
     tracing_disabled=True,
 )
-agent = Agent(name="Assistant", model="${model}")
+agent = Agent(name="Assistant", model=${quoted(model)})
 result = Runner.run_sync(agent, "${QUESTION}", run_config=config)
 print(result.final_output)`
 		}
@@ -88,7 +88,7 @@ const server = createOpenAI({
   apiKey: '${key}'
 });
 const { text } = await generateText({
-  model: server.responses('${model}'),
+  model: server.responses(${inJavaScript(model)}),
   prompt: '${QUESTION}'
 });
 console.log(text);`
@@ -101,7 +101,7 @@ console.log(text);`
 			text: `import { ChatOpenAI } from '@langchain/openai';
 
 const model = new ChatOpenAI({
-  model: '${model}',
+  model: ${inJavaScript(model)},
   apiKey: '${key}',
   configuration: { baseURL: '${origin}/v1' }
 });
@@ -113,7 +113,7 @@ console.log(answer.text);`
 			text: `from langchain_openai import ChatOpenAI
 
 model = ChatOpenAI(
-    model="${model}",
+    model=${quoted(model)},
     base_url="${origin}/v1",
     api_key="${key}",
 )
@@ -265,7 +265,7 @@ const router = new OpenRouter({
   serverURL: '${origin}/v1'
 });
 const answer = router.callModel({
-  model: '${model}',
+  model: ${inJavaScript(model)},
   input: '${QUESTION}'
 });
 console.log(await answer.getText());`;
@@ -274,6 +274,6 @@ console.log(await answer.getText());`;
 /** GET without a body. */
 function curl(key: string, url: string, body?: unknown): string {
 	const lines = [`curl -sS "${url}"`, `-H "Authorization: Bearer ${key}"`];
-	if (body !== undefined) lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`);
+	if (body !== undefined) lines.push('-H "Content-Type: application/json"', `-d ${inShell(JSON.stringify(body))}`);
 	return lines.join(' \\\n  ');
 }

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { CLIENTS, clientOf, snippetsOf, WITHOUT_KEY } from './connect-snippets.ts';
 
@@ -40,5 +42,34 @@ describe('F12: settings to copy', () => {
 		const former = ['#responses', '#agui', '#mcp', '#a2a', '#rest', '#library'];
 		expect(former.map(clientOf)).toEqual(['openai', 'ag-ui', 'claude-code', 'a2a', 'curl', 'library']);
 		expect(['', '#', '#nothing', 'mcp', '#constructor'].map(clientOf)).toEqual([null, null, null, null, null]);
+	});
+
+	const NAME = `x"'\\$(echo\${IFS}evil)\`echo\${IFS}evil\`!#`;
+	const named = CLIENTS.flatMap((client) => snippetsOf(client, { ...PLACE, model: NAME }));
+	const withName = (language: string) =>
+		named.filter((each) => each.language === language && each.text.includes('evil'));
+
+	test('F12: SECURITY: the name of a model, whatever its server calls it, is run by no shell', () => {
+		const snippets = withName('bash');
+		expect(snippets.length).toBeGreaterThan(1);
+		for (const { text } of snippets) {
+			// `curl` says what it was given.
+			const script = `curl() { printf '%s\\n' "$@"; }\n${text}\nprintf '%s\\n' "$OPENAI_MODEL"`;
+			const said = execFileSync('sh', ['-c', script], { encoding: 'utf8' });
+			expect([NAME, JSON.stringify(NAME)].some((each) => said.includes(each))).toBe(true);
+		}
+	});
+
+	test('F12: SECURITY: it is a text in code, and in settings', () => {
+		const texts = [...withName('javascript'), ...withName('python'), ...withName('toml'), ...withName('yaml')];
+		expect(texts.length).toBeGreaterThan(8);
+		for (const { text } of texts) {
+			const found = [JSON.stringify(NAME), `'${NAME.replaceAll(/[\\']/g, '\\$&')}'`].filter((each) =>
+				text.includes(each)
+			);
+			expect(found).toHaveLength(1);
+			expect(runInNewContext(found[0] ?? '')).toBe(NAME);
+			expect(text.replaceAll(found[0] ?? '', '')).not.toContain('evil');
+		}
 	});
 });

@@ -1,6 +1,6 @@
 /** Follows a run's events over any number of connections: each once, in order, delivered once per frame. */
 import type { RunAgentInput } from '../../shared/api.ts';
-import { isTerminal, type NumberedEvent, type RunEvent } from '../../shared/events.ts';
+import { isTerminal, type NumberedEvent, placeOfEvent, type RunEvent } from '../../shared/events.ts';
 import { ApiError, asApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import { runInput, type RunQuestion } from './questions.ts';
@@ -9,6 +9,8 @@ export interface LiveRunOptions {
 	runId: string;
 	/** `seq` of the last known event. */
 	after: number;
+	/** In which that event counts; default 1. */
+	epoch?: number;
 	onevents: (events: NumberedEvent[]) => void;
 	/** After the last event; `isLost`: the run no longer exists, or ended before the events shown here. */
 	onend: (isLost: boolean) => void;
@@ -53,14 +55,15 @@ function followRuns(options: FollowOptions): () => void {
 
 	const receive = (run: FollowedRun, message: MessageEvent<string>): void => {
 		if (signal.aborted || !runs.includes(run)) return;
-		const seq = Number(message.lastEventId);
+		const { seq, epoch } = placeOfEvent(message.lastEventId);
 		const event = JSON.parse(message.data) as RunEvent;
 		if (seq <= run.after) {
-			// The server crashed and lost the latest events shown here.
-			if (isTerminal(event)) end(run, true);
+			// The server crashed and lost the latest events shown here; another one may have others in their place.
+			if (isTerminal(event) || epoch > (run.epoch ?? 1)) end(run, true);
 			return;
 		}
 		run.after = seq;
+		run.epoch = epoch;
 		run.queue.push({ seq, event });
 		if (isTerminal(event)) end(run, false);
 	};
@@ -152,7 +155,8 @@ export class LiveRun {
 		this.hasBegun = true;
 		this.#unfollow = followRuns({
 			runs: next,
-			connect: ([first, ...beside]) => this.#client.runEvents(first?.runId ?? '', first?.after ?? 0, beside),
+			connect: ([first, ...beside]) =>
+				this.#client.runEvents(first?.runId ?? '', { seq: first?.after ?? 0, epoch: first?.epoch }, beside),
 			onreconnecting: (isReconnecting) => (this.isReconnecting = isReconnecting),
 			exists: (runId) => this.#exists(runId),
 			onend: (run, isLost) => {

@@ -377,11 +377,14 @@ export class ChatSession {
 	}
 
 	#show(detail: ConversationDetail): void {
-		const { title, messages, activeRunId, cursor, queue, usage, compared = [] } = detail;
+		const { title, messages, activeRunId, cursor, epoch, queue, usage, compared = [] } = detail;
 		const running = compared
 			.filter(({ message }) => message.status === 'running')
-			.flatMap(({ message, cursor: after }) => (message.runId === null ? [] : [{ runId: message.runId, after }]));
-		const active = compared.length > 0 || activeRunId === null ? running : [{ runId: activeRunId, after: cursor }];
+			.flatMap(({ message, cursor: after, epoch: known }) =>
+				message.runId === null ? [] : [{ runId: message.runId, after, epoch: known }]
+			);
+		const active =
+			compared.length > 0 || activeRunId === null ? running : [{ runId: activeRunId, after: cursor, epoch }];
 		const { ids } = this.run;
 		const isElsewhere = active.some(({ runId }) => !ids.includes(runId));
 		const live = isElsewhere ? ids.filter((id) => active.some(({ runId }) => runId === id)) : ids;

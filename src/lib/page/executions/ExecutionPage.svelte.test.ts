@@ -17,7 +17,7 @@ async function setup(...answers: SkillExecution[]) {
 		endExecution: vi.fn(async () => {}),
 		getConversation: vi.fn(async () => ({}) as ConversationDetail),
 		restoreConversation: vi.fn(async () => ({}) as ConversationDetail),
-		runEvents: (id: string, after: number) => {
+		runEvents: (id: string, { seq: after }: { seq: number }) => {
 			const source = new FakeSource(id, after);
 			sources.push(source);
 			return source as unknown as EventSource;

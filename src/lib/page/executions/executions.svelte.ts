@@ -347,7 +347,7 @@ export class ExecutionReplay {
 	 */
 	open(runId: string, asked: ToolPart, isOver: boolean): void {
 		let message: Message = emptyAnswer('replay', runId, '');
-		const source = this.#client.runEvents(runId, 0);
+		const source = this.#client.runEvents(runId, { seq: 0 });
 		this.#source = source;
 		source.onmessage = (received: MessageEvent<string>) => {
 			const event = JSON.parse(received.data) as RunEvent;

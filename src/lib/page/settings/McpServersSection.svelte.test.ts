@@ -11,6 +11,7 @@ const CONNECTED: McpServerStatus = {
 	...{ state: 'connected', software: 'fixture 1.2.3', error: null, note: null },
 	tools: [{ name: 'mcp__demo__add', tool: 'add', description: 'Adds two numbers.' }]
 };
+const NOT_REVOKED = 'id.example.org didn’t revoke the access (status 503). Remove it in your account there.';
 const server = (more: Partial<McpServer> = {}): McpServer => ({
 	...{ name: 'demo', isEnabled: true, approval: 'ask', updatedAt: '2026-01-01T00:00:00Z', status: CONNECTED },
 	...{ transport: { type: 'stdio', command: 'npx', args: ['-y', 'demo'], env: ['TOKEN'] }, signIn: 'none' },
@@ -26,13 +27,13 @@ async function setup(...servers: McpServer[]) {
 			servers = [...servers.filter((each) => each.name !== name), put];
 			return put;
 		}),
-		removeMcpServer: vi.fn(async () => undefined),
+		removeMcpServer: vi.fn(async (): Promise<{ notRevoked: string | null }> => ({ notRevoked: null })),
 		reconnectMcpServer: vi.fn(async () => servers[0]!),
 		startMcpSignIn: vi.fn<McpServersClient['startMcpSignIn']>(async () => {
 			throw new ApiError('unavailable', 'Couldn’t sign in: it has no page.');
 		}),
 		searchMcpRegistry: vi.fn<McpServersClient['searchMcpRegistry']>(async () => ({ data: [], hasMore: false })),
-		endMcpSignIn: vi.fn(async () => server({ signIn: 'wanted' }))
+		endMcpSignIn: vi.fn(async () => ({ ...server({ signIn: 'wanted' }), notRevoked: NOT_REVOKED }))
 	};
 	return { client, screen: await render(McpServersSection, { client }) };
 }
@@ -100,11 +101,13 @@ test('E36: a server is switched off, tried again, and removed when that is confi
 	await screen.getByTestId('mcp-enabled').click();
 	expect(client.putMcpServer).toHaveBeenLastCalledWith('demo', expect.objectContaining({ isEnabled: false }));
 	await expect.element(screen.getByTestId('mcp-enabled')).toBeChecked();
+	client.removeMcpServer.mockResolvedValueOnce({ notRevoked: NOT_REVOKED });
 	await screen.getByTestId('mcp-remove').click();
 	expect(client.removeMcpServer).not.toHaveBeenCalled();
 	await screen.getByTestId('confirm-delete').click();
 	expect(client.removeMcpServer).toHaveBeenCalledWith('demo');
 	await expect.element(screen.getByTestId('mcp-none')).toBeVisible();
+	await expect.element(screen.getByTestId('mcp-not-revoked')).toMatchTextContent(NOT_REVOKED);
 });
 
 test('E36: pasted configuration adds its servers; what is none says so', async () => {
@@ -145,6 +148,10 @@ test('E36: a server that refuses access can be signed in to, and signed out of; 
 	await expect.element(screen.getByTestId('mcp-signed-in')).toBeVisible();
 	await screen.getByRole('button', { name: 'Sign out of wiki' }).click();
 	expect(client.endMcpSignIn).toHaveBeenCalledExactlyOnceWith('wiki');
+	const note = screen.getByTestId('mcp-not-revoked');
+	await expect.element(note).toMatchTextContent(`You’re signed out here. ${NOT_REVOKED}`);
+	await note.getByRole('button', { name: 'Dismiss' }).click();
+	await expect.element(note).not.toBeInTheDocument();
 });
 
 test('E36: a server is found in the registry, and fills the form with what it needs', async () => {

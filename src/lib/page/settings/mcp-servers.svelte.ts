@@ -54,7 +54,9 @@ export function formOf({ name, transport, approval }: McpServer): McpForm {
 export function formOfWay({ name, title }: McpRegistryEntry, way: McpRegistryWay): McpForm {
 	const empty = (needed: { name: string; about: string }[]) =>
 		needed.map((each) => ({ ...each, value: '', isStored: false }));
-	const form = { ...EMPTY_FORM, name: nameOf(title ?? name.split('/').at(-1) ?? name), type: way.type };
+	// A title may have no letter that a name may have.
+	const word = wordOf(title ?? '') || wordOf(name.split('/').at(-1) ?? '');
+	const form = { ...EMPTY_FORM, name: word, type: way.type };
 	return way.type === 'http'
 		? { ...form, url: way.url, values: empty(way.headers) }
 		: { ...form, command: way.command, args: way.args.join('\n'), values: empty(way.env) };
@@ -80,9 +82,12 @@ export function inputOf(form: McpForm, isEnabled: boolean): McpServerInput {
 	};
 }
 
-/** Keeps all stored values. */
+/** Keeps all stored values, and arguments that the form can't have: with line breaks, or empty. */
 export function sameInput(server: McpServer, change: { isEnabled: boolean }): McpServerInput {
-	return inputOf(formOf(server), change.isEnabled);
+	const { transport } = server;
+	const same = inputOf(formOf(server), change.isEnabled);
+	if (transport.type === 'http' || same.transport.type === 'http') return same;
+	return { ...same, transport: { ...same.transport, args: transport.args } };
 }
 
 /**
@@ -117,12 +122,17 @@ export function readPasted(json: string): { name: string; input: McpServerInput 
 	});
 }
 
-function nameOf(given: string): string {
-	const name = given
+/** Empty if nothing of it can be in a name. */
+function wordOf(given: string): string {
+	return given
 		.toLowerCase()
 		.replaceAll(/[^a-z0-9_-]+/g, '-')
 		.replaceAll(/^-+|-+$/g, '')
 		.slice(0, 32);
+}
+
+function nameOf(given: string): string {
+	const name = wordOf(given);
 	if (name === '') throw new Error(`“${given}” isn’t a valid name. Use letters, digits, - and _.`);
 	return name;
 }
@@ -166,6 +176,8 @@ export class McpServers {
 	readonly task = new Task();
 	/** Apart from changes: a slow registry holds up no server. */
 	readonly searching = new Task();
+	/** That a sign-in is forgotten here, but still counts at its server. */
+	notRevoked = $state.raw<string | null>(null);
 	/** What a search found; null before one. */
 	found = $state.raw<McpRegistryAnswer | null>(null);
 
@@ -228,12 +240,17 @@ export class McpServers {
 	}
 
 	async signOut(name: string): Promise<void> {
-		await this.task.run(async () => this.#show(await this.#client.endMcpSignIn(name)));
+		this.notRevoked = null;
+		await this.task.run(async () => {
+			const { notRevoked, ...server } = await this.#client.endMcpSignIn(name);
+			this.notRevoked = notRevoked;
+			this.#show(server);
+		});
 	}
 
 	/** Rejects with an `ApiError`. */
 	async remove(name: string): Promise<void> {
-		await this.#client.removeMcpServer(name);
+		({ notRevoked: this.notRevoked } = await this.#client.removeMcpServer(name));
 		this.list.set((this.list.value ?? []).filter((server) => server.name !== name));
 	}
 

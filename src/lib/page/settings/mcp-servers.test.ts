@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { McpServer } from '../../shared/mcp-servers.ts';
-import { EMPTY_FORM, inputOf, readPasted, sameInput } from './mcp-servers.svelte.ts';
+import { EMPTY_FORM, formOfWay, inputOf, readPasted, sameInput } from './mcp-servers.svelte.ts';
 
 test('E36: what is typed becomes what the API takes; an empty value of what is stored keeps it', () => {
 	const values = [
@@ -24,6 +24,22 @@ test('E36: switching a server off changes nothing else of it', () => {
 		isEnabled: false,
 		approval: 'ask'
 	});
+});
+
+test('E36: nor does it change arguments of several lines, or empty ones', () => {
+	const transport = { type: 'stdio', command: 'sh', args: ['-c', 'one\ntwo', ''], env: ['A'] } as const;
+	const server = { name: 'a', transport, isEnabled: true, approval: 'auto' } as unknown as McpServer;
+	expect(sameInput(server, { isEnabled: false }).transport).toMatchObject({ args: transport.args, env: { A: null } });
+});
+
+test.each([
+	['io.github.x/mail', 'Mail & more', 'mail-more'],
+	['io.github.x/mail', '日本語', 'mail'],
+	['日本語', null, '']
+])('E36: a server of the registry (%s, %s) fills in the name %j', (name, title, filled) => {
+	const way = { type: 'http' as const, url: 'https://x.test/', headers: [] };
+	const about = { description: '', version: '', page: null, isDeprecated: false };
+	expect(formOfWay({ name, title, ...about, ways: [way] }, way).name).toBe(filled);
 });
 
 test('E36: pasted configuration is read in the shapes that other programs have', () => {

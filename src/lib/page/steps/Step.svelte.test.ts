@@ -38,6 +38,15 @@ describe('the row', () => {
 		await expect.element(screen.getByText(/^2 min \d+ s$/)).toBeVisible();
 	});
 
+	test('D33: says that its script waits for a worker, on a phone, too', async () => {
+		await page.viewport(390, 800);
+		const waiting = part({ status: 'running', execution: { ...execution, output: [], isWaiting: true } });
+		const screen = await render(Step, { part: waiting, conversationId: 'c' });
+		await expect.element(screen.getByText('Waiting for a worker')).toBeVisible();
+		await screen.rerender({ part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByText('Waiting for a worker')).not.toBeInTheDocument();
+	});
+
 	test('C17: is titled with the model’s headline, as text', async () => {
 		await page.viewport(1280, 900);
 		const headline = 'Counting <img src=x onerror=alert(1)> the words';

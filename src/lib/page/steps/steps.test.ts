@@ -143,3 +143,11 @@ test('F13: a call of a program’s own tool waits for that program, and needs no
 	const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: 'Because.', digest: 'd' };
 	expect(statusWord(part({ status: 'waiting', approval }))).toBe('Needs approval');
 });
+
+test('D33: a step whose script waits for a worker says so, until it begins', () => {
+	expect(statusWord(part({ status: 'running', execution: { ...execution, isWaiting: true } }))).toBe(
+		'Waiting for a worker'
+	);
+	expect(statusWord(part({ status: 'running', execution }))).toBe('Running');
+	expect(statusWord(part({ status: 'cancelled', execution: { ...execution, isWaiting: true } }))).toBe('Stopped');
+});

@@ -16,7 +16,7 @@ export const MANAGER: Caller = { apiKeyId: null, scopes: API_SCOPES };
 
 /** Routes for programs, which answer errors in their protocol. No page links there. */
 export function isProgramRoute(route: string): boolean {
-	return /^\/(api|v1|mcp|a2a|\.well-known)(\/|$)/.test(route);
+	return /^\/(api|v1|mcp|a2a|\.well-known|health|ready|metrics)(\/|$)/.test(route);
 }
 
 /** Without a scope, only the operator is allowed. @throws AppError `forbidden` */

@@ -16,10 +16,13 @@ export interface Login {
 	/** @returns the new session cookie’s value. @throws AppError unauthorized | rate_limited */
 	logIn(token: string, client: string): Promise<string>;
 	logOut(session: string | undefined): Promise<void>;
+	/** Whether it’s the token for `/metrics`, which opens nothing else. */
+	mayScrape(authorization: string | null): boolean;
 }
 
 export interface LoginOptions {
 	adminToken: string | null;
+	metricsToken?: string | null;
 	publicOrigin: string | null;
 	sessions: LoginSessions;
 	keys: Pick<ApiKeys, 'find'>;
@@ -35,7 +38,8 @@ const ADVICE =
 	'Log in at /login. A program sends “Authorization: Bearer <key>”, with a key from the page “Other programs”.';
 
 export function createLogin(options: LoginOptions): Login {
-	const { adminToken, publicOrigin, sessions, keys, now = Date.now, uptime = () => performance.now() } = options;
+	const { adminToken, metricsToken = null, publicOrigin, sessions, keys } = options;
+	const { now = Date.now, uptime = () => performance.now() } = options;
 	const failures = createFailureLimit({ ...FAILURES, now: uptime });
 	const isHttps = publicOrigin?.startsWith('https:') ?? false;
 	const isoAfter = (seconds: number): string => new Date(now() + seconds * 1000).toISOString();
@@ -78,7 +82,7 @@ export function createLogin(options: LoginOptions): Login {
 		},
 
 		async check({ authorization, session, client }) {
-			const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+			const bearer = bearerOf(authorization);
 			if (bearer !== undefined && isApiKey(bearer)) return checkKey(bearer, client);
 			if (adminToken === null) return MANAGER;
 			if (bearer !== undefined) {
@@ -99,8 +103,17 @@ export function createLogin(options: LoginOptions): Login {
 
 		async logOut(session) {
 			if (session) await sessions.remove(hashOf(session));
+		},
+
+		mayScrape(authorization) {
+			const bearer = bearerOf(authorization);
+			return metricsToken !== null && bearer !== undefined && isSameText(bearer, metricsToken);
 		}
 	};
+}
+
+function bearerOf(authorization: string | null): string | undefined {
+	return /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 }
 
 /** Compares in constant time, whatever the lengths. */

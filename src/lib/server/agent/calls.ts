@@ -4,6 +4,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { startTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { ModelUsage } from './model.ts';
+import type { AgentObserver } from './observer.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** From the 3rd identical call on the result has a warning; after the 6th the run ends. */
@@ -37,13 +38,14 @@ export interface CallsOptions {
 	timeoutMs: number;
 	/** See `ToolContext`. */
 	spend(usage: ModelUsage | null): void;
+	observer?: AgentObserver | undefined;
 }
 
 /** Yields the calls' events as they happen. */
 export async function* runCalls(
 	calls: readonly PendingCall[],
 	toolbox: Toolbox,
-	{ signal, repeats, results, timeoutMs, spend }: CallsOptions
+	{ signal, repeats, results, timeoutMs, spend, observer }: CallsOptions
 ): AsyncGenerator<RunEvent> {
 	const channel = createChannel<RunEvent>();
 	const answer = async (call: PendingCall): Promise<ToolResult> => {
@@ -68,7 +70,8 @@ export async function* runCalls(
 		});
 	};
 	const runOne = async (call: PendingCall): Promise<void> => {
-		let result = await answer(call);
+		const isKnown = toolbox.kind(call.name) !== null;
+		let result = await (observer ? observer.call(call, isKnown, () => answer(call)) : answer(call));
 		const count = repeats.count(call, result);
 		if (count >= REPEAT_WARN) {
 			const note = `This exact call was made ${count} times, and its result won’t change. Do something else or answer.`;

@@ -53,6 +53,24 @@ export function unsaidItems(last: HistoryMessage | undefined): ResponseItem[] {
 	return hasOwn(stored) ? unrecordedText(last.message, stored) : fromParts(last.message);
 }
 
+/** What was shown of an unfinished answer and isn't in its items: calls with their results, and text. In order. */
+export function missingItems({ parts }: Pick<Message, 'parts'>, items: readonly unknown[]): ResponseItem[] {
+	const stored = items.filter(isItem);
+	const idsOf = (type: string) => new Set(stored.flatMap((item) => (item.type === type ? [item.call_id] : [])));
+	const [calls, outputs] = [idsOf('function_call'), idsOf('function_call_output')];
+	const said = JSON.stringify(stored);
+	return parts.flatMap((part): ResponseItem[] => {
+		if (part.type === 'text') {
+			const isSaid = part.text === '' || said.includes(JSON.stringify(part.text).slice(1, -1));
+			return isSaid ? [] : [assistantItem(part.text)];
+		}
+		if (part.type !== 'tool' || isServerCall(part.name) || part.status === 'waiting') return [];
+		const call = { type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments };
+		const output = { type: 'function_call_output', call_id: part.id, output: part.result ?? '' };
+		return [...(calls.has(part.id) ? [] : [call]), ...(outputs.has(part.id) ? [] : [output])];
+	});
+}
+
 /** Whether there are items of the model, besides our note. */
 function hasOwn(items: readonly ResponseItem[]): boolean {
 	return items.some((item) => !isNote(item));

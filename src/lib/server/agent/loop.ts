@@ -14,6 +14,7 @@ import type {
 	ResponseItem,
 	ToolChoice
 } from './model.ts';
+import type { AgentObserver } from './observer.ts';
 import type { TimeLimit } from './time-limit.ts';
 import { denial, denialOf, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 import { unrecorded } from './history.ts';
@@ -49,6 +50,8 @@ export interface AgentRun {
 	web?: readonly WebTool[];
 	threadId: string;
 	runId: string;
+	/** Of the ids of texts; default: the run's id. */
+	prefix?: string;
 	limits: AgentLimits;
 	/** For `limits.maxDurationMs`. Started with the turn, so preparing it counts too. */
 	time: TimeLimit;
@@ -60,6 +63,7 @@ export interface AgentRun {
 	isAskedToYield(): boolean;
 	/** Receives the final items of each step, for later turns. */
 	record(items: ResponseItem[]): void;
+	observer?: AgentObserver | undefined;
 }
 
 /** `spend` receives its own usage. */
@@ -122,7 +126,11 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			effort: run.effort ?? undefined,
 			options: run.options
 		};
-		const answer = yield* timed(readAnswer(model.stream(request, signal), `${runId}_${step}`), { usage, time, pace });
+		const answer = yield* timed(readAnswer(model.stream(request, signal), `${run.prefix ?? runId}_${step}`), {
+			usage,
+			time,
+			pace
+		});
 		addUsage(usage, answer.usage);
 		if (answer.answeredBy) usage.answeredBy = answer.answeredBy;
 		for (const key of ['leftOut', 'notAsked'] as const)
@@ -172,7 +180,7 @@ function toolChoiceOf({ toolChoice = 'auto' }: AgentRun, step: number): ToolChoi
 
 /** Runs allowed calls, answers denied ones, and returns the questions of those that need approval. */
 async function* runStep(
-	{ toolbox, time: { signal }, limits }: AgentRun,
+	{ toolbox, time: { signal }, limits, observer }: AgentRun,
 	calls: readonly HeldCall[],
 	repeats: RepeatGuard,
 	{ keep, usage }: { keep: (items: ResponseItem[]) => void; usage: RunUsage }
@@ -211,7 +219,7 @@ async function* runStep(
 		addUsage(usage, used);
 		hasSpent ||= used !== null;
 	};
-	yield* runCalls(allowed, toolbox, { signal, repeats, results, timeoutMs: limits.toolTimeoutMs, spend });
+	yield* runCalls(allowed, toolbox, { signal, repeats, results, timeoutMs: limits.toolTimeoutMs, spend, observer });
 	if (hasSpent) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage } };
 	// In the order of the calls. Waiting calls get their results in the run that continues this one.
 	const answered = calls.filter((call) => results.has(call.callId));

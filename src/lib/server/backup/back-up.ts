@@ -53,12 +53,13 @@ const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
 /**
  * Writes the backup to a new file, atomically. The database is a snapshot; files are read after it, so that all files it
- * names are included, except those deleted meanwhile.
+ * names are included, except those deleted meanwhile. `hasDatabase` false: the database is elsewhere, only files are read.
  * @throws BackupError
  */
-export function backUp(dataDir: string, file: string): Backup {
-	if (!existsSync(join(dataDir, DATABASE))) {
-		throw new BackupError(`No database found in ${dataDir}. Set DATA_DIR to the server’s data folder.`);
+export function backUp(dataDir: string, file: string, { hasDatabase = true } = {}): Backup {
+	if (!existsSync(hasDatabase ? join(dataDir, DATABASE) : dataDir)) {
+		const what = hasDatabase ? `No database found in ${dataDir}.` : `The data folder ${dataDir} doesn’t exist.`;
+		throw new BackupError(`${what} Set DATA_DIR to the server’s data folder.`);
 	}
 	if (!existsSync(dirname(file))) throw new BackupError(`The folder ${dirname(file)} doesn’t exist. Create it first.`);
 	if (`${realpathSync(dirname(file))}${sep}`.startsWith(`${realpathSync(dataDir)}${sep}`)) {
@@ -77,7 +78,7 @@ export function backUp(dataDir: string, file: string): Backup {
 	}
 	try {
 		for (let attempt = 1; ; attempt++) {
-			const made = writeBackup(dataDir, { partial, snapshot });
+			const made = writeBackup(dataDir, { partial, snapshot: hasDatabase ? snapshot : null });
 			if (made) {
 				whileOpen(partial, 'r+', fsyncSync);
 				refuseExisting(file);
@@ -104,29 +105,40 @@ function refuseExisting(file: string): void {
 	throw new BackupError(`${file} already exists. Choose another name, or delete it.`);
 }
 
-/** null if skills were moved meanwhile, so that database and folders may not match. */
-function writeBackup(dataDir: string, { partial, snapshot }: { partial: string; snapshot: string }): Backup | null {
-	rmSync(snapshot, { force: true });
-	closeSync(openSync(snapshot, 'wx', 0o600));
-	const live = new DatabaseSync(join(dataDir, DATABASE), { readOnly: true, timeout: 30_000 });
+/** null if skills were moved meanwhile, so that database and folders may not match. Without a `snapshot`, no database. */
+function writeBackup(
+	dataDir: string,
+	{ partial, snapshot }: { partial: string; snapshot: string | null }
+): Backup | null {
 	const backup = new DatabaseSync(partial);
+	const live =
+		snapshot === null ? null : new DatabaseSync(join(dataDir, DATABASE), { readOnly: true, timeout: 30_000 });
 	try {
-		live.prepare('vacuum into ?').run(snapshot);
-		const installed = readInstalled(snapshot);
+		const installed = live && snapshot !== null ? takeSnapshot(live, snapshot) : null;
 		// An incomplete backup is discarded, so no journal is needed; the file is synced at the end.
 		backup.exec(`pragma journal_mode = off; pragma synchronous = off; pragma application_id = ${APPLICATION_ID};
 			pragma user_version = ${FORMAT}; begin; ${TABLES[FORMAT]}`);
-		const writer = new BackupWriter(backup);
-		whileOpen(snapshot, NO_LINK, (database) => writer.addFile(Buffer.from(DATABASE), database));
-		rmSync(snapshot);
+		const writer = new BackupWriter(backup, { hasDatabase: snapshot !== null });
+		if (snapshot !== null) {
+			whileOpen(snapshot, NO_LINK, (database) => writer.addFile(Buffer.from(DATABASE), database));
+			rmSync(snapshot);
+		}
 		addFolder(writer, Buffer.from(toNamespacedPath(dataDir)), null, 0);
 		writer.end(dataDir);
 		backup.exec('commit');
-		return installed === readInstalledFrom(live) ? writer.made : null;
+		return live === null || installed === readInstalledFrom(live) ? writer.made : null;
 	} finally {
 		backup.close();
-		live.close();
+		live?.close();
 	}
+}
+
+/** Copies the database to a new file. Returns the folders of installed and removed skills in it. */
+function takeSnapshot(live: DatabaseSync, snapshot: string): string {
+	rmSync(snapshot, { force: true });
+	closeSync(openSync(snapshot, 'wx', 0o600));
+	live.prepare('vacuum into ?').run(snapshot);
+	return readInstalled(snapshot);
 }
 
 /** Folders of installed and removed skills in the database. */
@@ -147,14 +159,15 @@ function readInstalledFrom(database: DatabaseSync): string {
 }
 
 class BackupWriter {
-	readonly made: Backup = { files: 0, bytes: 0, leftOut: { count: 0, named: [] } };
+	readonly made: Backup;
 	readonly #database;
 	readonly #addRow;
 	readonly #addChunk;
 	readonly #seal = new Seal();
 	readonly #buffer = Buffer.alloc(CHUNK_BYTES);
 
-	constructor(database: DatabaseSync) {
+	constructor(database: DatabaseSync, { hasDatabase }: Pick<Backup, 'hasDatabase'>) {
+		this.made = { hasDatabase, files: 0, bytes: 0, leftOut: { count: 0, named: [] } };
 		this.#database = database;
 		this.#addRow = database.prepare(`insert into files (path, is_folder, mode, modified_ms, first_chunk, chunks, bytes,
 			sha256) values (?, ?, ?, ?, ?, ?, ?, ?)`);

@@ -191,6 +191,51 @@ describe('F14: what is no whole backup is refused, and nothing of it is left', (
 	});
 });
 
+describe('F14: with a database elsewhere', () => {
+	const program = join(import.meta.dirname, '../cli/backup.ts');
+	const POSTGRES = { DATABASE_URL: 'postgres://app:pass-word@db.example/app', SECRETS_KEY: 'a key of all servers' };
+	const run = async (command: 'backup' | 'restore', folder: string, environment: Record<string, string> = POSTGRES) => {
+		const env = { PATH: process.env.PATH, DATA_DIR: folder, ...environment };
+		const child = spawn(process.execPath, [program, command, file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+		const [told, warned, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+		expect(code, warned).toBe(0);
+		return { told, warned };
+	};
+
+	test('the files are backed up and come back, and both commands say what to do about the database', async () => {
+		const backup = await run('backup', dataDir);
+		expect(backup.told).toContain('3 files');
+		expect(backup.warned).toMatch(
+			/^The database isn’t in it, because DATABASE_URL is set\. .*pg_dump .*"\$DATABASE_URL"/
+		);
+		const target = join(root, 'new');
+		const restored = await run('restore', target);
+		expect(restored.warned).toMatch(/^The database isn’t in this backup.* pg_restore.* same SECRETS_KEY/);
+		expect(await list(target)).toEqual((await list(dataDir)).filter((path) => !path.startsWith('app.sqlite')));
+		expect(backup.told + backup.warned + restored.told + restored.warned).not.toContain('pass-word');
+	});
+
+	test('without DATABASE_URL, whoever restores such a backup is told that the database is missing, and not to start', async () => {
+		await run('backup', dataDir);
+		const { told, warned } = await run('restore', join(root, 'new'), {});
+		expect(told).not.toContain('You can start');
+		expect(warned).toMatch(/^The database isn’t in this backup/);
+	});
+
+	test('whoever restores a backup with a database is told that it isn’t used', async () => {
+		backUp(dataDir, file);
+		expect((await run('restore', join(root, 'new'))).warned).toMatch(/^The database in this backup isn’t used/);
+	});
+
+	test('a data folder without a SQLite file is enough, one that isn’t there isn’t', async () => {
+		await rm(join(dataDir, 'app.sqlite'));
+		expect(backUp(dataDir, file, { hasDatabase: false })).toMatchObject({ files: 3, hasDatabase: false });
+		expect(() => backUp(join(root, 'none'), file, { hasDatabase: false })).toThrow(
+			`The data folder ${join(root, 'none')} doesn’t exist. Set DATA_DIR`
+		);
+	});
+});
+
 /** For everything in a folder: name and mode, and for files also time and content. No links. */
 function treeOf(folder: string): string[] {
 	const entries = readdirSync(folder, { recursive: true, withFileTypes: true });

@@ -81,7 +81,7 @@ export function restore(file: string, dataDir: string, log: Log): Restored {
 			staging = `${place}${RESTORING}${randomBytes(6).toString('hex')}`;
 			mkdirSync(staging, { mode: 0o700 });
 			const restored = writeFolder(backup, staging);
-			moveSkills(backup, join(staging, DATABASE), dataDir);
+			if (restored.hasDatabase) moveSkills(backup, join(staging, DATABASE), dataDir);
 			folder.close();
 			// No longer locked: if a server starts in it now, it stays.
 			rmSync(join(place, 'server.lock'), { force: true });
@@ -158,12 +158,13 @@ function check(backup: DatabaseSync, format: Format): void {
 	for (const { row, depth } of rowsOf(backup)) {
 		seal.add(row);
 		chunks += row.chunks;
-		hasDatabase ||= depth === 0 && !row.is_folder && isNamed(row.path, DATABASE);
+		hasDatabase ||= isDatabase(row, depth);
 		for (const { at, piece } of piecesOf(row, readChunk)) {
 			if (at + piece.length > row.bytes) throw damaged(`${shown(row.path)} has changed`);
 		}
 	}
-	if (!hasDatabase) throw damaged('it contains no database');
+	// The seal of later formats shows whether it’s missing, or was never there.
+	if (!hasDatabase && format === 1) throw damaged('it contains no database');
 	const { count } = backup.prepare('select count(*) as count from chunks').get() ?? {};
 	if (count !== chunks) throw damaged('it contains parts that belong to no file');
 	const ends = backup.prepare('select * from backup').all();
@@ -189,7 +190,8 @@ function schemaOf(tables: DatabaseSync | string): string {
 	return parts.map(({ type, name, sql }) => `${type} ${name} ${String(sql).replace(/\s+/g, ' ')}`).join('\n');
 }
 
-const isNamed = (path: Uint8Array, name: string): boolean => Buffer.from(name).equals(path);
+const isDatabase = (row: FileRow, depth: number): boolean =>
+	depth === 0 && !row.is_folder && Buffer.from(DATABASE).equals(row.path);
 
 /** All rows with their name and depth. A folder’s row comes before its contents. */
 function* rowsOf(backup: DatabaseSync): Generator<{ row: FileRow; name: Buffer; depth: number }> {
@@ -253,7 +255,7 @@ function* piecesOf(row: FileRow, readChunk: StatementSync): Generator<{ at: numb
 type Held = { path: Buffer; close(): void } | null;
 
 function writeFolder(backup: DatabaseSync, staging: string): Backup {
-	const restored: Backup = { files: 0, bytes: 0, leftOut: { count: 0, named: [] } };
+	const restored: Backup = { hasDatabase: false, files: 0, bytes: 0, leftOut: { count: 0, named: [] } };
 	const readChunk = prepareChunks(backup);
 	// Folder by folder, because whole paths may be too long for the system.
 	const held: Held[] = [hold(Buffer.from(toNamespacedPath(staging)))];
@@ -274,6 +276,7 @@ function writeFolder(backup: DatabaseSync, staging: string): Backup {
 				continue;
 			}
 			writeFile(file, row, { depth, readChunk });
+			restored.hasDatabase ||= isDatabase(row, depth);
 			restored.files++;
 			restored.bytes += row.bytes;
 		}

@@ -234,7 +234,8 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 			const { workspace } = sandbox.locate(folders);
 			const program = await call.program(interpreters);
 			const onPath = await interpreters.onPath();
-			const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
+			const caller = callerKey(context.caller);
+			const turn = { caller, lane: null, signal: context.signal };
 			return turns
 				.run(turn, async () => {
 					// In the sandbox, so there is nothing to remove.
@@ -253,6 +254,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 							timeoutMs: call.timeoutMs,
 							maxOutputBytes: call.maxOutputBytes,
 							signal: context.signal,
+							caller: { key: caller, runId: context.caller?.runId },
 							input: call.input,
 							proxySocket: network?.socket,
 							onOutput: context.onOutput

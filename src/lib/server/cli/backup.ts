@@ -15,22 +15,35 @@ function warnOf({ count, named }: LeftOut, what: string): void {
 	warn([`${what}: ${count}`, ...named.map(({ path, reason }) => `${path}: ${reason}`), ...more].join('\n  '));
 }
 
+const PG_DUMP = 'Back it up first, with pg_dump --format=custom --file=app.dump "$DATABASE_URL", and then the files.';
+const NO_DATABASE =
+	'The database isn’t in this backup, because the server used Postgres. Restore it with pg_restore, and set DATABASE_URL ' +
+	'and the same SECRETS_KEY before you start the server.';
+const UNUSED =
+	'The database in this backup isn’t used, because DATABASE_URL is set. Remove DATABASE_URL to use it, or restore your dump ' +
+	'with pg_restore.';
+
 /** Uses the settings in the environment. Prints what it did; on failure, prints why and sets the exit code. */
 export function runBackup(command: string, files: string[], usage: string): void {
 	try {
 		const [file, ...others] = files;
 		if ((command !== 'backup' && command !== 'restore') || !file || others.length > 0)
 			throw new Error(`Name one file: ${usage}.`);
-		const { dataDir } = loadConfig(process.env);
+		const { dataDir, database } = loadConfig(process.env);
 		if (command === 'backup') {
-			const { files: count, bytes, leftOut } = backUp(dataDir, file);
+			const { files: count, bytes, leftOut } = backUp(dataDir, file, { hasDatabase: database === null });
 			tell(`Backed up ${dataDir} to ${file}: ${count} files, ${bytes} bytes. It contains secrets, so keep it private.`);
+			if (database) warn(`The database isn’t in it, because DATABASE_URL is set. ${PG_DUMP}`);
 			warnOf(leftOut, 'Not in the backup');
 		} else {
-			const { files: count, bytes, leftOut, isSealed } = restore(file, dataDir, createLog());
-			tell(`Restored ${file} to ${dataDir}: ${count} files, ${bytes} bytes. You can start the server now.`);
+			const { files: count, bytes, leftOut, ...restored } = restore(file, dataDir, createLog());
+			const next = database || !restored.hasDatabase ? '' : ' You can start the server now.';
+			tell(`Restored ${file} to ${dataDir}: ${count} files, ${bytes} bytes.${next}`);
+			if (database && restored.hasDatabase) warn(UNUSED);
+			else if (!restored.hasDatabase) warn(NO_DATABASE);
 			warnOf(leftOut, 'Not restored');
-			if (!isSealed) warn('This backup is from an older version, so damage may go unnoticed. Check your files.');
+			if (!restored.isSealed)
+				warn('This backup is from an older version, so damage may go unnoticed. Check your files.');
 		}
 	} catch (error) {
 		warn(error instanceof Error ? error.message : String(error));

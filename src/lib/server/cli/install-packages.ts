@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { lacksPackages, type LockedPackage, type SkillPackagesState, spaceUsed } from '../../shared/packages.ts';
 import { type App, createApp } from '../app.ts';
@@ -101,16 +102,17 @@ async function installFor(app: App, skill: Skill, how: { yes: boolean; isNamed: 
 
 /** Tells what is being done until it is over. */
 async function followed(app: App, skill: Skill): Promise<SkillPackagesState> {
-	const isOver = app.packages.settled(skill).then(() => true);
+	const over = new AbortController();
+	const settled = app.packages.settled(skill).finally(() => over.abort());
+	settled.catch(() => undefined);
 	let last = '';
 	for (;;) {
 		const { work } = await app.packages.stateOf(skill);
 		if (work && work.text !== last) process.stderr.write(`  ${(last = work.text)}\n`);
-		let timer: NodeJS.Timeout | undefined;
-		const pause = new Promise<false>((over) => (timer = setTimeout(() => over(false), POLL_MS)));
-		const isDone = await Promise.race([isOver, pause]);
-		clearTimeout(timer);
-		if (isDone) return app.packages.stateOf(skill);
+		await delay(POLL_MS, undefined, { signal: over.signal }).catch(() => undefined);
+		if (!over.signal.aborted) continue;
+		await settled;
+		return app.packages.stateOf(skill);
 	}
 }
 

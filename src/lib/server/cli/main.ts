@@ -19,6 +19,7 @@ const USAGE = `Usage: openrouter-skills [options]   start the app
 
 Usage: openrouter-skills mcp             the skills for an MCP client, over standard input and output
        openrouter-skills acp             the agent for an editor (Agent Client Protocol), over standard input and output
+       openrouter-skills worker          runs scripts for servers on other machines (SKILLS_RUN_ON=workers)
        openrouter-skills backup <file>   the data folder in one file; works while the app runs
        openrouter-skills restore <file>  the data folder from that file
        openrouter-skills install-packages <skill>…   the packages of skills; with --all, of every one; with --yes,
@@ -44,7 +45,7 @@ const [first = '', ...others] = process.argv.slice(2);
 
 try {
 	if (first === '' || first.startsWith('-')) await start(process.argv.slice(2));
-	else if (['mcp', 'acp', 'backup', 'restore'].includes(first)) await runOnHome(first, others);
+	else if (['mcp', 'acp', 'worker', 'backup', 'restore'].includes(first)) await runOnHome(first, others);
 	else if (first === 'install-packages') await installPackages(others);
 	else await runOnSkills(process.argv.slice(2));
 } catch (error) {
@@ -84,10 +85,12 @@ async function start(args: string[]): Promise<void> {
 async function runOnHome(command: string, args: string[]): Promise<void> {
 	const { data, skills } = OPTIONS;
 	const protocol = command === 'mcp' || command === 'acp' ? command : null;
-	const { values, positionals } = parseArgs({ args, options: { data, skills }, allowPositionals: protocol === null });
+	const takesFiles = command === 'backup' || command === 'restore';
+	const { values, positionals } = parseArgs({ args, options: { data, skills }, allowPositionals: takesFiles });
 	const files = positionals.map((file) => resolve(file));
 	if (!(await isHome(values))) return;
 	if (protocol !== null) await (await import('./serve-stdio.ts')).serveStdio(protocol);
+	else if (command === 'worker') await (await import('./worker.ts')).runWorker();
 	else (await import('./backup.ts')).runBackup(command, files, `openrouter-skills ${command} FILE`);
 }
 

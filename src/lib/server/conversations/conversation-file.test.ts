@@ -38,7 +38,7 @@ afterAll(async () => {
 	await rm(root, { recursive: true, force: true });
 });
 
-const parts = () => ({ store, runner: { current: (message: Message) => message } });
+const parts = () => ({ store, runner: { current: async (message: Message) => message } });
 
 async function exported(id: string, format: ExportFormat = 'json'): Promise<string> {
 	let text = '';

@@ -30,7 +30,7 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 	const { store, skills, modes } = parts;
 	if (!(await store.conversations.get(id))) throw noConversation();
 	const states = await store.conversationSkills.list(id);
-	const shown = (await store.messages.list(id)).map((message) => parts.runner.current(message));
+	const shown = await Promise.all((await store.messages.list(id)).map((message) => parts.runner.current(message)));
 	const snapshot = skills.registry.snapshot();
 	const usable = viewOf(snapshot, modes).library.skills;
 	const listed = [...usable, ...snapshot.skills, ...snapshot.broken];
@@ -133,7 +133,8 @@ export async function readRunOffer(
 ): Promise<RunOffer> {
 	const run = await runner.get(runId);
 	if (!run) throw new AppError('not_found', 'Run not found.');
-	const live = runner.live(runId);
+	const isRunning = run.state === 'running';
+	const upTo = runner.live(runId)?.seq ?? run.lastSeq;
 	const batches = (await runner.follow(runId, 0, signal)) ?? [];
 	const read = createReader();
 	for await (const batch of batches) {
@@ -143,9 +144,9 @@ export async function readRunOffer(
 		}
 		const last = batch.at(-1)?.seq ?? 0;
 		// Reads a live run only up to now, but at least until its offer.
-		if (live && last >= Math.max(live.seq, OFFERED_BY)) break;
+		if (isRunning && last >= Math.max(upTo, OFFERED_BY)) break;
 	}
-	return { isBuiltIn: run.model === BUILT_IN_MODEL, ...read.result(live !== null) };
+	return { isBuiltIn: run.model === BUILT_IN_MODEL, ...read.result(isRunning) };
 }
 
 /** The offer is among the first events up to this one. */

@@ -11,6 +11,7 @@ import { createLog } from '../log.ts';
 import { startOf } from '../store/contract/fixtures.suite.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { soleReplica } from '../replica.ts';
 import { createConversationChanges } from '../runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './conversation-trash.ts';
 import { createWorkspaces, type Workspaces } from '../workspaces.ts';
@@ -44,7 +45,7 @@ afterEach(async () => {
 
 function open(files: Pick<Workspaces, 'removeAll'> = workspaces): ConversationTrash {
 	return openConversationTrash({
-		...{ store, workspaces: files, changes: createConversationChanges(), now: () => now },
+		...{ store, workspaces: files, changes: createConversationChanges(soleReplica()), now: () => now },
 		log: createLog((line) => logged.push(line)),
 		runner: {
 			stop: async (id) => {

@@ -48,7 +48,9 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
 	const current = (message: Message) => {
 		const own = message.runId === null ? null : runner.live(message.runId);
-		return own?.message.id === message.id ? { message: withElapsed(own), cursor: own.seq } : { message, cursor: 0 };
+		return own?.message.id === message.id
+			? { message: withElapsed(own), cursor: own.seq, epoch: own.epoch }
+			: { message, cursor: 0 };
 	};
 	const messages = (await withDecisions(store, id, page.messages)).map((message) => current(message).message);
 	return {
@@ -60,7 +62,8 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 			compared.length === 0 ? undefined : compared.map(({ model, message }) => ({ model, ...current(message) })),
 		queue,
 		usage,
-		cursor: live?.seq ?? 0
+		cursor: live?.seq ?? 0,
+		epoch: live?.epoch
 	};
 }
 
@@ -272,7 +275,7 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 			const isWaiting = await store.queue.moveToFront(conversationId, messageId);
 			if (!isWaiting) throw new AppError('not_found', 'This message is no longer waiting.');
 			changes.announce(conversationId);
-			runner.askToYield(conversationId);
+			await runner.askToYield(conversationId);
 			return sendNext(conversationId);
 		}
 	};

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
 import type { EvalAnswer, EvalSide } from '../../shared/try-out.ts';
 import { type AgentLimits, runAgent } from '../agent/loop.ts';
+import type { AgentObserver } from '../agent/observer.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
@@ -30,6 +31,7 @@ export interface AnswerParts {
 	modes?: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	/** Absolute path of the folder for working directories, which are deleted after each answer. */
 	folder: string;
+	observer?: AgentObserver | undefined;
 }
 
 /** Who answers. */
@@ -114,7 +116,13 @@ export function libraryWith(snapshot: SkillSnapshot, skill: Skill): SkillSnapsho
 	};
 }
 
-async function* runQuestion(
+function runQuestion(...asked: Parameters<typeof eventsOf>): AsyncGenerator<RunEvent> {
+	const [{ observer }, { sessionId, side }] = asked;
+	const events = eventsOf(...asked);
+	return observer?.turn({ runId: sessionId, conversationId: sessionId, model: side.agent.model.id }, events) ?? events;
+}
+
+async function* eventsOf(
 	parts: AnswerParts,
 	{ asked, skill, side, sessionId, maxCostUsd }: Question,
 	{ cwd, files, time }: { cwd: string; files: { path: string; bytes: number }[]; time: TimeLimit }
@@ -190,7 +198,8 @@ async function* runQuestion(
 			return input;
 		},
 		isAskedToYield: () => false,
-		record: () => undefined
+		record: () => undefined,
+		observer: parts.observer
 	});
 }
 

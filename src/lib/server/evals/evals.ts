@@ -103,6 +103,7 @@ export interface EvalsParts {
 	isEnabled: () => boolean;
 	/** Absolute path of a folder of its own, emptied at the start. */
 	folder: string;
+	observer?: AnswerParts['observer'];
 	log: Log;
 }
 

@@ -182,7 +182,7 @@ describe('E36: what a server asks during a call', () => {
 		const { runId } = await rig.ask('book');
 		const { id } = await question(runId);
 		// As a reload or a second tab reads it.
-		expect(rig.runner.current(await rig.answer(runId)).parts).toMatchObject([
+		expect((await rig.runner.current(await rig.answer(runId))).parts).toMatchObject([
 			{ status: 'running', questions: [{ id, server: 'demo', message: 'When would you like to come?' }] }
 		]);
 		expect(() => rig.questions.reply('other', id, { action: 'accept', content })).toThrow('no longer open');
@@ -249,7 +249,7 @@ describe('E36: what a server asks during a call', () => {
 		const { runId: other } = await rig.ask('think', { conversationId: 'other' });
 		rig.questions.reply('other', (await question(other)).id, { action: 'decline' });
 		await rig.events(other);
-		expect(sent(7)).toContain('The user didn’t allow it to ask the model.');
+		expect(sent(7)).toContain('It wasn’t allowed to ask the model.');
 		expect(servers.get('demo').status.state).toBe('connected');
 	});
 
@@ -283,6 +283,7 @@ describe('E36: what a server asks during a call', () => {
 			await connect('auto');
 			const { list } = await rig.run('book', from);
 			expect(sent(1)).toContain('Told: {\\"action\\":\\"decline\\"}');
+			expect(sent(1)).toContain('Nobody can be asked here, so that was declined.');
 			expect(list.some((event) => event.type === 'CUSTOM' && event.name === 'tool.question')).toBe(false);
 		}
 	);

@@ -14,6 +14,8 @@ const MAX_MESSAGE = 4_000;
 const MAX_WORDS = 500;
 const MAX_NAME = 200;
 const MAX_URL = 2_048;
+/** Characters of a form, which is stored with the chat. */
+const MAX_FORM = 100_000;
 
 const choices = z
 	.array(z.object({ const: z.string().max(MAX_WORDS), title: z.string() }))
@@ -50,6 +52,7 @@ const link = z.object({ message: z.string(), mode: z.literal('url'), url: z.stri
 
 /** Null if it can't be shown to a person. */
 export function readElicitation(params: unknown): ServerQuestion | null {
+	if (fieldsOf(params) > MAX_FIELDS) return null;
 	const asked = z.union([link, form]).safeParse(params);
 	if (!asked.success) return null;
 	const message = plainText(asked.data.message, MAX_MESSAGE);
@@ -59,9 +62,14 @@ export function readElicitation(params: unknown): ServerQuestion | null {
 		return isPage && url.username === '' && url.password === '' ? { message, url: url.href } : null;
 	}
 	const { properties, required = [] } = asked.data.requestedSchema;
-	const entries = Object.entries(properties);
-	if (entries.length > MAX_FIELDS) return null;
-	return { message, fields: entries.map(([name, given]) => toField(name, given, required.includes(name))) };
+	const fields = Object.entries(properties).map(([name, given]) => toField(name, given, required.includes(name)));
+	return JSON.stringify(fields).length > MAX_FORM ? null : { message, fields };
+}
+
+/** Counted before anything is looked at. */
+function fieldsOf(params: unknown): number {
+	const { properties } = (params as { requestedSchema?: { properties?: object } } | undefined)?.requestedSchema ?? {};
+	return Object.keys(properties ?? {}).length;
 }
 
 function toField(name: string, given: z.infer<typeof property>, isRequired: boolean): QuestionField {
@@ -72,7 +80,9 @@ function toField(name: string, given: z.infer<typeof property>, isRequired: bool
 		isRequired
 	};
 	const optionsOf = ({ values: plain = [], names = [] }: { values?: readonly string[]; names?: readonly string[] }) =>
-		plain.map((value, index) => ({ value, title: plainLine(names[index] ?? value, MAX_WORDS) || value }));
+		plain
+			.map((value, index) => ({ value, title: plainLine(names[index] ?? value, MAX_WORDS) || value }))
+			.filter(({ value }, index) => plain.indexOf(value) === index);
 	const ofChoices = (list: z.infer<typeof choices>) =>
 		optionsOf({ values: list.map((each) => each.const), names: list.map(({ title }) => title) });
 	const { type, default: initial } = given;

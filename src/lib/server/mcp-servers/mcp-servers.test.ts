@@ -512,18 +512,37 @@ describe('E36: a server that asks the person', () => {
 	test('is declined at once where nobody can be asked', async () => {
 		await servers.put('demo', fixture());
 		await isConnected('demo');
-		expect((await ask('mcp__demo__book')).output).toBe('Told: {"action":"decline"}');
+		const hint = 'Put what it needs into the arguments, or use the tool in a chat in the app.';
+		const [book, think] = [await ask('mcp__demo__book'), await ask('mcp__demo__think')];
+		expect(book).toEqual({
+			ok: true,
+			output: `Told: {"action":"decline"}\nThe MCP server “demo” asked “When would you like to come?”. Nobody can be asked here, so that was declined. ${hint}`
+		});
+		// Refusing to ask the model is an error, which the server’s tool fails with.
+		expect(think.ok).toBe(false);
+		const said = 'The MCP server “demo” wanted to ask the model. Nobody can be asked here, so that was declined.';
+		expect(think.output).toContain(said);
+		expect(recorded.at(-1)).toMatchObject({ message: expect.stringContaining(said) as string });
 	});
 
 	test('SECURITY MCP servers: of a form what is shown is cleaned and cut, and after 10 questions nobody is asked any more', async () => {
 		await servers.put('bad', hostile('asks'));
 		await isConnected('bad');
-		await ask('mcp__bad__poke', { action: 'accept', content: { name: 'x' } });
+		const poked = await ask('mcp__bad__poke', { action: 'accept', content: { name: 'x' } });
 		expect(asked).toHaveLength(10);
+		expect(poked.output.split('\n').at(-1)).toBe('It asked more than 10 times; the rest was declined.');
 		expect(asked[0]?.message).toBe('Who are you?');
 		const [field] = (asked[0] as { fields: QuestionField[] }).fields;
 		expect(field?.description).toHaveLength(500);
 		expect(looksSecret(field!)).toBe(true);
+	});
+
+	test.each(['asks-vast', 'asks-long'])('SECURITY MCP servers: what is vast (%s) is refused unread', async (kind) => {
+		await servers.put('bad', hostile(kind));
+		await isConnected('bad');
+		// Whatever reads it would say what is wrong with it.
+		expect((await ask('mcp__bad__poke', { action: 'accept', content: {} })).output).toBe('{"action":"decline"}');
+		expect(asked).toEqual([]);
 	});
 
 	test.each(['asks-much', 'asks-deep', 'asks-nothing', 'asks-script', 'asks-login'])(

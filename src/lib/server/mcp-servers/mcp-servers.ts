@@ -31,6 +31,8 @@ export interface McpServersOptions extends Pick<
 	dataDir: string;
 	/** Wait in milliseconds after a number of consecutive failures. */
 	delayMs?: (failures: number) => number;
+	/** How long an authorization server may take to revoke a sign-in. */
+	revokeMs?: number;
 }
 
 export interface McpServers {
@@ -40,16 +42,16 @@ export interface McpServers {
 	get(name: string): McpServer;
 	/** Creates or replaces a server. @throws AppError invalid_input */
 	put(name: string, server: McpServerPut): Promise<McpServer>;
-	/** @throws AppError not_found */
-	remove(name: string): Promise<void>;
+	/** Signs out of it, too. @throws AppError not_found */
+	remove(name: string): Promise<{ notRevoked: string | null }>;
 	/** Connects again. @throws AppError not_found; conflict if it is off */
 	reconnect(name: string): McpServer;
 	/** The page to open, which leads back to `returnTo`, an address of `origin`. @throws AppError not_found, conflict, invalid_input, unavailable */
 	startSignIn(name: string, returnTo: string, origin: string): Promise<{ url: string }>;
 	/** Connects again with what the sign-in gave. @throws AppError not_found, conflict, unavailable */
 	completeSignIn(name: string, answer: SignInAnswer): Promise<McpServer>;
-	/** Forgets it, and connects again without. @throws AppError not_found */
-	signOut(name: string): Promise<McpServer>;
+	/** Forgets it, connects again without, and has it revoked. @throws AppError not_found */
+	signOut(name: string): Promise<McpServer & { notRevoked: string | null }>;
 	/** The tools of a conversation, without waiting for servers. */
 	tools(offer: { only?: readonly string[] | undefined }): McpTools;
 	/** Connects to servers that a client brings for its session; they aren't stored, and each call asks. */
@@ -81,9 +83,9 @@ interface Entry {
 export async function openMcpServers(options: McpServersOptions): Promise<McpServers> {
 	const { store, vault, dataDir, delayMs } = options;
 	const secrets = createServerValues(vault);
-	const signIns = createSignIns(vault, idOf);
+	const signIns = createSignIns(vault, idOf, { revokeMs: options.revokeMs });
 	const entries = new Map<string, Entry>();
-	const ending = new Set<Promise<void>>();
+	const ending = new Set<Promise<unknown>>();
 	/** Of servers that aren't stored. */
 	const names = new Set<string>();
 	/** Changes run one at a time. */
@@ -118,13 +120,23 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 		const connection = entries.get(name)?.connection;
 		entries.delete(name);
 		if (!connection) return;
-		const ended = connection.close().finally(() => ending.delete(ended));
+		void finish(connection.close());
+	};
+	/** Closing waits for it. */
+	const finish = <Result>(work: Promise<Result>): Promise<Result> => {
+		const ended = work.finally(() => ending.delete(ended));
 		ending.add(ended);
+		return ended;
 	};
 	const entryOf = (name: string): Entry => {
 		const entry = entries.get(name);
 		if (!entry) throw new AppError('not_found', `No MCP server named “${name}”.`);
 		return entry;
+	};
+	const placeAgain = (name: string): McpServer => {
+		const { stored, values } = entryOf(name);
+		place(stored, values);
+		return toServer(entryOf(name));
 	};
 	const serverTools = (): ServerTools[] =>
 		sorted(entries).flatMap(({ stored, values, connection }) => {
@@ -153,19 +165,21 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 				const now = new Date().toISOString();
 				const stored = { name, transport: withoutSecrets(transport), isEnabled, approval, updatedAt: now };
 				await secrets.write(name, values, now);
-				if (!isSamePlace) await signIns.remove(name);
+				if (!isSamePlace) void finish((await signIns.remove(name)).revoked);
 				await store.mcpServers.put(stored);
 				place(stored, values);
 				return toServer(entryOf(name));
 			}),
-		remove: (name) =>
-			inTurn(async () => {
+		async remove(name) {
+			const { revoked } = await inTurn(async () => {
 				entryOf(name);
 				await store.mcpServers.remove(name);
 				await secrets.remove(name);
-				await signIns.remove(name);
 				drop(name);
-			}),
+				return signIns.remove(name);
+			});
+			return { notRevoked: await finish(revoked) };
+		},
 		reconnect(name) {
 			const entry = entryOf(name);
 			if (!entry.connection) throw new AppError('conflict', `The MCP server “${name}” is off.`);
@@ -181,21 +195,21 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			}
 			return { url: await signIns.start(name, transport.url, back.href) };
 		},
-		completeSignIn: (name, answer) =>
-			inTurn(async () => {
-				const { stored, values } = entryOf(name);
-				if (stored.transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
-				await signIns.complete(name, stored.transport.url, answer);
-				place(stored, values);
-				return toServer(entryOf(name));
-			}),
-		signOut: (name) =>
-			inTurn(async () => {
-				const { stored, values } = entryOf(name);
-				await signIns.remove(name);
-				place(stored, values);
-				return toServer(entryOf(name));
-			}),
+		async completeSignIn(name, answer) {
+			const { transport } = entryOf(name).stored;
+			if (transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
+			// Not in turn: a server that dawdles holds up nobody else.
+			await signIns.complete(name, transport.url, answer);
+			return inTurn(async () => placeAgain(name));
+		},
+		async signOut(name) {
+			const { server, revoked } = await inTurn(async () => {
+				entryOf(name);
+				const removed = await signIns.remove(name);
+				return { ...removed, server: placeAgain(name) };
+			});
+			return { ...server, notRevoked: await finish(revoked) };
+		},
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
 		connect(servers) {
 			const session = servers.map(({ name: given, target }) => {

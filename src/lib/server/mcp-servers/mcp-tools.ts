@@ -78,6 +78,13 @@ const MAX_RECORDED = 20_000;
 const MAX_PROGRESS = 500;
 /** Of one call; more are declined unseen. */
 const MAX_QUESTIONS = 10;
+const TOO_MANY = `It asked more than ${MAX_QUESTIONS} times; the rest was declined.`;
+/** Characters of a question in a result. */
+const MAX_ASKED = 200;
+
+function nobodyFor(server: string, what: string): string {
+	return `The MCP server “${server}” ${what}. Nobody can be asked here, so that was declined. Put what it needs into the arguments, or use the tool in a chat in the app.`;
+}
 
 export function createMcpTools(options: McpToolsOptions): McpTools {
 	const { isEnabled, approvals, recorder } = options;
@@ -170,23 +177,34 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 		};
 		/** A question is over with its call, however that ended. */
 		const over = new AbortController();
+		/** Declined unseen, which the server’s answer doesn’t say. */
+		const unseen = new Set<string>();
+		const isUnseen = (canAsk: boolean, what: string): boolean => {
+			questions += 1;
+			if (canAsk && questions <= MAX_QUESTIONS) return false;
+			unseen.add(canAsk ? TOO_MANY : nobodyFor(server.name, what));
+			return true;
+		};
+		const withUnseen = (text: string) => [text, ...unseen].join('\n');
 		try {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
 				folder: context.cwd,
 				async sample(request, within) {
-					questions += 1;
-					if (!context.ask || !context.sample || questions > MAX_QUESTIONS) return null;
+					const { ask: askPerson, sample: askModel } = context;
+					const isDeclined = isUnseen(askPerson !== undefined && askModel !== undefined, 'wanted to ask the model');
+					if (isDeclined || !askPerson || !askModel) return null;
 					const stop = AbortSignal.any([signal, within, over.signal]);
 					const sample = { prompt: promptOf(request), maxTokens: request.maxTokens };
 					const question = { server: server.name, message: 'It wants to ask the model of this chat.', sample };
 					const grant = `sample ${server.name} ${server.digest}`;
-					const { action } = await answered(context.ask({ ...question, grant }, stop));
-					return action === 'accept' ? context.sample(request, stop) : null;
+					const { action } = await answered(askPerson({ ...question, grant }, stop));
+					return action === 'accept' ? askModel(request, stop) : null;
 				},
 				async ask(question, within) {
-					questions += 1;
-					if (!context.ask || questions > MAX_QUESTIONS) return { action: 'decline' };
+					const asked = `asked “${plainText(question.message, MAX_ASKED).replaceAll(/\s+/g, ' ')}”`;
+					const isDeclined = isUnseen(context.ask !== undefined, asked);
+					if (isDeclined || !context.ask) return { action: 'decline' };
 					const stop = AbortSignal.any([signal, within, over.signal]);
 					return answered(context.ask({ server: server.name, ...question }, stop));
 				},
@@ -195,10 +213,13 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 				}
 			});
 			const { text, truncated } = boundedText(resultText(answer, context.pictures), options.maxOutputBytes);
-			if (!answer.isError) return { output: text, truncated };
-			return { error: 'ExecutionFailed', message: plainText(text, MAX_PROGRESS), output: text, truncated };
+			const output = withUnseen(text);
+			if (!answer.isError) return { output, truncated };
+			const message = withUnseen(plainText(text, MAX_PROGRESS));
+			return { error: 'ExecutionFailed', message, output, truncated };
 		} catch (reason) {
-			const [error, message] = whyOf(reason, tool, { signal, isUnanswered });
+			const [error, why] = whyOf(reason, tool, { signal, isUnanswered });
+			const message = withUnseen(why);
 			return { error, message, output: failed(error, message).output, truncated: false };
 		} finally {
 			over.abort();

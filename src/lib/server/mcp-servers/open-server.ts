@@ -3,6 +3,7 @@ import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
 import { readElicitation, readSampling, type SampleRequest, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
+import { createGuardedFetch, refuseVast } from './incoming.ts';
 import type { Access } from './sign-in.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
@@ -88,6 +89,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		await import('@modelcontextprotocol/client');
 	const calls = createCalls();
 	const { transport, said, end, watch } = await openTransport(target);
+	refuseVast(transport);
 	const secretsOf = () =>
 		target.type === 'stdio'
 			? Object.values(target.env)
@@ -115,7 +117,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
 		const request = readSampling(redaction.value(params));
 		const answer = request && (await calls.asking()?.sample(request, mcpReq.signal));
-		if (!answer) throw new ProtocolError(REJECTED, 'The user didn’t allow it to ask the model.');
+		if (!answer) throw new ProtocolError(REJECTED, 'It wasn’t allowed to ask the model.');
 		const { text, model, isCut } = answer;
 		const content = { type: 'text' as const, text };
 		return { role: 'assistant', content, model, stopReason: isCut ? 'maxTokens' : 'endTurn' };
@@ -197,10 +199,11 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			});
 			return { transport: program, said: () => tail, end: async () => undefined, watch: () => undefined };
 		}
+		const { access } = at;
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
 			requestInit: { headers: { ...at.headers } },
-			fetch: createGuardedFetch(at.url, at.access?.fetch),
-			...(at.access && { authProvider: at.access.provider })
+			fetch: createGuardedFetch(at.url),
+			...(access && { authProvider: { token: async () => access.token(), onUnauthorized: () => access.renew() } })
 		});
 		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
@@ -349,46 +352,4 @@ function innermost(error: Error): Error {
 /** Waits for it, at most `timeoutMs`, and ignores its errors. */
 async function settled(work: Promise<unknown>, timeoutMs: number): Promise<void> {
 	await Promise.race([work.catch(() => undefined), delay(timeoutMs, undefined, { ref: false })]);
-}
-
-// `fetch` for an MCP server: only to its own origin, with limited responses (SECURITY, MCP servers).
-
-/** Size of a response, or of one event of a stream. */
-const MAX_BYTES = 10 * 1024 * 1024;
-
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
-
-/** `address` may be any host, because the operator set it. `signIn` gets what goes to other hosts. */
-function createGuardedFetch(address: string, signIn?: Fetch, maxBytes = MAX_BYTES): Fetch {
-	const { origin } = new URL(address);
-	return async (url, init = {}) => {
-		const target = new URL(url);
-		// Tokens are renewed elsewhere.
-		if (signIn && target.origin !== origin) return signIn(target, init);
-		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
-		// The client decides about redirects.
-		const response = await fetch(target, { ...init, redirect: 'manual' });
-		if (!response.body) return response;
-		const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-		return new Response(response.body.pipeThrough(bounded(maxBytes, isStream)), response);
-	};
-}
-
-/** Fails beyond `maxBytes`; in an event stream, per event. */
-function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-	let bytes = 0;
-	return new TransformStream({
-		transform(chunk, controller) {
-			const end = isStream ? endOfEvent(chunk) : -1;
-			bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
-			if (bytes > maxBytes) controller.error(new Error(`Its response is larger than ${maxBytes} bytes.`));
-			else controller.enqueue(chunk);
-		}
-	});
-}
-
-/** Index of the last empty line; -1 without one. Ignores one split between chunks, which then counts for the next event. */
-function endOfEvent(chunk: Uint8Array): number {
-	const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-	return Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
 }

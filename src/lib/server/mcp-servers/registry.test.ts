@@ -107,7 +107,13 @@ test('E36: a deleted server isn’t found, one that its publisher advises agains
 test.each([
 	['an option', { registryType: 'npm', identifier: '--eval=1', version: '1' }],
 	['a version with a space', { registryType: 'npm', identifier: 'x', version: '1 --yes' }],
-	['a script', { registryType: 'pypi', identifier: 'x; rm -rf /' }]
+	['a script', { registryType: 'pypi', identifier: 'x; rm -rf /' }],
+	['another place', { registryType: 'npm', identifier: 'https://evil.test/x.tgz' }],
+	['a repository', { registryType: 'npm', identifier: 'evil/x' }],
+	['a repository with its host', { registryType: 'npm', identifier: 'github:evil/x', version: '1' }],
+	['another name', { registryType: 'npm', identifier: '@a/b@npm:evil' }],
+	['a file', { registryType: 'npm', identifier: 'file:/tmp/x' }],
+	['a repository for Python', { registryType: 'pypi', identifier: 'git+https://evil.test/x' }]
 ])('E36: a package whose name is %s is no way to use a server', async (_what, given) => {
 	tell([{ name: 'x/y', packages: [given] }]);
 	expect((await search('x')).data).toMatchObject([{ name: 'x/y', ways: [] }]);
@@ -139,3 +145,37 @@ test('E36: a registry that is not there is said, too', async () => {
 	const search = createRegistrySearch('http://127.0.0.1:9');
 	await expect(search('x', new AbortController().signal)).rejects.toMatchObject({ code: 'unavailable' });
 });
+
+const npm = (more: object) => ({ registryType: 'npm', identifier: 'x', version: '1', ...more });
+const args = (...values: string[]) => npm({ packageArguments: values.map((value) => ({ type: 'positional', value })) });
+
+test.each([
+	['an argument of two lines', { packages: [args('good\n--evil')] }],
+	['an argument with hidden characters', { packages: [args('a\u202Eb')] }],
+	['an argument that is longer than one may be', { packages: [args('a'.repeat(10_000))] }],
+	['more arguments than there may be', { packages: [args(...Array.from({ length: 200 }, () => 'a'))] }],
+	['a variable that is none', { packages: [npm({ environmentVariables: [{ name: 'A\nB', isRequired: true }] })] }],
+	['a header that is none', { remotes: [remote('https://a.test/', [{ name: 'A\r\nB', isRequired: true }])] }],
+	['an address with a password', { remotes: [remote('https://user:word@a.test/')] }],
+	['an address with hidden characters', { remotes: [remote('https://a.test\u202E/mcp')] }],
+	['an address that is too long', { remotes: [remote(`https://a.test/${'a'.repeat(3_000)}`)] }]
+])('E36: SECURITY MCP servers: %s in the registry is no way to use a server', async (_what, given) => {
+	tell([{ name: 'x/y', ...given }]);
+	expect((await search('x')).data).toMatchObject([{ name: 'x/y', ways: [] }]);
+});
+
+test('E36: what the registry has twice, a server or a way to use it, is there once', async () => {
+	const twice = {
+		name: 'x/y',
+		packages: [npm({}), npm({})],
+		remotes: [remote('https://a.test/'), remote('https://A.test')]
+	};
+	tell([twice, twice]);
+	const found = (await search('x')).data;
+	expect(found).toHaveLength(1);
+	expect(found[0]?.ways.map(({ type }) => type)).toEqual(['http', 'stdio']);
+});
+
+function remote(url: string, headers: object[] = []): object {
+	return { type: 'streamable-http', url, headers };
+}

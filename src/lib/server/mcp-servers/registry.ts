@@ -2,8 +2,13 @@
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
-import { plainLine } from '../../shared/characters.ts';
-import type { McpRegistryAnswer, McpRegistryEntry, McpRegistryWay } from '../../shared/mcp-servers.ts';
+import { findHidden, plainLine } from '../../shared/characters.ts';
+import {
+	type McpRegistryAnswer,
+	type McpRegistryEntry,
+	type McpRegistryWay,
+	mcpServerPut
+} from '../../shared/mcp-servers.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { NetworkError } from '../network/addresses.ts';
 
@@ -11,6 +16,7 @@ import { NetworkError } from '../network/addresses.ts';
 export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryAnswer>;
 
 const MOST = 20;
+const MOST_WAYS = 8;
 const MAX_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
@@ -88,10 +94,11 @@ export function createRegistrySearch(address: string): SearchRegistry {
 			);
 		}
 		const { servers, metadata } = answer.data;
-		const data = servers.slice(0, MOST).flatMap((each) => {
+		const entries = servers.slice(0, MOST).flatMap((each) => {
 			const found = listed.safeParse(each).data;
 			return found && statusOf(found) !== 'deleted' ? [entryOf(found)] : [];
 		});
+		const data = uniqueBy(entries, ({ name }) => name);
 		return { data, hasMore: servers.length > MOST || Boolean(metadata?.nextCursor) };
 	};
 }
@@ -103,7 +110,8 @@ function entryOf(found: Listed): McpRegistryEntry {
 	const ways = [
 		...remotes.flatMap((remote): McpRegistryWay[] => {
 			const isTaken = remote.type === 'streamable-http' && /^https?:\/\/[^{}]+$/.test(remote.url);
-			return isTaken ? [{ type: 'http', url: remote.url.slice(0, 2048), headers: neededOf(remote.headers) }] : [];
+			const url = isTaken ? URL.parse(remote.url)?.href : undefined;
+			return url === undefined ? [] : [{ type: 'http', url, headers: neededOf(remote.headers) }];
 		}),
 		...packages.flatMap((each): McpRegistryWay[] => {
 			const command = commandOf(each);
@@ -117,7 +125,7 @@ function entryOf(found: Listed): McpRegistryEntry {
 		version: plainLine(version).slice(0, 50),
 		page: [repository?.url, websiteUrl].find(isPage) ?? null,
 		isDeprecated: statusOf(found) === 'deprecated',
-		ways: ways.slice(0, 8)
+		ways: uniqueBy(ways.filter(isUsable), (way) => JSON.stringify(way)).slice(0, MOST_WAYS)
 	};
 }
 
@@ -126,17 +134,35 @@ function isPage(address: string | null | undefined): address is string {
 	return url?.protocol === 'https:' && url.username === '' && url.password === '' && url.href.length <= 2048;
 }
 
-function neededOf(values: readonly z.output<typeof value>[]): { name: string; about: string }[] {
-	return values
-		.filter(({ isRequired }) => isRequired)
-		.map(({ name, description = '' }) => ({ name: name.slice(0, 128), about: plainLine(description).slice(0, 300) }))
-		.slice(0, 64);
+function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+	return [...new Map(items.map((each) => [keyOf(each), each] as const).reverse()).values()].reverse();
 }
+
+/** Whether it can be saved as it is, and a person sees all of it: the form has an argument on each line. */
+function isUsable(way: McpRegistryWay): boolean {
+	const empty = (needed: readonly { name: string }[]) => Object.fromEntries(needed.map(({ name }) => [name, '']));
+	const transport = way.type === 'http' ? { ...way, headers: empty(way.headers) } : { ...way, env: empty(way.env) };
+	const shown = way.type === 'http' ? [way.url] : way.args;
+	const isPlain = shown.every((text) => !/[\n\t]/.test(text) && findHidden(text).length === 0);
+	return isPlain && mcpServerPut.safeParse({ transport }).success;
+}
+
+function neededOf(values: readonly z.output<typeof value>[]): { name: string; about: string }[] {
+	const needed = values
+		.filter(({ isRequired }) => isRequired)
+		.map(({ name, description = '' }) => ({ name, about: plainLine(description).slice(0, 300) }));
+	return uniqueBy(needed, ({ name }) => name);
+}
+
+/** Not a repository, an address or a file, which the programs take in the same place, nor one of their options. */
+const NAMES: Readonly<Record<string, RegExp>> = {
+	npm: /^(@[a-z\d~][\w.~-]*\/)?[a-z\d~][\w.~-]*$/i,
+	pypi: /^[a-z\d]([\w.-]*[a-z\d])?$/i
+};
 
 /** null for what this can't start. */
 function commandOf({ registryType, identifier, version, transport, packageArguments }: Package) {
-	// What begins with a hyphen would be an option of the program that starts it.
-	if (!/^[\w@][\w@/.:+-]*$/.test(identifier) || (version && !/^\w[\w.+-]*$/.test(version))) return null;
+	if (!NAMES[registryType]?.test(identifier) || (version && !/^\w[\w.+-]*$/.test(version))) return null;
 	if (transport && transport.type !== 'stdio') return null;
 	const args = packageArguments.flatMap(argumentsOf);
 	const versioned = version ? `${identifier}@${version}` : identifier;

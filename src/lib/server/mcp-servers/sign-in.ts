@@ -1,5 +1,6 @@
 /** Signing in to MCP servers over HTTP: OAuth 2.1 with discovery, dynamic registration and PKCE, by the official client (E36). */
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type {
 	OAuthClientProvider,
 	OAuthDiscoveryState,
@@ -8,9 +9,11 @@ import type {
 } from '@modelcontextprotocol/client';
 import { AppError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/characters.ts';
+import { createLine } from '../../shared/in-turn.ts';
 import { parseJson } from '../../shared/json.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import type { Vault } from '../trust/vault.ts';
+import { revoke } from './revocation.ts';
 
 /** All that is kept of a server's sign-in, in one entry of the vault. */
 interface SignIn {
@@ -20,9 +23,9 @@ interface SignIn {
 	url: string;
 	/** Where the person comes back to; registered with the client. */
 	callback: string;
-	client?: StoredOAuthClientInformation;
-	tokens?: StoredOAuthTokens;
-	discovery?: OAuthDiscoveryState;
+	client?: StoredOAuthClientInformation | undefined;
+	tokens?: StoredOAuthTokens | undefined;
+	discovery?: OAuthDiscoveryState | undefined;
 }
 
 /** Under way, in memory: until it's complete, what is stored stays as it is. */
@@ -32,6 +35,16 @@ interface Pending {
 	verifier: string;
 	/** Of a clock that nobody sets. */
 	startedAt: number;
+	/** An answer counts once. */
+	isAnswered: boolean;
+}
+
+/** For all connections of a server: of two that renewed, the server would take the second for a thief. */
+interface Live {
+	signIn: SignIn;
+	renewal: Promise<void> | null;
+	/** Also those of before, which may still be good. */
+	secrets: string[];
 }
 
 export interface SignInAnswer {
@@ -43,10 +56,17 @@ export interface SignInAnswer {
 
 /** What a connection sends as the one who has signed in. */
 export interface Access {
-	provider: OAuthClientProvider;
+	token(): string | undefined;
+	/** Gets another one. @throws SignInEnded; Error, if it may work later */
+	renew(): Promise<void>;
 	/** Must not be seen anywhere; changes when they are renewed. */
-	secrets(): string[];
-	fetch: Fetch;
+	secrets(): readonly string[];
+}
+
+/** Somebody has to sign in again. */
+class SignInEnded extends Error {
+	override readonly name = 'SignInEnded';
+	readonly status = 401;
 }
 
 export interface SignIns {
@@ -54,100 +74,126 @@ export interface SignIns {
 	access(name: string, url: string): Promise<Access | null>;
 	/** The address to open; the person comes back to `callback`. @throws AppError unavailable */
 	start(name: string, url: string, callback: string): Promise<string>;
-	/** @throws AppError conflict if it wasn't started here or took too long; unavailable */
+	/** @throws AppError conflict if it wasn't started here, took too long or was removed meanwhile; unavailable */
 	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
-	/** Also tells the server to end what it gave, if it can be told. */
-	remove(name: string): Promise<void>;
+	/** Forgets it. `revoked`: null, or a sentence that says why the authorization server still takes it; never rejects. */
+	remove(name: string): Promise<{ revoked: Promise<string | null> }>;
 }
 
 const ENTRY = 'SIGN_IN';
 const LONGEST_MS = 10 * 60 * 1000;
-const REVOKE_MS = 5_000;
+/** For all requests of a start, an end or a renewal. */
+const EXCHANGE_MS = 30_000;
+/** People wait for it. */
+const REVOKE_MS = 5000;
 const MAX_REASON = 300;
+/** The vault's limit, with room for tokens. */
+const MAX_BYTES = 60_000;
+const MAX_DISCOVERY_BYTES = 40_000;
+const MAX_SECRETS = 12;
+const ENDS: readonly string[] = ['invalid_grant', 'invalid_client', 'unauthorized_client'];
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `idOf`: of the server's entries in the vault. */
-export function createSignIns(vault: Vault, idOf: (name: string) => string): SignIns {
+/** `idOf`: of the server's entries in the vault. `longestMs`: of one exchange with servers; `revokeMs`: of one that ends a sign-in. */
+export function createSignIns(
+	vault: Vault,
+	idOf: (name: string) => string,
+	{ longestMs = EXCHANGE_MS, revokeMs = REVOKE_MS }: { longestMs?: number; revokeMs?: number | undefined } = {}
+): SignIns {
 	/** By name of the server. */
 	const pendings = new Map<string, Pending>();
-	const stored = async (name: string) => parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null;
+	const lives = new Map<string, Live>();
+	/** Between reading and writing nobody signs out. */
+	const inTurn = createLine();
+	const readAny = async (name: string) =>
+		parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null | undefined;
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
-		const signIn = await stored(name);
-		return signIn?.url === url ? signIn : null;
+		const stored = await readAny(name);
+		return stored?.url === url ? stored : null;
 	};
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
 	};
-	/** A connection's, if nothing is pending: what it's told to keep is written at once. */
-	const providerOf = (
-		name: string,
-		signIn: SignIn,
-		{ open, pending }: { open: (url: URL) => void; pending?: Pending }
-	): OAuthClientProvider => {
+	const fetchFor = (url: string) => signInFetch(url, AbortSignal.timeout(longestMs));
+	const revokeAll = (signIn: SignIn) =>
+		revoke(signIn, { fetchWithin: (limit) => signInFetch(signIn.url, limit), timeoutMs: revokeMs });
+	/** For tokens that came too late. With another sign-in there they stay: some servers would end that one, too. */
+	const giveBack = async (name: string, signIn: SignIn) => {
+		if (!(await read(name, signIn.url))) await revokeAll(signIn);
+	};
+
+	const renew = async (name: string, live: Live): Promise<void> => {
+		const { signIn } = live;
+		const { url, client, tokens } = signIn;
 		const keep = async (change: Partial<SignIn>) => {
-			Object.assign(signIn, change);
-			// Meanwhile somebody may have signed out, or in again.
-			if (!pending && (await read(name, signIn.url))?.id === signIn.id) await write(name, signIn);
+			const isKept = await inTurn(async () => {
+				Object.assign(signIn, change);
+				// Meanwhile somebody may have signed out, or in again.
+				const isSame = (await read(name, url))?.id === signIn.id;
+				if (isSame) await write(name, signIn);
+				return isSame;
+			});
+			if (!isKept && change.tokens) await giveBack(name, signIn);
 		};
-		return {
-			redirectUrl: signIn.callback,
-			clientMetadata: {
-				client_name: 'openrouter-skills',
-				redirect_uris: [signIn.callback],
-				grant_types: ['authorization_code', 'refresh_token'],
-				response_types: ['code'],
-				token_endpoint_auth_method: 'none'
-			},
-			state: () => pending?.state ?? '',
-			clientInformation: () => signIn.client,
-			saveClientInformation: (client) => keep({ client }),
-			tokens: () => signIn.tokens,
-			saveTokens: (tokens) => keep({ tokens }),
-			redirectToAuthorization: open,
-			saveCodeVerifier: (verifier) => void (pending && (pending.verifier = verifier)),
-			codeVerifier: () => pending?.verifier ?? '',
-			saveDiscoveryState: (discovery) => keep({ discovery }),
-			discoveryState: () => signIn.discovery,
-			invalidateCredentials: async (scope) => {
-				const all = scope === 'all';
-				await keep({
-					...((all || scope === 'client') && { client: undefined }),
-					...((all || scope === 'tokens') && { tokens: undefined }),
-					...((all || scope === 'discovery') && { discovery: undefined })
-				});
+		const ended = `The sign-in to “${name}” has ended. Sign in again in Settings, MCP servers.`;
+		if (!client || !tokens?.refresh_token) throw new SignInEnded(ended);
+		// Not by the client's `auth`: it logs what the server says, and sends the headers that are for another one.
+		const { OAuthError, refreshAuthorization } = await import('@modelcontextprotocol/client');
+		try {
+			const { refresh_token: refreshToken } = tokens;
+			const given = await refreshAuthorization(authorizerOf(signIn), {
+				...exchangeOf(signIn, client),
+				refreshToken,
+				fetchFn: fetchFor(url)
+			});
+			checkSize({ ...signIn, tokens: given }, MAX_BYTES);
+			note(live, given);
+			await keep({ tokens: { ...given, ...(tokens.issuer !== undefined && { issuer: tokens.issuer }) } });
+		} catch (error) {
+			if (!(error instanceof OAuthError) || !ENDS.includes(error.code)) {
+				const reason = error instanceof Error ? error.message : String(error);
+				throw new Error(`Couldn’t renew its sign-in: ${reason}`, { cause: error });
 			}
-		};
+			await keep({ tokens: undefined, ...(error.code !== 'invalid_grant' && { client: undefined }) });
+			throw new SignInEnded(ended, { cause: error });
+		}
 	};
 
 	return {
 		async access(name, url) {
 			const signIn = await read(name, url);
 			if (!signIn?.tokens) return null;
-			const open = () => {
-				throw new Error(`The sign-in to “${name}” has ended. Sign in again in Settings, MCP servers.`);
+			const known = lives.get(name);
+			const live = known?.signIn.id === signIn.id ? known : { signIn, renewal: null, secrets: [] };
+			lives.set(name, live);
+			note(live, signIn.tokens);
+			return {
+				token: () => live.signIn.tokens?.access_token,
+				renew: () => (live.renewal ??= renew(name, live).finally(() => (live.renewal = null))),
+				secrets: () => live.secrets
 			};
-			const provider = providerOf(name, signIn, { open });
-			const secrets = () => {
-				const { access_token: access, refresh_token: refresh } = signIn.tokens ?? {};
-				return [access, refresh, clientSecret(signIn)].filter((each) => each !== undefined);
-			};
-			return { provider, secrets, fetch: signInFetch(url) };
 		},
 
 		async start(name, url, callback) {
 			const before = await read(name, url);
 			const signIn: SignIn = { id: randomUUID(), url, callback };
 			const state = randomBytes(32).toString('base64url');
-			const pending: Pending = { signIn, state, verifier: '', startedAt: performance.now() };
+			const pending: Pending = { signIn, state, verifier: '', startedAt: performance.now(), isAnswered: false };
 			// A client is registered for one address to come back to. If nobody came back the last time, the server may have
 			// forgotten it and say so only to the person: then another one is registered.
 			const isKnown = before?.callback === callback && pendings.get(name)?.signIn.url !== url;
 			if (isKnown && before.client) signIn.client = before.client;
 			let address: URL | null = null;
-			await run(providerOf(name, signIn, { open: (target) => void (address = target), pending }), url);
+			const provider = providerOf(pending, (target) => void (address = target));
+			// Loaded on demand: most installations have no MCP server.
+			const { auth } = await import('@modelcontextprotocol/client');
+			await saying(async () => {
+				await auth(provider, { serverUrl: url, fetchFn: fetchFor(url) });
+				checkSize(signIn, MAX_DISCOVERY_BYTES);
+			});
 			const opened = address as URL | null;
-			if (!opened || !/^https?:$/.test(opened.protocol)) {
+			if (!opened || !/^https?:$/.test(opened.protocol) || opened.username !== '' || opened.password !== '') {
 				throw new AppError('unavailable', 'The server named no page to sign in on.');
 			}
 			pendings.set(name, pending);
@@ -156,73 +202,113 @@ export function createSignIns(vault: Vault, idOf: (name: string) => string): Sig
 
 		async complete(name, url, { code, state, iss }) {
 			const pending = pendings.get(name);
-			const isOwn = pending?.signIn.url === url && isSame(pending.state, state);
-			if (!isOwn || performance.now() - pending.startedAt > LONGEST_MS) {
-				const hint = 'Sign in again from Settings, MCP servers.';
-				throw new AppError('conflict', 'This sign-in has expired or wasn’t started here.', { hint });
-			}
-			// It counts once.
-			pendings.delete(name);
-			const { signIn } = pending;
-			await run(providerOf(name, signIn, { open: () => undefined, pending }), url, { authorizationCode: code, iss });
-			await write(name, signIn);
+			const isOwn = pending?.signIn.url === url && isSame(pending.state, state) && !pending.isAnswered;
+			if (!isOwn || performance.now() - pending.startedAt > LONGEST_MS) throw expired();
+			pending.isAnswered = true;
+			const { signIn, verifier } = pending;
+			const { client } = signIn;
+			if (!client) throw expired();
+			const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
+			await saying(async () => {
+				const given = await exchangeAuthorization(authorizerOf(signIn), {
+					...exchangeOf(signIn, client),
+					authorizationCode: code,
+					codeVerifier: verifier,
+					redirectUri: signIn.callback,
+					fetchFn: fetchFor(url),
+					...(iss !== undefined && { iss })
+				});
+				signIn.tokens = { ...given, ...(client.issuer !== undefined && { issuer: client.issuer }) };
+				checkSize(signIn, MAX_BYTES);
+			});
+			const isKept = await inTurn(async () => {
+				if (pendings.get(name) !== pending) return false;
+				pendings.delete(name);
+				await write(name, signIn);
+				return true;
+			});
+			if (isKept) return;
+			await giveBack(name, signIn);
+			throw expired();
 		},
 
 		async remove(name) {
-			pendings.delete(name);
-			const signIn = await stored(name);
-			await vault.remove(idOf(name), ENTRY);
-			// Here it has ended in any case; there it ends by itself some time.
-			if (signIn) await revoke(signIn).catch(() => undefined);
+			const signIn = await inTurn(async () => {
+				pendings.delete(name);
+				lives.delete(name);
+				const stored = await readAny(name);
+				await vault.remove(idOf(name), ENTRY);
+				return stored;
+			});
+			// Outside: nothing else waits for the authorization server.
+			return { revoked: signIn ? revokeAll(signIn) : Promise.resolve(null) };
 		}
 	};
 }
 
-async function run(
-	provider: OAuthClientProvider,
-	url: string,
-	answer: { authorizationCode?: string; iss?: string | undefined } = {}
-): Promise<void> {
-	// Loaded on demand: most installations have no MCP server.
-	const { auth } = await import('@modelcontextprotocol/client');
+/** For a start alone, which has no tokens to renew. */
+function providerOf(pending: Pending, open: (url: URL) => void): OAuthClientProvider {
+	const { signIn } = pending;
+	return {
+		redirectUrl: signIn.callback,
+		clientMetadata: {
+			client_name: 'openrouter-skills',
+			redirect_uris: [signIn.callback],
+			grant_types: ['authorization_code', 'refresh_token'],
+			response_types: ['code'],
+			token_endpoint_auth_method: 'none'
+		},
+		state: () => pending.state,
+		clientInformation: () => signIn.client,
+		saveClientInformation: (client) => void (signIn.client = client),
+		tokens: () => undefined,
+		saveTokens: () => undefined,
+		redirectToAuthorization: open,
+		saveCodeVerifier: (verifier) => void (pending.verifier = verifier),
+		codeVerifier: () => pending.verifier,
+		saveDiscoveryState: (discovery) => void (signIn.discovery = discovery),
+		discoveryState: () => signIn.discovery
+	};
+}
+
+function authorizerOf({ discovery, url }: SignIn): string {
+	return discovery?.authorizationServerUrl ?? new URL('/', url).href;
+}
+
+function exchangeOf({ discovery }: SignIn, client: StoredOAuthClientInformation) {
+	const { authorizationServerMetadata: metadata, resourceMetadata } = discovery ?? {};
+	return {
+		clientInformation: client,
+		...(metadata && { metadata }),
+		...(resourceMetadata && { resource: resourceMetadata.resource })
+	};
+}
+
+/** Adds to what must not be seen; the latest are the last to go. */
+function note(live: Live, { access_token: access, refresh_token: refresh }: StoredOAuthTokens): void {
+	const { client } = live.signIn;
+	const secret = client && 'client_secret' in client ? client.client_secret : undefined;
+	const all = [...live.secrets, access, refresh, secret].filter((each) => each !== undefined);
+	live.secrets = [...new Set(all.reverse())].reverse().slice(-MAX_SECRETS);
+}
+
+/** Turns an error into a sentence. */
+async function saying(work: () => Promise<void>): Promise<void> {
 	try {
-		const { authorizationCode, iss } = answer;
-		await auth(provider, {
-			serverUrl: url,
-			fetchFn: signInFetch(url),
-			...(authorizationCode !== undefined && { authorizationCode }),
-			...(iss !== undefined && { iss })
-		});
+		await work();
 	} catch (error) {
 		const reason = plainLine(error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
 		throw new AppError('unavailable', `Couldn’t sign in: ${reason}`, { cause: error });
 	}
 }
 
-/** RFC 7009. The token for renewing ends the others with it. */
-async function revoke(signIn: SignIn): Promise<void> {
-	const metadata = signIn.discovery?.authorizationServerMetadata ?? {};
-	const endpoint = 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
-	const { access_token: access, refresh_token: renewal } = signIn.tokens ?? {};
-	const token = renewal ?? access;
-	if (typeof endpoint !== 'string' || !token) return;
-	const secret = clientSecret(signIn);
-	const body = new URLSearchParams({
-		token,
-		token_type_hint: renewal ? 'refresh_token' : 'access_token',
-		client_id: signIn.client?.client_id ?? '',
-		...(secret !== undefined && { client_secret: secret })
-	});
-	await signInFetch(signIn.url)(endpoint, {
-		method: 'POST',
-		headers: { 'content-type': 'application/x-www-form-urlencoded' },
-		body,
-		signal: AbortSignal.timeout(REVOKE_MS)
-	});
+function expired(): AppError {
+	const hint = 'Sign in again from Settings, MCP servers.';
+	return new AppError('conflict', 'This sign-in has expired or wasn’t started here.', { hint });
 }
 
-function clientSecret({ client }: SignIn): string | undefined {
-	return client && 'client_secret' in client ? client.client_secret : undefined;
+function checkSize(signIn: SignIn, most: number): void {
+	if (Buffer.byteLength(JSON.stringify(signIn)) > most) throw new Error('what the server says about it is too long.');
 }
 
 function isSame(one: string, other: string): boolean {
@@ -231,20 +317,20 @@ function isSame(one: string, other: string): boolean {
 }
 
 /**
- * The server names the addresses where one signs in. On its own host they may be private, since the operator has named
- * that; others must be public (SECURITY, MCP servers).
+ * The server names the addresses where one signs in. Those of its own may be private, since the operator has named that;
+ * others must be public (SECURITY, MCP servers). `deadline` is for all requests.
  */
-function signInFetch(serverUrl: string): Fetch {
-	const { hostname } = new URL(serverUrl);
+function signInFetch(serverUrl: string, deadline: AbortSignal): Fetch {
+	const server = new URL(serverUrl);
 	const own = createSafeFetch({ isAllowed: () => true });
 	const others = createSafeFetch();
-	return async (url, { method = 'GET', headers, body, signal } = {}) => {
+	return async (url, { method = 'GET', headers, body } = {}) => {
 		const target = new URL(url);
-		const fetched = await (target.hostname === hostname ? own : others)(target.href, {
+		const fetched = await (isOwnPlace(target, server) ? own : others)(target.href, {
 			method,
 			headers: Object.fromEntries(new Headers(headers)),
 			...(body && { body: body instanceof URLSearchParams ? body.toString() : String(body as string) }),
-			...(signal && { signal })
+			signal: deadline
 		});
 		if (fetched.truncated) throw new Error(`The answer of ${target.host} is too long.`);
 		const shown = Object.entries(fetched.headers).flatMap(([name, value]) =>
@@ -253,4 +339,15 @@ function signInFetch(serverUrl: string): Fetch {
 		const hasBody = fetched.status !== 204 && fetched.status !== 304;
 		return new Response(hasBody ? new Uint8Array(fetched.body) : null, { status: fetched.status, headers: shown });
 	};
+}
+
+/**
+ * Whether an address is the server's own. Another port of a name is only with https, which asks for the name's
+ * certificate: its owner may let a name lead anywhere meanwhile.
+ */
+export function isOwnPlace(target: URL, server: URL): boolean {
+	const { hostname } = server;
+	if (target.hostname !== hostname) return false;
+	const isFixed = isIP(hostname.replace(/^\[(.*)\]$/, '$1')) > 0 || /^(.+\.)?localhost$/.test(hostname);
+	return target.origin === server.origin || target.protocol === 'https:' || isFixed;
 }

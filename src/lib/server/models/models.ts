@@ -20,9 +20,11 @@ export interface ModelsOptions {
 	ports: readonly number[];
 	/** How fast models answered here, by id. */
 	speeds?: () => Promise<ReadonlyMap<string, ModelSpeed>>;
-	fetch?: typeof fetch;
+	fetch?: typeof fetch | undefined;
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
+	/** Follows the requests to a model; `baseUrl` is null in Demo mode. */
+	watch?: (model: Model, baseUrl: string | null) => Model;
 }
 
 export interface Models extends ModelSource {
@@ -59,8 +61,14 @@ const LIST_TIMEOUT_MS = 5000;
 const NO_SERVER = 'No model connected. Add an API key, or choose a model on this computer.';
 
 export function createModels(options: ModelsOptions): Models {
-	const { settings, ports, fetch = globalThis.fetch, now = () => performance.now() } = options;
-	const offline = createOfflineModel();
+	const {
+		settings,
+		ports,
+		fetch = globalThis.fetch,
+		now = () => performance.now(),
+		watch = (model) => model
+	} = options;
+	const offline = watch(createOfflineModel(), null);
 	const signIns = createSignIns({ fetch, now });
 	let kept: ServerModels | null = null;
 
@@ -81,7 +89,7 @@ export function createModels(options: ModelsOptions): Models {
 		const known = byId.get(key);
 		if (known) return known;
 		const about = { id, baseUrl, fetch, catalog, apiKey: apiKey ?? undefined, server: facts, routing };
-		const model = createResponsesModel(about);
+		const model = watch(createResponsesModel(about), baseUrl);
 		if (byId.size >= MAX_MODELS) byId.clear();
 		byId.set(key, model);
 		return model;

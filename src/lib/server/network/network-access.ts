@@ -10,10 +10,18 @@ import type { NetworkGrants } from '../store/skills/choices.ts';
 import type { AddressGuardOptions } from './addresses.ts';
 import { openProxy, type ProxyOptions } from './proxy.ts';
 
+/** What an execution may reach: domains, or all public addresses. */
+export type Reach = 'public' | readonly string[];
+
+/** Opens the proxy of one execution. */
+export type OpenReach = (executionId: string, reach: Reach) => Promise<NetworkSession>;
+
 export interface NetworkAccessOptions extends AddressGuardOptions {
 	grants: NetworkGrants;
 	/** For the proxies’ sockets, in `net/`. */
 	dataDir: string;
+	/** Default: `createProxies`. */
+	openReach?: OpenReach | undefined;
 	/** `false`: no network for skills, whatever was granted. */
 	isEnabled: boolean | null;
 }
@@ -37,13 +45,15 @@ export interface NetworkAccess {
 /** The maximum of macOS is 104 with the final NUL; Linux has 108. */
 const MAX_SOCKET_PATH = 103;
 
-export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: NetworkAccessOptions): NetworkAccess {
-	const folder = join(dataDir, 'net');
+/** Proxies with sockets in a folder of their own, which is emptied first. */
+export function createProxies(folder: string, guard: AddressGuardOptions = {}): OpenReach {
 	let swept: Promise<void> | undefined;
 	/** Deletes leftovers of a killed server. */
 	const sweep = () => (swept ??= rm(folder, { recursive: true, force: true }));
 
-	const open = async (executionId: string, allows: ProxyOptions['allows']): Promise<NetworkSession> => {
+	return async (executionId, reach) => {
+		const allows: ProxyOptions['allows'] = (host, port) =>
+			reach === 'public' || reach.some((domain) => matches(domain, host, port));
 		await sweep();
 		const path = join(folder, executionId, 'proxy.sock');
 		const isTooLong = Buffer.byteLength(path) > MAX_SOCKET_PATH;
@@ -66,19 +76,23 @@ export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: Ne
 			}
 		};
 	};
+}
 
+export function createNetworkAccess(options: NetworkAccessOptions): NetworkAccess {
+	const { grants, dataDir, isEnabled, openReach, ...guard } = options;
+	const open = openReach ?? createProxies(join(dataDir, 'net'), guard);
 	const access: NetworkAccess = {
 		async openNetwork(skill, executionId) {
 			const domains = await access.reachable(skill);
 			if (domains.length === 0) return null;
-			return open(executionId, (host, port) => domains.some((domain) => matches(domain, host, port)));
+			return open(executionId, domains);
 		},
 
 		async reachable(skill) {
 			return isEnabled === false ? [] : access.granted(skillIdOf(skill));
 		},
 
-		openPublic: (executionId) => open(executionId, () => true),
+		openPublic: (executionId) => open(executionId, 'public'),
 
 		declared: (skill) => declaredDomains(skill).domains,
 		problems: (skill) => declaredDomains(skill).problems,

@@ -1,5 +1,6 @@
 /** Notifies open pages of changes in a conversation: runs, queued messages (F14); and checks API keys' access to them. */
 import { AppError } from '../../shared/errors.ts';
+import type { Replica } from '../replica.ts';
 import type { RunRecord } from '../store/chat/runs.ts';
 import type { Store } from '../store/store.ts';
 
@@ -9,11 +10,17 @@ export interface ConversationChanges {
 	follow(conversationId: string, signal: AbortSignal): AsyncGenerator<void>;
 }
 
-export function createConversationChanges(): ConversationChanges {
+/** Other servers' pages hear of it, too. */
+export function createConversationChanges(replica: Pick<Replica, 'tell' | 'hear'>): ConversationChanges {
 	const followers = new Map<string, Set<() => void>>();
+	const wakeAll = (ids: Iterable<string>): void => {
+		for (const id of ids) for (const wake of followers.get(id) ?? []) wake();
+	};
+	replica.hear('conversation', (ids) => wakeAll(ids.length > 0 ? ids : [...followers.keys()]));
 	return {
 		announce(conversationId) {
-			for (const wake of followers.get(conversationId) ?? []) wake();
+			wakeAll([conversationId]);
+			replica.tell('conversation', [conversationId]);
 		},
 		async *follow(conversationId, signal) {
 			const of = followers.get(conversationId) ?? new Set();

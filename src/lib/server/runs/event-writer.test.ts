@@ -11,6 +11,7 @@ function logOf(runId: string, count = 1) {
 	}));
 	const log = {
 		runId,
+		epoch: 1,
 		lost: [] as unknown[],
 		saved: 0,
 		unsaved: () => events,
@@ -18,7 +19,7 @@ function logOf(runId: string, count = 1) {
 			log.saved = lastSeq;
 			events = events.filter(({ seq }) => seq > lastSeq);
 		},
-		onLost: (error: unknown) => log.lost.push(error)
+		onLost: (error: unknown) => void log.lost.push(error)
 	} satisfies UnsavedEvents & Record<string, unknown>;
 	return log;
 }

@@ -1,22 +1,31 @@
 /** Writes the events of all runs in shared transactions, because one commit costs as much as many (F14). */
-import { type RunEvent, usageSince } from '../../shared/events.ts';
-import { foldEvent, type Message } from '../../shared/message.ts';
-import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { StoredEvent } from '../store/chat/runs.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
-import type { Store } from '../store/store.ts';
 
-/** Maximum delay before an event is stored. */
-const BATCH_MS = 100;
+/** Maximum delay before an event is stored; shorter if other servers wait for it. */
+const BATCH_MS = { alone: 100, shared: 25 };
+
+/** The run can't be written here any more: it was deleted, or another server has it. */
+export class RunGone extends Error {
+	override message = 'the run is gone, or another server goes on with it';
+}
 
 /** A log with unsaved events. */
 export interface UnsavedEvents {
 	readonly runId: string;
+	/** In which this server owns the run. */
+	readonly epoch: number;
 	/** In order. */
 	unsaved(): readonly StoredEvent[];
 	/** Called when events up to this one are stored. */
 	onSaved(lastSeq: number): void;
 	/** Called when events can't be stored. */
 	onLost(error: unknown): void;
+}
+
+function isUnavailable(error: unknown): boolean {
+	return error instanceof AppError && error.code === 'unavailable';
 }
 
 export class EventWriter {
@@ -27,14 +36,19 @@ export class EventWriter {
 	/** The write after the current one, shared by all callers until it starts. */
 	#next: Promise<void> | null = null;
 
-	constructor(runs: Pick<Runs, 'appendAll'>) {
+	/** Null if no other server waits for events, or could go on. */
+	#tell: ((runIds: string[]) => void) | null;
+
+	/** `tell` is called after each write, for other servers; null if there are none. */
+	constructor(runs: Pick<Runs, 'appendAll'>, tell: ((runIds: string[]) => void) | null = null) {
 		this.#runs = runs;
+		this.#tell = tell;
 	}
 
-	/** Stores the log's events within 100 ms. */
+	/** Stores the log's events within 100 ms at most. */
 	saveSoon(log: UnsavedEvents): void {
 		this.#dirty.add(log);
-		this.#timer ??= setTimeout(() => void this.#write(), BATCH_MS);
+		this.#timer ??= setTimeout(() => void this.#write(), this.#tell ? BATCH_MS.shared : BATCH_MS.alone);
 	}
 
 	/** Stores the events of all logs. Never rejects: see `onLost`. */
@@ -62,51 +76,21 @@ export class EventWriter {
 	}
 
 	async #save(logs: readonly UnsavedEvents[]): Promise<void> {
-		const advances = logs.map((log) => ({ log, runId: log.runId, events: log.unsaved() }));
+		const advances = logs.map((log) => ({ log, runId: log.runId, epoch: log.epoch, events: log.unsaved() }));
 		const waiting = advances.filter(({ events }) => events.length > 0);
 		if (waiting.length === 0) return;
 		try {
 			const gone = await this.#runs.appendAll(waiting);
 			for (const { log, runId, events } of waiting) {
-				if (gone.has(runId)) log.onLost(new Error('the run is no longer in the database'));
+				if (gone.has(runId)) log.onLost(new RunGone());
 				else log.onSaved(events.at(-1)?.seq ?? 0);
 			}
+			this.#tell?.(waiting.flatMap(({ runId }) => (gone.has(runId) ? [] : [runId])));
 		} catch (error) {
 			// One failing log must not affect the others.
 			if (waiting.length > 1) for (const { log } of waiting) await this.#save([log]);
-			else for (const { log } of waiting) log.onLost(error);
+			// What the database has is known once it's there again: then one of the servers goes on from that.
+			else for (const { log } of waiting) log.onLost(this.#tell && isUnavailable(error) ? new RunGone() : error);
 		}
 	}
-}
-
-export const INTERRUPTED: RunEvent = {
-	type: 'RUN_ERROR',
-	code: 'interrupted',
-	message: 'The server stopped while this reply was being written. What you see was saved.'
-};
-
-const PAGE = { limit: 1000, maxBytes: 1024 * 1024 };
-
-/** Ends a run left by a crash (F14): folds its events into the stored message, and runs no tool again. */
-export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
-	const { id, conversationId, messageId, lastSeq, startedAt } = run;
-	let message: Message | null = await store.messages.get(conversationId, messageId);
-	const before = message?.usage ?? null;
-	for (let after = 0; message && after < lastSeq;) {
-		const events = await store.runs.readEvents(id, { after, ...PAGE });
-		for (const { data } of events) message = foldEvent(message, JSON.parse(data) as RunEvent);
-		const last = events.at(-1);
-		if (!last) break;
-		after = last.seq;
-	}
-	const now = new Date().toISOString();
-	await store.runs.finish(id, {
-		state: 'interrupted',
-		errorCode: 'interrupted',
-		// The duration is unknown, and the clock may have been set back.
-		finishedAt: now < startedAt ? startedAt : now,
-		events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
-		message: message ? { conversationId, message: foldEvent(message, INTERRUPTED) } : undefined,
-		used: message?.usage ? usageSince(before, message.usage) : undefined
-	});
 }

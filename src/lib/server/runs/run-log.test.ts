@@ -9,7 +9,8 @@ import type { StoredEvent } from '../store/chat/runs.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { EventWriter } from './event-writer.ts';
-import { EVENT_PAGE, RunLog } from './run-log.ts';
+import { EVENT_PAGE } from './event-window.ts';
+import { RunLog } from './run-log.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
 const END: RunEvent = { type: 'RUN_FINISHED', threadId: 'c', runId: 'r', outcome: { type: 'success' } };
@@ -33,11 +34,10 @@ async function open(over: Store = store): Promise<RunLog> {
 	const userMessage: Message = { ...emptyAnswer('q', 'r', NOW), role: 'user', status: 'complete' };
 	const run = { id: 'r', model: 'm/x', bootId: 'boot', task: 'task' };
 	const place = { kind: 'question' as const, question: userMessage, answer: message };
-	await store.runs.start({ run, conversation: { id: 'c', title: 'T' }, place, now: NOW });
+	const started = await store.runs.start({ run, conversation: { id: 'c', title: 'T' }, place, now: NOW });
 	const onLost = (error: unknown) => lost.push(error);
 	const writer = new EventWriter(over.runs);
-	const startedAt = message.createdAt;
-	const log = new RunLog({ store: over, writer, runId: 'r', conversationId: 'c', startedAt, message, onLost });
+	const log = new RunLog({ store: over, writer, run: started.run!, message, usedBefore: null, onLost });
 	await log.append({ type: 'RUN_STARTED', threadId: 'c', runId: 'r' });
 	await log.append({ type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' });
 	return log;

@@ -1,31 +1,27 @@
 /**
- * The event log of a running run: numbers and folds events, notifies followers at once, and stores events in batches.
- * Followers read from a bounded window in memory, or from the database if they are further behind.
+ * The event log of a run that this server owns: numbers and folds events, notifies followers at once, and stores events in
+ * batches. Followers read from a bounded window in memory, or from the database if they are further behind.
  */
 import { AppError } from '../../shared/errors.ts';
 import { usageSince, type RunEvent, type TokenUsage } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 import type { ResponseItem } from '../agent/model.ts';
-import type { StoredEvent } from '../store/chat/runs.ts';
+import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { RunFinish } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
-import type { EventWriter, UnsavedEvents } from './event-writer.ts';
+import { type EventWriter, RunGone, type UnsavedEvents } from './event-writer.ts';
+import { EventWindow } from './event-window.ts';
 
-/** Stored events kept in memory for followers. */
-const WINDOW = { events: 256, characters: 256 * 1024 };
 /** Unsaved events after which `append` waits for the database. */
 const MAX_BACKLOG = 2000;
-/** Events yielded at once: limits the memory of a follower that doesn't read. */
-export const EVENT_PAGE = { limit: 500, maxBytes: 64 * 1024 };
-
 export interface RunLogOptions {
 	store: Store;
 	writer: EventWriter;
-	runId: string;
-	conversationId: string;
-	/** ISO 8601. */
-	startedAt: string;
+	/** As it is stored now: `lastSeq` events of it are in `message`. */
+	run: Pick<RunRecord, 'id' | 'conversationId' | 'startedAt' | 'lastSeq' | 'epoch'>;
 	message: Message;
+	/** Tokens that earlier runs of this answer used; null: none. */
+	usedBefore: TokenUsage | null;
 	/** Called once, when the log can't be written and the run must stop. */
 	onLost(error: unknown): void;
 }
@@ -33,6 +29,8 @@ export interface RunLogOptions {
 export interface LiveAnswer {
 	message: Message;
 	seq: number;
+	/** In which `seq` counts. */
+	epoch: number;
 	/** Start of each call by its id, in `performance.now()` time; after an approval, the time of the decision. */
 	callsBegunAt: ReadonlyMap<string, number>;
 }
@@ -40,80 +38,117 @@ export interface LiveAnswer {
 export class RunLog implements UnsavedEvents {
 	readonly runId: string;
 	readonly conversationId: string;
+	/** In which this server owns the run. */
+	readonly epoch: number;
 	#store: Store;
 	#writer: EventWriter;
 	#startedAt: string;
-	#bornAt = performance.now();
+	/** Null if the run began on another server. */
+	#bornAt: number | null;
 	#tellLost: (error: unknown) => void;
 	#message: Message;
 	/** Usage of earlier runs of the same answer. */
 	#usedBefore: TokenUsage | null;
 	#callsBegunAt = new Map<string, number>();
-	#lastSeq = 0;
-	#storedSeq = 0;
-	#window: StoredEvent[] = [];
-	#windowCharacters = 0;
+	#window: EventWindow;
+	#storedSeq: number;
 	#isEnded = false;
 	#lost: { error: unknown } | null = null;
 	/** Items being stored, in order. */
 	#recording: Promise<void> = Promise.resolve();
-	#waiting = new Set<() => void>();
 
-	constructor({ store, writer, runId, conversationId, startedAt, message, onLost }: RunLogOptions) {
+	constructor({ store, writer, run, message, usedBefore, onLost }: RunLogOptions) {
 		this.#store = store;
 		this.#writer = writer;
-		this.runId = runId;
-		this.conversationId = conversationId;
-		this.#startedAt = startedAt;
+		this.runId = run.id;
+		this.conversationId = run.conversationId;
+		this.epoch = run.epoch;
+		this.#startedAt = run.startedAt;
+		this.#bornAt = run.lastSeq === 0 ? performance.now() : null;
 		this.#message = message;
-		this.#usedBefore = message.usage;
+		this.#usedBefore = usedBefore;
+		this.#window = new EventWindow(store.runs, run.id, run.lastSeq);
+		this.#storedSeq = run.lastSeq;
 		this.#tellLost = onLost;
+	}
+
+	/** Whether it can still be written. */
+	get isOpen(): boolean {
+		return !this.#isEnded && this.#lost === null;
 	}
 
 	/** The answer as folded so far, and the last event in it. */
 	get snapshot(): LiveAnswer {
-		return { message: this.#message, seq: this.#lastSeq, callsBegunAt: this.#callsBegunAt };
+		return {
+			message: this.#message,
+			seq: this.#window.lastSeq,
+			epoch: this.epoch,
+			callsBegunAt: this.#callsBegunAt
+		};
 	}
 
-	/** Adds any event but the last. Stores tool events before showing them, text within 100 ms. Resolves when ready for more. */
+	/** Adds any event but the last; none once the log is lost. Stores tool events before showing them, text within 100 ms. Resolves when ready for more. */
 	async append(event: RunEvent): Promise<void> {
+		if (this.#lost?.error instanceof RunGone) return;
 		this.#push(event);
 		if (isStoredFirst(event)) {
 			await this.flush();
-			return this.#wake();
+			return this.#window.wake();
 		}
-		this.#wake();
+		this.#window.wake();
 		this.#writer.saveSoon(this);
-		if (this.#lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
+		if (this.#window.lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
 	}
 
 	/** Stores items of the answer for later turns, in the order of calls. */
 	record(items: ResponseItem[]): void {
+		if (this.#lost?.error instanceof RunGone) return;
 		this.#recording = this.#recording
-			.then(() => this.#store.messages.appendItems(this.conversationId, this.#message.id, items))
+			.then(() => this.#store.messages.appendItems(this.conversationId, this.#message.id, items, this))
 			.then(
 				() => undefined,
 				(error: unknown) => this.onLost(error)
 			);
 	}
 
-	/** Ends the run with its terminal event, which is stored before it's shown. @throws the error that prevented that */
-	async end(event: RunEvent): Promise<void> {
+	/**
+	 * Ends the run with its terminal event, which is stored before it's shown. False if another server goes on with the run:
+	 * then nothing is written, and followers here fail. @throws the error that prevented that
+	 */
+	async end(event: RunEvent): Promise<boolean> {
 		await this.#writer.leave(this);
 		await this.#recording;
 		let last = this.#lost ? toRunError(this.#lost.error) : event;
 		try {
-			await this.#storeEnd(last);
+			const isStored = !(await this.#isTaken(this.#lost?.error)) && (await this.#storeEnd(last));
+			if (!isStored && (await this.#isTaken(new RunGone()))) {
+				this.#isEnded = true;
+				this.#window.break(takenOver());
+				return false;
+			}
 		} catch (error) {
 			// Don't report a success that a reload wouldn't show.
 			last = toRunError(error);
+			this.#finish(last);
 			throw error;
-		} finally {
-			this.#push(last);
-			this.#storedSeq = this.#lastSeq;
-			this.#isEnded = true;
-			this.#wake();
 		}
+		this.#finish(last);
+		return true;
+	}
+
+	#finish(last: RunEvent): void {
+		this.#isEnded = true;
+		this.#push(last);
+		this.#storedSeq = this.#window.lastSeq;
+		this.#window.end();
+	}
+
+	/** Stores what there is, and then nothing more: another server goes on. Followers here fail. */
+	async handOver(): Promise<void> {
+		await this.flush();
+		await this.#recording;
+		this.onLost(new RunGone());
+		this.#window.break(takenOver());
 	}
 
 	/** Stores unsaved events. Never rejects: a failure ends the run. */
@@ -124,12 +159,12 @@ export class RunLog implements UnsavedEvents {
 	unsaved(): StoredEvent[] {
 		// `end` writes the rest of a lost log.
 		if (this.#isEnded || this.#lost) return [];
-		return this.#window.filter((stored) => stored.seq > this.#storedSeq);
+		return this.#window.after(this.#storedSeq);
 	}
 
 	onSaved(lastSeq: number): void {
 		this.#storedSeq = lastSeq;
-		this.#trim();
+		this.#window.trim(lastSeq);
 	}
 
 	/** The first failure ends the run. */
@@ -140,36 +175,27 @@ export class RunLog implements UnsavedEvents {
 	}
 
 	/** Yields every event after `after`, then new ones live. Ends after the terminal event. */
-	async *follow(after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
-		let cursor = after;
-		while (!signal.aborted) {
-			const first = this.#window[0]?.seq ?? this.#lastSeq + 1;
-			if (cursor + 1 < first) {
-				const stored = await this.#store.runs.readEvents(this.runId, { after: cursor, ...EVENT_PAGE });
-				const last = stored.at(-1);
-				if (!last) return;
-				yield stored;
-				cursor = last.seq;
-				continue;
-			}
-			const ready = this.#page(Math.max(0, cursor + 1 - first));
-			if (ready.length > 0) {
-				yield ready;
-				cursor = ready.at(-1)?.seq ?? cursor;
-			} else if (this.#isEnded) return;
-			else await this.#next(signal);
-		}
+	follow(after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
+		return this.#window.follow(after, signal);
 	}
 
-	async #storeEnd(event: RunEvent): Promise<void> {
+	/** Whether a run that can't be written here goes on, or has ended, elsewhere. */
+	async #isTaken(reason: unknown): Promise<boolean> {
+		if (!(reason instanceof RunGone)) return false;
+		const run = await this.#store.runs.get(this.runId);
+		return run !== null && (run.state === 'running' || run.epoch > this.epoch);
+	}
+
+	/** False if the run isn't running here any more. */
+	async #storeEnd(event: RunEvent): Promise<boolean> {
 		const message = foldEvent(this.#message, event);
-		const waiting = this.#window.filter((stored) => stored.seq > this.#storedSeq);
-		await this.#store.runs.finish(this.runId, {
+		const waiting = this.#window.after(this.#storedSeq);
+		return this.#store.runs.finish(this.runId, {
 			state: stateOf(event),
+			epoch: this.epoch,
 			errorCode: message.error?.code,
-			// Start plus measured duration, because the system clock may have changed.
-			finishedAt: new Date(Date.parse(this.#startedAt) + performance.now() - this.#bornAt).toISOString(),
-			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
+			finishedAt: this.#now(),
+			events: [...waiting, { seq: this.#window.lastSeq + 1, data: JSON.stringify(event) }],
 			message: { conversationId: this.conversationId, message },
 			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined,
 			// What continues an answer isn't a fresh measurement.
@@ -177,54 +203,26 @@ export class RunLog implements UnsavedEvents {
 		});
 	}
 
+	/** Start plus measured duration, because the system clock may have changed; another server has a clock of its own. */
+	#now(): string {
+		if (this.#bornAt !== null) {
+			return new Date(Date.parse(this.#startedAt) + performance.now() - this.#bornAt).toISOString();
+		}
+		const now = new Date().toISOString();
+		return now < this.#startedAt ? this.#startedAt : now;
+	}
+
 	#push(event: RunEvent): void {
-		this.#lastSeq += 1;
 		this.#message = foldEvent(this.#message, event);
 		const begun = begunCall(event);
 		if (begun !== null) this.#callsBegunAt.set(begun, performance.now());
-		const data = JSON.stringify(event);
-		this.#window.push({ seq: this.#lastSeq, data });
-		this.#windowCharacters += data.length;
+		const stored = { seq: this.#window.lastSeq + 1, data: JSON.stringify(event) };
+		this.#window.push(this.epoch === 1 ? stored : { ...stored, epoch: this.epoch });
 	}
+}
 
-	/** One page of the window, from an index on. */
-	#page(from: number): StoredEvent[] {
-		let characters = 0;
-		let to = from;
-		for (; to < this.#window.length && to - from < EVENT_PAGE.limit; to += 1) {
-			characters += this.#window[to]?.data.length ?? 0;
-			if (to > from && characters > EVENT_PAGE.maxBytes) break;
-		}
-		return this.#window.slice(from, to);
-	}
-
-	/** Drops stored events beyond the window. */
-	#trim(): void {
-		const isTooMuch = (left: number) => left > WINDOW.events || this.#windowCharacters > WINDOW.characters;
-		let drop = 0;
-		for (const { seq, data } of this.#window) {
-			if (seq > this.#storedSeq || !isTooMuch(this.#window.length - drop)) break;
-			this.#windowCharacters -= data.length;
-			drop += 1;
-		}
-		if (drop > 0) this.#window.splice(0, drop);
-	}
-
-	#next(signal: AbortSignal): Promise<void> {
-		return new Promise((resolve) => {
-			const done = () => {
-				this.#waiting.delete(done);
-				signal.removeEventListener('abort', done);
-				resolve();
-			};
-			this.#waiting.add(done);
-			signal.addEventListener('abort', done, { once: true });
-		});
-	}
-
-	#wake(): void {
-		for (const done of [...this.#waiting]) done();
-	}
+function takenOver(): AppError {
+	return new AppError('unavailable', 'Another server goes on with this answer. Connect again.');
 }
 
 const STORED_FIRST = new Set<string>([

@@ -1,7 +1,7 @@
 /** Starts, follows, stops and ends runs. A run belongs to the server: it goes on when a client disconnects (DESIGN §4). */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import type { RunEvent } from '../../shared/events.ts';
+import type { RunEvent, TokenUsage } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { plainLine } from '../../shared/characters.ts';
 import { findPreset, MOST_COMPARED, presetOfModel } from '../../shared/models.ts';
@@ -10,11 +10,15 @@ import type { Settings } from '../../shared/settings.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';
+import type { Replica } from '../replica.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { RunPlace, RunStart, RunStartResult } from '../store/chat/store-runs.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
-import { endOrphan, EventWriter, INTERRUPTED } from './event-writer.ts';
-import { EVENT_PAGE, RunLog, type LiveAnswer } from './run-log.ts';
+import { EventWriter, RunGone } from './event-writer.ts';
+import { EVENT_PAGE } from './event-window.ts';
+import { RunLog, type LiveAnswer } from './run-log.ts';
+import { type ActiveRun, RunSharing } from './run-sharing.ts';
+import { endOrphan, foldStored, type GoesOn, INTERRUPTED } from './takeover.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
 import type { CustomInstructions } from '../turns/instructions.ts';
 import { runTurn, type TurnParts } from '../turns/turn.ts';
@@ -28,6 +32,11 @@ export interface RunnerOptions extends TurnParts {
 	chats?(): Pick<Settings, 'instructions' | 'web' | 'presets'>;
 	changes: ConversationChanges;
 	log: Log;
+	replica: Replica;
+	/** What becomes of runs whose server has stopped, if there are several servers; default `go-on`. */
+	takeover?: 'go-on' | 'interrupt';
+	/** Counts what becomes of leases. */
+	leases?(what: 'renewed' | 'lost' | 'taken', count: number): void;
 }
 
 interface Responder {
@@ -38,15 +47,6 @@ interface Responder {
 	approval: 'ask' | undefined;
 }
 
-interface ActiveRun {
-	conversationId: string;
-	log: RunLog;
-	controller: AbortController;
-	/** End after the current step, because a new message is waiting. */
-	isAskedToYield: boolean;
-	task: Promise<void>;
-}
-
 type EndListener = (conversationId: string, last: RunEvent) => Promise<void>;
 
 /** Title of an empty conversation. */
@@ -55,7 +55,8 @@ export const UNTITLED = 'New chat';
 export class Runner {
 	#options: RunnerOptions;
 	#writer: EventWriter;
-	#bootId = randomUUID();
+	/** With other servers; null alone. */
+	#sharing: RunSharing | null;
 	#active = new Map<string, ActiveRun>();
 	/** Runs being stored, before they are active. */
 	#starting = new Map<string, Promise<void>>();
@@ -64,7 +65,14 @@ export class Runner {
 
 	constructor(options: RunnerOptions) {
 		this.#options = options;
-		this.#writer = new EventWriter(options.store.runs);
+		const { replica, store, takeover } = options;
+		const tell = (runIds: string[]) => replica.tell('runs', runIds);
+		this.#writer = new EventWriter(store.runs, replica.isShared ? tell : null);
+		const goOn = (run: RunRecord, how: GoesOn) => this.#goOn(run, how);
+		const isInterrupting = takeover === 'interrupt';
+		this.#sharing = replica.isShared
+			? new RunSharing({ ...options, active: this.#active, isInterrupting, goOn })
+			: null;
 	}
 
 	/**
@@ -85,11 +93,37 @@ export class Runner {
 		}
 	}
 
-	/** The run's events after `after`, live until its end; null if not found. */
-	async follow(runId: string, after: number, signal: AbortSignal): Promise<AsyncGenerator<StoredEvent[]> | null> {
+	/**
+	 * The run's events after `after`, live until its end; null if not found. `epoch`: in which the reader has seen `after`.
+	 * Rejects while being read if another server goes on with the run: then read on from there.
+	 */
+	async follow(
+		runId: string,
+		after: number,
+		signal: AbortSignal,
+		epoch = 1
+	): Promise<AsyncGenerator<StoredEvent[]> | null> {
 		const active = this.#active.get(runId);
 		if (active) return active.log.follow(after, signal);
-		return (await this.#options.store.runs.get(runId)) ? this.#replay(runId, after, signal) : null;
+		const run = await this.#options.store.runs.get(runId);
+		if (!run) return null;
+		if (run.state === 'running' && this.#sharing) return this.#sharing.follow(run, { after, epoch }, signal);
+		return this.#replay(runId, after, signal);
+	}
+
+	/**
+	 * Where a reader goes on that knows events up to `seq` of this epoch: there, or at 0. It starts over if that event was never
+	 * stored, because a server crashed: another one may have its number now. The fold tolerates repeated events, but not gaps.
+	 */
+	async cursorFor(run: RunRecord, { seq, epoch }: { seq: number; epoch: number }): Promise<number> {
+		if (!Number.isInteger(seq) || seq < 0 || epoch > run.epoch) return 0;
+		const live = this.live(run.id);
+		const current = live?.epoch ?? run.epoch;
+		if (epoch < current) return seq <= (await this.#options.store.runs.lastSeqIn(run.id, epoch)) ? seq : 0;
+		if (live) return seq <= live.seq ? seq : 0;
+		// Its owner may be ahead of the database. Nobody goes on after the end of a run.
+		if (run.state === 'running' && this.#sharing) return seq;
+		return seq <= run.lastSeq - 1 ? seq : 0;
 	}
 
 	/** The current answer of a run, newer than the stored one; null if it isn't running here. */
@@ -97,32 +131,49 @@ export class Runner {
 		return this.#active.get(runId)?.log.snapshot ?? null;
 	}
 
-	/** The message as far as it's written: memory is ahead of the database. */
-	current(message: Message): Message {
-		const live = message.runId === null ? null : this.live(message.runId);
-		return live?.message.id === message.id ? live.message : message;
+	/** The message as far as it's written: memory, or the log of another server's run, is ahead of it. */
+	async current(message: Message): Promise<Message> {
+		if (message.runId === null) return message;
+		const live = this.live(message.runId);
+		if (live || !this.#sharing || message.status !== 'running') {
+			return live?.message.id === message.id ? live.message : message;
+		}
+		const run = await this.get(message.runId);
+		const folded = run?.state === 'running' ? await foldStored(this.#options.store, run) : null;
+		return folded?.message.id === message.id ? folded.message : message;
 	}
 
 	get(runId: string): Promise<RunRecord | null> {
 		return this.#options.store.runs.get(runId);
 	}
 
-	/** Stops a run and waits for its end. False if it isn't running. */
+	/** Stops a run, on whichever server, and waits for its end. False if it isn't running. */
 	async stop(runId: string): Promise<boolean> {
 		// Wait for a run that is just being stored.
 		await this.#starting.get(runId)?.catch(() => undefined);
 		const active = this.#active.get(runId);
-		if (!active) return false;
+		if (!active) return (await this.#sharing?.stop(runId)) ?? false;
 		active.controller.abort(new Error('stopped by the user'));
 		await active.task;
 		return true;
 	}
 
-	/** Asks the conversation's run to end after its current step, because a new message is waiting. */
-	askToYield(conversationId: string): void {
+	/** Asks the conversation's runs to end after their current step, because a new message is waiting. */
+	async askToYield(conversationId: string): Promise<void> {
 		for (const active of this.#active.values()) {
 			if (active.conversationId === conversationId) active.isAskedToYield = true;
 		}
+		await this.#sharing?.askToYield(conversationId);
+	}
+
+	/** Hands an answer to a tool's question to another server that runs the tool. False if there is none. */
+	async replyElsewhere(conversationId: string, id: string, reply: unknown): Promise<boolean> {
+		return (await this.#sharing?.reply(conversationId, id, reply)) ?? false;
+	}
+
+	/** Called with answers that came to another server. */
+	onReply(listener: (conversationId: string, id: string, reply: unknown) => void): void {
+		this.#sharing?.onReply(listener);
 	}
 
 	/** Calls the listener with the terminal event of each run, once another may start. Not during shutdown. */
@@ -130,27 +181,36 @@ export class Runner {
 		this.#endListeners.push(listener);
 	}
 
-	/** Ends runs left running by an earlier process. Call once, before handling requests. */
+	/**
+	 * Call once, before handling requests. Alone: ends runs left running by an earlier process. Among several servers: keeps
+	 * the runs of this one, and goes on with those whose server has stopped.
+	 */
 	async recover(): Promise<void> {
-		const { store, log } = this.#options;
-		for (const run of await store.runs.listRunning(this.#bootId)) {
+		const { store, log, replica } = this.#options;
+		if (this.#sharing) return this.#sharing.start();
+		for (const run of await store.runs.listRunning(replica.id)) {
 			await endOrphan(store, run);
 			log.info({ runId: run.id }, 'run was interrupted by the last stop');
 		}
 	}
 
-	/** Waits up to `graceMs` for runs to end, then interrupts the rest and waits for their terminal events. */
+	/**
+	 * Waits up to `graceMs` for runs to end. The rest is interrupted, or handed over to another server if there may be one.
+	 */
 	async close(graceMs = 0): Promise<void> {
 		this.#isClosing = true;
+		this.#sharing?.stopClaiming();
 		await Promise.allSettled(this.#starting.values());
 		const tasks = Promise.all([...this.#active.values()].map(({ task }) => task));
-		const interrupt = () => {
-			for (const { controller } of this.#active.values()) controller.abort(new Error('the server is stopping'));
+		const interrupt = async (): Promise<void> => {
+			const rest = [...this.#active.values()];
+			if (this.#sharing) await Promise.all(rest.map(({ log }) => log.handOver()));
+			for (const { controller } of rest) controller.abort(new Error('the server is stopping'));
 		};
-		const timer = setTimeout(interrupt, graceMs);
-		if (graceMs === 0) interrupt();
+		const timer = setTimeout(() => void interrupt(), graceMs);
 		await tasks;
 		clearTimeout(timer);
+		await this.#sharing?.close();
 	}
 
 	async #start(asked: RunRequest): Promise<void> {
@@ -167,7 +227,9 @@ export class Runner {
 			case 'exists':
 				return requireSame(started.run, request);
 			case 'started':
-				this.#launch(request, responder, started);
+				this.#launch({ ...started, usedBefore: started.answer.usage }, (active) =>
+					this.#execute(request, responder, started.answer, active)
+				);
 				this.#options.changes.announce(request.conversationId);
 		}
 	}
@@ -193,8 +255,8 @@ export class Runner {
 		};
 	}
 
-	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. */
-	async #responderFor(request: RunRequest): Promise<Responder> {
+	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. `begunWith`: the model of a run that goes on. */
+	async #responderFor(request: RunRequest, begunWith?: string): Promise<Responder> {
 		const { store, models, chats } = this.#options;
 		const { conversationId, apiKeyId, choice = {}, compare } = request;
 		const beside = 'messageId' in request ? await store.messages.compared(conversationId) : [];
@@ -206,7 +268,7 @@ export class Runner {
 		const all = apiKeyId === undefined ? chats?.() : undefined;
 		const { web = kept.web, routing = kept.routing, approval = kept.approval } = choice;
 		return {
-			model: models.modelFor({ id: own || id, routing }),
+			model: models.modelFor({ id: begunWith ?? (own || id), routing }),
 			effort: effort ?? models.effort(),
 			custom: { allChats: all?.instructions ?? '', thisChat: instructions ?? '' },
 			web: web ?? all?.web ?? [],
@@ -215,10 +277,13 @@ export class Runner {
 	}
 
 	async #store(request: RunRequest, model: Model): Promise<RunStartResult> {
-		const { store } = this.#options;
+		const { store, replica } = this.#options;
 		const now = new Date().toISOString();
 		const start: RunStart = {
-			run: { id: request.runId, model: model.id, bootId: this.#bootId, task: digestOfTask(request) },
+			run: {
+				...{ id: request.runId, model: model.id, bootId: replica.id, task: digestOfTask(request) },
+				request: replica.isShared ? JSON.stringify(request) : undefined
+			},
 			conversation: {
 				id: request.conversationId,
 				title: request.kind === 'ask' ? titleOf(request.message.text) : UNTITLED,
@@ -234,6 +299,8 @@ export class Runner {
 		let result = await store.runs.start(start);
 		for (let others = MOST_COMPARED; result.outcome === 'busy' && others > 0; others--) {
 			if (this.#active.has(result.run.id) || this.#starting.has(result.run.id)) break;
+			// Another server's: it goes on there, or whoever takes it over.
+			if (replica.isShared && result.run.bootId !== replica.id) break;
 			// That run isn't active here: storing its end must have failed.
 			await endOrphan(store, result.run);
 			result = await store.runs.start(start);
@@ -241,21 +308,30 @@ export class Runner {
 		return result;
 	}
 
+	/** Goes on with a run of a server that has stopped. */
+	async #goOn(run: RunRecord, { answer, before, request }: GoesOn): Promise<void> {
+		const begun = { run, answer, usedBefore: before.usage };
+		if (request) {
+			const responder = await this.#responderFor(request, run.model);
+			this.#launch(begun, (active) => this.#execute(request, responder, answer, active));
+		} else this.#launch(begun, ({ log }) => this.#finish(log));
+		this.#options.changes.announce(run.conversationId);
+	}
+
+	/** `answer` has the events of the run so far. `write` returns the terminal event; null if another server goes on. */
 	#launch(
-		request: RunRequest,
-		responder: Responder,
-		{ run, answer }: Extract<RunStartResult, { outcome: 'started' }>
+		{ run, answer, usedBefore }: { run: RunRecord; answer: Message; usedBefore: TokenUsage | null },
+		write: (active: ActiveRun) => Promise<RunEvent | null>
 	): void {
 		const { store, log } = this.#options;
 		const controller = new AbortController();
+		const { id: runId, conversationId } = run;
 		const onLost = (error: unknown) => {
-			log.error({ runId: request.runId, error: String(error) }, 'couldn’t write the run log');
+			if (error instanceof RunGone) log.info({ runId }, 'a run isn’t this server’s any more');
+			else log.error({ runId, error: String(error) }, 'couldn’t write the run log');
 			controller.abort(error);
 		};
-		const { runId, conversationId } = request;
-		const writer = this.#writer;
-		const { startedAt } = run;
-		const runLog = new RunLog({ store, writer, runId, conversationId, startedAt, message: answer, onLost });
+		const runLog = new RunLog({ store, writer: this.#writer, run, message: answer, usedBefore, onLost });
 		const active: ActiveRun = {
 			conversationId,
 			log: runLog,
@@ -264,7 +340,7 @@ export class Runner {
 			task: Promise.resolve()
 		};
 		this.#active.set(runId, active);
-		active.task = this.#execute(request, responder, answer, active)
+		active.task = write(active)
 			.catch((error: unknown) => {
 				log.error({ runId, error: String(error) }, 'couldn’t end the run in the database');
 				return null;
@@ -273,21 +349,40 @@ export class Runner {
 				this.#active.delete(runId);
 				this.#options.changes.announce(conversationId);
 				if (!last || this.#isClosing) return;
-				for (const listener of this.#endListeners) await listener(conversationId, last);
+				const tell = async () => {
+					for (const listener of this.#endListeners) await listener(conversationId, last);
+				};
+				const { observer } = this.#options;
+				await (observer ? observer.apart(tell) : tell());
 			})
 			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'a listener for the end of a run failed'));
 	}
 
-	/** Returns the run's terminal event. */
-	async #execute(request: RunRequest, responder: Responder, answer: Message, active: ActiveRun): Promise<RunEvent> {
+	/** The answer is complete, and its server stopped before the end was written. */
+	async #finish(log: RunLog): Promise<RunEvent | null> {
+		const { runId, conversationId: threadId } = log;
+		const last: RunEvent = { type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' } };
+		return (await log.end(last)) ? last : null;
+	}
+
+	/** Returns the run's terminal event; null if another server goes on. */
+	async #execute(
+		request: RunRequest,
+		responder: Responder,
+		answer: Message,
+		active: ActiveRun
+	): Promise<RunEvent | null> {
 		const { log: runLog, controller } = active;
 		const { signal } = controller;
+		const { runId } = runLog;
+		const hasBegun = runLog.snapshot.seq > 0;
 		let last = internalError('The run ended without a reply. Try again.');
 		try {
 			const turn = {
 				...responder,
 				request,
 				answer,
+				epoch: runLog.epoch,
 				limits: this.#options.limits(),
 				signal,
 				isAskedToYield: () => active.isAskedToYield,
@@ -295,15 +390,14 @@ export class Runner {
 			};
 			for await (const event of runTurn(this.#options, turn)) {
 				if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
-				else await runLog.append(event);
+				else if (event.type !== 'RUN_STARTED' || !hasBegun) await runLog.append(event);
 			}
 		} catch (error) {
-			this.#options.log.error({ runId: request.runId, error: String(error) }, 'run failed');
+			this.#options.log.error({ runId, error: String(error) }, 'run failed');
 			last = internalError('Something went wrong on the server. See its log for details.');
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;
-		await runLog.end(last);
-		return last;
+		return (await runLog.end(last)) ? last : null;
 	}
 
 	async *#replay(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {

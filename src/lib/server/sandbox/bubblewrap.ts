@@ -59,6 +59,13 @@ interface Host {
 /** Used instead of PATH, which may contain folders that others can write to. */
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'];
 
+/** What is the same on every machine. */
+export const BUBBLEWRAP = {
+	name: 'bubblewrap',
+	isolation: { files: true, network: true, processes: true, limits: true },
+	locate: (folders) => ({ skill: folders.skill === undefined ? undefined : SKILL, workspace: WORKSPACE })
+} as const satisfies Pick<Sandbox, 'name' | 'isolation' | 'locate'>;
+
 /** The backend `bubblewrap`; `detectSandbox` tests whether it works. @throws Error for the operator if a tool is missing */
 export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 	const user = options.user ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -76,11 +83,9 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 		user: user.uid === 0 ? null : user
 	};
 	return createSandboxBase({
-		name: 'bubblewrap',
-		isolation: { files: true, network: true, processes: true, limits: true },
+		...BUBBLEWRAP,
 		launcher: options.launcher,
 		limits: options.limits,
-		locate: (folders) => ({ skill: folders.skill === undefined ? undefined : SKILL, workspace: WORKSPACE }),
 		toLaunch: (program, { limits }) => toLaunch(program, limits, host),
 		onEnd: (_execution, { exitCode, stdout, stderr }) => {
 			// These tools print errors only if they couldn’t start the program.

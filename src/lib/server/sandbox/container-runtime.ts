@@ -2,7 +2,7 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
 import type { Launcher } from './launch/launcher.ts';
-import { ownerOf } from './workspace.ts';
+import { isLeftover, type Leftovers } from './workspace.ts';
 import { COMMAND_MS } from './launch/launch.ts';
 import { firstExecutable } from './launch/start-program.ts';
 
@@ -67,19 +67,8 @@ async function probe(
 }
 
 /** Removes containers left by an earlier server with this data folder. @returns their number. @throws Error of the runtime */
-export function sweepContainers(
-	launcher: Launcher,
-	runtime: ContainerRuntime,
-	{ dataDir, startId }: { dataDir: string; startId: string }
-): Promise<number> {
-	const own = ownerOf(dataDir, startId);
-	const ofFolder = ownerOf(dataDir, '');
-	return removeContainers(
-		launcher,
-		runtime,
-		`label=${OWNER_LABEL}`,
-		(owner) => owner.startsWith(ofFolder) && owner !== own
-	);
+export function sweepContainers(launcher: Launcher, runtime: ContainerRuntime, leftovers: Leftovers): Promise<number> {
+	return removeContainers(launcher, runtime, `label=${OWNER_LABEL}`, (owner) => isLeftover(owner, leftovers));
 }
 
 /** `filter` is for `ps --filter`. @throws Error of the runtime */

@@ -36,6 +36,14 @@ export interface ContainerSandboxOptions {
 /** The host’s, by name: an image has none. */
 const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** What is the same on every machine. */
+export const CONTAINER = {
+	name: 'container',
+	isolation: { files: true, network: true, processes: true, limits: true },
+	programs: { node: 'node', python: 'python3', shell: 'sh' },
+	locate
+} as const satisfies Pick<Sandbox, 'name' | 'isolation' | 'programs' | 'locate'>;
+
 /** The backend `container`. Never downloads images: the result says how to get a missing one. */
 export function createContainerSandbox(options: ContainerSandboxOptions): Sandbox {
 	const { launcher, runtime, images, limits, owner = 'none' } = options;
@@ -46,13 +54,10 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 	const started = new WeakMap<Execution, { image: string; isForwarded: boolean }>();
 
 	const sandbox = createSandboxBase({
-		name: 'container',
-		isolation: { files: true, network: true, processes: true, limits: true },
+		...CONTAINER,
 		launcher,
 		limits,
 		owner,
-		programs: { node: 'node', python: 'python3', shell: 'sh' },
-		locate,
 		async toLaunch(program, execution) {
 			const image = imageOf(program.file, images);
 			const { proxySocket } = program;

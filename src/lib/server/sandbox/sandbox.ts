@@ -68,6 +68,10 @@ export interface SandboxCommand extends SandboxProgram {
 	signal?: AbortSignal;
 	/** Receives output as decoded text. Joined, the texts equal the result’s. */
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
+	/** Who asked, for a backend with a queue: callers take turns. `runId`: ends with that run. */
+	caller?: { key: string; runId?: string | undefined };
+	/** A backend with a queue says when it has to wait (`true`), and when it begins, waited or not. */
+	onWait?: (isWaiting: boolean) => void;
 }
 
 export interface SandboxResult {
@@ -84,8 +88,11 @@ export interface SandboxResult {
 	exitCode: number | null;
 	signal: string | null;
 	durationMs: number;
-	/** `killed` is by `Sandbox.kill`; `quota` means that the workspace is too large. */
-	ended: 'exit' | 'timeout' | 'aborted' | 'killed' | 'quota' | 'spawn-failed';
+	/**
+	 * `killed` is by `Sandbox.kill`; `quota` means that the workspace is too large; `lost` that the machine it ran on has
+	 * stopped: whether it has finished isn’t known.
+	 */
+	ended: 'exit' | 'timeout' | 'aborted' | 'killed' | 'quota' | 'lost' | 'spawn-failed';
 	/** The system’s error message if it couldn’t be started. */
 	spawnError?: string;
 	/** The container’s image, if any (D12). */
@@ -127,6 +134,10 @@ export interface Sandbox {
 	readonly isolation: SandboxIsolation;
 	/** If set, they replace the host’s interpreters. */
 	readonly programs?: SandboxPrograms;
+	/** Commands may have to wait: see `SandboxCommand.onWait`. */
+	readonly hasQueue?: boolean;
+	/** For folders of temporary files that a process gets. Default: the system’s. */
+	readonly temporaryFolder?: string;
 	/** Paths of the folders as a process sees them. */
 	locate(folders: SandboxFolders): SandboxFolders;
 	/** Runs a command to its end and leaves no process behind. Never throws. */

@@ -92,11 +92,24 @@ export function ownerOf(dataDir: string, startId: string): string {
 	return `${folderKey(dataDir)}-${startId}`;
 }
 
+export interface Leftovers {
+	dataDir: string;
+	/** This start’s. */
+	startId: string;
+	/** Starts that still run beside this one. */
+	live?: ReadonlySet<string> | undefined;
+}
+
 /** Kills processes left by an earlier server with this data folder. Finds only this user’s, on Linux. @returns their number */
-export async function sweepLeftovers(options: { dataDir: string; startId: string }): Promise<number> {
-	const key = folderKey(options.dataDir);
-	const own = ownerOf(options.dataDir, options.startId);
-	return endMarked((marker) => marker.startsWith(`${key}-`) && !marker.startsWith(`${own}.`));
+export async function sweepLeftovers(options: Leftovers): Promise<number> {
+	return endMarked((marker) => isLeftover(marker.slice(0, marker.lastIndexOf('.')), options));
+}
+
+/** `owner`: see `ownerOf`. */
+export function isLeftover(owner: string, { dataDir, startId, live }: Leftovers): boolean {
+	const ofFolder = ownerOf(dataDir, '');
+	const start = owner.slice(ofFolder.length);
+	return owner.startsWith(ofFolder) && start !== startId && live?.has(start) !== true;
 }
 
 /** Kills this user’s processes with such a marker. @returns their number */

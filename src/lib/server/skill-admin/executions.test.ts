@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { executionExportQuery, executionQuery, type SkillExecution } from '../../shared/try-out.ts';
 import { downloadStream, readQuery } from '../http.ts';
+import { createLog } from '../log.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { exportExecutions, toFilter } from './executions.ts';
 
+const log = createLog(() => undefined);
 let folder: string;
 let store: Store;
 beforeEach(async () => {
@@ -143,7 +145,7 @@ test('E29: no more is read from the table than whoever downloads it takes', asyn
 				.flat();
 		}
 	};
-	const response = downloadStream(exportExecutions(executions, {}, 'csv'), { name: 'x.csv', type: 'text/csv' });
+	const response = downloadStream(log, exportExecutions(executions, {}, 'csv'), { name: 'x.csv', type: 'text/csv' });
 	expect(response.headers.get('content-disposition')).toBe('attachment; filename="x.csv"');
 	const reader = response.body?.getReader();
 	await reader?.read();
@@ -156,6 +158,9 @@ test('E29: no more is read from the table than whoever downloads it takes', asyn
 test('E29: a table that cannot be read on breaks the file off, where an end would look like all of it', async () => {
 	await add('e1');
 	const executions = { after: () => Promise.reject(new Error('disk I/O error')) };
-	const response = downloadStream(exportExecutions(executions, {}, 'json'), { name: 'x.json', type: 'text/plain' });
+	const response = downloadStream(log, exportExecutions(executions, {}, 'json'), {
+		name: 'x.json',
+		type: 'text/plain'
+	});
 	await expect(response.text()).rejects.toThrow('disk I/O error');
 });

@@ -53,22 +53,22 @@ export async function* exportExecutions(
 	if (!isCsv) yield '\n]\n';
 }
 
-/** Also counts executions. Logs a record that can’t be written: it must not fail the execution. */
+/** Also counts executions. `bootId`: the server start whose they are. Logs a record that can’t be written: it must not fail the execution. */
 export function createExecutionRecorder(
 	{ skillExecutions }: Pick<Store, 'skillExecutions'>,
 	log: Log,
-	usage?: Pick<SkillUsageCounts, 'count'>
+	{ usage, bootId }: { usage?: Pick<SkillUsageCounts, 'count'>; bootId?: string } = {}
 ): ExecutionRecorder {
 	const underWay = new Map<string, { skillId: string; startedAt: string }>();
 	const now = () => new Date().toISOString();
-	const write = async (id: string, work: Promise<void>): Promise<void> => {
+	const write = async (id: string, work: Promise<unknown>): Promise<void> => {
 		await work.catch((error: unknown) => log.error({ execution: id, error: String(error) }, 'couldn’t record a run'));
 	};
 	return {
 		started(execution) {
 			const startedAt = now();
 			underWay.set(execution.id, { skillId: execution.skillId, startedAt });
-			return write(execution.id, skillExecutions.start(execution, startedAt));
+			return write(execution.id, skillExecutions.start(execution, startedAt, bootId));
 		},
 		running: (id) => write(id, skillExecutions.setRunning(id)),
 		finished(id, end) {

@@ -172,7 +172,7 @@ test('E2, B8: executions are counted as they end, in memory as in the database',
 	const recorder = createExecutionRecorder(
 		store,
 		createLog(() => undefined),
-		usage
+		{ usage }
 	);
 	const run = async (id: string, status: ExecutionEnd['status']) => {
 		const start: ExecutionStart = {

@@ -201,6 +201,8 @@ export type SkillEvent =
 			args: string[];
 			sandbox: string;
 	  }
+	/** It has to wait for a worker, or doesn't any more. */
+	| { type: 'waiting'; isWaiting: boolean }
 	| { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
 	| {
 			type: 'finished';

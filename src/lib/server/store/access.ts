@@ -205,7 +205,8 @@ export function createStoredSettings(db: Kysely<Database>) {
 		/** Sets all or none; undefined removes a setting. */
 		async set(values: Readonly<Record<string, unknown>>, now: string): Promise<void> {
 			await db.transaction().execute(async (transaction) => {
-				for (const [key, value] of Object.entries(values)) {
+				// In one order, so that two that change the same don't wait for each other.
+				for (const [key, value] of Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))) {
 					if (value === undefined) {
 						await transaction.deleteFrom('settings').where('key', '=', key).execute();
 						continue;

@@ -11,7 +11,10 @@ describe('toStorageError', () => {
 		['Postgres: shutting down', { code: '57P01' }, 'unavailable'],
 		['Postgres: deadlock', { code: '40P01' }, 'unavailable'],
 		['SQLite: busy, with its extended code', { code: 'ERR_SQLITE_ERROR', errcode: 5 | (2 << 8) }, 'unavailable'],
-		['Node: nobody listens', { code: 'ECONNREFUSED' }, 'unavailable']
+		['Node: nobody listens', { code: 'ECONNREFUSED' }, 'unavailable'],
+		['Postgres: took too long', { code: '57014' }, 'unavailable'],
+		['Postgres: refers to nothing', { code: '23503' }, 'not_found'],
+		['SQLite: refers to nothing', { code: 'ERR_SQLITE_ERROR', errcode: 787 }, 'not_found']
 	])('%s', (_, codes, expected) => {
 		const cause = Object.assign(new Error('reason'), codes);
 		expect(toStorageError(cause)).toMatchObject({ name: 'AppError', code: expected, cause });

@@ -33,6 +33,10 @@ const LANDED: Record<string, string> = {
 	'017-answer-costs.ts': 'b5120822e9ed08e3a56e8a75d5f48a9663c19ec7ba23cd3ff988c5d7f31e6ea8',
 	'018-responses-api.ts': 'bd4290101095359c5635e5c67f59dbb748a26fd51cc4801d0fb142b0ba808c5c',
 	'019-task-pushes.ts': '4eaca0ca2a945213c358f08fb706a3b8a841da8cd80057f033edc2a6b3d3a3f3',
+	'020-replicas.ts': '12129a2d9a546ae548a8b93d450e533d0754243543effb718f13c5f2a13959ff',
+	'021-wide-numbers.ts': '3bd466e121d2bd51cb42dd540db5038525bd07f01b88b3c21965d50c92f0cd92',
+	'022-key-storage.ts': 'fcc4ee64a484e11fa27d72df399d98092937a6944f56927c326213e435ccb680',
+	'026-script-jobs.ts': 'c2208dc96b5a2563bcb17c4688cbb9ed163c85e9d8f5f60fb2b197ecba928b12',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
@@ -119,6 +123,19 @@ describe('F14: a database of every version that was released opens', () => {
 		const { data } = await store.conversations.list({ page: 1, limit: 10, query: 'new chat' });
 		expect(data.map(({ title }) => title)).toContain('New chat');
 		await store.close();
+	});
+
+	test('F12: what the keys of the Responses API had stored is known', async () => {
+		const path = join(root, 'app.sqlite');
+		writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, '021.sqlite.gz'))));
+		const store = await openSqliteStore(path);
+		expect(await store.responseConversations.hasRoom(null, 512 + 512 + '{"a":"é"}'.length + 50)).toBe(true);
+		expect(await store.responseConversations.hasRoom(null, 512 + 512 + '{"a":"é"}'.length)).toBe(false);
+		await store.close();
+		const database = new DatabaseSync(path);
+		const sizes = `select bytes - octet_length(items) - octet_length(body) as events from responses`;
+		expect(database.prepare(sizes).all()).toEqual([expect.objectContaining({ events: 27 })]);
+		database.close();
 	});
 
 	test('F16: runs of evals keep their answers and figures, by side', async () => {

@@ -1,7 +1,9 @@
 /** Stored responses, for `previous_response_id`, and the events of those in the background (F12). */
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import { type EventRange, readLogEvents, type RunAdvance, type StoredEvent } from './chat/runs.ts';
+import { createKeyTotals } from './key-totals.ts';
+import { locked } from './locks.ts';
 import { type Database, hasEffect, type ResponsesTable } from './schema.ts';
 
 export interface StoredResponse {
@@ -44,6 +46,9 @@ export function inChain(response: StoredResponse): StoredResponse {
 	return { ...response, body: { model: response.body.model } };
 }
 
+/** Removing makes this share of the limit free, so that it isn't done each time. */
+const SHARE_FREED = 1 / 64;
+
 /** Every method checks the owner: an id is not a permission. */
 export function createResponses(db: Kysely<Database>) {
 	const find = (id: string, apiKeyId: string | null) =>
@@ -57,22 +62,44 @@ export function createResponses(db: Kysely<Database>) {
 		const row = await find(id, apiKeyId);
 		return row ? toResponse(row) : null;
 	};
+	const totals = createKeyTotals(async (apiKeyId) => {
+		const all = db.selectFrom('responses').where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId);
+		const { total } = await all.select(({ fn }) => fn.sum('bytes').as('total')).executeTakeFirstOrThrow();
+		return Number(total ?? 0);
+	});
 	return {
 		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt, ...rest }: StoredResponse): Promise<void> {
+			const texts = { items: JSON.stringify(items), body: JSON.stringify(body) };
+			const bytes = bytesOf(texts);
 			await db
 				.insertInto('responses')
 				.values({
-					id,
-					api_key_id: apiKeyId,
-					previous_id: previousId,
-					session_id: sessionId,
-					items: JSON.stringify(items),
-					body: JSON.stringify(body),
-					created_at: createdAt,
-					is_running: rest.isRunning ? 1 : 0,
-					input_count: rest.inputCount
+					...{ id, api_key_id: apiKeyId, previous_id: previousId, session_id: sessionId, created_at: createdAt },
+					...{ ...texts, bytes, is_running: rest.isRunning ? 1 : 0, input_count: rest.inputCount }
 				})
 				.execute();
+			totals.add(apiKeyId, bytes);
+		},
+
+		/**
+		 * Removes a key's oldest responses if all of them have more than `most` bytes. The newest always stays, and what is
+		 * running. Adds up only when that may be so.
+		 */
+		async removeBeyond(apiKeyId: string | null, most: number): Promise<void> {
+			if (await totals.hasRoom(apiKeyId, 0, most)) return;
+			const all = db
+				.selectFrom('responses')
+				.select(['id', 'is_running', 'bytes'])
+				.select(sql<number>`sum(bytes) over (order by created_at desc, id desc)`.as('upToHere'))
+				.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId);
+			const beyond = db
+				.selectFrom(all.as('each'))
+				.select('id')
+				.where('is_running', '=', 0)
+				.where('upToHere', '>', Math.floor(most * (1 - SHARE_FREED)))
+				.whereRef('upToHere', '>', 'bytes');
+			await db.deleteFrom('responses').where('id', 'in', beyond).execute();
+			totals.forget(apiKeyId);
 		},
 
 		get,
@@ -128,25 +155,34 @@ export function createResponses(db: Kysely<Database>) {
 			db.transaction().execute(async (transaction) => {
 				const gone = new Set<string>();
 				for (const { runId, events } of advances) {
-					const running = transaction.selectFrom('responses').select('id').where('id', '=', runId);
-					if (await running.where('is_running', '=', 1).executeTakeFirst()) await append(transaction, runId, events);
+					const response = transaction.selectFrom('responses').select('id').where('id', '=', runId);
+					const running = response.where('is_running', '=', 1).modifyEnd(locked(transaction));
+					if (await running.executeTakeFirst()) await append(transaction, runId, events);
 					else gone.add(runId);
 				}
 				return gone;
 			}),
 
 		/** Ends a running response with its last events. False, and nothing is written, if it has ended or is gone. */
-		finish: (
-			{ id, items, body }: Pick<StoredResponse, 'id' | 'items' | 'body'>,
+		async finish(
+			{ id, apiKeyId, items, body }: Pick<StoredResponse, 'id' | 'apiKeyId' | 'items' | 'body'>,
 			events: readonly StoredEvent[]
-		): Promise<boolean> =>
-			db.transaction().execute(async (transaction) => {
-				const ended = { items: JSON.stringify(items), body: JSON.stringify(body), is_running: 0 };
-				const update = transaction.updateTable('responses').set(ended).where('id', '=', id).where('is_running', '=', 1);
-				if (!(await hasEffect(update))) return false;
+		): Promise<boolean> {
+			const texts = { items: JSON.stringify(items), body: JSON.stringify(body) };
+			const bytes = await db.transaction().execute(async (transaction) => {
+				const running = transaction.updateTable('responses').where('id', '=', id).where('is_running', '=', 1);
+				if (!(await hasEffect(running.set({ ...texts, is_running: 0 })))) return null;
 				await append(transaction, id, events);
-				return true;
-			}),
+				const logged = transaction.selectFrom('response_events').where('response_id', '=', id);
+				const sum = sql<number | string | null>`sum(octet_length(data))`.as('sum');
+				const { sum: ofEvents } = await logged.select(sum).executeTakeFirstOrThrow();
+				const all = bytesOf(texts) + Number(ofEvents ?? 0);
+				await transaction.updateTable('responses').set({ bytes: all }).where('id', '=', id).execute();
+				return all;
+			});
+			if (bytes !== null) totals.add(apiKeyId, bytes);
+			return bytes !== null;
+		},
 
 		/** In order, whoever asks; empty if there are no more. */
 		readEvents: (id: string, range: EventRange): Promise<StoredEvent[]> =>
@@ -155,6 +191,10 @@ export function createResponses(db: Kysely<Database>) {
 }
 
 export type Responses = ReturnType<typeof createResponses>;
+
+function bytesOf({ items, body }: { items: string; body: string }): number {
+	return Buffer.byteLength(items) + Buffer.byteLength(body);
+}
 
 /** Rows of one insert: Postgres and SQLite limit the parameters. */
 const ROWS = 100;

@@ -1,5 +1,5 @@
 /** The tables as Kysely types. Times are ISO 8601 text. JSON is text, so both databases keep it byte for byte. */
-import type { DeleteResult, Generated, UpdateResult } from 'kysely';
+import { type DeleteResult, type Generated, type Kysely, PostgresAdapter, type UpdateResult } from 'kysely';
 import type { RunState } from '../../shared/api.ts';
 
 interface ConversationsTable {
@@ -85,6 +85,61 @@ export interface RunsTable {
 	first_token_ms: Generated<number | null>;
 	/** null if the answer was too short to tell. */
 	tokens_per_s: Generated<number | null>;
+	/** Counts the servers that have owned it: what an earlier one writes is refused. */
+	epoch: Generated<number>;
+	/** Until when its owner has it, by the database's clock; null with SQLite, whose only server owns all. */
+	lease_until: Generated<string | null>;
+	/** JSON of the RunRequest, so that another server can go on; null with SQLite. */
+	request: Generated<string | null>;
+	/** JSON of a RunWant[]: what other servers ask of the owner. */
+	wants: Generated<string | null>;
+	/** How often another server has gone on with it. */
+	takeovers: Generated<number>;
+}
+
+/** Servers on this database. */
+interface ReplicasTable {
+	/** Its server start, as in `boot_id`. */
+	id: string;
+	/** Of the advisory lock that it holds as long as it lives. */
+	lock_key: number;
+	started_at: string;
+	beat_at: string;
+}
+
+/** Scripts for workers (Postgres only). What runs is in the queue, under the same id. */
+interface ScriptJobsTable {
+	id: string;
+	/** The server that waits for it, as in `replicas`. */
+	server_id: string;
+	/** Its run and that run's epoch, if it has one. */
+	run_id: string | null;
+	epoch: number | null;
+	/** Whoever asked: owners take turns. */
+	owner: string;
+	/** `queued`, `running`, `ended`; `lost`: its worker has stopped. */
+	state: string;
+	worker_id: string | null;
+	/** `abort` or `kill`. */
+	wants: string | null;
+	/** JSON. */
+	result: string | null;
+	created_at: string;
+}
+
+interface ScriptOutputTable {
+	job_id: string;
+	/** From 1. */
+	n: number;
+	/** JSON of `[stream, text]` pairs. */
+	texts: string;
+}
+
+interface ScriptWorkersTable {
+	id: string;
+	/** JSON of WorkerFacts. */
+	facts: string;
+	started_at: string;
 }
 
 interface RunEventsTable {
@@ -93,6 +148,8 @@ interface RunEventsTable {
 	seq: number;
 	/** JSON of one RunEvent. */
 	data: string;
+	/** The run's epoch in which it was written. */
+	epoch: Generated<number>;
 }
 
 /** Messages that wait for the end of a run. */
@@ -236,6 +293,8 @@ interface EvalRunsTable {
 	/** JSON of an EvalRun; its results have no answers. */
 	body: string;
 	started_at: string;
+	/** The server start that runs it; null in rows of older versions. */
+	boot_id: Generated<string | null>;
 }
 
 /** Answers of runs of evals. */
@@ -338,6 +397,8 @@ export interface SkillExecutionsTable {
 	session_id: string | null;
 	created_at: string;
 	finished_at: string | null;
+	/** The server start that runs it; null in rows of older versions. */
+	boot_id: Generated<string | null>;
 }
 
 /** Logged-in browsers. */
@@ -379,6 +440,10 @@ export interface ResponsesTable {
 	is_running: Generated<number>;
 	/** How many of the items are input; null for responses of older versions. */
 	input_count: Generated<number | null>;
+	/** Of items and body, and of the events once it has ended. */
+	bytes: Generated<number>;
+	/** The server start that writes it in the background. */
+	boot_id: Generated<string | null>;
 }
 
 /** Events of responses in the background. */
@@ -398,6 +463,8 @@ interface ResponseConversationsTable {
 	/** JSON of texts by name. */
 	metadata: string;
 	created_at: string;
+	/** Of metadata and items, and an amount for itself. */
+	bytes: Generated<number>;
 }
 
 interface ResponseConversationItemsTable {
@@ -475,6 +542,10 @@ export interface Database {
 	compactions: CompactionsTable;
 	runs: RunsTable;
 	run_events: RunEventsTable;
+	replicas: ReplicasTable;
+	script_jobs: ScriptJobsTable;
+	script_output: ScriptOutputTable;
+	script_workers: ScriptWorkersTable;
 }
 
 /** Runs an update or a delete, and returns whether it affected any row. */
@@ -483,4 +554,9 @@ export async function hasEffect(query: {
 }): Promise<boolean> {
 	const result = await query.executeTakeFirstOrThrow();
 	return ('numDeletedRows' in result ? result.numDeletedRows : result.numUpdatedRows) > 0n;
+}
+
+/** Postgres may have several servers, SQLite has one. */
+export function isPostgres(db: Kysely<Database>): boolean {
+	return db.getExecutor().adapter instanceof PostgresAdapter;
 }

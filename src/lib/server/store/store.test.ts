@@ -6,7 +6,8 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { testConcurrency } from './contract/concurrency.suite.ts';
 import { at, events, startOf } from './contract/fixtures.suite.ts';
 import { migrate } from './migrations.ts';
 import { createConversations } from './migrations/001-conversations.ts';
@@ -21,6 +22,18 @@ testStore('SQLite', async () => {
 	const db = openSqlite(':memory:');
 	await migrate(db);
 	return db;
+});
+
+describe('a SQLite file that is open twice', () => {
+	let folder: string;
+	beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'store-twice-'))));
+	afterAll(() => rm(folder, { recursive: true, force: true }));
+
+	testConcurrency('SQLite', async () => {
+		const path = join(folder, 'app.db');
+		await (await openSqliteStore(path)).close();
+		return [openSqlite(path), openSqlite(path)];
+	});
 });
 
 testStore('Postgres (PGlite)', async () => {

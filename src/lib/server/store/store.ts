@@ -17,6 +17,8 @@ import { createSkillCases, createSkillExecutions } from './skills/skill-executio
 import { createResponses } from './responses.ts';
 import { createResponseConversations } from './response-conversations.ts';
 import { createUploadedFiles } from './uploaded-files.ts';
+import { createReplicas } from './replicas.ts';
+import { openScriptJobs } from './script-jobs.ts';
 import { createTasks } from './chat/tasks.ts';
 import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
@@ -53,9 +55,12 @@ export function createStore(db: Kysely<Database>) {
 		skillPackages: withStorageErrors(createSkillPackages(db)),
 		secrets: withStorageErrors(createSecrets(db)),
 		mcpServers: withStorageErrors(createMcpServers(db)),
+		replicas: withStorageErrors(createReplicas(db)),
+		/** Postgres only; creates the queue. */
+		openScriptJobs: (options?: Parameters<typeof openScriptJobs>[1]) => openScriptJobs(db, options),
 		close: () => db.destroy()
 	};
 }
 
-/** Methods reject with an AppError `storage_full` or `unavailable` for such database errors. */
+/** Methods reject with an AppError `storage_full`, `unavailable` or `not_found` for such database errors. */
 export type Store = ReturnType<typeof createStore>;

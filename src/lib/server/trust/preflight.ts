@@ -120,7 +120,7 @@ async function listed(names: readonly string[], ask: () => Promise<string>): Pro
 }
 
 async function askInside(sandbox: Sandbox, file: string, args: string[]): Promise<string> {
-	const workspace = await realpath(await mkdtemp(join(tmpdir(), 'skill-lookup-')));
+	const workspace = await realpath(await mkdtemp(join(sandbox.temporaryFolder ?? tmpdir(), 'skill-lookup-')));
 	try {
 		const folders = { workspace };
 		const { stdout } = await sandbox.run({

@@ -2,6 +2,7 @@
 import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/events.ts';
 import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
+import type { AgentObserver } from '../agent/observer.ts';
 import type { Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
 import { AUTO_MAX_SKILLS } from '../skills/find/omniroute-score.ts';
@@ -52,6 +53,7 @@ export interface TurnSetupParts {
 	recorder?: ExecutionRecorder;
 	/** The operator's limit of the context; null: the model's own. */
 	contextTokens: number | null;
+	observer?: AgentObserver | undefined;
 }
 
 interface TurnOwner {

@@ -28,6 +28,8 @@ export interface Turn {
 	request: RunRequest;
 	/** The answer before the run's first event. */
 	answer: Message;
+	/** Counts the servers that have written this run. */
+	epoch: number;
 	/** Used for the whole turn, even if the settings change. */
 	model: Model;
 	/** Reasoning effort; null: the model's default. */
@@ -44,7 +46,13 @@ export interface Turn {
 }
 
 /** Yields the run's events, ending with exactly one terminal event. */
-export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
+export function runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
+	const { runId, conversationId } = turn.request;
+	const events = eventsOf(parts, turn);
+	return parts.observer?.turn({ runId, conversationId, model: turn.model.id }, events) ?? events;
+}
+
+async function* eventsOf(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
 	const { runId, conversationId } = turn.request;
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
 	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
@@ -156,12 +164,14 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		web,
 		threadId: conversationId,
 		runId,
+		prefix: turn.epoch === 1 ? runId : `${runId}.${turn.epoch}`,
 		limits,
 		time,
 		spent: answer.usage,
 		fit: budget.fit,
 		isAskedToYield: turn.isAskedToYield,
-		record: turn.record
+		record: turn.record,
+		observer: parts.observer
 	});
 }
 

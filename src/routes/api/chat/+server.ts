@@ -40,7 +40,7 @@ export const POST = endpoint({
 		if (!request.headers.get('accept')?.includes('text/event-stream')) {
 			return { threadId, runId };
 		}
-		return eventStream((signal) => {
+		return eventStream(app.log, (signal) => {
 			// After the run has ended there is nothing to stop.
 			const stop = () => [{ runId }, ...requests].map((each) => void runner.stop(each.runId));
 			if (cancelOnDisconnect) signal.addEventListener('abort', stop, { once: true });

@@ -28,7 +28,7 @@ export const GET = endpoint({
 				waiting,
 				longestWaitMs
 			},
-			database: 'sqlite',
+			database: app.config.database === null ? 'sqlite' : 'postgres',
 			login: login.isNeeded,
 			skills: { ready: ready.length, broken: broken.length }
 		};

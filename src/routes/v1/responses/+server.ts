@@ -22,7 +22,7 @@ export const POST = door('Responses API', 'execute', async (event) => {
 		});
 		return json(whole);
 	}
-	return eventStream((signal) => {
+	return eventStream(app.log, (signal) => {
 		const leave = () => {
 			gone.abort(signal.reason);
 			// Nobody requests the next event any more, so end the generator to run its cleanup.

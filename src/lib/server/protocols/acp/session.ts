@@ -155,7 +155,7 @@ export class EditorSession {
 	async replay(): Promise<void> {
 		const { store, runner } = this.#parts;
 		for (const message of await store.messages.list(this.id)) {
-			for (const update of await replay(runner.current(message), this.#renderOptions())) await this.#tell(update);
+			for (const update of await replay(await runner.current(message), this.#renderOptions())) await this.#tell(update);
 		}
 		const conversation = await store.conversations.get(this.id);
 		if (conversation) await this.#tell({ sessionUpdate: 'session_info_update', title: conversation.title });

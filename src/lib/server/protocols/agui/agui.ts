@@ -55,6 +55,7 @@ const CUSTOM_EVENTS = [
 	'skill.catalog',
 	'skill.loaded',
 	'skill.started',
+	'skill.waiting',
 	'skill.output',
 	'skill.finished',
 	'text.citation',

@@ -1,20 +1,16 @@
 /** Answers `POST /v1/chat/completions`: a request of the Responses API in other words (F12). */
 import { hash } from 'node:crypto';
 import { asArray, asObject, type JsonObject } from '../../../shared/json.ts';
-import type { Log } from '../../log.ts';
-import type { Responses } from '../../store/responses.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import type { ConnectionResponses } from '../responses/connection-responses.ts';
-import { keep } from '../responses/respond.ts';
+import { keep, type Keeping } from '../responses/respond.ts';
 import type { ResponsesApi } from '../responses/responses-api.ts';
 import { chatChunks, chatCompletion } from './answer.ts';
 import { type ChatCall, callId, inputOf } from './messages.ts';
 import { type ChatRequest, inChatTerms, readChatRequest } from './request.ts';
 
-export interface ChatCompletionsParts {
+export interface ChatCompletionsParts extends Keeping {
 	responses: ResponsesApi;
-	store: { responses: Responses };
-	log: Log;
 }
 
 /** Exactly one of them must be used. Leaving early ends the turn and its scripts. */
@@ -94,7 +90,7 @@ interface ToolTurns {
  * before. Without these, the model would run the skills again. Everything else comes with the request.
  */
 function createToolTurns(
-	parts: Pick<ChatCompletionsParts, 'store' | 'log'>,
+	parts: Keeping,
 	{ session, apiKeyId, keeps }: { session: string; apiKeyId: string | null; keeps: boolean }
 ): ToolTurns {
 	const stored = parts.store.responses;

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
 	type CallToolResult,
 	type InputRequiredResult,
-	isInputRequiredResult,
 	ProtocolError,
 	ProtocolErrorCode,
 	type Server,
@@ -13,12 +12,15 @@ import type { SkillEvent } from '../../skills/types.ts';
 import { LOAD_SKILL, READ_SKILL_FILE } from '../../skills/call/tools.ts';
 import { callTool } from './call-tool.ts';
 import type { CallReports } from './call-reports.ts';
-import { type Consent, readConsent } from './consent.ts';
+import { type Consent, questionIn, readAnswer, readConsent } from './consent.ts';
 import { type McpContext, type McpPeer, ownToolOf } from './definitions.ts';
-import { knowsTasks, type McpTasks, TaskCreated } from './tasks.ts';
+import { createAsker, knowsTasks, TaskCreated } from './serve-tasks.ts';
+import type { McpTask, McpTasks } from './tasks.ts';
 
 /** A call of 2026-07-28 that takes longer becomes a task, if the client knows tasks. */
 const TASK_AFTER_MS = 1000;
+/** Of one task. A call that isn’t a task has as many rounds. */
+const MAX_QUESTIONS = 8;
 
 interface CallParams {
 	name: string;
@@ -44,12 +46,12 @@ export function canBeTask(name: string): boolean {
 /** @throws TaskCreated if the call goes on as a task @throws ProtocolError */
 export async function answerCall(
 	context: McpContext,
-	server: Server,
+	server: Server & { readonly stream: AbortSignal | null },
 	{ params, handled, ...answering }: Answering & { params: CallParams; handled: ServerContext }
 ): Promise<CallToolResult | InputRequiredResult> {
 	const { peer, tasks, owner, reports, isModern } = answering;
 	const wanted = isModern ? undefined : params.task;
-	const mayBeTask = canBeTask(params.name) && (isModern ? knowsTasks(handled) : wanted !== undefined);
+	const mayBeTask = canBeTask(params.name) && (isModern ? knowsTasks(handled.mcpReq.envelope) : wanted !== undefined);
 	if (wanted && !mayBeTask) {
 		throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'This tool doesn’t run as a task. Call it without one.');
 	}
@@ -59,7 +61,13 @@ export async function answerCall(
 	signal.addEventListener('abort', leave);
 	let task = wanted ? tasks.create(owner, controller, wanted.ttl) : null;
 	if (wanted && !task) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_ROOM);
-	let goesOn = false;
+	// Some clients wait for questions there, others in `tasks/result`.
+	task?.addAsker(
+		createAsker(server, task.id, () => {
+			const { stream } = server;
+			return stream && { signal: stream, send: (request, options) => server.request(request, options) };
+		})
+	);
 	const { promise: runs, resolve: onAllowed } = Promise.withResolvers<void>();
 	const onEvent = (event: SkillEvent): void => {
 		if (event.type === 'started') onAllowed();
@@ -67,32 +75,23 @@ export async function answerCall(
 		reports.onEvent(event);
 	};
 	const asked = readConsent(server, handled);
-	// Once its request is answered, nobody can be asked.
-	const consent: Consent = {
-		answer: asked.answer,
-		get canAsk() {
-			return !goesOn && asked.canAsk;
-		},
-		get origin() {
-			return goesOn ? null : asked.origin;
-		}
+	const call = async (consent: Consent): Promise<Answer> => {
+		const result = await callTool(context, params, { peer, consent, signal: controller.signal, onEvent, onAllowed });
+		if (questionIn(result)) return result;
+		return server.projectCallToolResult(result as CallToolResult, ownToolOf(params.name)?.outputSchema);
 	};
-	const finished = callTool(context, params, { peer, consent, signal: controller.signal, onEvent, onAllowed }).then(
-		(result) =>
-			isInputRequiredResult(result)
-				? result
-				: server.projectCallToolResult(result, ownToolOf(params.name)?.outputSchema)
-	);
+	const finished = call(asked);
 	try {
-		goesOn = mayBeTask && (await takesLong(finished, runs, isModern ? TASK_AFTER_MS : 0));
+		// A task that was asked for asks its questions itself. Otherwise they come first, as the extension wants.
+		const goesOn =
+			mayBeTask && (await takesLong(finished, wanted ? Promise.resolve() : runs, wanted ? 0 : TASK_AFTER_MS));
 		if (goesOn) task ??= tasks.create(owner, controller);
-		if (!task || !goesOn) {
+		// Throws what is wrong with the call itself.
+		else if (task) await finished;
+		if (!task) {
 			const result = await finished;
-			if (!task || isInputRequiredResult(result)) {
-				task?.discard();
-				await reports.flush();
-				return result;
-			}
+			await reports.flush();
+			return result;
 		}
 	} catch (error) {
 		task?.discard();
@@ -100,9 +99,27 @@ export async function answerCall(
 	} finally {
 		signal.removeEventListener('abort', leave);
 	}
-	reports.detach();
-	task.follow(finished.then(asResult));
+	reports.detach(task.id);
+	task.follow(answerInside(task, finished, (answer) => call({ ...asked, answer })));
 	throw new TaskCreated(task, isModern);
+}
+
+type Answer = CallToolResult | InputRequiredResult;
+
+/** What the call comes to, which the task’s questions may have to be answered for. Rejects if the task ends meanwhile. */
+async function answerInside(
+	task: McpTask,
+	first: Promise<Answer>,
+	again: (answer: NonNullable<Consent['answer']>) => Promise<Answer>
+): Promise<CallToolResult> {
+	let result = await first;
+	for (let asked = 0; ; asked += 1) {
+		const question = questionIn(result);
+		if (!question) return result as CallToolResult;
+		if (asked === MAX_QUESTIONS) return ASKED_TOO_OFTEN;
+		const answer = await task.ask(question.request);
+		result = await again({ questionId: question.id, ...readAnswer(answer) });
+	}
 }
 
 /** Whether the call still runs after `afterMs`, with nothing left to ask. */
@@ -123,12 +140,16 @@ async function takesLong(finished: Promise<unknown>, runs: Promise<void>, afterM
 
 const NO_ROOM = 'There are too many tasks. Wait until one is over, or cancel one.';
 
-/** A question that came too late: its call hasn't run, or has failed for want of something. */
-function asResult(result: CallToolResult | InputRequiredResult): CallToolResult {
-	if (!isInputRequiredResult(result)) return result;
-	const message = 'The user has to be asked, and a task can’t ask. Call the tool without a task.';
-	return {
-		content: [{ type: 'text', text: JSON.stringify({ ok: false, error: 'ApprovalRequired', message }) }],
-		isError: true
-	};
-}
+const ASKED_TOO_OFTEN: CallToolResult = {
+	content: [
+		{
+			type: 'text',
+			text: JSON.stringify({
+				ok: false,
+				error: 'ApprovalRequired',
+				message: `The user was asked ${MAX_QUESTIONS} times, and it still needs an answer. Call the tool again.`
+			})
+		}
+	],
+	isError: true
+};

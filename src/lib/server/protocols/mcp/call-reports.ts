@@ -3,6 +3,7 @@ import {
 	LOG_LEVEL_META_KEY,
 	type LoggingLevel,
 	type Notification,
+	RELATED_TASK_META_KEY,
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
@@ -12,8 +13,8 @@ export interface CallReports {
 	onEvent(event: SkillEvent): void;
 	/** Waits until everything reported so far has been sent. */
 	flush(): Promise<void>;
-	/** The request is answered, because its call became a task. Later reports have no request to belong to. */
-	detach(): void;
+	/** The request is answered, because its call became this task. Later reports have no request to belong to. */
+	detach(taskId: string): void;
 }
 
 interface ReportsOptions {
@@ -29,10 +30,14 @@ export function reportCall(
 	{ isModern, logLevel }: ReportsOptions
 ): CallReports {
 	const { mcpReq } = handled;
-	let isDetached = false;
+	let taskId: string | null = null;
 	const channel: Channel = {
-		isOpen: () => (isDetached ? !isModern : !mcpReq.signal.aborted),
-		send: (notification) => (isDetached ? server.notification(notification) : mcpReq.notify(notification))
+		isOpen: () => (taskId === null ? !mcpReq.signal.aborted : !isModern),
+		send(notification) {
+			if (taskId === null) return mcpReq.notify(notification);
+			const _meta = { [RELATED_TASK_META_KEY]: { taskId } };
+			return server.notification({ ...notification, params: { ...notification.params, _meta } });
+		}
 	};
 	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
 	const level = isModern ? levelIn(envelope[LOG_LEVEL_META_KEY]) : logLevel;
@@ -44,7 +49,7 @@ export function reportCall(
 		async flush() {
 			for (const report of reports) await report?.flush();
 		},
-		detach: () => void (isDetached = true)
+		detach: (id) => void (taskId = id)
 	};
 }
 

@@ -2,10 +2,13 @@
 import { markHidden } from '../../../shared/characters.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import {
+	type CallToolResult,
 	CLIENT_CAPABILITIES_META_KEY,
+	type ElicitRequest,
 	type InputRequest,
 	inputRequired,
 	type InputRequiredResult,
+	isInputRequiredResult,
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
@@ -57,7 +60,8 @@ export class ConsentNeeded extends Error {
 	}
 }
 
-const KEY = 'consent';
+/** Names the question in what is answered. */
+export const CONSENT_KEY = 'consent';
 const MAX_OPEN = 1000;
 /** Packages named in the client's dialog. */
 const MAX_PACKAGES = 30;
@@ -87,17 +91,26 @@ export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcp
 	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
 	const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
 	const questionId = mcpReq.requestState();
-	const answer = mcpReq.inputResponses?.[KEY];
+	const answer = mcpReq.inputResponses?.[CONSENT_KEY];
 	return {
-		canAsk: canAskBy(capabilities),
+		canAsk: canShowForms(capabilities),
 		origin: http?.req && canOpenBy(capabilities) ? new URL(http.req.url).origin : null,
 		answer: typeof questionId === 'string' && isObject(answer) ? { questionId, ...readAnswer(answer) } : null
 	};
 }
 
-function readAnswer({ action, content }: Record<string, unknown>): { isAllowed: boolean; isTicked: boolean } {
+/** `action` and `content` of the client’s answer. */
+export function readAnswer({ action, content }: { action?: unknown; content?: unknown }): {
+	isAllowed: boolean;
+	isTicked: boolean;
+} {
 	const isAllowed = action === 'accept';
 	return { isAllowed, isTicked: isAllowed && isObject(content) && content.allow === true };
+}
+
+/** Whether a client with these capabilities can put this question to its user. */
+export function canBeAsked(capabilities: unknown, { params }: Pick<ElicitRequest, 'params'>): boolean {
+	return params.mode === 'url' ? canOpenBy(capabilities) : canShowForms(capabilities);
 }
 
 function canOpenBy(capabilities: unknown): boolean {
@@ -106,7 +119,7 @@ function canOpenBy(capabilities: unknown): boolean {
 }
 
 /** No mode means forms. A client that can only open URLs isn't asked. */
-function canAskBy(capabilities: unknown): boolean {
+function canShowForms(capabilities: unknown): boolean {
 	const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined;
 	return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
 }
@@ -188,5 +201,15 @@ function questionOf(reason: string, args: readonly string[]): string {
 }
 
 export function askFor({ questionId, request }: ConsentNeeded): InputRequiredResult {
-	return inputRequired({ requestState: questionId, inputRequests: { [KEY]: request } });
+	return inputRequired({ requestState: questionId, inputRequests: { [CONSENT_KEY]: request } });
+}
+
+/** The question that `askFor` made a result of; null for any other result. */
+export function questionIn(
+	result: CallToolResult | InputRequiredResult
+): { id: string; request: ElicitRequest } | null {
+	if (!isInputRequiredResult(result)) return null;
+	const request = result.inputRequests?.[CONSENT_KEY];
+	if (request?.method !== 'elicitation/create') throw new Error('a question that isn’t one of ours');
+	return { id: result.requestState ?? '', request };
 }

@@ -5,9 +5,7 @@ import {
 	type AuthInfo,
 	CLIENT_INFO_META_KEY,
 	createMcpHandler,
-	type GetPromptResult,
 	isLegacyRequest,
-	type ListPromptsResult,
 	type LoggingLevel,
 	ProtocolError,
 	ProtocolErrorCode,
@@ -26,22 +24,21 @@ import {
 	type McpContext,
 	type McpParts,
 	type McpPeer,
-	pageOf,
 	requireScope,
 	viewFor
 } from './definitions.ts';
-import { asObject, isObject } from '../../../shared/json.ts';
+import { asObject } from '../../../shared/json.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
-import { lackOf, unloadable } from '../../skills/needs/siblings.ts';
-import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
+import { renderCatalog } from '../../skills/prompt.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { complete } from './completions.ts';
+import { complete, getPrompt, listPrompts } from './prompts.ts';
 import { answerCall, canBeTask } from './call-or-task.ts';
 import { levelIn, reportCall } from './call-reports.ts';
-import { createResourceWatch, filesIn, MAX_FOLLOWED } from './resource-watch.ts';
+import { createListening, listeningResponse, listeningTransport, taskAddress } from './listening.ts';
 import { serveSkills, SKILLS_EXTENSION } from './skills-extension.ts';
-import { createTasks, type McpTasks, serveTasks, TaskCreated, TASKS_EXTENSION } from './tasks.ts';
-import { findNamed, listResources, listTemplates, readResource } from './resources.ts';
+import { serveTasks, TaskCreated, TASKS_EXTENSION, toLegacy } from './serve-tasks.ts';
+import { createTasks, type McpTasks, type TaskEntry } from './tasks.ts';
+import { createResourceWatch, filesIn, listResources, listTemplates, readResource } from './resources.ts';
 
 /** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;
@@ -65,7 +62,10 @@ const DEBOUNCE_MS = 50;
 export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
 	const context: McpContext = { ...parts, turns: createTurns({ perCaller: MAX_CALLS }), questions: createQuestions() };
-	const tasks = createTasks(now);
+	const tasks = createTasks(now, (task) => {
+		modern.notify.resourceUpdated(taskAddress(task.id));
+		for (const server of [...sessions.servers(), ...local]) notifyTask(server, task).catch(note);
+	});
 	const local = new Set<SkillsServer>();
 	const handles = new Set<StdioServerHandle>();
 	const closing = new AbortController();
@@ -75,6 +75,13 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			const peerOf = (handled: ServerContext) => ({ caller: callerOf(handled.http?.authInfo) ?? caller, sessionId });
 			return createMcpServer(context, tasks, { peerOf, first: { caller, sessionId }, isModern: false });
 		},
+		onStream(server, until) {
+			server.stream = until;
+			until.addEventListener('abort', () => {
+				if (server.stream === until) server.stream = null;
+			});
+			for (const task of tasks.list(server.owner)) task.offerQuestion();
+		},
 		maxSessions,
 		idleMs,
 		graceMs,
@@ -83,7 +90,10 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const modern = createMcpHandler(
 		({ authInfo }) => {
 			const caller = callerOf(authInfo) ?? { apiKeyId: null, scopes: [] };
-			const peerOf = (handled: ServerContext) => ({ caller, sessionId: label('client', clientName(handled)) });
+			const peerOf = ({ mcpReq }: ServerContext) => ({
+				caller,
+				sessionId: label('client', clientName(mcpReq.envelope))
+			});
 			return createMcpServer(context, tasks, { peerOf, first: { caller, sessionId: '' }, isModern: true });
 		},
 		{ legacy: 'reject', maxSubscriptions: maxSessions }
@@ -124,18 +134,22 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 
 	return {
 		async handle(request, caller) {
+			let id: unknown;
 			try {
 				const authInfo = authInfoOf(caller);
 				if (request.method !== 'POST') return await sessions.handle(request, undefined, caller, authInfo);
 				const read = await readMessages(request);
 				if (read instanceof Response) return read;
 				const { body } = read;
-				const refused = refuseListening(body);
-				if (refused) return refused;
-				return (await isLegacyRequest(request, body))
-					? await sessions.handle(request, body, caller, authInfo)
-					: await modern.fetch(request, { parsedBody: body, authInfo });
+				id = asObject(body).id;
+				if (await isLegacyRequest(request, body)) return await sessions.handle(request, body, caller, authInfo);
+				const { _meta } = asObject(asObject(body).params);
+				const owner = ownerOf({ caller, sessionId: label('client', clientName(_meta)) });
+				const listening = createListening((taskId) => tasks.find(owner, taskId));
+				const response = await modern.fetch(request, { parsedBody: listening.incoming(body), authInfo });
+				return asObject(body).method === 'subscriptions/listen' ? listeningResponse(response, listening) : response;
 			} catch (error) {
+				if (error instanceof ProtocolError) return rpcError(400, error.code, error.message, { id, data: error.data });
 				parts.log.error({ error: String(error) }, 'MCP request failed');
 				return rpcError(503, -32_603, 'The request couldn’t be answered. Try again in a moment.');
 			}
@@ -143,10 +157,12 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 		serve(transport, onClosed) {
 			const sessionId = label('local', randomUUID());
 			const peer = { caller: LOCAL, sessionId };
+			const listening = createListening((taskId) => tasks.find(ownerOf(peer), taskId));
 			const handle = serveStdio(
 				({ era }) => {
 					const isModern = era === 'modern';
 					const server = createMcpServer(context, tasks, { peerOf: () => peer, first: peer, isModern });
+					server.stream = closing.signal;
 					local.add(server);
 					const onServerClosed = server.onclose;
 					server.onclose = () => {
@@ -155,7 +171,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 					};
 					return server;
 				},
-				{ transport, maxSubscriptions: 16 }
+				{ transport: listeningTransport(transport, listening), maxSubscriptions: 16 }
 			);
 			handles.add(handle);
 			const closed = transport.onclose;
@@ -175,16 +191,6 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			await Promise.all([sessions.close(), modern.close(), ...[...handles].map((handle) => handle.close())]);
 		}
 	};
-}
-
-/** The SDK takes any number of addresses into one `subscriptions/listen`, and looks through them at each change. */
-function refuseListening(body: unknown): Response | null {
-	const { method, id, params } = asObject(body);
-	if (method !== 'subscriptions/listen') return null;
-	const { resourceSubscriptions } = asObject(asObject(params).notifications);
-	if (!Array.isArray(resourceSubscriptions) || resourceSubscriptions.length <= MAX_FOLLOWED) return null;
-	const message = `You can follow at most ${MAX_FOLLOWED} resources.`;
-	return rpcError(400, ProtocolErrorCode.InvalidParams, message, { id });
 }
 
 /** Calls `onChange` after each change of the library or of its settings. */
@@ -218,16 +224,27 @@ async function notifyFiles(
 	for (const uri of server.watch ? server.watch(folders) : files) await server.sendResourceUpdated({ uri });
 }
 
+/** The first version with tasks. */
+const FIRST_WITH_TASKS = '2025-11-25';
+
+/** Tells the task's owner of its new status. A modern client is told if it listens for it. */
+async function notifyTask(server: SkillsServer, task: TaskEntry): Promise<void> {
+	if (!server.transport || server.owner !== task.owner) return;
+	const version = server.getNegotiatedProtocolVersion() ?? '';
+	if (version > FIRST_WITH_TASKS) await server.sendResourceUpdated({ uri: taskAddress(task.id) });
+	if (version !== FIRST_WITH_TASKS) return;
+	await server.notification({ method: 'notifications/tasks/status', params: withoutHiddenIn(toLegacy(task)) });
+}
+
 /** For records and workspace names. Hashed, because a session’s id is secret. */
 function label(kind: string, id: string): string {
 	return `mcp-${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
 }
 
-/** Without sessions, calls from the same program share a workspace. */
-function clientName({ mcpReq }: ServerContext): string {
-	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
-	const info = envelope[CLIENT_INFO_META_KEY];
-	return isObject(info) && typeof info.name === 'string' ? info.name : '';
+/** Without sessions, calls from the same program share a workspace. `envelope`: what each request says of its client. */
+function clientName(envelope: unknown): string {
+	const { name } = asObject(asObject(envelope)[CLIENT_INFO_META_KEY]);
+	return typeof name === 'string' ? name : '';
 }
 
 function authInfoOf(caller: Asker): AuthInfo {
@@ -272,6 +289,7 @@ function createMcpServer(context: McpContext, tasks: McpTasks, { peerOf, first, 
 			instructions: [GUIDANCE, catalog].filter(Boolean).join('\n\n')
 		}
 	);
+	server.owner = ownerOf(first);
 	const viewOfReader = (handled: ServerContext): CallerView => {
 		const { caller } = peerOf(handled);
 		requireScope(caller, 'read');
@@ -337,6 +355,10 @@ function serveSession(server: SkillsServer, viewOf: (handled: ServerContext) => 
 
 /** Removes invisible characters from results, and reports invalid params as such rather than as an internal error. */
 class SkillsServer extends Server {
+	/** Whose tasks this client is told of. */
+	owner = '';
+	/** While this client takes messages that answer no request: aborts when it no longer does. */
+	stream: AbortSignal | null = null;
 	/** As a client of 2025-11-25 chose it. */
 	logLevel: LoggingLevel | null = null;
 	/** Of a client of 2025-11-25: the addresses that it follows and that have changed. Others listen, which the SDK keeps. */
@@ -359,27 +381,3 @@ class SkillsServer extends Server {
 }
 
 type Wrapping = Parameters<Server['_wrapHandler']>;
-
-// Skills as prompts, which a person picks from a menu (E15).
-
-const PROMPTS_PAGE = 100;
-
-function listPrompts({ library }: CallerView, cursor: string | undefined): ListPromptsResult {
-	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: PROMPTS_PAGE });
-	const prompts = page.map(({ name, description }) => ({
-		name,
-		description,
-		arguments: [{ name: 'arguments', description: 'What to do with the skill, in your own words.', required: false }]
-	}));
-	return { prompts, ...more };
-}
-
-/** The instructions as `load_skill` returns them; runs nothing. @throws ProtocolError if the skill isn't found */
-function getPrompt({ library, off }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
-	const skill = findNamed(library, name);
-	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
-	const task = args.arguments?.trim() ?? '';
-	const lack = lackOf(unloadable(skill, { skills: library.skills, off }));
-	const text = [renderLoadedSkill(skill), lack, task].filter(Boolean).join('\n\n');
-	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
-}

@@ -28,6 +28,8 @@ export interface McpSessions<Kind extends Server> {
 
 export interface SessionsOptions<Kind extends Server = Server> {
 	createServer(sessionId: string, caller: Asker): Kind;
+	/** The client takes messages that answer no request, until the signal aborts. */
+	onStream?(server: Kind, until: AbortSignal): void;
 	maxSessions: number;
 	/** A session ends after this long without activity. */
 	idleMs: number;
@@ -66,6 +68,7 @@ export function createSessions<Kind extends Server>(options: SessionsOptions<Kin
 			const session = await openSession({
 				apiKeyId: caller.apiKeyId,
 				createServer: (id) => options.createServer(id, caller),
+				onStream: options.onStream,
 				onClosed: (id) => void sessions.delete(id),
 				now,
 				graceMs
@@ -111,7 +114,7 @@ function idOf(body: unknown): { id?: unknown } {
 
 type McpSession<Kind extends Server> = Awaited<ReturnType<typeof openSession<Kind>>>;
 
-interface SessionParts<Kind extends Server> extends Pick<SessionsOptions, 'now' | 'graceMs'> {
+interface SessionParts<Kind extends Server> extends Pick<SessionsOptions<Kind>, 'now' | 'graceMs' | 'onStream'> {
 	/** The key that opens it; null for the server's owner. */
 	apiKeyId: string | null;
 	createServer(sessionId: string): Kind;
@@ -122,6 +125,8 @@ interface SessionParts<Kind extends Server> extends Pick<SessionsOptions, 'now' 
 const RETRY_MS = 1000;
 /** Concurrent requests per session. */
 const MAX_REQUESTS = 64;
+/** The SDK's name of the stream that belongs to no request. */
+const STANDALONE = '_GET_stream';
 /** The protocol version that removed batches. */
 const FIRST_WITHOUT_BATCHES = '2025-06-18';
 
@@ -219,8 +224,13 @@ async function openSession<Kind extends Server>({ apiKeyId, now, graceMs, ...par
 			}
 			if (!response.body || !response.ok) return response;
 			streams += 1;
+			const stream = new AbortController();
+			const lastId = request.headers.get('last-event-id');
+			const streamId = lastId === null ? STANDALONE : await eventStore.getStreamIdForEventId?.(lastId);
+			if (request.method === 'GET' && streamId === STANDALONE) parts.onStream?.(server, stream.signal);
 			return watched(response, (isBroken) => {
 				streams -= 1;
+				stream.abort();
 				lastUsed = now();
 				const left = ids.filter((each) => underWay.has(each));
 				if (isBroken && left.length > 0) abandon(left);
@@ -309,10 +319,10 @@ export function rpcError(
 	status: number,
 	code: number,
 	message: string,
-	{ id = null, headers = {} }: { id?: unknown; headers?: Record<string, string> } = {}
+	{ id = null, data, headers = {} }: { id?: unknown; data?: unknown; headers?: Record<string, string> } = {}
 ): Response {
 	const isId = typeof id === 'string' || typeof id === 'number';
-	return Response.json({ jsonrpc: '2.0', error: { code, message }, id: isId ? id : null }, { status, headers });
+	return Response.json({ jsonrpc: '2.0', error: { code, message, data }, id: isId ? id : null }, { status, headers });
 }
 
 /** The parsed body (a JSON-RPC message or a batch, checked in outline only), or an error response. */

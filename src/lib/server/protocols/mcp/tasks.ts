@@ -1,22 +1,16 @@
-/** Calls as tasks: `tasks/*` of 2025-11-25, where clients ask for one, and the extension of 2026-07-28, where we decide (E15). */
+/** Calls that go on as tasks: what is kept of them, whom they ask, and how they end (E15). */
 import { randomUUID } from 'node:crypto';
 import {
 	type CallToolResult,
-	CLIENT_CAPABILITIES_META_KEY,
-	MissingRequiredClientCapabilityError,
+	type ElicitRequest,
+	type ElicitResult,
 	ProtocolError,
-	ProtocolErrorCode,
-	RELATED_TASK_META_KEY,
-	type Server,
-	type ServerContext
+	ProtocolErrorCode
 } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import { plainLine } from '../../../shared/characters.ts';
-import { asObject } from '../../../shared/json.ts';
+import { Waiters } from '../../runs/waiters.ts';
 import type { SkillEvent } from '../../skills/types.ts';
-import { pageOf } from './definitions.ts';
-
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+import { CONSENT_KEY } from './consent.ts';
 
 /** Tasks kept per owner; the oldest that has ended makes room. */
 const MAX_PER_OWNER = 32;
@@ -24,14 +18,12 @@ const MAX_PER_OWNER = 32;
 const MAX_TASKS = 512;
 /** From its creation. A task that runs longer is ended. */
 const TTL_MS = 60 * 60_000;
-const MAX_TTL_MS = 24 * TTL_MS;
+export const MAX_TTL_MS = 24 * TTL_MS;
 /** Shorter ones would be gone before a client asks. */
 const MIN_TTL_MS = 1000;
-const POLL_MS = 500;
 const MAX_STATUS = 200;
-const PAGE = 50;
 
-type Status = 'working' | 'completed' | 'failed' | 'cancelled';
+type Status = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 /** Kept in memory, so a restart ends all. */
 export interface McpTask {
@@ -40,24 +32,57 @@ export interface McpTask {
 	readonly isOver: boolean;
 	/** The last line of output becomes the status message. */
 	note(event: SkillEvent): void;
+	/** Waits for an answer of the client's user. Rejects if the task ends before. */
+	ask(request: ElicitRequest): Promise<TaskAnswer>;
+	/** Has a client asked by this one from now on, before others if it `isFirst`, until it's removed. */
+	addAsker(asker: TaskAsker, isFirst?: boolean): () => void;
 	/** Ends the task with what the call comes to. */
 	follow(call: Promise<CallToolResult>): void;
 	/** Removes it, as if it had never been. */
 	discard(): void;
 }
 
-interface Entry extends McpTask {
-	owner: string;
-	sequence: number;
-	expiresAt: number;
+export interface TaskEntry extends McpTask {
+	readonly owner: string;
+	readonly sequence: number;
+	readonly expiresAt: number;
 	status: Status;
+	/** Counts the changes of its status. */
+	revision: number;
 	result: CallToolResult | null;
 	error: { code: number; message: string } | null;
-	/** Resolves once it is over. */
-	over: Promise<void>;
+	/** While it is `input_required`. */
+	question: TaskQuestion | null;
+	/** For its end. */
+	readonly ending: Waiters;
 	/** Whether it was still running. */
 	cancel(why: string): boolean;
+	/** Puts an open question to the first client that can be asked now, if none is. */
+	offerQuestion(): void;
+	/** Goes on. Without effect if the question isn't open, or not any more. */
+	answer(key: string, answer: TaskAnswer): void;
 	facts(): TaskFacts;
+}
+
+interface TaskQuestion {
+	/** Used once in a task. */
+	readonly key: string;
+	readonly request: ElicitRequest;
+	/** An asker has put it to its client. */
+	isTaken: boolean;
+}
+
+/** A way to a client of 2025-11-25. Clients of 2026-07-28 find the question and answer it by themselves. */
+export interface TaskAsker {
+	/** Whether its client is there. If it has left, `ask` rejects after this is false. */
+	canAsk(request: ElicitRequest): boolean;
+	/** Rejects if the client leaves before it answers. */
+	ask(request: ElicitRequest, signal: AbortSignal): Promise<TaskAnswer>;
+}
+
+/** Of the client's user. */
+export interface TaskAnswer extends Pick<ElicitResult, 'action'> {
+	content?: Record<string, unknown> | undefined;
 }
 
 interface TaskFacts {
@@ -73,9 +98,9 @@ interface TaskFacts {
 export interface McpTasks {
 	/** `controller` ends the call; null if there is no room. `ttlMs`: from now, within our bounds. */
 	create(owner: string, controller: AbortController, ttlMs?: number): McpTask | null;
-	/** @throws ProtocolError for an id that isn't this owner's */
-	find(owner: string, taskId: string): Entry;
-	list(owner: string): Entry[];
+	/** null for an id that isn't this owner's */
+	find(owner: string, taskId: string): TaskEntry | null;
+	list(owner: string): TaskEntry[];
 	/** Ends and forgets the owner's tasks. */
 	leave(owner: string): void;
 	/** Ends and forgets those whose time is over. */
@@ -83,21 +108,18 @@ export interface McpTasks {
 	close(): void;
 }
 
-const UNKNOWN =
-	'Task not found. Its time may be over, or the server was restarted, which ends all tasks. Call the tool again.';
-
-/** `now`: monotonic clock, in milliseconds. */
-export function createTasks(now: () => number): McpTasks {
-	const tasks = new Map<string, Entry>();
+/** `now`: monotonic clock, in milliseconds. `onStatus`: after each change of a task's status. */
+export function createTasks(now: () => number, onStatus: (task: TaskEntry) => void): McpTasks {
+	const tasks = new Map<string, TaskEntry>();
 	let sequence = 0;
-	const forget = (entry: Entry, why: string): void => {
+	const forget = (entry: TaskEntry, why: string): void => {
 		tasks.delete(entry.id);
 		entry.cancel(why);
 	};
 	const sweep = (): void => {
 		for (const entry of tasks.values()) if (entry.expiresAt <= now()) forget(entry, 'Its time is over.');
 	};
-	const list = (owner: string): Entry[] => [...tasks.values()].filter((entry) => entry.owner === owner);
+	const list = (owner: string): TaskEntry[] => [...tasks.values()].filter((entry) => entry.owner === owner);
 	const hasRoom = (owner: string): boolean => {
 		sweep();
 		const own = list(owner);
@@ -111,9 +133,8 @@ export function createTasks(now: () => number): McpTasks {
 			if (!hasRoom(owner)) return null;
 			const ttl = Math.round(Math.min(Math.max(ttlMs, MIN_TTL_MS), MAX_TTL_MS));
 			sequence += 1;
-			const entry = createEntry({ owner, controller, ttlMs: ttl, expiresAt: now() + ttl, sequence }, () =>
-				tasks.delete(entry.id)
-			);
+			const parts = { owner, controller, ttlMs: ttl, expiresAt: now() + ttl, sequence };
+			const entry = createEntry(parts, { onStatus, onDiscard: () => tasks.delete(entry.id) });
 			tasks.set(entry.id, entry);
 			return entry;
 		},
@@ -121,8 +142,7 @@ export function createTasks(now: () => number): McpTasks {
 			sweep();
 			const entry = tasks.get(taskId);
 			// Don't reveal another owner's task.
-			if (entry?.owner !== owner) throw new ProtocolError(ProtocolErrorCode.InvalidParams, UNKNOWN);
-			return entry;
+			return entry?.owner === owner ? entry : null;
 		},
 		list(owner) {
 			sweep();
@@ -138,33 +158,90 @@ export function createTasks(now: () => number): McpTasks {
 	};
 }
 
-interface EntryParts extends Pick<Entry, 'owner' | 'sequence' | 'expiresAt'> {
+interface EntryParts extends Pick<TaskEntry, 'owner' | 'sequence' | 'expiresAt'> {
 	controller: AbortController;
 	ttlMs: number;
 }
 
-function createEntry({ controller, ttlMs, ...parts }: EntryParts, onDiscard: () => void): Entry {
+interface EntryEvents {
+	onStatus(entry: TaskEntry): void;
+	onDiscard(): void;
+}
+
+function createEntry({ controller, ttlMs, ...parts }: EntryParts, { onStatus, onDiscard }: EntryEvents): TaskEntry {
 	const id = randomUUID();
 	const createdAt = new Date().toISOString();
 	let lastUpdatedAt = createdAt;
 	let message = '';
-	const { promise: over, resolve } = Promise.withResolvers<void>();
-	const entry: Entry = {
+	let questions = 0;
+	let waiting = Promise.withResolvers<TaskAnswer>();
+	let askers: readonly TaskAsker[] = [];
+	const ending = new Waiters();
+	const become = (status: Status, why: string, more: Partial<TaskEntry> = {}): void => {
+		Object.assign(entry, { question: null, ...more, status });
+		message = why;
+		lastUpdatedAt = new Date().toISOString();
+		entry.revision += 1;
+		onStatus(entry);
+	};
+	/** False if it's over already, which nothing changes. */
+	const end = (status: Status, why: string, outcome: Partial<TaskEntry> = {}): boolean => {
+		if (entry.isOver) return false;
+		waiting.reject(new Error(why));
+		become(status, why, outcome);
+		askers = [];
+		ending.wake();
+		return true;
+	};
+	const entry: TaskEntry = {
 		...parts,
 		id,
 		signal: controller.signal,
 		status: 'working',
+		revision: 0,
 		result: null,
 		error: null,
-		over,
+		question: null,
+		ending,
 		get isOver() {
-			return entry.status !== 'working';
+			return entry.status !== 'working' && entry.status !== 'input_required';
 		},
 		note(event) {
-			if (event.type !== 'output' || entry.isOver) return;
+			if (event.type !== 'output' || entry.status !== 'working') return;
 			const line = event.text.trimEnd().split('\n').at(-1) ?? '';
 			message = plainLine(line.slice(0, MAX_STATUS)).toWellFormed();
 			lastUpdatedAt = new Date().toISOString();
+		},
+		ask(request) {
+			if (entry.isOver) return Promise.reject(new Error('The task is over.'));
+			questions += 1;
+			waiting = Promise.withResolvers<TaskAnswer>();
+			const question = { key: `${CONSENT_KEY}-${questions}`, request, isTaken: false };
+			become('input_required', 'It waits for an answer.', { question });
+			entry.offerQuestion();
+			return waiting.promise;
+		},
+		addAsker(asker, isFirst = false) {
+			askers = isFirst ? [asker, ...askers] : [...askers, asker];
+			entry.offerQuestion();
+			return () => void (askers = askers.filter((each) => each !== asker));
+		},
+		offerQuestion() {
+			const { question } = entry;
+			if (!question || question.isTaken) return;
+			const asker = askers.find((each) => each.canAsk(question.request));
+			if (!asker) return;
+			question.isTaken = true;
+			const putBack = () => {
+				question.isTaken = false;
+				entry.offerQuestion();
+			};
+			asker.ask(question.request, controller.signal).then((answer) => entry.answer(question.key, answer), putBack);
+		},
+		answer(key, answer) {
+			if (entry.question?.key !== key) return;
+			become('working', '');
+			waiting.resolve(answer);
 		},
 		follow(call) {
 			call.then(
@@ -186,110 +263,9 @@ function createEntry({ controller, ttlMs, ...parts }: EntryParts, onDiscard: () 
 			...(message === '' ? {} : { statusMessage: message })
 		})
 	};
-	/** False if it's over already, which nothing changes. */
-	const end = (status: Status, why: string, outcome: Partial<Pick<Entry, 'result' | 'error'>> = {}): boolean => {
-		if (entry.isOver) return false;
-		Object.assign(entry, { status, ...outcome });
-		message = why;
-		lastUpdatedAt = new Date().toISOString();
-		resolve();
-		return true;
-	};
+	// Nobody may be waiting for an answer when the task ends.
+	waiting.promise.catch(() => undefined);
 	return entry;
 }
 
 const INTERNAL = { code: ProtocolErrorCode.InternalError, message: 'The call failed on the server. See its log.' };
-
-/** How 2025-11-25 writes a task. */
-function toLegacy({ ttlMs, ...facts }: TaskFacts) {
-	return { ...facts, ttl: ttlMs, pollInterval: POLL_MS };
-}
-
-/** How 2026-07-28 writes one, with what it came to. */
-function toModern(entry: Entry) {
-	const { result, error } = entry;
-	return { ...entry.facts(), pollIntervalMs: POLL_MS, ...(result ? { result } : {}), ...(error ? { error } : {}) };
-}
-
-/** What a call is answered that became a task. Not a result of the tool, so it is thrown past the SDK’s check of those. */
-export class TaskCreated extends Error {
-	override readonly name = 'TaskCreated';
-	readonly result: Record<string, unknown>;
-
-	constructor(task: McpTask, isModern: boolean) {
-		super('The call became a task.');
-		const entry = task as Entry;
-		this.result = isModern
-			? { resultType: 'task', ...entry.facts(), pollIntervalMs: POLL_MS }
-			: { task: toLegacy(entry.facts()) };
-	}
-}
-
-/** Whether the client of 2026-07-28 has said that it knows tasks, as each request does anew. */
-export function knowsTasks({ mcpReq }: ServerContext): boolean {
-	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
-	const { extensions } = asObject(envelope[CLIENT_CAPABILITIES_META_KEY]);
-	return TASKS_EXTENSION in asObject(extensions);
-}
-
-const withId = z.looseObject({ taskId: z.string().max(200) });
-
-/** Answers `tasks/*`. `ownerOf`: whose tasks the caller's are. */
-export function serveTasks(
-	server: Server,
-	tasks: McpTasks,
-	{ ownerOf, isModern }: { ownerOf: (handled: ServerContext) => string; isModern: boolean }
-): void {
-	const find = (handled: ServerContext, taskId: string): Entry => {
-		if (isModern && !knowsTasks(handled)) {
-			const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
-			throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
-		}
-		return tasks.find(ownerOf(handled), taskId);
-	};
-	server.setRequestHandler('tasks/get', { params: withId }, ({ taskId }, handled) => {
-		const entry = find(handled, taskId);
-		return isModern ? toModern(entry) : toLegacy(entry.facts());
-	});
-	server.setRequestHandler('tasks/cancel', { params: withId }, ({ taskId }, handled) => {
-		const entry = find(handled, taskId);
-		const wasRunning = entry.cancel('The client cancelled it.');
-		if (isModern) return {};
-		if (wasRunning) return toLegacy(entry.facts());
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task is over already: it’s ${entry.status}.`);
-	});
-	if (isModern) {
-		// Nobody is asked by a task, so there is nothing to take in.
-		server.setRequestHandler('tasks/update', { params: withId }, ({ taskId }, handled) => {
-			find(handled, taskId);
-			return {};
-		});
-		return;
-	}
-	server.setRequestHandler('tasks/result', { params: withId }, async ({ taskId }, handled) => {
-		const entry = find(handled, taskId);
-		await Promise.race([entry.over, aborted(handled.mcpReq.signal)]);
-		if (entry.result) {
-			const _meta = { ...entry.result._meta, [RELATED_TASK_META_KEY]: { taskId } };
-			return { ...entry.result, _meta };
-		}
-		const { code, message } = entry.error ?? {
-			code: ProtocolErrorCode.InvalidRequest,
-			message: 'The task was cancelled.'
-		};
-		throw new ProtocolError(code, message);
-	});
-	server.setRequestHandler(
-		'tasks/list',
-		{ params: z.looseObject({ cursor: z.string().optional() }) },
-		({ cursor }, handled) => {
-			const keyOf = (entry: Entry) => String(entry.sequence).padStart(16, '0');
-			const { page, ...more } = pageOf(tasks.list(ownerOf(handled)), keyOf, { cursor, size: PAGE });
-			return { tasks: page.map((entry) => toLegacy(entry.facts())), ...more };
-		}
-	);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}

@@ -2,7 +2,8 @@
 import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
 import { EventWriter, type UnsavedEvents } from '../../runs/event-writer.ts';
-import { EVENT_PAGE } from '../../runs/run-log.ts';
+import { EVENT_PAGE } from '../../runs/event-window.ts';
+import { Waiters } from '../../runs/waiters.ts';
 import type { StoredEvent } from '../../store/chat/runs.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import { runFailure, toApiError } from './errors.ts';
@@ -112,18 +113,18 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 	};
 
 	async function* read(id: string, after: number, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
-		const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 		for (let cursor = after; !signal.aborted;) {
 			// Taken before reading: what is stored meanwhile is noticed.
 			const running = active.get(id);
-			const changed = running?.changed;
+			const known = running?.changes;
 			const events = await responses.readEvents(id, { after: cursor, ...EVENT_PAGE });
 			for (const event of events) {
 				cursor = event.seq;
 				yield toEvent(event);
 			}
 			if (events.length > 0) continue;
-			if (running) await Promise.race([changed, left]);
+			if (running && running.changes === known) await running.waiting.wait(signal);
+			else if (running) continue;
 			else if (!(await responses.isRunning(id))) return;
 			else throw new AppError('unavailable', 'The end of this response couldn’t be saved. Try again.');
 		}
@@ -215,23 +216,23 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 
 class ActiveResponse implements UnsavedEvents {
 	readonly runId: string;
+	/** Nobody else goes on with a response. */
+	readonly epoch = 1;
 	readonly apiKeyId: string | null;
 	readonly controller = new AbortController();
 	/** Resolves at its end. */
 	task: Promise<void> = Promise.resolve();
 	lost: { error: unknown } | null = null;
 	savedSeq = 0;
+	/** How often more was stored, or it ended. */
+	changes = 0;
+	/** For the next change. */
+	readonly waiting = new Waiters();
 	#unsaved: StoredEvent[] = [];
-	#change = Promise.withResolvers<void>();
 
 	constructor(id: string, apiKeyId: string | null) {
 		this.runId = id;
 		this.apiKeyId = apiKeyId;
-	}
-
-	/** Resolves when more is stored, or at the end. */
-	get changed(): Promise<void> {
-		return this.#change.promise;
 	}
 
 	get backlog(): number {
@@ -243,8 +244,8 @@ class ActiveResponse implements UnsavedEvents {
 	}
 
 	wake(): void {
-		this.#change.resolve();
-		this.#change = Promise.withResolvers<void>();
+		this.changes += 1;
+		this.waiting.wake();
 	}
 
 	unsaved(): StoredEvent[] {

@@ -3,21 +3,22 @@ import { hash } from 'node:crypto';
 import { attachedFiles } from '../../agent/history.ts';
 import type { Model, ResponseItem } from '../../agent/model.ts';
 import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
-import type { Responses } from '../../store/responses.ts';
+import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
-import { conversationId, itemsOfConversation } from './conversation-items.ts';
+import { conversationId, type ConversationStore, itemsOfConversation } from './conversation-items.ts';
 import { badParameter, type ApiError } from './errors.ts';
 import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
-import { asFunction, noteOfTools, readCall } from './tools.ts';
+import { forModel, inPlaceOf, insert, modelItems, type ReadItem, userText, withoutOurs } from './sent-items.ts';
+import { sentTool } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
 import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
 import { formatOf, problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
-export interface ConversationParts {
+export interface ConversationParts extends ConversationStore {
 	store: { responses: Responses; responseConversations: ResponseConversations };
 	workspaces: Workspaces;
 	compactions: CompactionSeal;
@@ -29,9 +30,9 @@ export interface ConversationParts {
 }
 
 export interface Conversation {
-	/** Items before this request. */
-	before: ResponseItem[];
-	/** Items this request adds. */
+	/** Everything so far, as the model gets it. */
+	input: ResponseItem[];
+	/** Items this request adds, as they were sent. */
 	asked: ResponseItem[];
 	sessionId: string;
 	folder: string;
@@ -56,14 +57,17 @@ export async function readConversation(
 	const isNew = previous === null || previous === undefined;
 	const chain = isNew ? [] : await responses.chain(previous, apiKeyId);
 	if (!chain) {
-		const message = `Previous response with id '${previous?.slice(0, 100)}' not found.`;
+		const id = `'${previous?.slice(0, 100)}'`;
+		const message = (await responses.get(previous ?? '', apiKeyId))
+			? `The chain before ${id} can’t be read: its oldest responses were removed, or it has over 1,000. Send the items, or use a conversation.`
+			: `Previous response with id ${id} not found.`;
 		throw badParameter('previous_response_id', message, 'previous_response_not_found');
 	}
 	if (chain.at(-1)?.isRunning) {
 		const message = `Response '${previous?.slice(0, 100)}' is still being written. Wait for its end, then continue it.`;
 		throw badParameter('previous_response_id', message, 'previous_response_not_ready');
 	}
-	const said = await itemsOfConversation(parts.store, conversationId(conversation), apiKeyId);
+	const said = await itemsOfConversation(parts, conversationId(conversation), apiKeyId);
 	const isEmpty = input === undefined || input === null || input.length === 0;
 	if (isEmpty && chain.length === 0 && !said?.length && input !== '') throw missing('input');
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);
@@ -74,26 +78,24 @@ export async function readConversation(
 	const context = { ...parts, folder, model, apiKeyId, signal };
 	const before = said
 		? await readStored(said, inputContext(context, []))
-		: chain.flatMap(({ items, body }) =>
-				(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id)
-			);
+		: chain.flatMap((link) => itemsOf(link).filter(({ type }) => type !== 'reasoning' || link.body.model === model.id));
 	const asked = await readInput(input, inputContext(context, before));
-	return { before, asked, sessionId, folder };
+	return { input: [...before, ...forModel(asked)], asked, sessionId, folder };
 }
 
-/** Reads what goes into a conversation without a response. @throws ApiError naming the item */
+/** Of a stored response, as the model gets them: what it answered is kept as it was. */
+function itemsOf({ items, inputCount }: StoredResponse): ResponseItem[] {
+	const all = items as ResponseItem[];
+	return [...forModel(all.slice(0, inputCount ?? 0)), ...all.slice(inputCount ?? 0)];
+}
+
+/** Reads what goes into a conversation without a response, as it is to be kept. @throws ApiError naming the item */
 export function readItems(
 	parts: ConversationParts,
 	items: InputItem[],
 	more: { folder: string; model: Model; apiKeyId: string | null; signal: AbortSignal; before: ConversationItem[] }
 ): Promise<ResponseItem[]> {
-	return readInput(
-		items,
-		inputContext(
-			{ ...parts, ...more },
-			more.before.map(({ item }) => item as ResponseItem)
-		)
-	);
+	return readInput(items, inputContext({ ...parts, ...more }, forModel(more.before.map(({ item }) => item))));
 }
 
 function inputContext(
@@ -137,7 +139,7 @@ async function findItem(
 }
 
 /** Ids of what a model's server did with its tools; ours contain the response's. */
-const SERVER_ITEM = /^(ws|fs|ig|ci|mcp|mcpl|mcpr|cu|tsc|tso)_(?![0-9a-f]{32}_\d+$)/;
+const SERVER_ITEM = /^(ws|fs|ig|ci|mcp|mcpl|mcpr|cu|tsc|tso)_(?![0-9a-f]{32}_i?\d+$)/;
 /** Of a picture or file. */
 const MAX_ADDRESS = 8192;
 const MAX_ARGUMENTS = 300;
@@ -191,15 +193,14 @@ async function readInput(input: ResponseRequest['input'], context: InputContext)
 	const roomy = { ...context, ...newRooms() };
 	for (const [index, item] of (input ?? []).entries()) {
 		const read = await readItem(item, `input[${index}]`, roomy);
-		for (const each of read.items) {
+		for (const each of forModel(read)) {
 			if (each.type === 'function_call') calls.add(String(each.call_id));
 			if (each.type === 'function_call_output' && !calls.has(String(each.call_id))) {
 				const sentence = `No tool call found for function call output with call_id ${String(each.call_id)}.`;
 				throw badParameter(`input[${index}]`, sentence);
 			}
 		}
-		const place = read.before === undefined ? -1 : items.findLastIndex(({ call_id }) => call_id === read.before);
-		items.splice(place < 0 ? items.length : place, 0, ...read.items);
+		items.push(...read);
 	}
 	return items;
 }
@@ -211,59 +212,49 @@ async function readStored(stored: readonly ConversationItem[], context: InputCon
 	for (const { item, model } of stored) {
 		const read = await readOwn(item, 'conversation', roomy);
 		const kept = model === context.model ? read.items : read.items.filter(({ type }) => type !== 'reasoning');
-		const place = read.before === undefined ? -1 : items.findLastIndex(({ call_id }) => call_id === read.before);
-		items.splice(place < 0 ? items.length : place, 0, ...kept);
+		insert({ ...read, items: kept }, items);
 	}
 	// The call of a result may have been deleted, and models' servers refuse one without the other.
 	const calls = new Set(items.flatMap(({ type, call_id }) => (type === 'function_call' ? [call_id] : [])));
 	return items.filter(({ type, call_id }) => type !== 'function_call_output' || calls.has(call_id));
 }
 
-function userText(text: string): ResponseItem {
-	return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-}
-
-interface ReadItem {
-	items: ResponseItem[];
-	/** Id of the call to insert them before. */
-	before?: string | undefined;
-}
-
-async function readItem(item: InputItem, param: string, context: RoomyContext): Promise<ReadItem> {
+/** As it's kept: in the client's words, with its files in the workspace and what it refers to in its place. */
+async function readItem(item: InputItem, param: string, context: RoomyContext): Promise<ResponseItem[]> {
 	switch (item.type) {
 		case 'item_reference': {
 			const found = await context.find(item.id);
 			// The chain has it, or nobody: its text is in the answer.
-			if (!found && SERVER_ITEM.test(item.id)) return { items: [] };
+			if (!found && SERVER_ITEM.test(item.id)) return [];
 			if (!found) throw badParameter(param, `Item with id '${item.id.slice(0, 100)}' not found.`, 'item_not_found');
 			take(Buffer.byteLength(JSON.stringify(found)), context.room);
-			return readOwn(found, param, context);
+			const { openrouter_skills: _executed, ...kept } = withoutOurs(found);
+			return [kept.type === 'reasoning' ? await keepReasoning(kept, param, context) : (kept as ResponseItem)];
 		}
 		case 'reasoning':
-			return readReasoning(item, param, context);
+			return [await keepReasoning(item, param, context)];
 		case 'compaction':
-			return readCompaction(item, param, context);
+			return [readCompaction(item, param, context)];
 		case 'function_call':
 		case 'custom_tool_call':
 		case 'tool_search_call':
+		case 'agent_message':
+			return [withoutOurs(item)];
 		case 'tool_search_output':
-			return { items: [asFunction(withoutOurs(item))] };
+		case 'additional_tools':
+			return [{ ...withoutOurs(item), tools: item.tools.map(sentTool) }];
 		case 'function_call_output':
 		case 'custom_tool_call_output': {
-			const { call_id, output } = item;
-			const type = 'function_call_output';
-			if (typeof output === 'string') return { items: [{ type, call_id, output }] };
-			const { parts, attached } = await readParts(output, `${param}.output`, context);
-			return { items: [{ type, call_id, output: [...parts, ...attached] }] };
+			if (typeof item.output === 'string') return [item];
+			const { parts, attached } = await readParts(item.output, `${param}.output`, context);
+			const kept = { ...item, output: parts };
+			if (attached.length === 0) return [kept];
+			return [inPlaceOf(kept, modelItems({ ...kept, output: [...parts, ...attached] }))];
 		}
-		case 'additional_tools':
-			return { items: [noteOfTools(item.tools)] };
-		case 'agent_message':
-			return { items: [readAgentMessage(item)] };
 		case 'other':
-			return { items: [withoutOurs(item.item)] };
+			return [withoutOurs(item.item)];
 		case 'message': {
-			const { type, role, content } = item;
+			const { type, role, content, status } = item;
 			const textType = role === 'assistant' ? 'output_text' : 'input_text';
 			const { parts, attached } =
 				typeof content === 'string'
@@ -272,31 +263,17 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 			const phase = role === 'assistant' ? item.phase : undefined;
 			// Apart, because it isn't what the user said.
 			const note = attached.length > 0 ? [{ type, role, content: attached, told: {} }] : [];
-			return { items: [{ type, role, content: parts, phase: phase ?? undefined }, ...note] };
+			return [{ type, role, content: parts, phase: phase ?? undefined, status: status ?? undefined }, ...note];
 		}
 		default:
 			return item satisfies never;
 	}
 }
 
-/** Without fields that only this server writes, and reads unchecked. */
-function withoutOurs<Item extends object>(item: Item): Item {
-	const { found_tools: _found, told: _told, ...rest } = item as Item & { found_tools?: unknown; told?: unknown };
-	return rest as unknown as Item;
-}
-
-/** Reads an item that this server returned earlier. */
-async function readOwn(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
-	if (item.type === 'reasoning') return readReasoning(item, param, context);
-	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
-	return { items: [readCall(item) ?? (kept as ResponseItem)] };
-}
-
-/** What another agent says to the caller's. Passed on if only the model's server can read it. */
-function readAgentMessage(item: Extract<InputItem, { type: 'agent_message' }>): ResponseItem {
-	const texts = item.content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
-	if (texts.length < item.content.length) return item;
-	return userText([`Message of the agent ${item.author ?? ''}:`, ...texts].join('\n'));
+/** Reads an item of a conversation. */
+async function readOwn(item: ConversationItem['item'], param: string, context: RoomyContext): Promise<ReadItem> {
+	const { openrouter_skills: _executed, ...kept } = item;
+	return item.type === 'reasoning' && !item.as_model ? readReasoning(item, param, context) : modelItems(kept);
 }
 
 /** Passes another product's compaction on: only its own server can read it. */
@@ -304,9 +281,9 @@ function readCompaction(
 	item: Extract<InputItem, { type: 'compaction' }>,
 	param: string,
 	{ open, room }: RoomyContext
-): ReadItem {
+): ResponseItem {
 	const compaction = open(item.encrypted_content, room);
-	if (compaction !== 'unreadable') return { items: compaction?.items ?? [item] };
+	if (compaction !== 'unreadable') return compaction ? inPlaceOf(item, compaction) : item;
 	throw invalidContent(param, 'can’t be read: it’s from another server or key, or was changed.');
 }
 
@@ -315,7 +292,18 @@ function invalidContent(item: string, problem: string): ApiError {
 	return badParameter(param, `${param} ${problem}`, 'invalid_encrypted_content');
 }
 
-/** Keeps the sealed part of a reasoning item; its summary is only for people. */
+/** Its summary is for people; what is sealed in it is for the model. */
+async function keepReasoning(
+	item: Record<string, unknown>,
+	param: string,
+	context: RoomyContext
+): Promise<ResponseItem> {
+	const read = await readReasoning(item, param, context);
+	const { encrypted_content: _sealed, ...shown } = item as ResponseItem;
+	return read.items[0] === item ? (item as ResponseItem) : inPlaceOf(shown, read);
+}
+
+/** Keeps the sealed part of a reasoning item. */
 async function readReasoning(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
 	if (typeof item.encrypted_content === 'string') {
 		return unsealed(item.encrypted_content, param, context) ?? { items: [item as ResponseItem] };

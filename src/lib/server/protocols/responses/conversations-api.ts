@@ -6,7 +6,7 @@ import { isNote } from '../../agent/turn-note.ts';
 import type { ConversationItem, ResponseConversation } from '../../store/response-conversations.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { type ConversationParts, readItems } from './conversation.ts';
-import { MOST, noConversation } from './conversation-items.ts';
+import { keyIsFull, MOST, noConversation } from './conversation-items.ts';
 import { ApiError, badParameter } from './errors.ts';
 import { type ListPage, pageOf, shownItem, type ShownItem, withIds } from './lists.ts';
 import { checkBody, metadataPairs, someItems, type InputItem } from './request.ts';
@@ -57,7 +57,8 @@ export function createConversationsApi(parts: ConversationParts & { models: Mode
 		const before = await store.items(id);
 		const read = await readItems(parts, given, { folder, model, apiKeyId, signal, before });
 		const items = withIds(read, randomBytes(16).toString('hex')).map((entry) => ({ ...entry, model: model.id }));
-		const added = await store.append(id, items, MOST);
+		const added = await store.append({ id, apiKeyId }, items, { ...MOST, bytesOfKey: parts.storedBytes });
+		if (added === 'key_full') throw keyIsFull('items', parts.storedBytes);
 		if (added === 'full') {
 			throw badParameter(
 				'items',
@@ -85,6 +86,7 @@ export function createConversationsApi(parts: ConversationParts & { models: Mode
 				metadata: metadata ?? {},
 				createdAt: new Date().toISOString()
 			};
+			if (!(await store.hasRoom(owner.apiKeyId, parts.storedBytes))) throw keyIsFull('items', parts.storedBytes);
 			await store.put(conversation);
 			try {
 				if (items?.length) await add(conversation.id, items, { ...owner, signal });

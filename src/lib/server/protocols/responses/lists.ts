@@ -58,7 +58,7 @@ export function inputItemsOf(stored: StoredResponse): ShownItem[] {
 	return inputEntries(stored).flatMap(({ id, item }) => (isNote(item) ? [] : [shownItem(item, id)]));
 }
 
-/** As the model is given them, with notes. */
+/** As they were sent, with notes that only the model is told. */
 export function inputEntries({ id, items, inputCount }: StoredResponse): { id: string; item: ResponseItem }[] {
 	const all = items as ResponseItem[];
 	return withIds(all.slice(0, inputCount ?? firstAnswer(all)), id.replace(/^resp_/, ''));
@@ -66,13 +66,22 @@ export function inputEntries({ id, items, inputCount }: StoredResponse): { id: s
 
 /** `hex` is unique, and the same each time. */
 export function withIds(items: readonly ResponseItem[], hex: string): { id: string; item: ResponseItem }[] {
-	return items.map((item, index) => ({ id: `${PREFIXES[item.type] ?? 'item'}_${hex}_i${index}`, item }));
+	return items.map((item, index) => ({ id: `${prefixOf(item)}_${hex}_i${index}`, item }));
+}
+
+/** Of items that only the model's server knows, the one that it gave them: some refuse another. */
+function prefixOf({ type, id }: ResponseItem): string {
+	return PREFIXES[type] ?? (typeof id === 'string' ? /^[a-z]{1,10}(?=_)/.exec(id)?.[0] : undefined) ?? 'item';
 }
 
 const PREFIXES: Record<string, string> = {
 	message: 'msg',
 	function_call: 'fc',
 	function_call_output: 'fco',
+	custom_tool_call: 'ctc',
+	custom_tool_call_output: 'ctco',
+	tool_search_call: 'tsc',
+	tool_search_output: 'tso',
 	reasoning: 'rs',
 	compaction: 'cmp'
 };
@@ -87,8 +96,8 @@ function firstAnswer(items: readonly ResponseItem[]): number {
 
 /** Without what only the model's server reads. */
 export function shownItem(item: ResponseItem, id: string): ShownItem {
-	const { encrypted_content: _sealed, ...shown } = withNames(item);
-	const kept = item.type === 'compaction' ? item : shown;
+	const { as_model: _model, encrypted_content: sealed, ...shown } = withNames(item);
+	const kept = item.type === 'compaction' ? { ...shown, encrypted_content: sealed } : shown;
 	return { ...kept, type: item.type, id, ...(item.type === 'reasoning' ? {} : { status: item.status ?? 'completed' }) };
 }
 

@@ -82,8 +82,8 @@ const readItems = z.discriminatedUnion('type', [
 	...callItems,
 	z.object({ id, status, type: z.literal('function_call_output'), call_id: callId, output: outputOfCall }),
 	z.object({ id, status, type: z.literal('custom_tool_call_output'), call_id: callId, output: outputOfCall }),
-	z.object({ id, type: z.literal('additional_tools'), tools: callerTools }),
-	z.object({
+	z.looseObject({ id, type: z.literal('additional_tools'), tools: callerTools }),
+	z.looseObject({
 		...{ id, type: z.literal('agent_message'), author: z.string().max(1000).nullish() },
 		content: z.array(z.looseObject({ type: kind }))
 	})
@@ -127,7 +127,7 @@ const otherFormat = others('text', 'json_object', 'json_schema');
 const count = z.number().int();
 
 export const metadataPairs = z
-	.record(z.string(), z.string().max(512))
+	.record(z.string().max(64), z.string().max(512))
 	.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries');
 
 const createResponseBody = z.object({

@@ -99,7 +99,7 @@ export async function respond(
 		isRunning: false,
 		createdAt: new Date().toISOString()
 	};
-	if (request.background) await removeOld(parts);
+	if (request.background) await removeOld(parts, asker.apiKeyId);
 	return {
 		streams: request.stream ?? false,
 		queued: request.background ? queued : null,
@@ -113,7 +113,7 @@ export function newResponseId(): string {
 
 interface Prepared {
 	turn: Omit<HeadlessTurn, 'signal'>;
-	/** Items this request adds. */
+	/** Items this request adds, as they were sent. */
 	asked: ResponseItem[];
 	own: CallerTools['own'];
 	resource: ResponseResource;
@@ -133,9 +133,9 @@ export async function prepare(
 		routing: preset?.routing
 	});
 	const target = { newSessionId: newSessionId ?? id, model, apiKeyId, signal };
-	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
+	const { input, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
-	const tools = readTools(request.tools ?? [], [...before, ...asked]);
+	const tools = readTools(request.tools ?? [], input);
 	const wanted = request.include ?? [];
 	const use = chooseTools(tools, { choice: request.tool_choice ?? null, include: wanted, model: model.id });
 	const effort = reasoning?.effort;
@@ -152,7 +152,7 @@ export async function prepare(
 			...use,
 			preset,
 			effort: isReasoningEffort(effort) ? effort : effort ? null : (preset?.effort ?? parts.models.effort()),
-			input: [...before, ...asked],
+			input,
 			tools: [...tools.own.values()].map(({ definition }) => definition),
 			instructions: request.instructions ?? null,
 			options: optionsOf(request),
@@ -236,39 +236,46 @@ async function* answer(
 
 /** Only what ended well: what failed would be asked again. */
 async function addToConversation(
-	{ store: { responseConversations }, log }: RespondParts,
+	{ store: { responseConversations }, storedBytes, log }: RespondParts,
 	request: ResponseRequest,
 	stored: StoredResponse,
 	{ status, output, model }: ResponseResource
 ): Promise<void> {
+	const { apiKeyId } = stored;
 	const id = conversationId(request.conversation);
 	if (id === null || (status !== 'completed' && status !== 'incomplete')) return;
 	const answered = output.map((item) => ({ id: item.id, item: { ...item } }));
 	const items = [...inputEntries(stored), ...answered].map((entry) => ({ ...entry, model }));
 	try {
-		const added = await responseConversations.append(id, items, MOST);
+		const added = await responseConversations.append({ id, apiKeyId }, items, { ...MOST, bytesOfKey: storedBytes });
 		if (added !== true) log.info({ responseId: stored.id, added }, 'a response was not added to its conversation');
 	} catch (error) {
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t add a response to its conversation');
 	}
 }
 
-/** Never throws. Removes what has been kept long enough. */
-export async function keep(
-	{ store, log }: { store: { responses: Responses }; log: Log },
-	stored: StoredResponse
-): Promise<void> {
+/** Where responses are kept, and how many bytes of each key. */
+export interface Keeping {
+	store: { responses: Responses };
+	storedBytes: number;
+	log: Log;
+}
+
+/** Never throws. Removes what has been kept long enough, or is too much. */
+export async function keep(parts: Keeping, stored: StoredResponse): Promise<void> {
+	const { store, log } = parts;
 	try {
 		await store.responses.put(stored);
-		await removeOld({ store });
+		await removeOld(parts, stored.apiKeyId);
 	} catch (error) {
 		// The response itself is fine. A request that continues from it will get an error.
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t save a response');
 	}
 }
 
-function removeOld({ store }: { store: { responses: Responses } }): Promise<void> {
-	return store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+async function removeOld({ store, storedBytes }: Omit<Keeping, 'log'>, apiKeyId: string | null): Promise<void> {
+	await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
+	await store.responses.removeBeyond(apiKeyId, storedBytes);
 }
 
 /** Whoever stopped the turn was the server, unless it had already ended. */

@@ -314,13 +314,13 @@ async function compact(
 		id: preset ? preset.model : request.model.trim() || null,
 		routing: preset?.routing
 	});
-	const { before, asked, sessionId } = await readConversation(parts, request, {
+	const { input, sessionId } = await readConversation(parts, request, {
 		newSessionId: id,
 		model,
 		apiKeyId,
 		signal
 	});
-	const items = [...before, ...asked].filter((item) => !isNote(item));
+	const items = input.filter((item) => !isNote(item));
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
 	const { instructions, prompt_cache_key: cacheKey } = request;
 	const { text, usage } = await summarize(items, {

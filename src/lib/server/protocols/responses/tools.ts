@@ -24,14 +24,15 @@ export function others(...types: string[]) {
 	return z.looseObject({ type: kind }).refine(({ type }) => !isKnown.has(type), { abort: true });
 }
 
-const functionTool = z.object({
+/** Loose, because a request's items are kept as they were sent. */
+const functionTool = z.looseObject({
 	type: z.literal('function'),
 	name: toolName,
 	description: z.string().nullish(),
 	parameters: z.record(z.string(), z.unknown()).nullish(),
 	strict: z.boolean().nullish()
 });
-const customTool = z.object({
+const customTool = z.looseObject({
 	type: z.literal('custom'),
 	name: toolName,
 	description: z.string().nullish(),
@@ -42,7 +43,7 @@ const callerTool = z.union([
 	z.discriminatedUnion('type', [
 		functionTool,
 		customTool,
-		z.object({
+		z.looseObject({
 			type: z.literal('namespace'),
 			name: toolName,
 			description: z.string().nullish(),
@@ -263,6 +264,16 @@ export function listed(tool: CallerTool): Record<string, unknown> {
 	return { type, name, description, parameters, strict };
 }
 
+/** As the caller sent it. */
+export function sentTool(tool: CallerTool): Record<string, unknown> {
+	return tool.type === 'hosted' ? tool.tool : tool;
+}
+
+/** Of an item that was kept as it was sent. */
+export function toolsOf(sent: unknown): CallerTool[] {
+	return callerTools.safeParse(sent).data ?? [];
+}
+
 /** What the model reads of tools that were found. */
 function toolList(tools: readonly CallerTool[]): string {
 	const found = tools.flatMap(ownTools).map(({ definition: { name, description } }) => ({ name, description }));
@@ -285,7 +296,7 @@ export function isCutOff(text: string): boolean {
 }
 
 /** A call, or what a search has found, as a function's. A search by the model's server stays as it is. */
-export function asFunction(item: z.output<typeof callItem>): ResponseItem {
+function asFunction(item: z.output<typeof callItem>): ResponseItem {
 	if (item.type === 'tool_search_output') {
 		const { call_id, tools } = item;
 		if (item.execution === 'server' || !call_id) return item;
@@ -301,7 +312,7 @@ export function asFunction(item: z.output<typeof callItem>): ResponseItem {
 	return { type: 'function_call', call_id, name: modelName(item.name, item.namespace), arguments: text };
 }
 
-/** The same for an item that this server has returned; null if it's no call. */
+/** The same for an item that was sent or returned; null if it's no call. */
 export function readCall(item: Record<string, unknown>): ResponseItem | null {
 	const { data } = callItem.safeParse(item);
 	return data ? asFunction(data) : null;

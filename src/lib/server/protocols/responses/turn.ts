@@ -63,7 +63,13 @@ export interface HeadlessTurn {
 }
 
 /** Yields the turn's events, ending with exactly one terminal event. */
-export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): AsyncGenerator<TurnEvent> {
+export function runHeadless(parts: HeadlessParts, turn: HeadlessTurn): AsyncGenerator<TurnEvent> {
+	const { responseId: runId, sessionId: conversationId, model } = turn;
+	const events = eventsOf(parts, turn);
+	return parts.observer?.turn({ runId, conversationId, model: model.id }, events) ?? events;
+}
+
+async function* eventsOf(parts: HeadlessParts, turn: HeadlessTurn): AsyncGenerator<TurnEvent> {
 	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
 	try {
 		yield* answerIn(parts, turn, time);
@@ -145,7 +151,8 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		spent: null,
 		fit: turn.truncates ? budget.fit : asItIs,
 		isAskedToYield: () => false,
-		record: (items) => void final.push(items)
+		record: (items) => void final.push(items),
+		observer: parts.observer
 	});
 	for await (const event of events) {
 		for (const item of items.splice(0)) yield { type: 'ITEM', item };

@@ -86,7 +86,7 @@ const LOCALE = ['LANG', 'LC_ALL', 'LC_CTYPE'] as const;
 
 /** The server's secrets, and variables that change which code runs. */
 const NEVER_INHERITED =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$|TMPDIR$|TEMP$|TMP$|LANG$|LC_)/i;
+	/^(OPENROUTER_|DATABASE_URL$|DATABASE_DIRECT_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$|TMPDIR$|TEMP$|TMP$|LANG$|LC_)/i;
 
 export interface EnvironmentOptions {
 	skill: Skill;
@@ -161,8 +161,11 @@ export interface Scratch {
 }
 
 /** Every sandbox that isolates files has an empty /tmp. */
-export async function openScratch({ isolation }: Pick<Sandbox, 'isolation'>): Promise<Scratch> {
-	const path = isolation.files ? '/tmp' : await mkdtemp(join(tmpdir(), 'skill-'));
+export async function openScratch({
+	isolation,
+	temporaryFolder = tmpdir()
+}: Pick<Sandbox, 'isolation' | 'temporaryFolder'>): Promise<Scratch> {
+	const path = isolation.files ? '/tmp' : await mkdtemp(join(temporaryFolder, 'skill-'));
 	return {
 		env: { HOME: path, TMPDIR: path, TEMP: path, TMP: path },
 		// What a script made unremovable is left to the system, which cleans its temporary folder.

@@ -28,6 +28,12 @@ export function explain(
 				message: `${script} was stopped: its working folder has too many files, too much data, or folders nested more than 64 deep.`,
 				hint: 'Write less, or delete files. The limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
 			};
+		case 'lost':
+			return {
+				error: 'ExecutionFailed',
+				message: `The worker that ran ${script} has stopped, so whether it finished isn’t known.`,
+				hint: 'Check what it has done before running it again.'
+			};
 		case 'spawn-failed':
 			return { error: 'ExecutionFailed', message: `Couldn’t start ${script}: ${run.spawnError ?? 'unknown reason'}` };
 		case 'exit':

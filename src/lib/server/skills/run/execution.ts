@@ -68,15 +68,23 @@ export async function execute(
 	const limits = limitsOf(skill, parts.limits);
 	const timeoutMs = timeoutOf(skill, context.timeoutMs, parts.timeoutMs);
 	const how = { sandbox: sandbox.name, limits: { ...limits, timeoutMs } };
-	const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
+	const caller = callerKey(context.caller);
+	const turn = { caller, lane: null, signal: context.signal };
 	const atItsTurn = async (id: string, isRunning: () => void) => {
 		const network = (await host.openNetwork?.(skill, id)) ?? null;
 		let scratch: Scratch | null = null;
 		try {
 			scratch = await openScratch(sandbox);
 			const before = await listWorkspace(context.cwd);
-			isRunning();
-			const how = { limits, timeoutMs, redact: secrets, proxySocket: network?.socket };
+			if (!sandbox.hasQueue) isRunning();
+			let hasWaited = false;
+			const onWait = (isWaiting: boolean) => {
+				if (!isWaiting) isRunning();
+				if (isWaiting || hasWaited) context.onEvent?.({ type: 'waiting', isWaiting });
+				hasWaited ||= isWaiting;
+			};
+			const queue = { caller: { key: caller, runId: context.caller?.runId }, onWait };
+			const how = { limits, timeoutMs, redact: secrets, proxySocket: network?.socket, ...queue };
 			const env = { ...given.env, ...scratch.env };
 			const run = await runCommand(id, { ...given, env }, context, parts, how);
 			const files = changedFiles(before, await listWorkspace(context.cwd));
@@ -110,7 +118,7 @@ async function runCommand(
 	call: Invocation,
 	{ signal, onEvent }: ExecutionContext,
 	{ sandbox, spares, maxOutputBytes }: ExecutionParts,
-	limits: Pick<SandboxCommand, 'limits' | 'timeoutMs' | 'proxySocket' | 'redact'>
+	limits: Pick<SandboxCommand, 'limits' | 'timeoutMs' | 'proxySocket' | 'redact' | 'caller' | 'onWait'>
 ): Promise<SandboxResult> {
 	const { env } = call;
 	const input = typeof call.input === 'function' ? call.input(env) : call.input;

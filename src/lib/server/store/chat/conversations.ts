@@ -9,6 +9,7 @@ import type { TokenUsage } from '../../../shared/events.ts';
 import { isReasoningEffort, WEB_TOOLS } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { addUsage, readUsage } from './runs.ts';
+import { lockConversation } from '../locks.ts';
 import { type Database, hasEffect } from '../schema.ts';
 import { findSnippets, foldText, matches, readQuery, searchOf } from './search.ts';
 
@@ -202,6 +203,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 
 		retitle: (id, { from, title, summary, used }) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, id);
 				if (summary !== '') await update(transaction, id, summaryColumns(summary));
 				const changes = title === '' ? {} : titleColumns(title);
 				const named = transaction.updateTable('conversations').set({ ...changes, id });

@@ -4,7 +4,8 @@ import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
-import { type Database, hasEffect, type MessagesTable } from '../schema.ts';
+import { lockConversation, locked } from '../locks.ts';
+import { type Database, hasEffect, isPostgres, type MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
 
 interface ModelMessage {
@@ -18,6 +19,12 @@ interface ModelMessage {
 interface MessageExtras {
 	items?: unknown[];
 	model?: string;
+}
+
+/** A run, and the epoch in which the writer owns it. */
+export interface RunOwner {
+	runId: string;
+	epoch: number;
 }
 
 /** One of the answers to a question that are seen side by side, until one is chosen. */
@@ -59,8 +66,8 @@ export interface Messages {
 	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
 	/** Updates status, run and content; keeps role, time, position and items. False if not found. */
 	update(conversationId: string, message: Message): Promise<boolean>;
-	/** Appends items; not safe for concurrent calls on one message. False if not found. */
-	appendItems(conversationId: string, messageId: string, items: unknown[]): Promise<boolean>;
+	/** Appends items. False if not found, or if the run that writes them has another owner by now. */
+	appendItems(conversationId: string, messageId: string, items: unknown[], writer?: RunOwner): Promise<boolean>;
 }
 
 interface MessagePage {
@@ -147,6 +154,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		show: (conversationId, id) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
 				const [row] = await readRows(transaction, conversationId, [id]);
 				if (!row) return false;
 				await setHead(transaction, conversationId, await leafOf(transaction, conversationId, id));
@@ -155,6 +163,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		remove: (conversationId, id) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
 				const [row] = await readRows(transaction, conversationId, [id]);
 				if (!row) return false;
 				let removed = [id];
@@ -192,6 +201,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		copy: (conversationId, lastId, toConversationId) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
 				const { ids } = await pathTo(transaction, conversationId, lastId);
 				const rows = await readRows(transaction, conversationId, ids);
 				// Runs aren't copied.
@@ -207,8 +217,11 @@ export function createMessages(db: Kysely<Database>): Messages {
 		update: (conversationId, message) =>
 			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message)),
 
-		appendItems: (conversationId, messageId, items) =>
-			db.transaction().execute((transaction) => appendItems(transaction, conversationId, messageId, items))
+		appendItems: (conversationId, messageId, items, writer) =>
+			db.transaction().execute(async (transaction) => {
+				if (writer && !(await isOwner(transaction, writer))) return false;
+				return appendItems(transaction, conversationId, messageId, items);
+			})
 	};
 }
 
@@ -219,20 +232,38 @@ export async function appendItems(
 	messageId: string,
 	items: readonly unknown[]
 ): Promise<boolean> {
+	const { stored, replace } = await setItems(transaction, conversationId, messageId);
+	return items.length === 0 || replace([...stored, ...items]);
+}
+
+/** The items of a message, for this transaction to replace. `replace` is false if the message isn't found. */
+export async function setItems(transaction: Transaction<Database>, conversationId: string, messageId: string) {
 	const row = await transaction
 		.selectFrom('messages')
 		.select('items')
 		.where('conversation_id', '=', conversationId)
 		.where('id', '=', messageId)
+		.modifyEnd(locked(transaction))
 		.executeTakeFirst();
-	if (!row) return false;
-	await transaction
-		.updateTable('messages')
-		.set({ items: JSON.stringify([...(itemsFromRow(row.items) ?? []), ...items]) })
-		.where('conversation_id', '=', conversationId)
-		.where('id', '=', messageId)
-		.execute();
-	return true;
+	return {
+		stored: itemsFromRow(row?.items ?? null) ?? [],
+		replace: (items: readonly unknown[]): Promise<boolean> =>
+			hasEffect(
+				transaction
+					.updateTable('messages')
+					.set({ items: JSON.stringify(items) })
+					.where('conversation_id', '=', conversationId)
+					.where('id', '=', messageId)
+			)
+	};
+}
+
+/** Keeps the run from being taken over until the transaction ends. */
+async function isOwner(transaction: Transaction<Database>, { runId, epoch }: RunOwner): Promise<boolean> {
+	const own = transaction.selectFrom('runs').select('id').where('id', '=', runId).where('epoch', '=', epoch);
+	// SQLite has no row locks, and one writer at a time.
+	const locked = isPostgres(transaction) ? own.forShare() : own;
+	return (await locked.where('state', '=', 'running').executeTakeFirst()) !== undefined;
 }
 
 const ROWS_PER_READ = 1000;
@@ -346,16 +377,6 @@ async function insertRows(db: Kysely<Database>, rows: readonly Insertable<Messag
 			.values(rows.slice(start, start + ROWS_PER_READ))
 			.execute();
 	}
-}
-
-/** Locks the conversation for this transaction: in Postgres, an update locks the row even if it changes nothing. */
-async function lockConversation(transaction: Transaction<Database>, id: string): Promise<boolean> {
-	return hasEffect(
-		transaction
-			.updateTable('conversations')
-			.set(({ ref }) => ({ updated_at: ref('updated_at') }))
-			.where('id', '=', id)
-	);
 }
 
 // The tree of messages, one branch of which is shown.

@@ -1,12 +1,13 @@
 /** Stored for a conversation: pinned and unloaded skills (F7), queued messages, approvals and summaries. */
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { messageText } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { decision } from '../../../shared/message-schema.ts';
-import { type ConversationSkillsTable, type Database, hasEffect } from '../schema.ts';
+import { lockConversation, locked } from '../locks.ts';
+import { type ConversationSkillsTable, type Database, hasEffect, isPostgres } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
 export interface ConversationSkillState {
@@ -76,6 +77,7 @@ async function setConversationSkill(
 				.select(({ val }) => ['id', val(skill).as('skill'), val(state).as('state'), val(now).as('changed_at')])
 				.where('id', '=', conversationId)
 				.where('deleted_at', 'is', null)
+				.modifyEnd(isPostgres(db) ? sql`for key share` : sql``)
 		)
 		.onConflict((conflict) =>
 			conflict.columns(['conversation_id', 'skill']).doUpdateSet(({ ref, eb }) => ({
@@ -110,6 +112,15 @@ export function createQueue(db: Kysely<Database>) {
 	const of = (conversationId: string) => db.selectFrom('queued_messages').where('conversation_id', '=', conversationId);
 
 	return {
+		/** Of all conversations. */
+		async count(): Promise<number> {
+			const { count } = await db
+				.selectFrom('queued_messages')
+				.select(({ fn }) => fn.countAll().as('count'))
+				.executeTakeFirstOrThrow();
+			return Number(count);
+		},
+
 		/** The next one to send first. */
 		async list(conversationId: string): Promise<QueuedMessage[]> {
 			const rows = await of(conversationId).select(['id', 'text', 'files', 'created_at']).orderBy('position').execute();
@@ -132,6 +143,7 @@ export function createQueue(db: Kysely<Database>) {
 					.select('id')
 					.where('id', '=', conversationId)
 					.where('deleted_at', 'is', null)
+					.modifyEnd(locked(transaction))
 					.executeTakeFirst();
 				if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 				if (await isKnown(transaction, conversationId, { id, text, files })) return;
@@ -170,18 +182,22 @@ export function createQueue(db: Kysely<Database>) {
 			hasEffect(db.deleteFrom('queued_messages').where('conversation_id', '=', conversationId).where('id', '=', id)),
 
 		/** Moves the message to the front. False if not found. */
-		async moveToFront(conversationId: string, id: string): Promise<boolean> {
-			const first = await of(conversationId)
-				.select(({ fn }) => fn.min('position').as('position'))
-				.executeTakeFirstOrThrow();
-			return hasEffect(
-				db
-					.updateTable('queued_messages')
-					.set({ position: (first.position ?? 0) - 1 })
+		moveToFront: (conversationId: string, id: string): Promise<boolean> =>
+			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
+				const first = await transaction
+					.selectFrom('queued_messages')
+					.select(({ fn }) => fn.min('position').as('position'))
 					.where('conversation_id', '=', conversationId)
-					.where('id', '=', id)
-			);
-		}
+					.executeTakeFirstOrThrow();
+				return hasEffect(
+					transaction
+						.updateTable('queued_messages')
+						.set({ position: (first.position ?? 0) - 1 })
+						.where('conversation_id', '=', conversationId)
+						.where('id', '=', id)
+				);
+			})
 	};
 }
 

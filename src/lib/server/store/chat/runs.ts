@@ -5,13 +5,16 @@ import type { ModelSpeed } from '../../../shared/models.ts';
 import { type RunUsage, sumUsage, type TokenUsage } from '../../../shared/events.ts';
 import type { Message } from '../../../shared/message.ts';
 import { tokenUsage } from '../../../shared/message-schema.ts';
-import type { Database, RunsTable } from '../schema.ts';
+import { lockConversationOf } from '../locks.ts';
+import { type Database, isPostgres, type RunsTable } from '../schema.ts';
 import { updateMessage } from './messages.ts';
 
 /** `seq` counts from 1 without gaps; `data` is the JSON of a RunEvent. */
 export interface StoredEvent {
 	seq: number;
 	data: string;
+	/** The run's epoch in which it was written; absent: 1. */
+	epoch?: number;
 }
 
 /** The run's answer, folded from all its events. */
@@ -35,6 +38,8 @@ export type RunEnd = Required<Pick<RunsTable, 'state' | 'error_code' | 'finished
 export interface RunAdvance {
 	runId: string;
 	events: readonly StoredEvent[];
+	/** In which the writer owns the run; default 1. */
+	epoch?: number;
 }
 
 export interface RunResult {
@@ -49,56 +54,31 @@ const ROWS = [128, 16, 4, 1] as const;
 export interface RunEventWriter {
 	/**
 	 * Writes events of several runs in one transaction, because one commit costs as much as many.
-	 * Skips runs that aren't running, and returns their ids.
+	 * Skips runs that aren't running or have another owner by now, and returns their ids.
 	 *
 	 * @throws {Error} if events don't follow the stored ones; then nothing is written.
 	 */
 	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
-	/** Writes the last events, the folded message and the end in one transaction, or nothing (false) if the run isn't running. */
+	/** The same in a transaction that is under way. */
+	advanceIn: Advance;
+	/** Writes the last events, the folded message and the end in one transaction, or nothing (false) if the run isn't running, or has another owner by now. */
 	end(advance: RunAdvance, end: RunEnd, result: RunResult): Promise<boolean>;
 }
 
 /** Compiles its statements once, because they run the most. */
 export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
-	const advance = db
-		.updateTable('runs')
-		.set((runs) => ({ last_seq: runs('last_seq', '+', 0) }))
-		.where('id', '=', '')
-		.where('state', '=', 'running')
-		.returning('last_seq')
-		.compile();
-	const inserts = ROWS.map((count) => {
-		const rows = Array.from({ length: count }, () => ({ run_id: '', seq: 0, data: '' }));
-		return { count, query: db.insertInto('run_events').values(rows).compile() };
-	});
-
-	/** False if the run isn't running. */
-	const advanceOne = async (transaction: Transaction<Database>, { runId, events }: RunAdvance): Promise<boolean> => {
-		const parameters = [events.length, runId, 'running'];
-		const { rows } = await transaction.executeQuery<{ last_seq: number }>({ ...advance, parameters });
-		const [run] = rows;
-		if (!run) return false;
-		requireSuccession(runId, run.last_seq - events.length, events);
-		let at = 0;
-		for (const { count, query } of inserts) {
-			for (; events.length - at >= count; at += count) {
-				const values = events.slice(at, at + count).flatMap(({ seq, data }) => [runId, seq, data]);
-				await transaction.executeQuery({ ...query, parameters: values });
-			}
-		}
-		return true;
-	};
+	const advance = isPostgres(db) ? advanceAtOnce : createAdvance(db);
+	const advanceOne = async (transaction: Transaction<Database>, one: RunAdvance): Promise<boolean> =>
+		(await advance(transaction, [one])).size === 0;
 
 	return {
-		advanceAll: (advances) =>
-			db.transaction().execute(async (transaction) => {
-				const gone = new Set<string>();
-				for (const each of advances) if (!(await advanceOne(transaction, each))) gone.add(each.runId);
-				return gone;
-			}),
+		advanceAll: (advances) => db.transaction().execute((transaction) => advance(transaction, advances)),
+
+		advanceIn: advance,
 
 		end: (last, end, { message: folded, used, speed }) =>
 			db.transaction().execute(async (transaction) => {
+				await lockConversationOf(transaction, last.runId);
 				// False if another writer has ended the run.
 				if (!(await advanceOne(transaction, last))) return false;
 				const ended = { ...end, ...speedColumns(speed) };
@@ -112,17 +92,97 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 	};
 }
 
+/** Returns the ids of runs that it skipped. */
+type Advance = (transaction: Transaction<Database>, advances: readonly RunAdvance[]) => Promise<ReadonlySet<string>>;
+
+/** One run after the other: in SQLite, a statement costs nothing but its work. */
+function createAdvance(db: Kysely<Database>): Advance {
+	const step = db
+		.updateTable('runs')
+		.set((runs) => ({ last_seq: runs('last_seq', '+', 0) }))
+		.where('id', '=', '')
+		.where('state', '=', 'running')
+		.where('epoch', '=', 0)
+		.returning('last_seq')
+		.compile();
+	const inserts = ROWS.map((count) => {
+		const rows = Array.from({ length: count }, () => ({ run_id: '', seq: 0, data: '', epoch: 0 }));
+		return { count, query: db.insertInto('run_events').values(rows).compile() };
+	});
+	return async (transaction, advances) => {
+		const gone = new Set<string>();
+		for (const { runId, events, epoch = 1 } of advances) {
+			const parameters = [events.length, runId, 'running', epoch];
+			const { rows } = await transaction.executeQuery<{ last_seq: number }>({ ...step, parameters });
+			const [run] = rows;
+			if (!run) {
+				gone.add(runId);
+				continue;
+			}
+			requireSuccession(runId, run.last_seq - events.length, events);
+			let at = 0;
+			for (const { count, query } of inserts) {
+				for (; events.length - at >= count; at += count) {
+					const values = events.slice(at, at + count).flatMap(({ seq, data }) => [runId, seq, data, epoch]);
+					await transaction.executeQuery({ ...query, parameters: values });
+				}
+			}
+		}
+		return gone;
+	};
+}
+
+/** All runs in one statement: in Postgres, each one costs a trip over the network. */
+const advanceAtOnce: Advance = async (transaction, advances) => {
+	const all = advances.flatMap(({ runId, events, epoch = 1 }) => events.map((event) => ({ runId, epoch, ...event })));
+	const given = sql`unnest(
+		${advances.map(({ runId }) => runId)}::text[], ${advances.map(({ epoch = 1 }) => epoch)}::int[],
+		${advances.map(({ events }) => events[0]?.seq ?? 0)}::int[], ${advances.map(({ events }) => events.length)}::int[]
+	) as given(id, epoch, first, count)`;
+	const isOwn = sql`runs.id = given.id and runs.state = 'running' and runs.epoch = given.epoch`;
+	const { rows } = await sql<{ id: string }>`
+		with advanced as (
+			update runs set last_seq = last_seq + given.count from ${given}
+			where ${isOwn} and (given.count = 0 or runs.last_seq = given.first - 1) returning runs.id
+		), added as (
+			insert into run_events (run_id, seq, data, epoch)
+			select event.id, event.seq, event.data, event.epoch from unnest(
+				${all.map(({ runId }) => runId)}::text[], ${all.map(({ seq }) => seq)}::int[],
+				${all.map(({ data }) => data)}::text[], ${all.map(({ epoch }) => epoch)}::int[]
+			) as event(id, seq, data, epoch) join advanced on advanced.id = event.id
+		)
+		select id from advanced`.execute(transaction);
+	const advanced = new Set(rows.map(({ id }) => id));
+	const rest = advances.filter(({ runId }) => !advanced.has(runId));
+	if (rest.length > 0) {
+		// Its own, but not advanced: the events don't follow.
+		const own = await sql<{ id: string; last_seq: number }>`
+			select runs.id, runs.last_seq from runs, ${given} where ${isOwn}`.execute(transaction);
+		const lasts = new Map(own.rows.map(({ id, last_seq }) => [id, last_seq]));
+		for (const { runId, events } of rest) {
+			const last = lasts.get(runId);
+			if (last !== undefined) requireSuccession(runId, last, events);
+		}
+	}
+	for (const { runId, events } of advances) requireSuccession(runId, (events[0]?.seq ?? 1) - 1, events);
+	return new Set(rest.map(({ runId }) => runId));
+};
+
 /** The tables of logs, and whose each event is. */
-const LOGS = { run_events: 'run_id', response_events: 'response_id' } as const;
+const LOGS = {
+	run_events: { owner: sql`run_id`, columns: sql`seq, data, epoch` },
+	response_events: { owner: sql`response_id`, columns: sql`seq, data` }
+} as const;
 
 export async function readLogEvents(
 	db: Kysely<Database>,
 	{ log, id }: { log: keyof typeof LOGS; id: string },
 	{ after, limit, maxBytes = Infinity }: EventRange
 ): Promise<StoredEvent[]> {
-	const rest = sql`from ${sql.table(log)} where ${sql.ref(LOGS[log])} = ${id} and seq > ${after}`;
+	const { owner, columns } = LOGS[log];
+	const rest = sql`from ${sql.table(log)} where ${owner} = ${id} and seq > ${after}`;
 	const read = async (until: ReturnType<typeof sql>): Promise<StoredEvent[]> =>
-		(await sql<StoredEvent>`select seq, data ${rest} ${until}`.execute(db)).rows;
+		(await sql<StoredEvent>`select ${columns} ${rest} ${until}`.execute(db)).rows.map(toStoredEvent);
 	if (maxBytes === Infinity) return read(sql`order by seq limit ${limit}`);
 	// Read the sizes first: an event can have a few bytes or many thousands.
 	const weighing = sql<{ seq: number; bytes: number }>`select seq, octet_length(data) as bytes ${rest}
@@ -133,6 +193,11 @@ export async function readLogEvents(
 	const count = heavy < 0 ? weighed.length : Math.max(1, heavy);
 	const last = weighed[count - 1];
 	return last ? read(sql`and seq <= ${last.seq} order by seq`) : [];
+}
+
+/** The epoch is said where there is more than one. */
+export function toStoredEvent({ seq, data, epoch = 1 }: StoredEvent): StoredEvent {
+	return epoch === 1 ? { seq, data } : { seq, data, epoch };
 }
 
 /** Not for cancelled runs: whoever stopped one has seen it. */
@@ -204,6 +269,8 @@ export interface RunRecord extends RunState {
 	messageId: string;
 	/** The server start that owns the run. */
 	bootId: string;
+	/** Counts its owners. */
+	epoch: number;
 	errorCode: string | null;
 	/** Digest of the request; null for runs of older versions. */
 	task: string | null;
@@ -217,6 +284,7 @@ export const RUN_COLUMNS = [
 	'state',
 	'model',
 	'boot_id as bootId',
+	'epoch',
 	'started_at as startedAt',
 	'finished_at as finishedAt',
 	'last_seq as lastSeq',

@@ -1,8 +1,8 @@
 /** Full-text search: finds conversations and snippets, and maintains the index in SQLite and Postgres. */
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Snippet } from '../../../shared/api.ts';
 import { type Message, messageText } from '../../../shared/message.ts';
-import type { Database } from '../schema.ts';
+import { type Database, isPostgres } from '../schema.ts';
 import { MESSAGE_COLUMNS, messageFromRow } from './message-row.ts';
 
 /** Condition on `conversations`: the title or summary contains the query, or one message contains all its words. */
@@ -86,7 +86,7 @@ const sqliteSearch: Search = {
 
 /** Accepts a connection or a transaction. */
 export function searchOf(db: Kysely<Database>): Search {
-	return db.getExecutor().adapter instanceof PostgresAdapter ? postgresSearch : sqliteSearch;
+	return isPostgres(db) ? postgresSearch : sqliteSearch;
 }
 
 /** Indexes messages, in the transaction that writes them. Skips running ones, which change with every token. */

@@ -16,7 +16,8 @@ import {
 	type RunRecord,
 	type StoredEvent
 } from './runs.ts';
-import type { Database } from '../schema.ts';
+import { type Database, isPostgres } from '../schema.ts';
+import { createOwnership, LEASED, type RunOwnership } from './run-ownership.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { MOST_COMPARED } from '../../../shared/models.ts';
 import { endMessage, handedCalls, type Message, type Part } from '../../../shared/message.ts';
@@ -35,6 +36,8 @@ import { pinSkills } from './queue.ts';
 /** How a run ended, and everything written with its end. */
 export interface RunFinish {
 	state: Exclude<RunRecord['state'], 'running'>;
+	/** In which the writer owns the run; default 1. */
+	epoch?: number;
 	errorCode?: string;
 	/** ISO 8601. */
 	finishedAt: string;
@@ -46,7 +49,7 @@ export interface RunFinish {
 	speed?: RunUsage;
 }
 
-export interface Runs {
+export interface Runs extends RunOwnership {
 	/** Runs in one transaction. Idempotent for the same run. */
 	start(start: RunStart): Promise<RunStartResult>;
 	/** What the conversation has chosen; nulls, or left out, if not chosen or not found. */
@@ -54,12 +57,12 @@ export interface Runs {
 	/** null if not found or its conversation is deleted. */
 	get(id: string): Promise<RunRecord | null>;
 	/**
-	 * Returns false and writes nothing if the run has ended or is gone (its conversation was deleted).
+	 * Returns false and writes nothing if the run has ended, is gone (its conversation was deleted), or has another owner.
 	 *
 	 * @throws {Error} if the events don't follow the stored ones.
 	 */
 	appendEvents(runId: string, events: StoredEvent[]): Promise<boolean>;
-	/** The same for several runs; returns the ids of those that have ended or are gone. */
+	/** The same for several runs; returns the ids of those that weren't written. */
 	appendAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
 	/** Appends events, stores the message and ends the run. True for the one call that did. */
 	finish(runId: string, finish: RunFinish): Promise<boolean>;
@@ -67,13 +70,15 @@ export interface Runs {
 	readEvents(runId: string, range: EventRange): Promise<StoredEvent[]>;
 	/** How fast models answered here lately, by id. */
 	speeds(): Promise<Map<string, ModelSpeed>>;
-	/** Running runs of other server starts, which crashed or run elsewhere. */
-	listRunning(bootId: string): Promise<RunRecord[]>;
+	/** Running runs of other server starts, which crashed or run elsewhere; of all conversations, or of one. */
+	listRunning(bootId: string, conversationId?: string): Promise<RunRecord[]>;
 }
 
 export function createRuns(db: Kysely<Database>): Runs {
 	const writer = createRunEventWriter(db);
 	return {
+		...createOwnership(db),
+
 		start: (start) => startRun(db, start),
 
 		choiceOf: (conversationId) => choiceOf(db, conversationId),
@@ -87,19 +92,20 @@ export function createRuns(db: Kysely<Database>): Runs {
 
 		appendAll: (advances) => writer.advanceAll(advances),
 
-		finish: (runId, { state, errorCode, finishedAt, events, ...result }) =>
-			writer.end({ runId, events }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, result),
+		finish: (runId, { state, epoch, errorCode, finishedAt, events, ...result }) =>
+			writer.end({ runId, events, epoch }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, result),
 
 		readEvents: (runId, range) => readLogEvents(db, { log: 'run_events', id: runId }, range),
 
 		speeds: () => readSpeeds(db),
 
-		async listRunning(bootId) {
+		async listRunning(bootId, conversationId) {
 			const rows = await db
 				.selectFrom('runs')
 				.select(RUN_COLUMNS)
 				.where('state', '=', 'running')
 				.where('boot_id', '!=', bootId)
+				.$if(conversationId !== undefined, (query) => query.where('conversation_id', '=', conversationId ?? ''))
 				.orderBy('started_at')
 				.execute();
 			return rows.map((row) => ({ ...row }));
@@ -110,8 +116,8 @@ export function createRuns(db: Kysely<Database>): Runs {
 // The start: conversation, question, empty answer and run are written in one transaction.
 
 export interface RunStart {
-	/** `task`: digest of the request. */
-	run: { id: string; model: string; bootId: string; task: string };
+	/** `task`: digest of the request. `request`: its JSON, if another server may have to go on with it. */
+	run: { id: string; model: string; bootId: string; task: string; request?: string };
 	/** Created if needed. An existing conversation keeps its title, unless that is `placeholder` or empty. */
 	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
@@ -223,6 +229,8 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 			model: run.model,
 			boot_id: run.bootId,
 			task: run.task,
+			request: run.request ?? null,
+			lease_until: isPostgres(transaction) ? LEASED : null,
 			started_at: now
 		})
 		// The lock covers one conversation; the same run id may start in another one right now.

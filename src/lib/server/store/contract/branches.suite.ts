@@ -91,6 +91,7 @@ export function testBranches(bench: () => Bench): void {
 			const waiting = (id: string) => ({ id, text: `text of ${id}`, files: ['a.txt'], createdAt: at(2) });
 			for (const id of ['q1', 'q2', 'q3', 'q1']) await store.queue.add('c1', waiting(id));
 			expect(await store.queue.list('c1')).toEqual(['q1', 'q2', 'q3'].map(waiting));
+			expect(await store.queue.count()).toBe(3);
 			expect(await store.queue.moveToFront('c1', 'q3')).toBe(true);
 			expect(await store.queue.edit('c1', 'q2', 'changed')).toBe(true);
 			expect((await store.queue.list('c1')).map(({ id, text }) => [id, text])).toEqual([

@@ -8,7 +8,7 @@ const NOTHING = { answers: 0, failed: 0, met: 0, judged: 0, passRate: null, cost
 const figures = { ...NOTHING, tokens: null, durationMs: null, steps: null };
 const side = { id: '1', kind: 'with' as const, version: '1.0.0', digest: 'abc', model: 'm/x', figures };
 
-const run = (id: string, part: Partial<EvalRun> = {}): EvalRun => ({
+export const evalRun = (id: string, part: Partial<EvalRun> = {}): EvalRun => ({
 	id,
 	skillId: 'local/demo',
 	version: '1.0.0',
@@ -26,7 +26,7 @@ const run = (id: string, part: Partial<EvalRun> = {}): EvalRun => ({
 	finishedAt: null,
 	...part
 });
-const answer = (round: number, text: string): EvalAnswer => ({
+export const answerOf = (round: number, text: string): EvalAnswer => ({
 	...{ side: '1', round, status: 'success', text, loaded: ['demo'], calls: [], files: [], steps: 1, durationMs: 5 },
 	...{ tokens: null, costUsd: null, isCached: false, error: null, expectations: [] }
 });
@@ -42,18 +42,18 @@ export function testEvalRuns(bench: () => Bench): void {
 
 		test('one that does not exist is null; what it has become replaces what it was', async () => {
 			expect(await evalRuns.get('ghost')).toBeNull();
-			await evalRuns.put(run('r1'));
-			expect(await evalRuns.get('r1')).toEqual(run('r1'));
-			const done = run('r1', { state: 'done', progress: { done: 2, total: 2 }, finishedAt: at(3) });
+			await evalRuns.put(evalRun('r1'));
+			expect(await evalRuns.get('r1')).toEqual(evalRun('r1'));
+			const done = evalRun('r1', { state: 'done', progress: { done: 2, total: 2 }, finishedAt: at(3) });
 			await evalRuns.put(done);
 			expect(await evalRuns.list('local/demo', 10)).toEqual([summaryOf(done)]);
 		});
 
 		test('one that is put whole has its answers, which no other run uses; half of it is nothing', async () => {
-			const results = [{ ...run('w').results[0], id: '1', prompt: 'Hi', expected: null, shouldTrigger: null }];
-			const whole = run('w', {
+			const results = [{ ...evalRun('w').results[0], id: '1', prompt: 'Hi', expected: null, shouldTrigger: null }];
+			const whole = evalRun('w', {
 				...{ state: 'done', importedFrom: 'benchmark.json' },
-				results: results.map((each) => ({ ...each, answers: [answer(1, 'a'), answer(2, 'b')] }))
+				results: results.map((each) => ({ ...each, answers: [answerOf(1, 'a'), answerOf(2, 'b')] }))
 			});
 			await Promise.all([evalRuns.putWhole(whole, at(2)), evalRuns.putWhole(whole, at(2))]);
 			expect(await evalRuns.get('w')).toEqual(whole);
@@ -62,7 +62,7 @@ export function testEvalRuns(bench: () => Bench): void {
 			const twice = {
 				...whole,
 				id: 'v',
-				results: results.map((each) => ({ ...each, answers: [answer(1, 'a'), answer(1, 'a')] }))
+				results: results.map((each) => ({ ...each, answers: [answerOf(1, 'a'), answerOf(1, 'a')] }))
 			};
 			await expect(evalRuns.putWhole(twice, at(2))).rejects.toThrow();
 			expect(await evalRuns.get('v')).toBeNull();
@@ -74,9 +74,9 @@ export function testEvalRuns(bench: () => Bench): void {
 				['r3', 3],
 				['r2', 2]
 			] as const) {
-				await evalRuns.put(run(id, { startedAt: at(minute) }));
+				await evalRuns.put(evalRun(id, { startedAt: at(minute) }));
 			}
-			await evalRuns.put(run('o1', { skillId: 'other/demo', startedAt: at(9) }));
+			await evalRuns.put(evalRun('o1', { skillId: 'other/demo', startedAt: at(9) }));
 			expect((await evalRuns.list('local/demo', 2)).map(({ id }) => id)).toEqual(['r3', 'r2']);
 			expect(await evalRuns.list('local/ghost', 2)).toEqual([]);
 			await evalRuns.removeOlder('local/demo', 2);
@@ -85,9 +85,9 @@ export function testEvalRuns(bench: () => Bench): void {
 		});
 
 		test('its answers come one by one, one in the place of another; they are found by what they answer, and go with it', async () => {
-			const [first, second] = [answer(1, '“A” \0'), answer(2, 'B')];
+			const [first, second] = [answerOf(1, '“A” \0'), answerOf(2, 'B')];
 			const given = { caseId: '1', now: at(1) };
-			const half = run('r1', { progress: { done: 1, total: 2 } });
+			const half = evalRun('r1', { progress: { done: 1, total: 2 } });
 			await evalRuns.putAnswer(half, { ...given, answer: second, key: 'k2' });
 			await evalRuns.putAnswer(half, { ...given, answer: { ...first, status: 'failed' }, key: null });
 			await evalRuns.putAnswer(half, { ...given, answer: first, key: 'k1', now: at(2) });
@@ -95,7 +95,12 @@ export function testEvalRuns(bench: () => Bench): void {
 			expect(await evalRuns.get('r1')).toEqual({ ...half, results: [result] });
 			expect(await evalRuns.findAnswer('k1')).toEqual(first);
 			expect(await evalRuns.findAnswer('k3')).toBeNull();
-			await evalRuns.putAnswer(run('r2', { startedAt: at(4) }), { ...given, answer: second, key: 'k1', now: at(4) });
+			await evalRuns.putAnswer(evalRun('r2', { startedAt: at(4) }), {
+				...given,
+				answer: second,
+				key: 'k1',
+				now: at(4)
+			});
 			expect(await evalRuns.findAnswer('k1')).toEqual(second);
 			await evalRuns.removeOlder('local/demo', 1);
 			expect(await evalRuns.findAnswer('k2')).toBeNull();
@@ -103,8 +108,8 @@ export function testEvalRuns(bench: () => Bench): void {
 		});
 
 		test('what an earlier server left running has failed, with its answers so far; what ended is left alone', async () => {
-			const half = run('r1', { progress: { done: 1, total: 2 } });
-			const done = run('r2', { state: 'done', finishedAt: at(2) });
+			const half = evalRun('r1', { progress: { done: 1, total: 2 } });
+			const done = evalRun('r2', { state: 'done', finishedAt: at(2) });
 			for (const one of [half, done]) await evalRuns.put(one);
 			expect(await evalRuns.endUnfinished('The server was stopped.', at(5))).toBe(1);
 			const error = 'The server was stopped.';

@@ -75,6 +75,35 @@ export function testResponses(bench: () => Bench): void {
 			expect(await responses.chain('y', null)).toBeNull();
 		});
 
+		test('F12: beyond a limit the oldest of a key go, never the newest, what runs or another key’s', async () => {
+			const idsOf = async (apiKeyId: string, ids: string[]) => {
+				const found = await Promise.all(ids.map((id) => responses.get(id, apiKeyId)));
+				return found.flatMap((each) => each?.id ?? []);
+			};
+			const large = (id: string, minute: number, more: { apiKeyId?: string; isRunning?: boolean } = {}) =>
+				responses.put({
+					...{ id, apiKeyId: 'key_1', previousId: null, sessionId: 's', createdAt: at(minute), inputCount: 1 },
+					...{ isRunning: false, items: ['é'.repeat(500)], body: { id }, ...more }
+				});
+			await large('other', 0, { apiKeyId: 'key_2' });
+			await large('a', 1);
+			await large('b', 2, { isRunning: true });
+			await large('c', 3);
+			await responses.removeBeyond('key_1', 4000);
+			expect(await idsOf('key_1', ['a', 'b', 'c'])).toEqual(['a', 'b', 'c']);
+			await large('d', 4);
+			await responses.removeBeyond('key_1', 4000);
+			expect(await idsOf('key_1', ['a', 'b', 'c', 'd'])).toEqual(['b', 'c', 'd']);
+			// Events count once it has ended, and a store that was opened later knows them, too.
+			const events = [{ seq: 1, data: 'x'.repeat(3000) }];
+			await responses.finish({ id: 'b', apiKeyId: 'key_1', items: [], body: {} }, events);
+			await createResponses(bench().db).removeBeyond('key_1', 4000);
+			expect(await idsOf('key_1', ['b', 'c', 'd'])).toEqual(['c', 'd']);
+			await responses.removeBeyond('key_1', 1);
+			expect(await idsOf('key_1', ['c', 'd'])).toEqual(['d']);
+			expect(await idsOf('key_2', ['other'])).toEqual(['other']);
+		});
+
 		test('F12: a running response takes events and a body until it ends, once; then both stay as they are', async () => {
 			const events = (from: number, to: number) =>
 				Array.from({ length: to - from + 1 }, (_, index) => ({ seq: from + index, data: `“${from + index}”` }));
@@ -85,7 +114,7 @@ export function testResponses(bench: () => Bench): void {
 			expect(await responses.get('a', null)).toMatchObject({ isRunning: true, body: { status: 'in_progress' } });
 			const advances = ['a', 'b', 'none'].map((runId) => ({ runId, events: events(1, 250) }));
 			expect(await responses.appendAll(advances)).toEqual(new Set(['b', 'none']));
-			const ended = { id: 'a', items: ['x'], body: { status: 'completed' } };
+			const ended = { id: 'a', apiKeyId: null, items: ['x'], body: { status: 'completed' } };
 			expect(await responses.finish(ended, events(251, 252))).toBe(true);
 			expect(await responses.finish({ ...ended, items: [] }, events(253, 253))).toBe(false);
 			await responses.setBody('a', { status: 'in_progress' });

@@ -22,6 +22,7 @@ export function testRunStart(bench: () => Bench): void {
 				state: 'running',
 				model: 'm/x',
 				bootId: 'boot-1',
+				epoch: 1,
 				startedAt: at(10),
 				finishedAt: null,
 				lastSeq: 0,

@@ -102,7 +102,7 @@ export function testSkillExecutions(bench: () => Bench): void {
 				const message = { ...begin.place.answer, status: 'complete' as const, usage };
 				await store.messages.update(`of-${runId}`, message);
 			};
-			await answered('health-1', 0.25);
+			await answered('health-1', 0.0123456789);
 			await answered('health-2', undefined);
 			await answered('health-3', 0.5);
 			await answered('health-demo', undefined, 'offline');
@@ -126,12 +126,14 @@ export function testSkillExecutions(bench: () => Bench): void {
 				{ day, status: 'success', runs: 4 },
 				{ day, status: 'timeout', runs: 1 }
 			]);
-			expect(answers).toEqual({ count: 3, priced: 2, cost: 0.75 });
+			expect(answers).toEqual({ count: 3, priced: 2, cost: 0.5123456789 });
 			const nothing = { days: [], answers: { count: 0, priced: 0, cost: null } };
 			expect(await skillExecutions.health('skills/demo', '2026-01-02')).toEqual(nothing);
 			// What is deleted with its chat is no longer known.
 			await store.conversations.remove('of-health-3');
-			expect((await skillExecutions.health('skills/demo', day)).answers).toEqual({ count: 2, priced: 1, cost: 0.25 });
+			expect((await skillExecutions.health('skills/demo', day)).answers).toEqual({
+				...{ count: 2, priced: 1, cost: 0.0123456789 }
+			});
 		});
 
 		test('E12: what an earlier server left unfinished ends as an error; no other status is taken', async () => {
@@ -207,6 +209,14 @@ export function testSkillExecutions(bench: () => Bench): void {
 					['other/demo', { executions: 1, failures: 1, lastUsedAt: at(9) }]
 				])
 			);
+		});
+
+		test('E12: one may have printed more than 4 GB', async () => {
+			const { skillExecutions } = store;
+			await skillExecutions.start(start('e1'), at(1));
+			const printed = { stdoutBytes: 5_000_000_001, stderrBytes: 5_000_000_002 };
+			await skillExecutions.finish('e1', end(printed), at(2));
+			expect(await skillExecutions.get('e1')).toMatchObject(printed);
 		});
 
 		test('B6, E3: a mode is kept, and the one before it', async () => {

@@ -29,6 +29,11 @@ export function testUploadedFiles(bench: () => Bench): void {
 			expect(await files.remove('c', 'key_1')).toBe(false);
 		});
 
+		test('F12: one may be larger than 4 GB', async () => {
+			await files.put(file('large', 1, { bytes: 5_000_000_001 }));
+			expect((await files.get('large', null))?.bytes).toBe(5_000_000_001);
+		});
+
 		test('F12: those that have expired are listed, whoever owns them', async () => {
 			await files.put(file('never', 1));
 			await files.put(file('later', 1, { expiresAt: at(9) }));

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { type PackageLock, packageLock } from '../../../shared/packages.ts';
+import { lockName } from '../locks.ts';
 import { type Database, hasEffect, type SkillSettingsTable } from '../schema.ts';
 
 /** A file or link of a skill at the time it was trusted. */
@@ -135,6 +136,8 @@ export function createNetworkGrants(db: Kysely<Database>) {
 		async replace(skillId: string, domains: readonly string[], now: string): Promise<void> {
 			const rows = [...new Set(domains)].map((domain) => ({ skill_id: skillId, domain, created_at: now }));
 			await db.transaction().execute(async (transaction) => {
+				// Otherwise two lists that are written at once would both count.
+				await lockName(transaction, `network grants of ${skillId}`);
 				let others = transaction.deleteFrom('network_grants').where('skill_id', '=', skillId);
 				if (rows.length > 0) others = others.where('domain', 'not in', domains);
 				await others.execute();

@@ -1,6 +1,7 @@
 /** Runs of skills' evals and their answers (F16). */
 import type { Kysely } from 'kysely';
 import type { EvalAnswer, EvalRun, EvalRunSummary } from '../../../shared/try-out.ts';
+import { locked } from '../locks.ts';
 import type { Database } from '../schema.ts';
 
 export function createEvalRuns(db: Kysely<Database>) {
@@ -40,12 +41,13 @@ export function createEvalRuns(db: Kysely<Database>) {
 			const { side, round } = answer;
 			const columns = { key, body: JSON.stringify(answer), created_at: now };
 			await db.transaction().execute(async (transaction) => {
+				// First, as elsewhere: it locks the run.
+				await put(run, transaction);
 				await transaction
 					.insertInto('eval_answers')
 					.values({ run_id: run.id, case_id: caseId, side, round, ...columns })
 					.onConflict((conflict) => conflict.columns(['run_id', 'case_id', 'side', 'round']).doUpdateSet(columns))
 					.execute();
-				await put(run, transaction);
 			});
 		},
 
@@ -119,13 +121,15 @@ export function createEvalRuns(db: Kysely<Database>) {
 		},
 
 		/** Ends runs left running by an earlier server start. Returns their number. */
-		async endUnfinished(error: string, now: string): Promise<number> {
-			const rows = await db.selectFrom('eval_runs').select('body').where('state', '=', 'running').execute();
-			for (const { body } of rows) {
-				await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now });
-			}
-			return rows.length;
-		}
+		endUnfinished: (error: string, now: string): Promise<number> =>
+			db.transaction().execute(async (transaction) => {
+				const running = transaction.selectFrom('eval_runs').select('body').where('state', '=', 'running').orderBy('id');
+				const rows = await running.modifyEnd(locked(transaction)).execute();
+				for (const { body } of rows) {
+					await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now }, transaction);
+				}
+				return rows.length;
+			})
 	};
 }
 

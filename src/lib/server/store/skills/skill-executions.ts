@@ -1,43 +1,55 @@
 /** Every run of a script or tool, with caller and result (E10, E12, E13). */
-import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
+import {
+	type Kysely,
+	type Selectable,
+	type SelectQueryBuilder,
+	sql,
+	type Transaction,
+	type UpdateQueryBuilder,
+	type UpdateResult
+} from 'kysely';
 import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
-import { type Database, hasEffect, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
+import { type Database, hasEffect, isPostgres, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
 
 /** As asked for, but its times are in UTC. */
 export type ExecutionFilter = ExecutionQuery;
 
 export function createSkillExecutions(db: Kysely<Database>) {
 	return {
-		/** Adds a `pending` execution. */
-		async start(execution: ExecutionStart, now: string): Promise<void> {
-			const { caller } = execution;
-			await db
-				.insertInto('skill_executions')
-				.values({
-					id: execution.id,
-					skill_id: execution.skillId,
-					skill: execution.skill,
-					version: execution.version,
-					tool: execution.tool ?? null,
-					script: execution.script ?? null,
-					argv: JSON.stringify(execution.argv),
-					input: execution.input ?? null,
-					digest: execution.digest,
-					sandbox: execution.sandbox,
-					limits: JSON.stringify(execution.limits),
-					status: 'pending',
-					conversation_id: caller.conversationId ?? null,
-					run_id: caller.runId ?? null,
-					tool_call_id: caller.toolCallId ?? null,
-					api_key_id: caller.apiKeyId ?? null,
-					session_id: caller.sessionId ?? null,
-					created_at: now
-				})
-				.execute();
-		},
+		/** Adds a `pending` execution. False, and nothing is added, if it belongs to a run that another server start owns. */
+		start: (execution: ExecutionStart, now: string, bootId: string | null = null): Promise<boolean> =>
+			db.transaction().execute(async (transaction) => {
+				const { caller } = execution;
+				if (caller.runId !== undefined && !(await mayRunIn(transaction, caller.runId, bootId))) return false;
+				await transaction
+					.insertInto('skill_executions')
+					.values({
+						id: execution.id,
+						skill_id: execution.skillId,
+						skill: execution.skill,
+						version: execution.version,
+						tool: execution.tool ?? null,
+						script: execution.script ?? null,
+						argv: JSON.stringify(execution.argv),
+						input: execution.input ?? null,
+						digest: execution.digest,
+						sandbox: execution.sandbox,
+						limits: JSON.stringify(execution.limits),
+						status: 'pending',
+						conversation_id: caller.conversationId ?? null,
+						run_id: caller.runId ?? null,
+						tool_call_id: caller.toolCallId ?? null,
+						api_key_id: caller.apiKeyId ?? null,
+						session_id: caller.sessionId ?? null,
+						boot_id: bootId,
+						created_at: now
+					})
+					.execute();
+				return true;
+			}),
 
 		async setRunning(id: string): Promise<void> {
 			await db
@@ -168,23 +180,42 @@ export function createSkillExecutions(db: Kysely<Database>) {
 			};
 		},
 
-		/** Ends executions left unfinished by an earlier server start as errors. Returns their number. */
-		async endUnfinished(message: string, now: string): Promise<number> {
-			return db.transaction().execute(async (transaction) => {
-				const ended = await transaction
-					.updateTable('skill_executions')
-					.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
-					.where('status', 'in', ['pending', 'running'])
-					.returning(['skill_id', 'created_at'])
-					.execute();
-				for (const row of ended) await count(transaction, row, true);
-				return ended.length;
-			});
-		}
+		/** Ends executions that a server start left unfinished as errors; by default those of all. Returns their number. */
+		endUnfinished: (message: string, now: string, bootId?: string): Promise<number> =>
+			db.transaction().execute((transaction) => {
+				const narrow = (query: UnfinishedQuery) => (bootId === undefined ? query : query.where('boot_id', '=', bootId));
+				return endExecutions(transaction, narrow, { message, now });
+			})
 	};
 }
 
+type UnfinishedQuery = UpdateQueryBuilder<Database, 'skill_executions', 'skill_executions', UpdateResult>;
+
+/** Ends those of the unfinished executions that `narrow` leaves. Returns their number. */
+export async function endExecutions(
+	transaction: Transaction<Database>,
+	narrow: (query: UnfinishedQuery) => UnfinishedQuery,
+	{ message, now }: { message: string; now: string }
+): Promise<number> {
+	const unfinished = transaction
+		.updateTable('skill_executions')
+		.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
+		.where('status', 'in', ['pending', 'running']);
+	const ended = await narrow(unfinished).returning(['skill_id', 'created_at']).execute();
+	// In one order, so that two that count the same skills don't wait for each other.
+	ended.sort((a, b) => (a.skill_id < b.skill_id ? -1 : 1));
+	for (const row of ended) await count(transaction, row, true);
+	return ended.length;
+}
+
 export type SkillExecutions = ReturnType<typeof createSkillExecutions>;
+
+/** Unless another server start has taken the run over. Keeps it from doing so until the transaction ends. */
+async function mayRunIn(transaction: Transaction<Database>, runId: string, bootId: string | null): Promise<boolean> {
+	const query = transaction.selectFrom('runs').select('boot_id').where('id', '=', runId);
+	const run = await (isPostgres(transaction) ? query.forShare() : query).executeTakeFirst();
+	return run === undefined || bootId === null || run.boot_id === bootId;
+}
 
 async function count(
 	transaction: Transaction<Database>,

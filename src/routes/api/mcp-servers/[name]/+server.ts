@@ -1,4 +1,4 @@
-import { mcpServer, mcpServerPut } from '$lib/shared/mcp-servers.ts';
+import { mcpServer, mcpServerPut, mcpServerRemoved } from '$lib/shared/mcp-servers.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 
 export const GET = endpoint({
@@ -32,8 +32,6 @@ export const DELETE = endpoint({
 	tag: 'MCP servers',
 	summary: 'Remove an MCP server and its saved values',
 	params: { name: 'Name of the server: 1 to 32 of a–z, 0–9, - and _.' },
-	answer: null,
-	handler: async ({ app, params }) => {
-		await app.mcpServers.remove(params.name);
-	}
+	answer: mcpServerRemoved.describe('`notRevoked`: as when signing out.'),
+	handler: ({ app, params }) => app.mcpServers.remove(params.name)
 });

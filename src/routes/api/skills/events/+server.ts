@@ -6,5 +6,5 @@ export const GET = endpoint({
 	tag: 'Skills',
 	summary: 'Follow changes to the skills',
 	answer: events('The revision, at once and after each change.'),
-	handler: ({ app }) => eventStream((signal) => app.revisions.follow(signal))
+	handler: ({ app }) => eventStream(app.log, (signal) => app.revisions.follow(signal))
 });

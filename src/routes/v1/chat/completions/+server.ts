@@ -23,7 +23,7 @@ export const POST = door('Chat Completions', 'execute', async (event) => {
 		});
 		return json(whole);
 	}
-	return eventStream((signal) => {
+	return eventStream(app.log, (signal) => {
 		const chunks = answer.chunks();
 		leaveWith(signal);
 		// Nobody requests the next chunk any more, so end the generator to run its cleanup.

@@ -14,7 +14,7 @@ export const GET = endpoint({
 	answer: events('A `change` event at once and after each change, with `isDeleted`.'),
 	handler: ({ app, params: { id } }) => {
 		const { changes, store } = app;
-		return eventStream(async function* (signal) {
+		return eventStream(app.log, async function* (signal) {
 			const changed = changes.follow(id, signal);
 			for (;;) {
 				// Subscribe before reading, so that no change is missed in between.

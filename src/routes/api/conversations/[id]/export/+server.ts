@@ -16,6 +16,6 @@ export const GET = endpoint({
 	handler: async ({ app, params, query }) => {
 		const { format } = query;
 		const { pieces, ...file } = await exportConversation(app, params.id, format);
-		return downloadStream(pieces, file);
+		return downloadStream(app.log, pieces, file);
 	}
 });

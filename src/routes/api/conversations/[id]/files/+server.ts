@@ -30,6 +30,6 @@ export const GET = endpoint({
 			const reading = { conversationId: id, model, cap: app.config.contextTokens, signal: request.signal };
 			return { data: await withSeenAs(data, app.workspaces, reading) };
 		}
-		return downloadStream(await app.workspaces.archive(id), { name: 'files.zip', type: 'application/zip' });
+		return downloadStream(app.log, await app.workspaces.archive(id), { name: 'files.zip', type: 'application/zip' });
 	}
 });

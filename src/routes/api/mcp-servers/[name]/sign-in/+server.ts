@@ -1,4 +1,4 @@
-import { mcpServer } from '$lib/shared/mcp-servers.ts';
+import { mcpSignedOut } from '$lib/shared/mcp-servers.ts';
 import { signInStart, signInStarted } from '$lib/shared/models.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { ownOrigin } from '$lib/server/access/door.ts';
@@ -23,7 +23,9 @@ export const DELETE = endpoint({
 	id: 'endMcpSignIn',
 	tag: 'MCP servers',
 	summary: 'Sign out of an MCP server',
+	description:
+		'The tokens are forgotten at once. If the authorization server can revoke them, it is told, for at most 5 seconds; `notRevoked` says so if that failed.',
 	params,
-	answer: mcpServer.describe('The server. It connects again in the background.'),
+	answer: mcpSignedOut.describe('The server. It connects again in the background.'),
 	handler: ({ app, params: { name } }) => app.mcpServers.signOut(name)
 });

@@ -1,4 +1,5 @@
 import { eventsQuery } from '$lib/shared/api.ts';
+import { placeOfEvent } from '$lib/shared/events.ts';
 import { endpoint, events } from '$lib/server/endpoint.ts';
 import { eventStream, inTurns, runEventFrames } from '$lib/server/http.ts';
 import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
@@ -14,19 +15,17 @@ export const GET = endpoint({
 	handler: async ({ app, caller, params, query, request }) => {
 		const { runner } = app;
 		const asked = (query.beside ?? '').split(',').filter(Boolean);
-		const beside = asked.map((each) => each.split(':')).map(([id = '', given]) => ({ id, given: Number(given) }));
-		const given = Number(request.headers.get('last-event-id') ?? query.after ?? 0);
+		const beside = asked.map((each) => each.split(':')).map(([id = '', given = '']) => ({ id, given }));
+		const given = request.headers.get('last-event-id') ?? query.after ?? '0';
 		const runs = await Promise.all(
 			[{ id: params.id, given }, ...beside].map(async ({ id, given: known }) => {
 				const run = await requireOwnRun(app, caller.apiKeyId, id);
-				// An impossible cursor starts over: the fold tolerates repeated events, but not gaps. Nobody continues after the end
-				// of a run, so a cursor there belongs to an event that a crash lost, whose number the end has now.
-				const last = runner.live(id)?.seq ?? run.lastSeq - 1;
-				return { id, after: Number.isInteger(known) && known >= 0 && known <= last ? known : 0 };
+				const place = placeOfEvent(known);
+				return { id, epoch: place.epoch, after: await runner.cursorFor(run, place) };
 			})
 		);
-		return eventStream(async function* (signal) {
-			const followed = await Promise.all(runs.map(({ id, after }) => runner.follow(id, after, signal)));
+		return eventStream(app.log, async function* (signal) {
+			const followed = await Promise.all(runs.map(({ id, after, epoch }) => runner.follow(id, after, signal, epoch)));
 			yield* inTurns(
 				followed.map((batches, index) => runEventFrames(batches ?? [], index === 0 ? undefined : runs[index]?.id))
 			);

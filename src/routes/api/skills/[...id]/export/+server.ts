@@ -16,6 +16,6 @@ export const GET = endpoint({
 		if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no files.`);
 		const skill = requireListed(app, caller.apiKeyId, params.id);
 		const pieces = await exportSkill(skill);
-		return downloadStream(pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });
+		return downloadStream(app.log, pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });
 	}
 });

@@ -17,6 +17,6 @@ export const GET = endpoint({
 	handler: ({ app, query }) => {
 		const { format, ...asked } = query;
 		const rows = exportExecutions(app.store.skillExecutions, toFilter(asked), format);
-		return downloadStream(rows, { name: `executions.${format}`, type: TYPES[format] });
+		return downloadStream(app.log, rows, { name: `executions.${format}`, type: TYPES[format] });
 	}
 });

@@ -29,7 +29,7 @@ export const GET = endpoint({
 		const run = await app.evals.get(params.id, params.run);
 		const pieces = format === 'grading' ? gradingZip(run) : piecesOf(exportRun(run, format));
 		const [ending, type] = FILES[format];
-		return downloadStream(pieces, { name: `${skillNameOf(run)}-evals.${ending}`, type });
+		return downloadStream(app.log, pieces, { name: `${skillNameOf(run)}-evals.${ending}`, type });
 	}
 });
 

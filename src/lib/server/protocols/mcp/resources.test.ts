@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import type { Skill } from '../../skills/types.ts';
-import { filesIn } from './resource-watch.ts';
+import { filesIn } from './resources.ts';
 
 const skill = (name: string, files: string[], owner?: string) =>
 	({ name, dir: `/skills/${name}`, files, owner }) as unknown as Skill;

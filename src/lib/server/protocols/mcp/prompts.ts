@@ -1,15 +1,50 @@
-/** Completes what a person types into the fields of prompts and of resource templates (E15). */
-import type { CompleteRequest, CompleteResult } from '@modelcontextprotocol/server';
+/** Skills as prompts, which a person picks from a menu, and what completes as that person types (E15). */
+import {
+	type CompleteRequest,
+	type CompleteResult,
+	type GetPromptResult,
+	type ListPromptsResult,
+	ProtocolError,
+	ProtocolErrorCode
+} from '@modelcontextprotocol/server';
+import { lackOf, unloadable } from '../../skills/needs/siblings.ts';
+import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { Skill } from '../../skills/types.ts';
-import type { CallerView } from './definitions.ts';
+import { type CallerView, pageOf } from './definitions.ts';
 import { findNamed, URI_TEMPLATE } from './resources.ts';
+
+const PROMPTS_PAGE = 100;
+
+export function listPrompts({ library }: CallerView, cursor: string | undefined): ListPromptsResult {
+	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: PROMPTS_PAGE });
+	const prompts = page.map(({ name, description }) => ({
+		name,
+		description,
+		arguments: [{ name: 'arguments', description: 'What to do with the skill, in your own words.', required: false }]
+	}));
+	return { prompts, ...more };
+}
+
+/** The instructions as `load_skill` returns them; runs nothing. @throws ProtocolError if the skill isn't found */
+export function getPrompt(
+	{ library, off }: CallerView,
+	name: string,
+	args: Record<string, string> = {}
+): GetPromptResult {
+	const skill = findNamed(library, name);
+	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
+	const task = args.arguments?.trim() ?? '';
+	const lack = lackOf(unloadable(skill, { skills: library.skills, off }));
+	const text = [renderLoadedSkill(skill), lack, task].filter(Boolean).join('\n\n');
+	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+}
 
 /** The protocol's limit. */
 const MAX_VALUES = 100;
 /** Longer texts aren't completed. */
 const MAX_TYPED = 2000;
 
-/** Nothing for what isn't known. Names that begin like it come first, then paths of which only the last part does. */
+/** Completes fields of prompts and of resource templates: nothing for what isn't known. Names that begin like it come first, then paths of which only the last part does. */
 export function complete(
 	{ library }: CallerView,
 	{ ref, argument: { name, value }, context }: CompleteRequest['params']

@@ -1,0 +1,187 @@
+/** This server among others on the same Postgres: words between them, and who has stopped (decision 018). Alone with SQLite. */
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Client, Notification } from 'pg';
+import type { Log } from './log.ts';
+import { CHANNEL, type Replicas } from './store/replicas.ts';
+
+/**
+ * What servers tell each other, with ids as words. `runs`: new events; `wants`: wishes for their owners; `lapsed`: runs without
+ * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old; `jobs`: scripts for workers, or wishes
+ * about them; `outputs`: news of those for servers.
+ */
+export type Topic = 'runs' | 'wants' | 'lapsed' | 'conversation' | 'table' | 'jobs' | 'outputs';
+
+export interface Replica {
+	/** This server start. */
+	readonly id: string;
+	/** Whether others may use the same database. */
+	readonly isShared: boolean;
+	/** False for a while after the connection was lost: others may seem to have stopped and haven't. */
+	mayJudge(): boolean;
+	/** Tells the other servers. Never rejects: who misses a word looks by itself now and then. */
+	tell(topic: Topic, words: readonly string[]): void;
+	/** Called with what others tell, and with nothing when words may have been missed. */
+	hear(topic: Topic, listener: (words: readonly string[]) => void): void;
+	/** Called once, by one server, for each other that has stopped without saying so. */
+	onGone(listener: (id: string) => Promise<unknown>): void;
+	/** Once all listeners are there. */
+	start(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** For a server that has its database for itself. */
+export function soleReplica(): Replica {
+	return {
+		id: randomUUID(),
+		isShared: false,
+		mayJudge: () => true,
+		tell: () => undefined,
+		hear: () => undefined,
+		onGone: () => undefined,
+		start: async () => undefined,
+		close: async () => undefined
+	};
+}
+
+/** How often others are looked at. A killed one is noticed within this. */
+const LOOK_EVERY_MS = 250;
+const BEAT_EVERY_MS = 2_000;
+/** After a lost connection, nobody is declared dead for so long: all may have lost theirs. */
+const QUIET_MS = 5_000;
+/** A machine that vanished keeps its lock until its connection times out; no beat for so long counts, too. */
+const SILENT_SECONDS = 15;
+/** First key of our advisory locks; the second is a server's. */
+const LOCKS = 7;
+
+interface SharedOptions {
+	/** A connection of its own: no pooler carries LISTEN and session locks. */
+	connect(): Promise<Client>;
+	replicas: Replicas;
+	log: Log;
+	/** It runs scripts for servers. It notices who has stopped, but cleaning up after it is for a server. */
+	isWorker?: boolean;
+}
+
+/** @throws if the database can't be reached */
+export async function openReplica({ connect, replicas, log, isWorker = false }: SharedOptions): Promise<Replica> {
+	const id = randomUUID();
+	const lockKey = randomInt(1, 2 ** 31 - 1);
+	const listeners = new Map<Topic, ((words: readonly string[]) => void)[]>();
+	const goneListeners: ((id: string) => Promise<unknown>)[] = [];
+	/** Servers that have stopped. */
+	const noticed = new Set<string>();
+	let client: Client | null = null;
+	let quietUntil = 0;
+	let isClosed = false;
+	let timer: NodeJS.Timeout | undefined;
+	let looking: Promise<void> = Promise.resolve();
+	let lastBeat = -Infinity;
+
+	const hearAll = (): void => {
+		for (const each of listeners.values()) for (const listener of each) listener([]);
+	};
+	const onMessage = ({ payload = '' }: Notification): void => {
+		const [from, topic, ...words] = payload.split(' ');
+		if (from === id || words.length === 0) return;
+		for (const listener of listeners.get(topic as Topic) ?? []) listener(words);
+	};
+	/** Listens before it locks: a word in between isn't missed. */
+	const open = async (): Promise<Client> => {
+		const opened = await connect();
+		const drop = (): void => {
+			if (client !== opened) return;
+			client = null;
+			quietUntil = performance.now() + QUIET_MS;
+			if (!isClosed) log.error({}, 'Lost the connection for words between servers');
+		};
+		opened.on('error', drop);
+		opened.on('end', drop);
+		opened.on('notification', onMessage);
+		await opened.query(`listen ${CHANNEL}`);
+		await opened.query('select pg_advisory_lock($1, $2)', [LOCKS, lockKey]);
+		return opened;
+	};
+	const bury = async (gone: string): Promise<void> => {
+		if (isWorker ? noticed.has(gone) : !(await replicas.bury(gone))) return;
+		noticed.add(gone);
+		log.info({ server: gone }, 'Another server has stopped');
+		for (const listener of goneListeners) {
+			await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
+		}
+	};
+
+	/** Whoever's lock is free has stopped: the database frees it with its connection. */
+	const look = async (on: Client): Promise<void> => {
+		if (performance.now() - lastBeat >= BEAT_EVERY_MS) {
+			lastBeat = performance.now();
+			await replicas.beat({ id, lockKey });
+		}
+		if (performance.now() < quietUntil) return;
+		const { rows } = await on.query<{ id: string; lock_key: number; free: boolean; silent: boolean }>(
+			`select id, lock_key, pg_try_advisory_lock($1, lock_key) as free,
+				beat_at < now() - make_interval(secs => $3) as silent
+			from replicas where id <> $2 and pg_postmaster_start_time() < now() - make_interval(secs => $4)`,
+			[LOCKS, id, SILENT_SECONDS, QUIET_MS / 1000]
+		);
+		for (const other of rows) {
+			if (other.free) await on.query('select pg_advisory_unlock($1, $2)', [LOCKS, other.lock_key]);
+			if (other.free || other.silent) await bury(other.id);
+		}
+	};
+	const tick = async (): Promise<void> => {
+		try {
+			if (!client) {
+				client = await open();
+				lastBeat = -Infinity;
+				hearAll();
+			}
+			await look(client);
+		} catch (error) {
+			if (!isClosed) log.info({ reason: String(error) }, 'Couldn’t look after the other servers');
+		}
+	};
+	const goOn = (): void => {
+		timer = setTimeout(() => {
+			looking = tick().then(() => {
+				if (!isClosed) goOn();
+			});
+		}, LOOK_EVERY_MS);
+	};
+
+	client = await open();
+	await replicas.beat({ id, lockKey });
+	lastBeat = performance.now();
+
+	return {
+		id,
+		isShared: true,
+		mayJudge: () => client !== null && performance.now() >= quietUntil,
+		tell(topic, words) {
+			if (words.length === 0 || isClosed) return;
+			replicas.tell(`${id} ${topic}`, words).catch((error: unknown) => {
+				log.info({ topic, reason: String(error) }, 'Couldn’t tell the other servers');
+			});
+		},
+		hear(topic, listener) {
+			listeners.set(topic, [...(listeners.get(topic) ?? []), listener]);
+		},
+		onGone(listener) {
+			goneListeners.push(listener);
+		},
+		async start() {
+			for (const gone of await replicas.unknown()) {
+				for (const listener of goneListeners) await listener(gone);
+			}
+			goOn();
+		},
+		async close() {
+			isClosed = true;
+			clearTimeout(timer);
+			await looking;
+			await replicas.bury(id).catch(() => undefined);
+			const last = client;
+			client = null;
+			await last?.end().catch(() => undefined);
+		}
+	};
+}

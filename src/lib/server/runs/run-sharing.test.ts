@@ -1,0 +1,300 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Gate } from '../../../../tests/support/gate.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
+import { type ModelServer, startModelServer } from '../../../../tests/support/model-server.ts';
+import { call, gate, type Reply, text } from '../../../../tests/support/model-server.ts';
+import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
+import { createRunRig, folded, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { isTerminal } from '../../shared/events.ts';
+import type { Message, ToolPart } from '../../shared/message.ts';
+import { decide } from '../conversations/consent.ts';
+import { createLog } from '../log.ts';
+import { openReplica } from '../replica.ts';
+import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
+import type { Store } from '../store/store.ts';
+
+/** Servers on one Postgres, with the same folders and model. */
+describe.skipIf(lacksPostgres())('F14: several servers', () => {
+	let postgres: TestPostgres;
+	beforeAll(async () => {
+		postgres = await startPostgres();
+	});
+	afterAll(() => postgres.stop());
+
+	let rigs: RunRig[] = [];
+	let root: string;
+	let model: ModelServer;
+	let count = 0;
+	const gates: Gate[] = [];
+	afterEach(async () => {
+		for (const each of gates.splice(0)) each.open();
+		for (const rig of rigs) await rig.close();
+		rigs = [];
+		await model.close();
+		await rm(root, { recursive: true, force: true });
+	});
+
+	/** `first`: options of the first server only. */
+	async function start(script: Reply[], options: RigOptions = {}, first: RigOptions = {}): Promise<[RunRig, RunRig]> {
+		root = await mkdtemp(join(tmpdir(), 'run-sharing-'));
+		model = await startModelServer(script);
+		const url = await postgres.createDatabase(`sharing_${(count += 1)}`);
+		const open = async (own: RigOptions = {}): Promise<RunRig> => {
+			const log = createLog(() => undefined);
+			const store = await openPostgresStore(url);
+			const connect = () => connectPostgres(url, { startMs: 0 });
+			const replica = await openReplica({ connect, replicas: store.replicas, log });
+			const rig = await createRunRig([], { ...options, ...own, among: { root, server: model, store, replica } });
+			rigs.push(rig);
+			await rig.runner.recover();
+			await replica.start();
+			return rig;
+		};
+		return [await open(first), await open()];
+	}
+
+	const textOf = (message: Message) => message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+	const toolsOf = (message: Message) => message.parts.filter((part): part is ToolPart => part.type === 'tool');
+	const use = (script: string, ...args: string[]) => call('use_skill', { skill: 'demo', script, args });
+
+	test('an answer is followed, from any event on, on a server that doesn’t write it', async () => {
+		const held = gate();
+		const [a, b] = await start([text('one ', 'two ', held, 'three')]);
+		const { runId } = await a.ask('go');
+		const following = b.events(runId);
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe('one two '));
+		held.open();
+		const seen = await following;
+		expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, index) => index + 1));
+		expect(seen).toEqual(await a.events(runId));
+		expect(await b.events(runId, 3)).toEqual(seen.slice(3));
+		expect(isTerminal(seen.at(-1)!.event)).toBe(true);
+	});
+
+	test('any server stops an answer, and tells its end', async () => {
+		const [a, b] = await start([[text('I wait.'), use('wait.sh')]]);
+		const { runId } = await a.ask('go');
+		await eventually(async () => {
+			expect(toolsOf(await b.runner.current(await b.answer(runId)))[0]?.execution?.output).toHaveLength(1);
+		});
+		expect(await b.runner.stop(runId)).toBe(true);
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'cancelled' });
+		expect(await b.runner.stop(runId)).toBe(false);
+	});
+
+	test('a conversation has one answer at a time, on whichever server', async () => {
+		const held = gate();
+		const [a, b] = await start([text(held, 'done')]);
+		const { runId } = await a.ask('go');
+		await expect(b.ask('again', { runId: 'other', message: { id: 'm2', text: 'x', files: [] } })).rejects.toThrow(
+			'still being written'
+		);
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'running', epoch: 1 });
+		held.open();
+		await a.events(runId);
+	});
+
+	test('a message sent at once on another server ends the answer after its step', async () => {
+		const held = gate();
+		const [a, b] = await start([[text(held), use('say.sh', 'hi')], text('Second.')]);
+		await a.ask('go');
+		const message = { id: 'm2', text: 'more', files: [] };
+		expect(await b.outbox.enqueue('c', message)).toBeNull();
+		expect(await b.outbox.sendNow('c', 'm2')).toBeNull();
+		held.open();
+		await eventually(async () => {
+			const answers = (await b.store.messages.list('c')).filter(({ role }) => role === 'assistant');
+			expect(answers.map(textOf)).toEqual(['', 'Second.']);
+		});
+	});
+
+	test('a server that starts ends nothing of another', async () => {
+		const held = gate();
+		const [a, b] = await start([text('one ', held, 'two')]);
+		const { runId } = await a.ask('go');
+		await b.runner.recover();
+		held.open();
+		await a.events(runId);
+		expect(await a.answer(runId)).toMatchObject({ status: 'complete' });
+		expect(textOf(await a.answer(runId))).toBe('one two');
+	});
+
+	test('a server that stops hands its answers over: nothing is lost, no script runs twice, it ends once', async () => {
+		const [a, b] = await start([use('say.sh', 'first'), [text('Now wait.'), use('wait.sh')], text('The rest.')]);
+		const { runId } = await a.ask('go');
+		await eventually(async () => {
+			const tools = toolsOf(await b.runner.current(await b.answer(runId)));
+			expect(tools[1]?.execution?.output).toHaveLength(1);
+		});
+		const following = b.events(runId);
+		await a.runner.close(0);
+		const seen = await following;
+		expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, index) => index + 1));
+		expect(seen.filter(({ event }) => isTerminal(event))).toHaveLength(1);
+		expect(seen.filter(({ event }) => event.type === 'CUSTOM' && event.name === 'run.taken')).toHaveLength(1);
+		const answer = await b.answer(runId);
+		expect(answer).toEqual(
+			folded(
+				answer,
+				seen.map(({ event }) => event)
+			)
+		);
+		expect(answer).toMatchObject({ status: 'complete' });
+		expect(textOf(answer)).toBe('Now wait.The rest.');
+		expect(toolsOf(answer).map(({ status }) => status)).toEqual(['done', 'cancelled']);
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'success', epoch: 2 });
+		// The model hears of each call once, with one result.
+		const last = model.requests.at(-1)?.body.input as Record<string, unknown>[];
+		expect(last.filter(({ type }) => type === 'function_call')).toHaveLength(2);
+		const outputs = last.filter(({ type }) => type === 'function_call_output');
+		expect(outputs.map(({ output }) => String(output).includes('isn’t known'))).toEqual([false, true]);
+	});
+
+	/** What a server writes of its runs waits from now on, as if it were cut off from the database, until the test is over. */
+	function cutOff(what: readonly ('appendAll' | 'finish' | 'renew')[]): { options: RigOptions; cut(): void } {
+		let isCut = false;
+		const back = gate();
+		gates.push(back);
+		const wait = async <Result>(name: (typeof what)[number], work: () => Promise<Result>): Promise<Result> => {
+			if (isCut && what.includes(name)) await back.opened;
+			return work();
+		};
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			runs: {
+				...store.runs,
+				appendAll: (...given) => wait('appendAll', () => store.runs.appendAll(...given)),
+				finish: (...given) => wait('finish', () => store.runs.finish(...given)),
+				renew: (...given) => wait('renew', () => store.runs.renew(...given))
+			}
+		});
+		return { options: { wrapStore }, cut: () => void (isCut = true) };
+	}
+	const EVERYTHING = ['appendAll', 'finish', 'renew'] as const;
+	/** As if the leases had ended. */
+	async function lapse(rig: RunRig): Promise<void> {
+		await rig.database.runs.release(rig.replica.id);
+		rig.replica.tell('lapsed', ['runs']);
+	}
+	const isOver = (rig: RunRig, runId: string) =>
+		eventually(async () => expect((await rig.runner.get(runId))?.state).not.toBe('running'));
+
+	test('what one server showed and never stored has no number on another: who knows it starts over', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text('kept ', held, 'ghost'), text('and more')], {}, options);
+		const { runId } = await a.ask('go');
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe('kept '));
+		const stored = (await b.runner.get(runId))!.lastSeq;
+		cut();
+		held.open();
+		// The page at the first server sees it at once.
+		await eventually(() => expect(textOf(a.runner.live(runId)!.message)).toBe('kept ghost'));
+		const ghost = a.runner.live(runId)!.seq;
+		expect(ghost).toBeGreaterThan(stored);
+		expect(await b.runner.cursorFor((await b.runner.get(runId))!, { seq: ghost, epoch: 1 })).toBe(ghost);
+		const reconnected = await b.runner.follow(runId, ghost, new AbortController().signal, 1);
+		const seen = (async () => {
+			const all = [];
+			for await (const batch of reconnected!) all.push(...batch);
+			return all;
+		})();
+		await lapse(a);
+		const all = await seen;
+		expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
+		expect(all.filter(({ epoch = 1 }) => epoch === 1)).toHaveLength(stored);
+		expect(textOf(await b.answer(runId))).toBe('kept and more');
+		const run = (await b.runner.get(runId))!;
+		expect(await b.runner.cursorFor(run, { seq: ghost, epoch: 1 })).toBe(0);
+		expect(await b.runner.cursorFor(run, { seq: stored, epoch: 1 })).toBe(stored);
+		expect(await b.runner.cursorFor(run, { seq: stored + 1, epoch: 2 })).toBe(stored + 1);
+		expect(await b.runner.cursorFor(run, { seq: 3, epoch: 9 })).toBe(0);
+	});
+
+	test('a question of which nothing is answered yet is asked again as it was, with the caller’s tools and instructions', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text(held, 'lost'), text('Answered.')], {}, options);
+		cut();
+		const tool = { type: 'function' as const, name: 'theirs', description: 'd', parameters: { type: 'object' } };
+		const { runId } = await a.ask('go', { tools: [tool] as never, instructions: 'Be brief.' });
+		await model.received(1);
+		await lapse(a);
+		await isOver(b, runId);
+		expect(textOf(await b.answer(runId))).toBe('Answered.');
+		const [first, second] = model.requests.map(({ body }) => body);
+		expect(second!.input).toEqual(first!.input);
+		expect(second!.tools).toEqual(first!.tools);
+		expect(second!.instructions).toEqual(first!.instructions);
+		expect(JSON.stringify(second!.tools)).toContain('theirs');
+		held.open();
+	});
+
+	test('a question about a call that wasn’t answered is asked again, not forgotten', async () => {
+		const { options, cut } = cutOff(['finish']);
+		cut();
+		const [a, b] = await start([use('say.sh', 'hi'), text('Said.')], { approvals: 'ask' }, options);
+		const { runId } = await a.ask('go');
+		await eventually(async () => {
+			const list = await b.store.runs.readEvents(runId, { after: 0, limit: 100 });
+			expect(list.some(({ data }) => data.includes('tool.approval'))).toBe(true);
+		});
+		await lapse(a);
+		await isOver(b, runId);
+		const answer = await b.answer(runId);
+		expect(answer.status).toBe('waiting');
+		const [asked] = toolsOf(answer);
+		expect(asked).toMatchObject({ status: 'waiting', approval: { script: 'say.sh' } });
+		await decide(b, {
+			by: { apiKeyId: null, scopes: null } as never,
+			conversationId: 'c',
+			interruptId: asked!.approval!.interruptId,
+			decision: { choice: 'once' }
+		});
+		await eventually(async () => expect((await b.store.messages.list('c')).at(-1)?.status).toBe('complete'));
+		expect(toolsOf((await b.store.messages.list('c')).at(-1)!)[0]).toMatchObject({ status: 'done' });
+	});
+
+	test('an answer that ends its servers again and again is interrupted at the third', async () => {
+		const held = gate();
+		const [a, b] = await start([text('one ', held), text('two ', held), text('three ', held)]);
+		const { runId } = await a.ask('go');
+		const written = (words: string) =>
+			eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe(words));
+		await written('one ');
+		for (const words of ['one two ', 'one two three ']) {
+			const { bootId } = (await b.runner.get(runId))!;
+			await eventually(async () => {
+				// Its owner lives, and would renew the lease.
+				await lapse([a, b].find((rig) => rig.replica.id === bootId)!);
+				expect((await b.runner.get(runId))!.bootId).not.toBe(bootId);
+			});
+			await written(words);
+		}
+		await eventually(async () => {
+			const { bootId, state } = (await b.runner.get(runId))!;
+			await lapse([a, b].find((rig) => rig.replica.id === bootId)!);
+			expect(state).not.toBe('running');
+		});
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'interrupted', errorCode: 'interrupted' });
+		expect(textOf(await b.answer(runId))).toBe('one two three ');
+		held.open();
+	});
+
+	test('RUN_TAKEOVER=interrupt: the answer ends with what was written', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text('one ', held)], { takeover: 'interrupt' }, options);
+		const { runId } = await a.ask('go');
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(runId)))).toBe('one '));
+		cut();
+		await lapse(a);
+		await isOver(b, runId);
+		expect(await b.answer(runId)).toMatchObject({ status: 'interrupted', error: { code: 'interrupted' } });
+		expect(model.requests).toHaveLength(1);
+		held.open();
+	});
+});

@@ -1,0 +1,217 @@
+/** The runs of several servers on one database: who owns which, who goes on, and what one asks of another (decision 018). */
+import { AppError } from '../../shared/errors.ts';
+import type { Log } from '../log.ts';
+import type { Replica } from '../replica.ts';
+import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
+import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
+import type { Store } from '../store/store.ts';
+import { RunGone } from './event-writer.ts';
+import type { RunLog } from './run-log.ts';
+import { RunTails } from './run-tails.ts';
+import { endOrphan, type GoesOn, takeOver } from './takeover.ts';
+
+/** A run that this server writes. */
+export interface ActiveRun {
+	conversationId: string;
+	log: RunLog;
+	controller: AbortController;
+	/** End after the current step, because a new message is waiting. */
+	isAskedToYield: boolean;
+	task: Promise<void>;
+}
+
+/** Three tries before a lease ends. */
+const RENEW_EVERY_MS = LEASE_MS / 3;
+/** An owner that couldn't renew for so long stops: soon another may begin. */
+const STOP_AFTER_MS = LEASE_MS - 1000;
+
+type ReplyListener = (conversationId: string, id: string, reply: unknown) => void;
+
+interface Options {
+	store: Store;
+	replica: Replica;
+	log: Log;
+	/** Instead of going on. */
+	isInterrupting: boolean;
+	leases?(what: 'renewed' | 'lost' | 'taken', count: number): void;
+	/** Runs of this server, by id. */
+	active: ReadonlyMap<string, ActiveRun>;
+	goOn(run: RunRecord, how: GoesOn): Promise<void>;
+}
+
+export class RunSharing {
+	#options: Options;
+	#tails: RunTails;
+	#timer: NodeJS.Timeout | undefined;
+	/** What is done with the runs, one after the other. */
+	#work: Promise<void> = Promise.resolve();
+	#renewedAt = performance.now();
+	#isClosing = false;
+	#replyListeners: ReplyListener[] = [];
+
+	constructor(options: Options) {
+		this.#options = options;
+		this.#tails = new RunTails(options.store.runs, (error) => this.#tell('couldn’t follow a run', error));
+	}
+
+	/** Keeps the leases of this server's runs, and goes on with those whose server has stopped. */
+	start(): void {
+		const { replica } = this.#options;
+		replica.hear('runs', (ids) => this.#tails.wake(ids.length > 0 ? ids : this.#tails.ids));
+		replica.hear('wants', () => void this.#soon(() => this.#takeWants()));
+		replica.hear('lapsed', () => void this.#soon(() => this.#claimAll()));
+		replica.onGone(async () => {
+			replica.tell('lapsed', ['runs']);
+			await this.#soon(() => this.#claimAll());
+		});
+		this.#timer = setInterval(() => {
+			// Nobody else could tell this one to stop.
+			if (performance.now() - this.#renewedAt > STOP_AFTER_MS) this.#loseAll();
+			void this.#soon(() => this.#renew());
+		}, RENEW_EVERY_MS);
+		void this.#soon(() => this.#claimAll());
+	}
+
+	/** No more runs are taken over. */
+	stopClaiming(): void {
+		this.#isClosing = true;
+	}
+
+	/** Leaves what is still running to others. */
+	async close(): Promise<void> {
+		const { store, replica } = this.#options;
+		clearInterval(this.#timer);
+		await this.#work;
+		this.#tails.close();
+		if ((await store.runs.release(replica.id)) > 0) replica.tell('lapsed', ['runs']);
+	}
+
+	/** See `RunTails.follow`. */
+	follow(run: RunRecord, known: { after: number; epoch: number }, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
+		return this.#tails.follow(run, known, signal);
+	}
+
+	/** Stops another server's run and waits for its end. False if it isn't running. */
+	async stop(runId: string): Promise<boolean> {
+		if (!(await this.#want(runId, { kind: 'stop' }))) return false;
+		const run = await this.#options.store.runs.get(runId);
+		if (run?.state !== 'running') return true;
+		const signal = AbortSignal.timeout(STOP_WAIT_MS);
+		for await (const _ of this.#tails.follow(run, { after: run.lastSeq, epoch: run.epoch }, signal));
+		if (!signal.aborted) return true;
+		throw new AppError('unavailable', 'The server that writes this answer hasn’t stopped it yet. Try again.');
+	}
+
+	/** Asks the conversation's runs on other servers to end after their current step. */
+	async askToYield(conversationId: string): Promise<void> {
+		for (const id of await this.#runningElsewhere(conversationId)) await this.#want(id, { kind: 'yield' });
+	}
+
+	/** Hands an answer to a tool's question to the servers that run tools of the conversation. False if there are none. */
+	async reply(conversationId: string, id: string, reply: unknown): Promise<boolean> {
+		const running = await this.#runningElsewhere(conversationId);
+		for (const runId of running) await this.#want(runId, { kind: 'reply', id, reply });
+		return running.length > 0;
+	}
+
+	/** Called with answers that came to another server. */
+	onReply(listener: ReplyListener): void {
+		this.#replyListeners.push(listener);
+	}
+
+	async #renew(): Promise<void> {
+		const { store, replica, active } = this.#options;
+		const asked = performance.now();
+		const ids = [...active.keys()];
+		const own = ids.length === 0 ? new Set<string>() : await store.runs.renew(replica.id, ids);
+		this.#renewedAt = asked;
+		this.#options.leases?.('renewed', own.size);
+		for (const id of ids) {
+			const log = active.get(id)?.log;
+			if (!own.has(id) && log?.isOpen) this.#lose(log);
+		}
+		await this.#takeWants();
+		if (replica.mayJudge()) await this.#claimAll();
+	}
+
+	#loseAll(): void {
+		for (const { log } of this.#options.active.values()) if (log.isOpen) this.#lose(log);
+	}
+
+	#lose(log: RunLog): void {
+		this.#options.leases?.('lost', 1);
+		log.onLost(new RunGone());
+	}
+
+	async #takeWants(): Promise<void> {
+		const { store, replica, active } = this.#options;
+		for (const [runId, wants] of await store.runs.takeWants(replica.id)) {
+			const run = active.get(runId);
+			for (const want of run ? wants : []) {
+				if (want.kind === 'stop') run?.controller.abort(new Error('stopped by the user'));
+				else if (want.kind === 'yield' && run) run.isAskedToYield = true;
+				else if (want.kind === 'reply' && run) {
+					for (const listener of this.#replyListeners) listener(run.conversationId, want.id, want.reply);
+				}
+			}
+		}
+	}
+
+	async #claimAll(): Promise<void> {
+		while (!this.#isClosing && (await this.#claim()));
+	}
+
+	/** Goes on with one run. False if there is none. */
+	async #claim(): Promise<boolean> {
+		const { store, log, replica, active, isInterrupting } = this.#options;
+		let how: GoesOn | null = null;
+		const claimed = await store.runs.claim(replica.id, {
+			// What is still ending here isn't anybody's.
+			except: [...active.keys()],
+			now: new Date().toISOString(),
+			async take(run) {
+				const taking = await takeOver(run);
+				how = taking.goesOn;
+				return taking.taken;
+			}
+		});
+		if (!claimed) return false;
+		const { run, takeovers } = claimed;
+		this.#options.leases?.('taken', 1);
+		replica.tell('runs', [run.id]);
+		log.info({ runId: run.id, takeovers }, 'went on with a run of a server that has stopped');
+		if (how && !isInterrupting) await this.#options.goOn(run, how);
+		else {
+			await endOrphan(store, run);
+			replica.tell('runs', [run.id]);
+		}
+		return true;
+	}
+
+	/** Ids of the conversation's runs that other servers write. */
+	async #runningElsewhere(conversationId: string): Promise<string[]> {
+		const { store, replica } = this.#options;
+		const running = await store.runs.listRunning(replica.id, conversationId);
+		return running.map(({ id }) => id);
+	}
+
+	async #want(runId: string, want: RunWant): Promise<boolean> {
+		const { store, replica } = this.#options;
+		const isLeft = await store.runs.want(runId, want);
+		if (isLeft) replica.tell('wants', [runId]);
+		return isLeft;
+	}
+
+	#soon(work: () => Promise<void>): Promise<void> {
+		return (this.#work = this.#work
+			.then(work)
+			.catch((error: unknown) => this.#tell('couldn’t look after runs', error)));
+	}
+
+	#tell(what: string, error: unknown): void {
+		this.#options.log.error({ reason: String(error) }, what);
+	}
+}
+
+/** A stopped tool has some seconds to end. */
+const STOP_WAIT_MS = 30_000;

@@ -1,0 +1,56 @@
+/** The servers on this database, and words between them (Postgres only). */
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** Postgres takes less than 8,000 bytes. */
+const MAX_WORD_BYTES = 7_900;
+/** Where words are heard. */
+export const CHANNEL = 'openrouter_skills';
+
+export function createReplicas(db: Kysely<Database>) {
+	return {
+		/** Adds the server, or says that it lives. */
+		async beat({ id, lockKey }: { id: string; lockKey: number }): Promise<void> {
+			await sql`
+				insert into replicas (id, lock_key, started_at, beat_at) values (${id}, ${lockKey}, now(), now())
+				on conflict (id) do update set beat_at = now()`.execute(db);
+		},
+
+		/** Removes a server, and ends its leases. True for the one call that did. */
+		bury: (id: string): Promise<boolean> =>
+			db.transaction().execute(async (transaction) => {
+				await sql`update runs set lease_until = '-infinity' where state = 'running' and boot_id = ${id}`.execute(
+					transaction
+				);
+				const { numDeletedRows } = await transaction.deleteFrom('replicas').where('id', '=', id).executeTakeFirst();
+				return numDeletedRows > 0n;
+			}),
+
+		/** Server starts that left something under way and aren't among the servers: they stopped before anybody watched. */
+		async unknown(): Promise<string[]> {
+			const { rows } = await sql<{ id: string }>`
+				select boot_id as id from skill_executions where status in ('pending', 'running')
+				union select boot_id from eval_runs where state = 'running'
+				union select boot_id from responses where is_running = 1
+				except select id from replicas`.execute(db);
+			return rows.flatMap(({ id }) => (id === null ? [] : [id]));
+		},
+
+		/** Tells all servers; what is too long for one message goes in several. In a statement of its own: it locks while it commits. */
+		async tell(about: string, words: readonly string[]): Promise<void> {
+			const messages: string[] = [];
+			let message = about;
+			for (const word of words) {
+				if (Buffer.byteLength(message) + Buffer.byteLength(word) + 1 > MAX_WORD_BYTES) {
+					messages.push(message);
+					message = about;
+				}
+				message += ` ${word}`;
+			}
+			messages.push(message);
+			await sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) as message`.execute(db);
+		}
+	};
+}
+
+export type Replicas = ReturnType<typeof createReplicas>;

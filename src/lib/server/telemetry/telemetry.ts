@@ -1,0 +1,105 @@
+/** What makes the running server observable: traces and metrics, if a setting asks for them, and ids for its log. */
+import type { Model } from '../agent/model.ts';
+import type { AgentObserver } from '../agent/observer.ts';
+import type { Log } from '../log.ts';
+import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
+import { createFollow } from './follow.ts';
+import { createMeters, type Gauges, type Meters } from './meters.ts';
+import type { SignalSettings } from './opentelemetry.ts';
+import { readTraceparent, requestIdOf, type Scopes, traceparentOf } from './scope.ts';
+
+export interface TelemetrySettings extends SignalSettings {
+	/** What was said and called is in the spans, too. */
+	capturesContent: boolean;
+	/** The model’s server gets a `traceparent`. */
+	tellsModel: boolean;
+}
+
+export interface Telemetry {
+	agent: AgentObserver;
+	/** `baseUrl` is of the model’s server; null in Demo mode. */
+	watchModel(model: Model, baseUrl: string | null): Model;
+	watchExecutions(recorder: ExecutionRecorder): ExecutionRecorder;
+	/** For requests to models: adds a `traceparent`, if the operator wants that. */
+	fetch: typeof fetch | undefined;
+	/** Gives the request an id, in the log and in the answer, and counts it. */
+	request(request: ObservedRequest, work: () => Promise<Response>): Promise<Response>;
+	/** Counts leases of runs. Only replicas have them. */
+	leases: Meters['leases'];
+	/** Tells what is counted when somebody looks. Call it once there is a database. */
+	measure(gauges: Measured): void;
+	/** In Prometheus’ text format; null if that is off. */
+	scrape: (() => Promise<string>) | null;
+	/** Sends what is left, for a short time. */
+	close(): Promise<void>;
+}
+
+/** `workers`: default none. */
+type Measured = Pick<Gauges, 'queuedMessages'> & Partial<Pick<Gauges, 'workers'>>;
+
+interface ObservedRequest {
+	method: string;
+	/** Kit’s route id; null without a route. */
+	route: string | null;
+	headers: Headers;
+}
+
+/** A receiver that hangs must not hold up the end. */
+const CLOSE_MS = 2_000;
+
+export async function openTelemetry(
+	settings: TelemetrySettings,
+	{ log, scopes, ...about }: { log: Log; scopes: Scopes; instance: string }
+): Promise<Telemetry> {
+	const { tracesUrl, metricsUrl, isScraped, capturesContent, tellsModel } = settings;
+	const isOn = tracesUrl !== null || metricsUrl !== null || isScraped;
+	const signals = isOn ? (await import('./opentelemetry.ts')).openSignals(settings, { ...about, log }) : null;
+	const startSpan = signals?.startSpan ?? null;
+	let measured: Measured = { queuedMessages: () => Promise.reject(new Error('not open yet')) };
+	const gauges: Gauges = {
+		queuedMessages: () => measured.queuedMessages(),
+		executions: () => follow.executions(),
+		workers: async () => (await measured.workers?.()) ?? null
+	};
+	const meters = signals?.meter ? createMeters(signals.meter, gauges) : null;
+	const follow = createFollow({ scopes, startSpan, meters, capturesContent, tellsModel });
+	return {
+		agent: follow.agent,
+		watchModel: (model, baseUrl) => (isOn ? follow.watchModel(model, baseUrl) : model),
+		watchExecutions: (recorder) => (isOn ? follow.watchExecutions(recorder) : recorder),
+		fetch: tellsModel && startSpan ? fetchWithin(scopes) : undefined,
+		leases: (outcome, count) => meters?.leases(outcome, count),
+		scrape: signals?.scrape ?? null,
+
+		measure: (given) => void (measured = given),
+
+		request({ method, route, headers }, work) {
+			const requestId = requestIdOf(headers.get('x-request-id'));
+			return scopes.run({ requestId, span: readTraceparent(headers.get('traceparent')) }, async () => {
+				const startedAt = performance.now();
+				const response = await work();
+				const { status } = response;
+				const ms = performance.now() - startedAt;
+				meters?.requestAnswered(ms / 1000, { method, route, status });
+				log.debug?.({ method, route, status, ms: Math.round(ms) }, 'request');
+				response.headers.set('x-request-id', requestId);
+				return response;
+			});
+		},
+
+		async close() {
+			await signals?.close(CLOSE_MS);
+			meters?.close();
+		}
+	};
+}
+
+function fetchWithin(scopes: Scopes): typeof fetch {
+	return (input, init) => {
+		const { span, isModelRequest } = scopes.current();
+		if (!isModelRequest || !span) return fetch(input, init);
+		const headers = new Headers(init?.headers);
+		headers.set('traceparent', traceparentOf(span));
+		return fetch(input, { ...init, headers });
+	};
+}

@@ -1,0 +1,289 @@
+/** The worker's side: takes scripts from the queue, runs them, and sends back what they print and how they end (decision 019). */
+import { access } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../log.ts';
+import type { OpenReach } from '../network/network-access.ts';
+import type { Replica } from '../replica.ts';
+import { failed } from '../sandbox/running.ts';
+import type { Sandbox, SandboxResult } from '../sandbox/sandbox.ts';
+import type { ScriptJobs, TakenScriptJob } from '../store/script-jobs.ts';
+import { openJob, type OutputTexts, type ScriptJob, type ScriptResult } from './job.ts';
+
+export interface WorkerOptions {
+	jobs: ScriptJobs;
+	replica: Replica;
+	sandbox: Sandbox;
+	/** @throws Error if the image isn’t allowed */
+	sandboxOfImage?: ((image: string) => Sandbox) | undefined;
+	openReach: OpenReach;
+	key: Buffer;
+	dataDir: string;
+	/** Scripts at once. */
+	slots: number;
+	log: Log;
+}
+
+export interface Worker {
+	readonly running: number;
+	/** Takes no more; scripts that still run have so long before they are ended. */
+	close(graceMs: number): Promise<void>;
+}
+
+/** How often it looks by itself for work and wishes. */
+const LOOK_EVERY_MS = 1_000;
+/** Output is sent together. */
+const FLUSH_MS = 30;
+/** Without the database for so long, scripts end: servers may take it for gone, and somebody may run them anew. */
+const ALONE_MS = 4_000;
+/** How long a result is kept for a database that doesn't answer. */
+const FINISH_MS = 30_000;
+
+/** A script that runs here. */
+interface Running {
+	serverId: string;
+	controller: AbortController;
+	/** Once it runs. */
+	kill(): void;
+	texts: [stream: 'stdout' | 'stderr', text: string][];
+	/** Number of the last batch. */
+	n: number;
+	/** Ended because the database was away for too long. */
+	isCutOff: boolean;
+	task: Promise<void>;
+}
+
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+	const { jobs, replica, sandbox, log, slots } = options;
+	const running = new Map<string, Running>();
+	/** Servers that have stopped. */
+	const gone = new Set<string>();
+	let isClosing = false;
+	let isOwnWord = true;
+	let heardAt = performance.now();
+	let filling: Promise<void> | null = null;
+	let isFillWanted = false;
+	let flushing: Promise<void> | null = null;
+
+	const facts = () => ({
+		...{ host: hostname(), pid: process.pid, slots },
+		...{ sandbox: sandbox.name, isolation: { ...sandbox.isolation } }
+	});
+
+	// Output
+
+	const flush = async (): Promise<void> => {
+		await delay(FLUSH_MS);
+		const batches = [...running].flatMap(([id, script]) => {
+			if (script.texts.length === 0) return [];
+			const texts = JSON.stringify(script.texts satisfies OutputTexts);
+			script.texts = [];
+			return [{ id, n: (script.n += 1), texts }];
+		});
+		if (batches.length === 0) return;
+		for (let left = 3; ; left -= 1) {
+			try {
+				await jobs.write(replica.id, batches);
+				break;
+			} catch (error) {
+				if (left === 0) return log.info({ reason: String(error) }, 'Couldn’t send output');
+				await delay(LOOK_EVERY_MS);
+			}
+		}
+		replica.tell(
+			'outputs',
+			batches.map(({ id }) => id)
+		);
+	};
+	const flushSoon = (): Promise<void> =>
+		(flushing ??= flush().finally(() => {
+			flushing = null;
+			if ([...running.values()].some(({ texts }) => texts.length > 0)) void flushSoon();
+		}));
+
+	// Scripts
+
+	const perform = async (id: string, job: ScriptJob, script: Running): Promise<ScriptResult> => {
+		const { command, reach } = job;
+		const on = job.image === null ? sandbox : options.sandboxOfImage?.(job.image);
+		const problem = on ? await problemOf(job, options) : 'This worker has no containers.';
+		if (!on || problem !== null) return resultOf(failed(problem ?? ''));
+		const network = reach === null ? null : await options.openReach(command.id, reach);
+		try {
+			script.kill = () => void on.kill(command.id);
+			const result = await on.run({
+				...command,
+				...(network && { proxySocket: network.socket }),
+				signal: script.controller.signal,
+				onOutput(stream, text) {
+					script.texts.push([stream, text]);
+					void flushSoon();
+				}
+			});
+			return resultOf(result, network?.refused(), network?.unreached?.());
+		} finally {
+			await network?.close();
+		}
+	};
+	const finish = async (id: string, result: ScriptResult): Promise<void> => {
+		const until = performance.now() + FINISH_MS;
+		for (;;) {
+			try {
+				await jobs.finish(id, replica.id, JSON.stringify(result));
+				replica.tell('outputs', [id]);
+				return;
+			} catch (error) {
+				log.info({ reason: String(error) }, 'Couldn’t send a result');
+				if (performance.now() > until) return;
+				await delay(LOOK_EVERY_MS);
+			}
+		}
+	};
+	const start = ({ id, serverId, sealed }: TakenScriptJob): void => {
+		const script: Running = {
+			serverId,
+			controller: new AbortController(),
+			kill: () => script.controller.abort(),
+			texts: [],
+			n: 0,
+			isCutOff: false,
+			task: Promise.resolve()
+		};
+		running.set(id, script);
+		replica.tell('outputs', [id]);
+		const work = async (): Promise<void> => {
+			const job = openJob(options.key, id, sealed);
+			const result = job
+				? await perform(id, job, script).catch((error: unknown) => resultOf(failed((error as Error).message)))
+				: resultOf(failed('The worker can’t read this job: servers and workers need the same SECRETS_KEY.'));
+			// What is on its way, then what is left.
+			await flushing;
+			while (script.texts.length > 0) await flushSoon();
+			await finish(id, script.isCutOff ? { ...result, result: { ...result.result, ended: 'lost' } } : result);
+			running.delete(id);
+			fillSoon();
+		};
+		script.task = work();
+	};
+
+	// The queue
+
+	const fill = async (): Promise<void> => {
+		while (isFillWanted) {
+			isFillWanted = false;
+			while (!isClosing && isOwnWord && running.size < slots) {
+				const job = await jobs.take(replica.id, [...gone]);
+				if (!job) break;
+				start(job);
+			}
+		}
+	};
+	const fillSoon = (): void => {
+		isFillWanted = true;
+		filling ??= fill()
+			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t take a script'))
+			.finally(() => {
+				filling = null;
+				if (isFillWanted && !isClosing) setTimeout(fillSoon, LOOK_EVERY_MS).unref();
+			});
+	};
+	/** Ends what nobody waits for any more, or somebody wants ended. */
+	const check = async (): Promise<void> => {
+		const asked = performance.now();
+		// Taken meanwhile, it wouldn't be in the answer.
+		const known = [...running];
+		const own = await jobs.ofWorker(replica.id);
+		heardAt = asked;
+		isOwnWord = true;
+		for (const [id, script] of known) {
+			const want = own.has(id) && !gone.has(script.serverId) ? own.get(id) : 'kill';
+			if (want === 'abort') script.controller.abort();
+			if (want === 'kill') script.kill();
+		}
+		// Taken, but the answer was lost: it never began.
+		const lost = [...own.keys()].filter((id) => !running.has(id));
+		for (const id of lost) if (!filling) await finish(id, resultOf(failed('The worker lost the job. Try again.')));
+	};
+	const look = (): void => {
+		if (performance.now() - heardAt > ALONE_MS) {
+			isOwnWord = false;
+			for (const script of running.values()) {
+				script.isCutOff = true;
+				script.kill();
+			}
+		}
+		checkSoon();
+		fillSoon();
+		jobs.present(replica.id, facts()).catch(() => undefined);
+	};
+	let checking: Promise<void> | null = null;
+	let isCheckWanted = false;
+	const checkSoon = (): void => {
+		isCheckWanted = true;
+		checking ??= (async () => {
+			while (isCheckWanted) {
+				isCheckWanted = false;
+				await check();
+			}
+		})()
+			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t look after scripts'))
+			.finally(() => (checking = null));
+	};
+
+	replica.hear('jobs', () => {
+		checkSoon();
+		fillSoon();
+	});
+	replica.onGone(async (server) => {
+		gone.add(server);
+		for (const script of running.values()) if (script.serverId === server) script.kill();
+	});
+	await jobs.present(replica.id, facts());
+	const timer = setInterval(look, LOOK_EVERY_MS);
+	look();
+
+	return {
+		get running() {
+			return running.size;
+		},
+		async close(graceMs) {
+			isClosing = true;
+			await filling;
+			const tasks = () => Promise.all([...running.values()].map(({ task }) => task));
+			const end = new AbortController();
+			await Promise.race([tasks(), delay(graceMs, undefined, { signal: end.signal }).catch(() => undefined)]);
+			end.abort();
+			for (const { kill } of running.values()) kill();
+			await tasks();
+			clearInterval(timer);
+			await checking;
+			await jobs.clear(replica.id);
+		}
+	};
+}
+
+/** Why this worker can't run it; null if it can. */
+async function problemOf({ sandbox: wanted, dataDir, command }: ScriptJob, options: WorkerOptions) {
+	const { sandbox } = options;
+	if (sandbox.name !== wanted) {
+		return `The server expects workers with “${wanted}”, but this one has “${sandbox.name}”. Set SKILLS_SANDBOX to the same for both.`;
+	}
+	if (dataDir !== options.dataDir) {
+		return `The server’s DATA_DIR is ${dataDir}, the worker’s is ${options.dataDir}. Both must see the same folder under the same path.`;
+	}
+	const { folders } = command;
+	for (const folder of [folders?.workspace, folders?.skill]) {
+		const isThere =
+			folder === undefined ||
+			(await access(folder).then(
+				() => true,
+				() => false
+			));
+		if (!isThere) return `The worker doesn’t see ${folder}. Servers and workers must share DATA_DIR.`;
+	}
+	return null;
+}
+
+function resultOf(result: SandboxResult, refused: string[] = [], unreached: string[] = []): ScriptResult {
+	return { result, refused, unreached };
+}

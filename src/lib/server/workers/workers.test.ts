@@ -1,0 +1,349 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../../tests/support/eventually.ts';
+import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
+import { processesWith } from '../../../../tests/support/processes.ts';
+import { createWorkerRig, startProcess, type WorkerRig } from '../../../../tests/support/worker-rig.ts';
+
+/** Real worker processes on a real Postgres. */
+describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
+	let postgres: TestPostgres;
+	let rig: WorkerRig;
+	/** In the command line of a script that waits. */
+	let mark: string;
+	let count = 0;
+	beforeAll(async () => {
+		postgres = await startPostgres();
+	});
+	afterAll(() => postgres.stop());
+	beforeEach(async () => {
+		mark = `mark-${randomUUID()}`;
+		rig = await createWorkerRig(await postgres.createDatabase(`workers_${(count += 1)}`));
+	});
+	afterEach(() => rig.close());
+
+	/** Says that it's there, and goes on until it's ended. */
+	const patient = () => `echo begun; : ${mark}; while true; do sleep 0.1; done`;
+	const read = (workspace: string, name: string) => readFile(rig.fileOf(workspace, name), 'utf8');
+
+	/** Starts it, and resolves once it has printed something. */
+	async function begin(run: (onOutput: () => void) => Promise<unknown>): Promise<void> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		void run(resolve).catch(() => undefined);
+		await promise;
+	}
+
+	test('output comes in order while it runs, then the exit code, and files are in the workspace', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		const seen: string[] = [];
+		const waits: boolean[] = [];
+		const numbers = 'i=0; while [ $i -lt 50 ]; do echo $i; i=$((i+1)); done';
+		const result = await server.sh(`echo one; echo two >&2; sleep 0.2; ${numbers}; pwd > here.txt; exit 3`, {
+			id: 'first',
+			onOutput: (stream, text) => seen.push(`${stream}:${text}`),
+			onWait: (isWaiting) => waits.push(isWaiting)
+		});
+		expect(result).toMatchObject({ ended: 'exit', exitCode: 3, stderr: 'two\n' });
+		const lines = ['one', ...Array.from({ length: 50 }, (_, index) => String(index))];
+		expect(result.stdout).toBe(`${lines.join('\n')}\n`);
+		const stdout = seen.filter((each) => each.startsWith('stdout:')).map((each) => each.slice('stdout:'.length));
+		expect(stdout.join('')).toBe(result.stdout);
+		expect(stdout.length).toBeGreaterThan(1);
+		expect(waits).toEqual([false]);
+		expect(await read('first', 'here.txt')).toContain('first');
+		expect(await server.scriptCounts?.()).toMatchObject({
+			queued: 0,
+			running: 0,
+			workers: [{ slots: 16, running: 0 }]
+		});
+	});
+
+	test('a script that takes too long is ended by its worker, and one that can’t be started says why', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		expect(await server.sh(patient(), { timeoutMs: 500 })).toMatchObject({ ended: 'timeout', stdout: 'begun\n' });
+		expect(processesWith(mark)).toEqual([]);
+		expect(await server.sh('', { file: '/no/such/program' })).toMatchObject({
+			ended: 'spawn-failed',
+			spawnError: expect.stringContaining('/no/such/program')
+		});
+	});
+
+	test('a script that is stopped may clean up, and is gone', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		const stop = new AbortController();
+		const result = server.sh(`trap 'echo cleaned > end.txt; exit 0' TERM; ${patient()}`, {
+			...{ id: 'stopped', signal: stop.signal },
+			onOutput: () => stop.abort()
+		});
+		expect(await result).toMatchObject({ ended: 'aborted', stdout: 'begun\n' });
+		expect(await read('stopped', 'end.txt')).toBe('cleaned\n');
+		expect(processesWith(mark)).toEqual([]);
+
+		const killed = server.sh(patient(), { id: 'killed', onOutput: () => server.sandbox.kill('killed') });
+		expect(await killed).toMatchObject({ ended: 'killed' });
+		expect(processesWith(mark)).toEqual([]);
+		expect(server.sandbox.runningCount).toBe(0);
+	});
+
+	test('without a worker, a script waits and says so, and one that comes runs it', async () => {
+		const server = await rig.startServer();
+		const waits: boolean[] = [];
+		const result = server.sh('echo done', { onWait: (isWaiting) => waits.push(isWaiting) });
+		await eventually(() => expect(waits).toEqual([true]));
+		expect(await server.scriptCounts?.()).toMatchObject({ queued: 1, running: 0, workers: [] });
+		await rig.startWorker();
+		expect(await result).toMatchObject({ exitCode: 0, stdout: 'done\n' });
+		expect(waits).toEqual([true, false]);
+	});
+
+	test('where no worker comes in time, the script fails with what to do', async () => {
+		const server = await rig.startServer();
+		expect(await server.sh('echo done', { timeoutMs: 1000 })).toMatchObject({
+			ended: 'spawn-failed',
+			spawnError: 'no worker took it within 1 s. Start one with “npm run worker”'
+		});
+		await rig.startWorker();
+		expect(await server.scriptCounts?.()).toMatchObject({ queued: 0 });
+	});
+
+	test('a script that was stopped in the queue never starts', async () => {
+		const server = await rig.startServer();
+		const stop = new AbortController();
+		const line = 'echo ran >> ran.txt';
+		const result = server.sh(line, { id: 'one', signal: stop.signal });
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ queued: 1 }));
+		stop.abort();
+		expect(await result).toMatchObject({ ended: 'aborted' });
+		await rig.startWorker();
+		expect(await server.sh(line, { id: 'two' })).toMatchObject({ exitCode: 0 });
+		await expect(read('one', 'ran.txt')).rejects.toThrow('ENOENT');
+	});
+
+	test('a worker that is killed takes its script with it: its end isn’t known, and nobody runs it again', async () => {
+		const worker = await rig.startWorker();
+		const server = await rig.startServer();
+		let result: ReturnType<typeof server.sh> | undefined;
+		await begin((onOutput) => (result = server.sh(`echo ran >> ran.txt; ${patient()}`, { id: 'lost', onOutput })));
+		await rig.startWorker();
+		await worker.stop('SIGKILL');
+		expect(await result).toMatchObject({ ended: 'lost', exitCode: null, stdout: 'begun\n' });
+		await eventually(() => expect(processesWith(mark)).toEqual([]));
+		expect(await server.sh('cat ran.txt', { id: 'lost' })).toMatchObject({ stdout: 'ran\n' });
+		expect(await server.scriptCounts?.()).toMatchObject({ queued: 0, running: 0, workers: [{ running: 0 }] });
+	});
+
+	test('a server that is killed takes its scripts with it, also if it’s the only one', async () => {
+		const worker = await rig.startWorker({ SKILLS_MAX_SCRIPTS: '1' });
+		const script = ['tests/support/worker-server.ts', rig.env, 'begun'] as const;
+		const running = await startProcess(...script, [patient()]);
+		expect(processesWith(mark)).not.toEqual([]);
+		await running.stop('SIGKILL');
+		await eventually(() => expect(processesWith(mark)).toEqual([]));
+		// The worker goes on with others', and of that server nothing is left.
+		const server = await rig.startServer();
+		expect(await server.sh('echo next')).toMatchObject({ stdout: 'next\n' });
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ queued: 0, running: 0 }));
+		expect(await worker.stop()).toBe(0);
+	});
+
+	test('two workers run 50 scripts at once, each once', async () => {
+		await Promise.all([rig.startWorker({ SKILLS_MAX_SCRIPTS: '4' }), rig.startWorker({ SKILLS_MAX_SCRIPTS: '4' })]);
+		const server = await rig.startServer();
+		const shared = join(rig.dataDir, 'all.txt');
+		await writeFile(shared, '', { mode: 0o666 });
+		const busy = new Set<string>();
+		let most = 0;
+		const numbers = Array.from({ length: 50 }, (_, index) => index);
+		const all = numbers.map((number) => server.sh(`echo ${number} >> ${shared}; sleep 0.1; echo out ${number}`));
+		const watching = eventually(async () => {
+			const { workers = [] } = (await server.scriptCounts?.()) ?? {};
+			for (const { id, running } of workers) {
+				if (running > 0) busy.add(id);
+				most = Math.max(most, running);
+			}
+			expect(busy.size).toBe(2);
+		});
+		const results = await Promise.all(all);
+		await watching;
+		expect(results.map(({ stdout }) => stdout)).toEqual(numbers.map((number) => `out ${number}\n`));
+		const ran = (await readFile(shared, 'utf8')).trim().split('\n').map(Number);
+		expect(ran.sort((a, b) => a - b)).toEqual(numbers);
+		expect(most).toBeLessThanOrEqual(4);
+	});
+
+	test('a caller with many scripts doesn’t hold up another’s', async () => {
+		await rig.startWorker({ SKILLS_MAX_SCRIPTS: '1' });
+		const server = await rig.startServer();
+		const ends: string[] = [];
+		const ask = (key: string) => server.sh('sleep 0.05', { caller: { key } }).then(() => ends.push(key));
+		const many = Array.from({ length: 12 }, () => ask('many'));
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ running: 1 }));
+		await Promise.all([ask('few'), ...many]);
+		expect(ends.indexOf('few')).toBeLessThan(ends.lastIndexOf('many') - 3);
+	});
+
+	test('a worker that is told to stop ends what it has begun, and takes nothing more', async () => {
+		const worker = await rig.startWorker({ SHUTDOWN_TIMEOUT_MS: '20000' });
+		const server = await rig.startServer();
+		let result: ReturnType<typeof server.sh> | undefined;
+		const line = 'echo begun; while [ ! -e go ]; do sleep 0.05; done; echo ended';
+		await begin((onOutput) => (result = server.sh(line, { id: 'long', onOutput })));
+		const stopped = worker.stop();
+		const next = server.sh('echo next');
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ queued: 1 }));
+		await writeFile(rig.fileOf('long', 'go'), '');
+		expect(await result).toMatchObject({ exitCode: 0, stdout: 'begun\nended\n' });
+		expect(await stopped).toBe(0);
+		expect(await server.scriptCounts?.()).toMatchObject({ queued: 1, workers: [] });
+		await rig.startWorker();
+		expect(await next).toMatchObject({ stdout: 'next\n' });
+	});
+
+	test('a database that restarts loses no script, no output and no result', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		let result: ReturnType<typeof server.sh> | undefined;
+		const line = 'echo begun; while [ ! -e go ]; do echo more; sleep 0.05; done; echo ended';
+		await begin((onOutput) => (result = server.sh(line, { id: 'over', onOutput })));
+		await postgres.restart();
+		await writeFile(rig.fileOf('over', 'go'), '');
+		const { stdout, ended } = (await result) ?? {};
+		expect(ended).toBe('exit');
+		expect(stdout).toMatch(/^begun\n(more\n)*ended\n$/);
+	});
+
+	test('without the database for long, a worker ends its scripts: servers may have given it up', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		let result: ReturnType<typeof server.sh> | undefined;
+		await begin((onOutput) => (result = server.sh(patient(), { id: 'alone', onOutput })));
+		await postgres.shutDown();
+		await eventually(() => expect(processesWith(mark)).toEqual([]));
+		await postgres.startAgain();
+		expect(await result).toMatchObject({ ended: 'lost', stdout: 'begun\n' });
+		expect(await server.sh('echo next')).toMatchObject({ stdout: 'next\n' });
+	});
+
+	test('workers that are killed at any moment run no script twice, and none is forgotten', async () => {
+		const server = await rig.startServer();
+		const numbers = Array.from({ length: 40 }, (_, index) => index);
+		const shared = join(rig.dataDir, 'all.txt');
+		await writeFile(shared, '', { mode: 0o666 });
+		const all = numbers.map((number) => server.sh(`echo ${number} >> ${shared}; sleep 0.1; echo out ${number}`));
+		let isOver = false;
+		const results = Promise.all(all).finally(() => (isOver = true));
+		for (let round = 0; round < 3 && !isOver; round += 1) {
+			const worker = await rig.startWorker({ SKILLS_MAX_SCRIPTS: '4' });
+			const before = (await readFile(shared, 'utf8')).length;
+			await eventually(async () =>
+				expect((await readFile(shared, 'utf8')).length > before + round * 9 || isOver).toBe(true)
+			);
+			await worker.stop('SIGKILL');
+		}
+		await rig.startWorker({ SKILLS_MAX_SCRIPTS: '4' });
+		const ends = (await results).map(({ ended, stdout }, number) => `${ended} ${stdout === `out ${number}\n`}`);
+		const ran = (await readFile(shared, 'utf8')).trim().split('\n').map(Number);
+		expect(new Set(ran).size).toBe(ran.length);
+		for (const [number, end] of ends.entries()) {
+			expect(['exit true', 'lost false', 'lost true']).toContain(end);
+			if (end === 'exit true') expect(ran).toContain(number);
+		}
+		expect(ends).toContain('exit true');
+		expect(ends.some((end) => end.startsWith('lost'))).toBe(true);
+		expect(await server.scriptCounts?.()).toMatchObject({ queued: 0, running: 0 });
+	});
+
+	test('a worker without the servers’ folder or sandbox refuses, and says what to set', async () => {
+		const other = await createWorkerRig(rig.env.DATABASE_URL ?? '');
+		const worker = await other.startWorker();
+		const server = await rig.startServer();
+		const refused = await server.sh('echo done');
+		expect(refused).toMatchObject({ ended: 'spawn-failed', spawnError: expect.stringContaining('DATA_DIR') });
+		expect(refused.spawnError).toContain(other.dataDir);
+		await worker.stop();
+		await other.close();
+		await rig.startWorker({ SKILLS_SANDBOX: 'process' });
+		const strict = await createWorkerRig(rig.env.DATABASE_URL ?? '', 'bubblewrap');
+		expect(await (await strict.startServer()).sh('echo done')).toMatchObject({
+			spawnError: expect.stringMatching(/expects workers with “bubblewrap”.*Set SKILLS_SANDBOX/)
+		});
+		await strict.close();
+	});
+
+	test('F3: what a script gets can only be read by workers with the key', async () => {
+		const server = await rig.startServer();
+		const secret = `secret-${randomUUID()}`;
+		const env = { PATH: '/usr/bin:/bin', TOKEN: secret };
+		const result = server.sh('echo "$TOKEN" "$(printf %s "$TOKEN" | wc -c)"', { env, redact: [secret], input: secret });
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ queued: 1 }));
+		const rows = await inDatabase(
+			'select data::text as text from pgboss.job union all select j::text from script_jobs j'
+		);
+		expect(JSON.stringify(rows)).toContain('ciphertext');
+		expect(JSON.stringify(rows)).not.toContain(secret);
+		const stranger = await rig.startWorker({ SECRETS_KEY: 'the key of somebody else' });
+		expect(await result).toMatchObject({
+			ended: 'spawn-failed',
+			spawnError: 'The worker can’t read this job: servers and workers need the same SECRETS_KEY.'
+		});
+		await stranger.stop();
+		await rig.startWorker();
+		const own = await server.sh('echo "$TOKEN" "$(printf %s "$TOKEN" | wc -c)"', { env, redact: [secret] });
+		expect(own.stdout).toBe(`[redacted] ${secret.length}\n`);
+	});
+
+	test('F3: a script sees nothing of another one on the same worker', async ({ skip }) => {
+		const worker = await rig.startWorker();
+		const server = await rig.startServer();
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ workers: [{ running: 0 }] }));
+		const secret = `secret-${randomUUID()}`;
+		const stop = new AbortController();
+		const env = { PATH: '/usr/bin:/bin', TOKEN: secret };
+		const keeper = begin((onOutput) =>
+			server.sh(patient(), { id: 'keeper', env, input: secret, onOutput, signal: stop.signal })
+		);
+		await keeper;
+		const { workers = [] } = (await server.scriptCounts?.()) ?? {};
+		skip(workers[0]?.isolation.processes !== true, 'this machine has no namespaces');
+		const spy = 'cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n"; env';
+		const { stdout } = await server.sh(`${spy}; ls /proc | grep -c '^[0-9]'`, { maxOutputBytes: 500_000 });
+		expect(stdout).toContain('PATH=');
+		for (const word of [secret, mark, rig.env.SECRETS_KEY ?? '', rig.env.DATABASE_URL ?? '']) {
+			expect(stdout).not.toContain(word);
+		}
+		stop.abort();
+		expect(worker.logs.join('\n')).not.toContain(secret);
+	});
+
+	test('D35: what a script may reach is decided on its worker, and what was refused is known', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		const session = await server.openReach?.('reaching', ['granted.example']);
+		const ask = `for (const host of ['granted.example', 'other.example'])
+			fetch('http://' + host).then(console.log, ({ cause }) => console.log(host, String(cause.cause)));`;
+		const result = await server.sh('', {
+			...{ id: 'reaching', file: process.execPath, args: ['-e', ask], proxySocket: session?.socket },
+			env: { PATH: '/usr/bin:/bin', NODE_USE_ENV_PROXY: '1' }
+		});
+		expect(result.stderr).toBe('');
+		expect(result.stdout).toMatch(/other.example .*403/);
+		expect(session?.refused()).toEqual(['other.example:80']);
+		await session?.close();
+	});
+
+	async function inDatabase(query: string): Promise<unknown[]> {
+		const { Client } = await import('pg');
+		const client = new Client(rig.env.DATABASE_URL);
+		await client.connect();
+		try {
+			return (await client.query(query)).rows as unknown[];
+		} finally {
+			await client.end();
+		}
+	}
+});

@@ -1,0 +1,5 @@
+import { json } from '@sveltejs/kit';
+import { door } from '$lib/server/endpoint.ts';
+
+/** The process lives. Whether it should get requests is another question: `/ready`. */
+export const GET = door('Health checks', undefined, async () => json({ status: 'ok' }));
