@@ -34,6 +34,8 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/server/protocols/responses/responses-api.ts': 'a stamp',
 	'lib/server/conversations/conversation-trash.ts': 'deleted conversations are kept until a stored time, over restarts',
 	'lib/server/drafts/drafts.ts': 'discarded drafts are kept until a stored time, over restarts',
+	'lib/server/mcp-servers/sign-in.ts': 'sign-ins end at a stored time, at whichever server the person comes back to',
+	'lib/server/models/keys.ts': 'sign-ins end at a stored time, at whichever server the person comes back to',
 	'lib/server/skills/read/safe-read.ts': 'compared with what the file system stamps',
 	'lib/server/skills/run/execution.ts': 'compared with what the file system stamps',
 	'lib/server/trust/folder.ts': 'compared with what the file system stamps',

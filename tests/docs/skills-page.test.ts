@@ -173,7 +173,7 @@ async function fieldsRead(): Promise<{ top: Set<string>; metadata: Set<string> }
 	readFacts(skill);
 	await findNeeds(skill, async () => null);
 	siblingsOf(skill, { skills: [], off: [] });
-	createNetworkAccess({ grants, dataDir: folder, isEnabled: null }).declared(skill);
+	createNetworkAccess({ grants, ownDir: folder, isEnabled: null }).declared(skill);
 	const limits = { sandbox: createProcessSandbox(), timeoutMs: 30_000, maxOutputBytes: 1000, env: {} };
 	const executor = createExecutor(limits);
 	try {

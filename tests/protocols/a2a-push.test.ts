@@ -1,4 +1,5 @@
 /** Push notifications of A2A: programs are told of their tasks, and nobody else is reached (E16). */
+import { randomUUID } from 'node:crypto';
 import { StreamResponse, type Task, type TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { message, rpcCaller, type RpcCaller } from '../support/a2a-call.ts';
@@ -410,7 +411,7 @@ test('E16: a task with a push notification can be streamed by its client all the
 
 /** Ids of tasks of which somebody is still told. */
 async function openTasks(): Promise<string[]> {
-	return (await rig.app.store.tasks.openPushes(100)).map(({ taskId }) => taskId);
+	return (await rig.app.store.tasks.claimPushes(randomUUID(), 100)).map(({ taskId }) => taskId);
 }
 
 /** The id of its answer, which the store knows it by. */

@@ -114,7 +114,7 @@ export function testTorture(
 		const openAccess = (port: number): NetworkAccess =>
 			createNetworkAccess({
 				grants: { list: async () => [`granted.example:${port}`], replace: async () => {} },
-				dataDir,
+				ownDir: dataDir,
 				isEnabled: null,
 				resolve: async () => ['127.0.0.1'],
 				isAllowed: () => true

@@ -40,6 +40,8 @@ const AGENT = 'lib/server/agent/';
 const STORE = 'lib/server/store/';
 /** Words between servers on the same database. */
 const REPLICA = 'lib/server/replica.ts';
+/** Stops what another server does. */
+const STOP_WISHES = 'lib/server/stop-wishes.ts';
 const TRUST = 'lib/server/trust/';
 const TURNS = 'lib/server/turns/';
 const NETWORK = 'lib/server/network/';
@@ -79,13 +81,15 @@ const LAYERS: Layer[] = [
 			'lib/server/skills/run/execution-host.ts'
 		]
 	},
-	{ path: REPLICA, imports: [LOG, STORE] },
+	{ path: REPLICA, imports: [SHARED, LOG, STORE] },
+	{ path: STOP_WISHES, imports: [SHARED, LOG, REPLICA] },
+	{ path: 'lib/server/announcing.ts', imports: [LOG, REPLICA, STORE] },
 	{
 		path: 'lib/server/workers/',
 		imports: [SHARED, LOG, NETWORK, REPLICA, SANDBOX, 'lib/server/sandbox/running.ts', STORE, TRUST]
 	},
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
-	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
+	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST, REPLICA] },
 	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, REPLICA, STORE, TURNS] },
 	{
 		path: 'lib/server/conversations/',
@@ -115,6 +119,8 @@ const LAYERS: Layer[] = [
 			FOREIGN_FOLDERS,
 			AGENT,
 			SKILLS,
+			REPLICA,
+			STOP_WISHES,
 			STORE,
 			TRUST,
 			TURNS,
@@ -133,6 +139,7 @@ const LAYERS: Layer[] = [
 			WORKSPACES,
 			'lib/server/agent/model.ts',
 			SKILLS,
+			REPLICA,
 			STORE,
 			TRUST,
 			TURNS,
@@ -152,6 +159,8 @@ const LAYERS: Layer[] = [
 			WORKSPACES,
 			AGENT,
 			SKILLS,
+			REPLICA,
+			STOP_WISHES,
 			STORE,
 			TRUST,
 			TURNS,
@@ -190,7 +199,7 @@ const LAYERS: Layer[] = [
 	{ path: CSV, imports: [] },
 	{ path: VERSIONS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
-	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
+	{ path: 'lib/server/data-folder.ts', imports: [LOG, FOREIGN_FOLDERS, REPLICA] },
 	{ path: 'lib/server/backup/', imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/telemetry/', imports: [SHARED, LOG, AGENT, 'lib/server/skills/run/execution-host.ts'] },
 	{

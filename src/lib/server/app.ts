@@ -3,23 +3,25 @@ import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { BUILT_IN_MODEL } from '../shared/names.ts';
+import { announcing, onOthersChange } from './announcing.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
 import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.ts';
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
-import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
-import { recoverSwaps } from './install/folder-swap.ts';
+import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
 import { namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createRegistrySearch, type SearchRegistry } from './mcp-servers/registry.ts';
+import { keepSignIns } from './models/keys.ts';
 import { createModels, type Models } from './models/models.ts';
 import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
@@ -108,7 +110,7 @@ export async function createApp(config: Config): Promise<App> {
 		return { requestId, runId, traceId: span?.traceId };
 	};
 	const log = createLog(undefined, { ...config.log, context });
-	const dataFolder = openDataFolder(config.dataDir, log);
+	const dataFolder = openDataFolder(config.dataDir, log, { isShared: config.database !== null });
 	try {
 		const about = { log, scopes, instance: randomUUID() };
 		return await createParts(config, dataFolder, { log, telemetry: await openTelemetry(config.telemetry, about) });
@@ -126,7 +128,8 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 	const store = await openPostgresStore(url, { directUrl, log });
 	try {
 		const connect = () => connectPostgres(directUrl, { startMs: 0, log });
-		return { store, replica: await openReplica({ connect, replicas: store.replicas, log }) };
+		const replica = await openReplica({ connect, replicas: store.replicas, log });
+		return { store: announcing(store, replica), replica };
 	} catch (error) {
 		await store.close();
 		throw error;
@@ -140,14 +143,18 @@ async function createParts(
 ): Promise<App> {
 	const { store, replica } = await openDatabase(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
+	const own = await openOwnFolder(config.dataDir, replica, log);
+	const { exclusively } = replica;
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {
-		...{ log, rooms, replica },
+		...{ log, rooms, replica, ownDir: own.dir },
 		watch: telemetry.watchExecutions
 	});
 	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
 	const chatTools = join(config.dataDir, 'chat-tools');
-	for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
+	await exclusively(SWAPS, async () => {
+		for (const name of await namesIn(chatTools)) await recoverSwaps(join(chatTools, name), log);
+	});
 	const defined = createDefinedTools({
 		...parts,
 		store,
@@ -155,15 +162,17 @@ async function createParts(
 		folderOf: (id) => join(chatTools, workspaceName(id)),
 		isReserved: isServersTool,
 		isEnabled: () => config.execution.definesTools && isEnabled(),
+		exclusively,
 		now: () => new Date().toISOString()
 	});
 	const workspaces = withDefinedTools(
-		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, log }),
+		createWorkspaces(config.dataDir, rooms, { versionBytes: config.execution.limits.workspaceBytes, exclusively, log }),
 		defined
 	);
 	const models = createModels({
 		...{ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() },
-		...{ fetch: telemetry.fetch, watch: telemetry.watchModel }
+		...{ fetch: telemetry.fetch, watch: telemetry.watchModel },
+		openSignIns: keepSignIns(parts.vault, exclusively)
 	});
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges(replica);
@@ -173,9 +182,11 @@ async function createParts(
 		dataDir: config.dataDir,
 		recorder: parts.recorder,
 		isEnabled,
+		exclusively,
 		maxOutputBytes: config.skillsMaxOutputBytes,
 		timeoutMs: () => limits().toolTimeoutMs
 	});
+	onOthersChange({ replica, log }, ['mcpServers', 'secrets'], mcpServers.readAgain);
 	const turns = {
 		store,
 		models,
@@ -219,7 +230,8 @@ async function createParts(
 			limits: limits()
 		}),
 		isEnabled,
-		folder: join(config.dataDir, 'evals'),
+		replica,
+		folder: join(own.dir, 'evals'),
 		observer: telemetry.agent
 	});
 	const drafts = await createDrafts({
@@ -228,7 +240,9 @@ async function createParts(
 		installer: parts.installer,
 		evals,
 		approvals,
-		folder: join(config.dataDir, 'evals'),
+		exclusively,
+		replica,
+		folder: join(own.dir, 'evals'),
 		editor: { ...parts, config },
 		async modelOf(conversationId) {
 			const choice = conversationId === null ? null : await store.runs.choiceOf(conversationId);
@@ -246,8 +260,12 @@ async function createParts(
 		},
 		log
 	});
-	const questions = createQuestions();
-	const runner = new Runner({
+	const questions: Questions = createQuestions({
+		replica,
+		find: (conversationId, id) => runner.questionElsewhere(conversationId, id),
+		handOver: (conversationId, id, reply) => runner.replyElsewhere(conversationId, id, reply)
+	});
+	const runner: Runner = new Runner({
 		...turns,
 		takeover: config.takeover,
 		leases: telemetry.leases,
@@ -276,10 +294,12 @@ async function createParts(
 		presets,
 		compactions: createCompactionSeal(parts.keyFor('compaction')),
 		files,
-		folderOf
+		folderOf,
+		replica
 	};
 	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
+	runner.onReply(questions.onReply);
 	const outbox = createOutbox({ store, runner, changes });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await Promise.all([runner.recover(), responses.recover()]);
@@ -323,7 +343,8 @@ async function createParts(
 		...{ store, runner, workspaces, changes, skills, modes, log, isEnabled },
 		isKeyNeeded: login.isNeeded,
 		pushKey: parts.keyFor('a2a-push'),
-		pushHosts: config.a2aPushHosts
+		pushHosts: config.a2aPushHosts,
+		replica
 	});
 	await a2a.resume();
 	await replica.start();
@@ -333,7 +354,8 @@ async function createParts(
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
 			acp: (socket, onClosed) => acp.serve(socket, socket, onClosed)
 		},
-		config.dataDir
+		config.dataDir,
+		replica
 	);
 	return {
 		...parts,
@@ -375,6 +397,7 @@ async function createParts(
 			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();
+			await own.close();
 			await replica.close();
 			await telemetry.close();
 			await store.close();

@@ -24,10 +24,10 @@ afterEach(async () => {
 });
 
 /** Another process; resolves once it holds the folder. */
-async function holdElsewhere(): Promise<ChildProcess> {
+async function holdElsewhere(isShared = false): Promise<ChildProcess> {
 	const code = `
 		const { openDataFolder } = await import(${JSON.stringify(new URL('data-folder.ts', import.meta.url).href)});
-		const folder = openDataFolder(${JSON.stringify(dir)}, { info() {}, error: console.error });
+		const folder = openDataFolder(${JSON.stringify(dir)}, { info() {}, error: console.error }, { isShared: ${isShared} });
 		folder.tellAddress('http://127.0.0.1:4321');
 		console.log('held');
 		setInterval(() => folder, 1000);`;
@@ -63,6 +63,24 @@ describe('F14: one server for each data folder', () => {
 		expect(() => openDataFolder(dir, log)).toThrow(`process ${process.pid} (`);
 		first.close();
 		openDataFolder(dir, log).close();
+	});
+
+	test('those that share a database share it, and nobody else joins them, until the last one has gone', async () => {
+		const first = await holdElsewhere(true);
+		const second = openDataFolder(dir, log, { isShared: true });
+		const alone = () => openDataFolder(dir, log);
+		expect(alone).toThrow(DataFolderInUse);
+		expect(alone).toThrow('Servers with DATABASE_URL are using the data folder');
+		first.kill('SIGKILL');
+		await once(first, 'exit');
+		expect(alone).toThrow(DataFolderInUse);
+		second.close();
+		const last = alone();
+		const shared = () => openDataFolder(dir, log, { isShared: true });
+		expect(shared).toThrow(`process ${process.pid} (`);
+		last.close();
+		shared().close();
+		expect(logged).toEqual([]);
 	});
 
 	test('a place that can’t hold one is refused with the reason and what to do', () => {

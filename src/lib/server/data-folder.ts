@@ -1,9 +1,12 @@
-/** The data folder: private to this user, and used by one server at a time. */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+/** The data folder: private to this user, and used by one server at a time, or by several that share a Postgres. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { removeFolder } from './foreign-folders.ts';
 import type { Log } from './log.ts';
+import type { Replica } from './replica.ts';
 
 export interface DataFolder {
 	/** Records this server’s address once, for the error message of a second server. */
@@ -26,6 +29,8 @@ interface Holder {
 	program: string;
 	/** null while starting, or without an address. */
 	address: string | null;
+	/** One of several; this one started last. */
+	isShared?: boolean;
 }
 
 /** SQLite’s result code for a locked database. */
@@ -34,20 +39,22 @@ const BUSY = 5;
 /**
  * Creates and locks the folder, until `close` or the end of this process. The lock is the system’s, so no stale file can
  * remain; it works wherever SQLite’s locks do. Also sets the umask, so that nothing this process or its children create is
- * open to other users.
+ * open to other users. `isShared`: with others that say the same.
  * @throws DataFolderInUse
  */
-export function openDataFolder(dir: string, log: Log): DataFolder {
-	const release = take(dir);
+export function openDataFolder(dir: string, log: Log, { isShared = false } = {}): DataFolder {
+	const release = take(dir, isShared);
 	warnOfOpenFolder(dir, log);
 	const file = join(dir, 'server.json');
 	const tell = (address: string | null) => {
 		const program = basename(process.argv[1] ?? 'node');
-		const holder: Holder = { pid: process.pid, host: hostname(), program, address };
+		const holder: Holder = { pid: process.pid, host: hostname(), program, address, ...(isShared && { isShared }) };
+		const made = `${file}.${randomUUID()}`;
 		try {
-			writeFileSync(`${file}.new`, `${JSON.stringify(holder)}\n`);
-			renameSync(`${file}.new`, file);
+			writeFileSync(made, `${JSON.stringify(holder)}\n`);
+			renameSync(made, file);
 		} catch (error) {
+			rmSync(made, { force: true });
 			// The lock holds anyway.
 			log.error({ error: String(error) }, 'couldn’t record who uses the data folder');
 		}
@@ -64,18 +71,46 @@ export function openDataFolder(dir: string, log: Log): DataFolder {
 		close() {
 			if (isClosed) return;
 			isClosed = isTold = true;
-			rmSync(file, { force: true });
+			// Others may still be there, and have nothing else that tells of them.
+			if (!isShared) rmSync(file, { force: true });
 			release();
 		}
 	};
 }
 
+/** Folder of the server's own folders, if several share a data folder. */
+const SERVERS = 'servers';
+
+/**
+ * A folder that no other server uses: the data folder itself, or one in it that goes with this server. Also removes those
+ * of servers that have stopped.
+ */
+export async function openOwnFolder(dataDir: string, replica: Replica, log: Log) {
+	if (!replica.isShared) return { dir: dataDir, close: async () => undefined };
+	const nameOf = (id: string) => id.slice(0, 8);
+	const at = (name: string) => join(dataDir, SERVERS, name);
+	const remove = (name: string) =>
+		removeFolder(at(name)).catch((error: unknown) => {
+			log.error({ error: String(error), folder: at(name) }, 'couldn’t remove the folder of a server that has stopped');
+		});
+	const own = nameOf(replica.id);
+	mkdirSync(at(own), { recursive: true });
+	// Read in this order: each is told to the others before its folder is there.
+	const names = readdirSync(join(dataDir, SERVERS));
+	const live = new Set([...(await replica.live())].map(nameOf));
+	for (const name of names) if (name !== own && !live.has(name)) await remove(name);
+	replica.hear('gone', (ids) => {
+		for (const id of ids) if (nameOf(id) !== own) void remove(nameOf(id));
+	});
+	return { dir: at(own), close: () => remove(own) };
+}
+
 /** @throws Error if the folder can't be created or written */
-function take(dir: string): () => void {
+function take(dir: string, isShared: boolean): () => void {
 	try {
 		mkdirSync(dir, { recursive: true, mode: 0o700 });
 		process.umask(0o077);
-		return lock(dir);
+		return lock(dir, isShared);
 	} catch (error) {
 		if (error instanceof DataFolderInUse) throw error;
 		const reason = (error as Error).message;
@@ -86,14 +121,14 @@ function take(dir: string): () => void {
 }
 
 /**
- * Holds an exclusive transaction on an empty SQLite database. Only SQLite may open the file: closing any descriptor of it
- * would release the process’s locks.
+ * Holds a transaction on an empty SQLite database: an exclusive one, or one that reads, as any number can. Only SQLite may
+ * open the file: closing any descriptor of it would release the process’s locks.
  */
-function lock(dir: string): () => void {
+function lock(dir: string, isShared: boolean): () => void {
 	const database = new DatabaseSync(join(dir, 'server.lock'), { timeout: 0 });
 	try {
 		// Avoids an empty journal file.
-		database.exec('pragma journal_mode = memory; begin exclusive');
+		database.exec(`pragma journal_mode = memory; ${isShared ? READS : 'begin exclusive'}`);
 	} catch (error) {
 		database.close();
 		if ((error as { errcode?: number }).errcode !== BUSY) throw error;
@@ -102,10 +137,17 @@ function lock(dir: string): () => void {
 	return () => database.close();
 }
 
+/** A transaction takes its lock with the first statement. */
+const READS = 'begin; select count(*) from sqlite_schema';
+
 function describe(dir: string, holder: Holder | null): string {
 	const advice = 'Stop that server first, or choose another folder with DATA_DIR.';
 	if (!holder) return `Another server is using the data folder ${dir}. ${advice}`;
-	const { pid, host, program, address } = holder;
+	const { pid, host, program, address, isShared = false } = holder;
+	if (isShared) {
+		const hint = 'Stop all of them first, or choose another folder with DATA_DIR.';
+		return `Servers with DATABASE_URL are using the data folder ${dir}. ${hint}`;
+	}
 	const where = host === hostname() ? '' : ` on ${host}`;
 	const at = address === null ? '' : ` at ${address}`;
 	return `Another server is using the data folder ${dir}: process ${pid}${where} (${program})${at}. ${advice}`;

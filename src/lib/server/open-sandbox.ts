@@ -15,7 +15,7 @@ import { detectSandbox } from './sandbox/detect.ts';
 import { createSpawner } from './sandbox/launch/spawner.ts';
 import { createProcessSandbox } from './sandbox/process.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import { ownerOf, sweepLeftovers } from './sandbox/workspace.ts';
+import { ownerOf, type Sweep, sweepLeftovers } from './sandbox/workspace.ts';
 import type { ScriptCounts } from './store/script-jobs.ts';
 import type { Store } from './store/store.ts';
 import { createDispatch, type WorkersBackend } from './workers/dispatch.ts';
@@ -46,18 +46,23 @@ function openLauncher(log: Log) {
 }
 
 /**
- * On this machine. `among`: this start, and others beside it with the same data folder, whose processes go on.
+ * On this machine. `among`: this start, and others beside it with the same data folder, whose processes go on until they
+ * are gone.
  * @throws Error if the wanted backend doesn’t work here
  */
 export async function openSandbox(
 	{ dataDir, execution }: SandboxConfig,
 	log: Log,
-	among: { place?: string; startId?: string; live?: ReadonlySet<string> } = {}
+	among: { place?: string; startId?: string; live?: Sweep['live']; onGone?(sweep: () => void): void } = {}
 ): Promise<OpenSandbox> {
-	const { place = dataDir, startId = randomUUID(), live } = among;
+	const { place = dataDir, startId = randomUUID(), live, onGone } = among;
+	const left = { dataDir: place, startId, live };
 	const owner = ownerOf(place, startId);
-	const swept = await sweepLeftovers({ dataDir: place, startId, live });
-	if (swept > 0) log.info({ processes: swept }, 'stopped processes of an earlier start');
+	const sweep = async () => {
+		const swept = await sweepLeftovers(left);
+		if (swept > 0) log.info({ processes: swept }, 'stopped processes of a server that has stopped');
+	};
+	await sweep();
 	const launcher = openLauncher(log);
 	const { limits } = execution;
 	const images: ContainerImages = { one: execution.containerImage, allowed: execution.allowedImages };
@@ -75,10 +80,16 @@ export async function openSandbox(
 			createContainer: async () => {
 				const found = await findContainerRuntime(execution.containerRuntime, { launcher, host: process.env });
 				if (!found.runtime) throw new Error(found.reasons.join(' ') || 'docker and podman aren’t installed');
-				await sweepContainers(launcher, found.runtime, { dataDir: place, startId, live });
+				await sweepContainers(launcher, found.runtime, left);
 				runtime = found.runtime;
 				return createContainer(images);
 			}
+		});
+		onGone?.(() => {
+			const containers = runtime ? sweepContainers(launcher, runtime, left) : null;
+			void Promise.all([sweep(), containers]).catch((error: unknown) => {
+				log.error({ error: String(error) }, 'couldn’t stop what a stopped server has left');
+			});
 		});
 		return {
 			sandbox,

@@ -3,11 +3,12 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isServerTool } from '../shared/names.ts';
+import { onOthersChange } from './announcing.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
 import type { Installer } from './install/catalog-installer.ts';
-import { recoverSwaps } from './install/folder-swap.ts';
+import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
 import { installPlaces, ownedRoots } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
@@ -89,8 +90,15 @@ export async function openSkills(
 		log,
 		rooms,
 		replica,
+		ownDir,
 		watch
-	}: { log: Log; rooms: WorkspaceRooms; replica: Replica; watch(recorder: ExecutionRecorder): ExecutionRecorder }
+	}: {
+		log: Log;
+		rooms: WorkspaceRooms;
+		replica: Replica;
+		ownDir: string;
+		watch(recorder: ExecutionRecorder): ExecutionRecorder;
+	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
 	const endUnfinished = (bootId?: string) =>
@@ -103,7 +111,11 @@ export async function openSkills(
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
 	const box = execution.runsOnWorkers
 		? await openWorkersSandbox(config, log, { store, replica, key: keyFor(secretsKey, JOB_KEY) })
-		: await openSandbox(config, log);
+		: await openSandbox(config, log, {
+				...{ startId: replica.id, live: replica.live },
+				// Each server on this machine looks: the one that noticed may be elsewhere.
+				onGone: (sweep) => replica.hear('gone', sweep)
+			});
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const vault = createVault({ store: store.secrets, key: secretsKey });
 	const settings = await openSettings({
@@ -119,7 +131,7 @@ export async function openSkills(
 	});
 	const network = createNetworkAccess({
 		grants: store.networkGrants,
-		dataDir,
+		ownDir,
 		openReach: box.openReach,
 		isEnabled: execution.network
 	});
@@ -143,21 +155,25 @@ export async function openSkills(
 			folder: join(dataDir, 'environments'),
 			findPython: () => interpreters.python().catch(() => null),
 			target: () => lookup.foreignPython(),
-			environment: process.env
+			environment: process.env,
+			server: replica.isShared ? replica : undefined
 		}),
 		needsOf: (skill) => preflight.needsOf(skill),
 		skillIds() {
 			const { skills: ready, shadowed, broken } = skills.registry.snapshot();
 			return [...ready, ...shadowed, ...broken].map(skillIdOf);
 		},
-		onChange: () => revisions.note()
+		onChange: () => revisions.note(),
+		exclusively: replica.exclusively
 	});
 	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) =>
 		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
 	);
 	const owned = await ownedRoots(dataDir);
-	for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
+	await replica.exclusively(SWAPS, async () => {
+		for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
+	});
 	const skills = await createSkillsProvider([...folders, ...owned], {
 		handlers: await loadHandlers(execution.handlerModules),
 		maxRetries: config.skillsMaxRetries,
@@ -166,7 +182,7 @@ export async function openSkills(
 		sandbox: box.sandbox,
 		limits: execution.limits,
 		maxScripts: execution.maxScripts,
-		copies: { folder: join(dataDir, 'skill-copies'), maxBytes: execution.copiesBytes },
+		copies: { folder: join(ownDir, 'skill-copies'), maxBytes: execution.copiesBytes },
 		host: {
 			digestOf: trust.digestOf,
 			secretsOf: vault.secretsOf,
@@ -220,9 +236,26 @@ export async function openSkills(
 		recorder,
 		timeoutMs: execution.builtins.timeoutMs
 	});
+	const others = { replica, log };
+	onOthersChange(others, ['settings', 'secrets'], settings.readAgain);
+	onOthersChange(others, ['skillInstalls'], installs.readAgain);
+	onOthersChange(others, ['skillExecutions'], usage.readAgain);
+	onOthersChange(others, ['skillSettings', 'skillPins'], async () => {
+		await modes.readAgain();
+		revisions.note();
+	});
+	onOthersChange(others, ['trustedSkills', 'secrets', 'networkGrants', 'skillPackages'], () => revisions.note());
+	// A watcher may not see what another machine writes.
+	onOthersChange(others, ['skills'], async () => {
+		for (const root of await ownedRoots(dataDir)) await skills.registry.addRoot(root);
+		await skills.registry.reload();
+	});
+	skills.registry.onFiles(() => replica.tell('table', ['skills']));
 	const catalogs = createSources({ ...config.catalog, skillsmpKey: settings.skillsmpApiKey });
 	const installer = await createInstaller({
 		dataDir,
+		ownDir,
+		exclusively: replica.exclusively,
 		modes,
 		log,
 		needsOf: preflight.needsOf,
@@ -260,7 +293,7 @@ export async function openSkills(
 		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
 		recorder,
 		installer,
-		edits: createSkillEdits(installPlaces(dataDir).editsOf),
+		edits: createSkillEdits(installPlaces(dataDir).editsOf, { exclusively: replica.exclusively }),
 		catalogs,
 		async close() {
 			await packages.close();

@@ -1,15 +1,31 @@
 /** This server among others on the same Postgres: words between them, and who has stopped (decision 018). Alone with SQLite. */
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Notification } from 'pg';
+import { AppError } from '../shared/errors.ts';
+import { createLines, type Exclusively } from '../shared/in-turn.ts';
 import type { Log } from './log.ts';
 import { CHANNEL, type Replicas } from './store/replicas.ts';
 
 /**
  * What servers tell each other, with ids as words. `runs`: new events; `wants`: wishes for their owners; `lapsed`: runs without
- * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old; `jobs`: scripts for workers, or wishes
- * about them; `outputs`: news of those for servers.
+ * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old (`announcing.ts`); `gone`: servers that
+ * have stopped, also to the one that noticed; `responses`: new events of those in the background; `stops`: wishes that other
+ * work stops; `grant`: an answer that counts for a whole chat; `jobs`: scripts for workers, or wishes about them; `outputs`:
+ * news of those for servers.
  */
-export type Topic = 'runs' | 'wants' | 'lapsed' | 'conversation' | 'table' | 'jobs' | 'outputs';
+export type Topic =
+	| 'runs'
+	| 'wants'
+	| 'lapsed'
+	| 'conversation'
+	| 'table'
+	| 'gone'
+	| 'responses'
+	| 'stops'
+	| 'grant'
+	| 'jobs'
+	| 'outputs';
 
 export interface Replica {
 	/** This server start. */
@@ -24,6 +40,10 @@ export interface Replica {
 	hear(topic: Topic, listener: (words: readonly string[]) => void): void;
 	/** Called once, by one server, for each other that has stopped without saying so. */
 	onGone(listener: (id: string) => Promise<unknown>): void;
+	/** Ids of the servers that live, with this one. */
+	live(): Promise<ReadonlySet<string>>;
+	/** Among all servers. Its lock is lost with the connection to the database: after that, another may begin. */
+	exclusively: Exclusively;
 	/** Once all listeners are there. */
 	start(): Promise<void>;
 	close(): Promise<void>;
@@ -31,13 +51,16 @@ export interface Replica {
 
 /** For a server that has its database for itself. */
 export function soleReplica(): Replica {
+	const id = randomUUID();
 	return {
-		id: randomUUID(),
+		id,
 		isShared: false,
 		mayJudge: () => true,
 		tell: () => undefined,
 		hear: () => undefined,
 		onGone: () => undefined,
+		live: async () => new Set([id]),
+		exclusively: createLines(),
 		start: async () => undefined,
 		close: async () => undefined
 	};
@@ -52,6 +75,12 @@ const QUIET_MS = 5_000;
 const SILENT_SECONDS = 15;
 /** First key of our advisory locks; the second is a server's. */
 const LOCKS = 7;
+/** The same for work that one server does at a time; the second is a hash of its name. */
+const WORK_LOCKS = 8;
+/** How often a lock is tried that another server has. */
+const TRY_EVERY_MS = 50;
+/** How long work waits for the database. */
+const RECONNECT_MS = 30_000;
 
 interface SharedOptions {
 	/** A connection of its own: no pooler carries LISTEN and session locks. */
@@ -76,6 +105,34 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 	let timer: NodeJS.Timeout | undefined;
 	let looking: Promise<void> = Promise.resolve();
 	let lastBeat = -Infinity;
+
+	const tell: Replica['tell'] = (topic, words) => {
+		if (words.length === 0 || isClosed) return;
+		replicas.tell(`${id} ${topic}`, words).catch((error: unknown) => {
+			log.info({ topic, reason: String(error) }, 'Couldn’t tell the other servers');
+		});
+	};
+	const inLine = createLines();
+	/** Tries again and again: waiting for it in the database would hold up what else this connection is for. */
+	const lock = async (name: string): Promise<() => Promise<void>> => {
+		for (let lostAt: number | null = null; ; await delay(TRY_EVERY_MS)) {
+			const on = client;
+			if (!on) {
+				lostAt ??= performance.now();
+				if (!isClosed && performance.now() - lostAt < RECONNECT_MS) continue;
+				throw new AppError('unavailable', 'The server can’t reach its database. Try again in a moment.');
+			}
+			lostAt = null;
+			const { rows } = await on
+				.query<{ free: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as free', [WORK_LOCKS, name])
+				.catch(() => ({ rows: [] }));
+			if (rows[0]?.free !== true) continue;
+			return async () => {
+				// With its connection, a lock is gone.
+				await on.query('select pg_advisory_unlock($1, hashtext($2))', [WORK_LOCKS, name]).catch(() => undefined);
+			};
+		}
+	};
 
 	const hearAll = (): void => {
 		for (const each of listeners.values()) for (const listener of each) listener([]);
@@ -105,6 +162,8 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		if (isWorker ? noticed.has(gone) : !(await replicas.bury(gone))) return;
 		noticed.add(gone);
 		log.info({ server: gone }, 'Another server has stopped');
+		tell('gone', [gone]);
+		for (const listener of listeners.get('gone') ?? []) listener([gone]);
 		for (const listener of goneListeners) {
 			await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
 		}
@@ -156,18 +215,23 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		id,
 		isShared: true,
 		mayJudge: () => client !== null && performance.now() >= quietUntil,
-		tell(topic, words) {
-			if (words.length === 0 || isClosed) return;
-			replicas.tell(`${id} ${topic}`, words).catch((error: unknown) => {
-				log.info({ topic, reason: String(error) }, 'Couldn’t tell the other servers');
-			});
-		},
+		tell,
 		hear(topic, listener) {
 			listeners.set(topic, [...(listeners.get(topic) ?? []), listener]);
 		},
 		onGone(listener) {
 			goneListeners.push(listener);
 		},
+		live: () => replicas.live(),
+		exclusively: (name, work) =>
+			inLine(name, async () => {
+				const free = await lock(name);
+				try {
+					return await work();
+				} finally {
+					await free();
+				}
+			}),
 		async start() {
 			for (const gone of await replicas.unknown()) {
 				for (const listener of goneListeners) await listener(gone);

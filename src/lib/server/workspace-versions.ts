@@ -5,6 +5,7 @@ import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle 
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { FileVersion } from '../shared/api.ts';
+import { createLines, type Exclusively } from '../shared/in-turn.ts';
 import { parseJson } from '../shared/json.ts';
 import { ignoring, readInPieces, removeFolder } from './foreign-folders.ts';
 
@@ -67,19 +68,14 @@ export interface WorkspaceVersions {
 }
 
 /** `root`: a folder of the server's own, with one for each workspace by its name. */
-export function createWorkspaceVersions(root: string, maxBytes: number): WorkspaceVersions {
-	const lanes = new Map<string, Promise<unknown>>();
+export function createWorkspaceVersions(
+	root: string,
+	maxBytes: number,
+	exclusively: Exclusively = createLines()
+): WorkspaceVersions {
 	/** One after the other for each workspace. */
-	const inTurn = <Result>(name: string, work: (dir: string) => Promise<Result>): Promise<Result> => {
-		const turn = (lanes.get(name) ?? Promise.resolve()).then(() => work(join(root, name)));
-		const settled = turn
-			.catch(() => undefined)
-			.then(() => {
-				if (lanes.get(name) === settled) lanes.delete(name);
-			});
-		lanes.set(name, settled);
-		return turn;
-	};
+	const inTurn = <Result>(name: string, work: (dir: string) => Promise<Result>): Promise<Result> =>
+		exclusively(`file-versions ${name}`, () => work(join(root, name)));
 	return {
 		keep: (name, files) =>
 			inTurn(name, async (dir) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ListedFile, WorkspaceFile } from '../shared/api.ts';
 import { AppError } from '../shared/errors.ts';
+import type { Exclusively } from '../shared/in-turn.ts';
 import type { Log } from './log.ts';
 import { copyFolder, readInPieces, removeFolder, walkFiles } from './foreign-folders.ts';
 import { type HeldFolder, holdFolder, openInside, problemOnWindows } from './safe-path.ts';
@@ -55,6 +56,8 @@ export interface Workspaces {
 interface WorkspacesOptions {
 	/** Limit for all versions of one conversation together. */
 	versionBytes?: number;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively;
 	log?: Log;
 }
 
@@ -62,10 +65,10 @@ interface WorkspacesOptions {
 export function createWorkspaces(
 	dataDir: string,
 	rooms: WorkspaceRooms = createWorkspaceRooms(),
-	{ versionBytes = Infinity, log }: WorkspacesOptions = {}
+	{ versionBytes = Infinity, exclusively, log }: WorkspacesOptions = {}
 ): Workspaces {
 	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', workspaceName(conversationId));
-	const versions = createWorkspaceVersions(join(dataDir, 'file-versions'), versionBytes);
+	const versions = createWorkspaceVersions(join(dataDir, 'file-versions'), versionBytes, exclusively);
 	const walk = async (conversationId: string) => {
 		const found: { path: string; facts: Stats }[] = [];
 		for await (const file of walkFiles(rootOf(conversationId), LISTED)) {

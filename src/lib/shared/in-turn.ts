@@ -7,3 +7,22 @@ export function createLine() {
 		return done;
 	};
 }
+
+/** Runs work while no other of its name runs, in this process or, among several servers, in any of them. */
+export type Exclusively = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
+
+/** A line for each name, kept as long as there is work in it: for one process. */
+export function createLines(): Exclusively {
+	const lines = new Map<string, { enter: ReturnType<typeof createLine>; waiting: number }>();
+	return async (name, work) => {
+		const line = lines.get(name) ?? { enter: createLine(), waiting: 0 };
+		lines.set(name, line);
+		line.waiting += 1;
+		try {
+			return await line.enter(work);
+		} finally {
+			line.waiting -= 1;
+			if (line.waiting === 0) lines.delete(name);
+		}
+	};
+}

@@ -19,6 +19,7 @@ import { requireSkill } from '../skill-admin/skill-details.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
+import { type Replica, soleReplica } from '../replica.ts';
 import type { Store } from '../store/store.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -56,6 +57,8 @@ export interface DraftParts extends TrialParts, SavingParts {
 	modelOf(conversationId: string | null): Promise<Model | null>;
 	/** Values of the skills’ variables by name: never part of a skill. */
 	secrets(): Promise<KnownSecrets>;
+	/** Default: this server is alone. */
+	replica?: Replica;
 	log: Log;
 }
 
@@ -107,7 +110,7 @@ const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Also ends what a killed server left: the rules' draft is there. */
 export async function createDrafts(parts: DraftParts): Promise<Drafts> {
-	const { store, workspaces, installer, editor, log } = parts;
+	const { store, workspaces, installer, editor, log, replica = soleReplica() } = parts;
 	const { skillDrafts } = store;
 	const writing = new Map<string, Writing>();
 	const trials = createTrials(parts);
@@ -132,7 +135,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		throw changedElsewhere();
 	};
 	const shown = (draft: StoredDraft): SkillDraft => {
-		const { files, earlier, baseFiles: _baseFiles, ...rest } = draft;
+		const { files, earlier, baseFiles: _baseFiles, writer: _writer, ...rest } = draft;
 		const job = writing.get(draft.id);
 		const progress = job
 			? job.characters > 0
@@ -204,6 +207,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			id: randomUUID(),
 			name: nameOf(made.files),
 			state: model && task ? 'writing' : 'ready',
+			writer: replica.id,
 			revision: 1,
 			model: null,
 			replaced: [...hider.hidden],
@@ -310,12 +314,20 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	for (const { id, state, updatedAt } of await skillDrafts.list()) {
 		if (state === 'discarded' && Date.parse(updatedAt) < Date.now() - KEPT_MS) await skillDrafts.remove(id);
 	}
-	const interrupted = (await skillDrafts.list()).filter(({ state }) => state === 'writing');
-	for (const draft of interrupted) {
-		const left = isByRules(draft) ? 'What you see was made by rules.' : 'Nothing was changed.';
-		const problem = `The server stopped while the model was writing. ${left}`;
-		await put(draft, { state: 'ready', problem: withProblem(draft, problem) });
-	}
+	const endInterrupted = async (isLeft: (writer: string) => boolean): Promise<void> => {
+		for (const draft of await skillDrafts.list()) {
+			if (draft.state !== 'writing' || !isLeft(draft.writer ?? '')) continue;
+			const left = isByRules(draft) ? 'What you see was made by rules.' : 'Nothing was changed.';
+			const problem = `The server stopped while the model was writing. ${left}`;
+			// Somebody may be faster.
+			await put(draft, { state: 'ready', problem: withProblem(draft, problem) }).catch((error: unknown) => {
+				if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+			});
+		}
+	};
+	const live = replica.isShared ? await replica.live() : new Set();
+	await endInterrupted((writer) => !live.has(writer));
+	replica.onGone((id) => endInterrupted((writer) => writer === id));
 
 	return {
 		list,
@@ -354,7 +366,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			}
 			requireTurn();
 			const what = await nextTask(before, wish);
-			const draft = await put(before, { state: 'writing', problem: null });
+			const draft = await put(before, { state: 'writing', problem: null, writer: replica.id });
 			beginWriting(id, model, what);
 			return shown(draft);
 		},
@@ -362,7 +374,10 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			const job = writing.get(id);
 			job?.stop.abort();
 			await job?.done;
-			return shown(await requireDraft(id));
+			const draft = await requireDraft(id);
+			if (job || draft.state !== 'writing') return shown(draft);
+			// Another server's: what its model still writes counts for nothing.
+			return shown(await put(draft, { state: 'ready' }));
 		},
 		async review(id, signal) {
 			const draft = await requireDraft(id);

@@ -5,8 +5,9 @@ import { chmod, cp, lchown, lstat, mkdir, readdir, readFile, realpath, rm, write
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../shared/errors.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import { ignoring } from '../foreign-folders.ts';
-import { swapFolder } from '../install/folder-swap.ts';
+import { SWAPS, swapFolder } from '../install/folder-swap.ts';
 import { diskError } from '../install/staging-folder.ts';
 import type { Installer } from '../install/catalog-installer.ts';
 import { requireInRoot } from '../skill-admin/skill-diagnosis.ts';
@@ -21,11 +22,13 @@ import { bytesOf, fetchOf, isHeld } from './draft-files.ts';
 export interface SavingParts {
 	store: Pick<Store, 'skillInstalls'>;
 	installer: Pick<Installer, 'install'>;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively | undefined;
 	/** To place skills, and to change those in the skills’ folders. */
 	editor: SkillEditorParts & Parameters<typeof placeSkill>[0];
 }
 
-export function createSaving({ store, installer, editor }: SavingParts) {
+export function createSaving({ store, installer, exclusively = createLines(), editor }: SavingParts) {
 	const skillWith = (isIt: (skill: Skill) => boolean): Skill | null => {
 		const { skills, shadowed } = editor.skills.registry.snapshot();
 		return [...skills, ...shadowed].find(isIt) ?? null;
@@ -46,19 +49,21 @@ export function createSaving({ store, installer, editor }: SavingParts) {
 		const paths = [...new Set([...Object.keys(now), ...wanted.keys()])];
 		const changed = paths.filter((path) => now[path] !== digestIn(wanted, path));
 		if (changed.length === 0) return;
-		await swapFolder(root, dir, async (made) => {
-			await copyOfSkill(dir, made);
-			for (const path of changed) await change(made, path, wanted.get(path) ?? null);
-			const edits = changed.map(async (path) => {
-				const after = digestIn(wanted, path) ?? null;
-				return { path, before: path in now ? await keptFile(join(dir, path)) : null, after };
+		const swap = () =>
+			swapFolder(root, dir, async (made) => {
+				await copyOfSkill(dir, made);
+				for (const path of changed) await change(made, path, wanted.get(path) ?? null);
+				const edits = changed.map(async (path) => {
+					const after = digestIn(wanted, path) ?? null;
+					return { path, before: path in now ? await keptFile(join(dir, path)) : null, after };
+				});
+				const kept = await Promise.all(edits);
+				if (!isDeepStrictEqual(await digestsOf(base), now)) {
+					throw new AppError('conflict', 'Somebody has just changed the skill. Nothing was saved.');
+				}
+				await editor.edits.keep(base.dir, kept, 'draft');
 			});
-			const kept = await Promise.all(edits);
-			if (!isDeepStrictEqual(await digestsOf(base), now)) {
-				throw new AppError('conflict', 'Somebody has just changed the skill. Nothing was saved.');
-			}
-			await editor.edits.keep(base.dir, kept, 'draft');
-		}).catch((error: unknown) => {
+		await exclusively(SWAPS, swap).catch((error: unknown) => {
 			throw diskError(error);
 		});
 		await editor.skills.registry.reload();

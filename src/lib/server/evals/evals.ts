@@ -16,6 +16,8 @@ import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
 import { loadFolder } from '../skills/read/skill-loader.ts';
 import type { Skill } from '../skills/types.ts';
+import { type Replica, soleReplica } from '../replica.ts';
+import { createStopWishes } from '../stop-wishes.ts';
 import type { Store } from '../store/store.ts';
 import type { AnswerParts, AskedSide, EvalModel } from './answer.ts';
 import { readEvals, type EvalCase } from './evals-file.ts';
@@ -101,8 +103,10 @@ export interface EvalsParts {
 	approvals: Pick<ApprovalPolicy, 'isTrusted' | 'request'>;
 	/** False while skills are turned off (E11). */
 	isEnabled: () => boolean;
-	/** Absolute path of a folder of its own, emptied at the start. */
+	/** Absolute path of a folder that no other server uses, emptied at the start. */
 	folder: string;
+	/** Default: this server is alone. */
+	replica?: Replica;
 	observer?: AnswerParts['observer'];
 	log: Log;
 }
@@ -119,15 +123,25 @@ interface Active {
 	ended: Promise<void>;
 }
 
-/** Also ends runs that an earlier server left behind. */
+/** Also ends runs that a server which has stopped left behind. */
 export async function createEvals(parts: EvalsParts): Promise<Evals> {
-	const { store, skills, modes, approvals, log } = parts;
-	await store.evalRuns.endUnfinished(STOPPED, now());
+	const { store, skills, modes, approvals, log, replica = soleReplica() } = parts;
+	const endLeft = (bootId?: string) => store.evalRuns.endUnfinished(STOPPED, now(), bootId);
+	if (!replica.isShared) await endLeft();
+	replica.onGone(endLeft);
 	await removeFolder(parts.folder);
 	const active = new Map<string, Active>();
 	/** Skills whose run is about to start. */
 	const starting = new Set<string>();
 	let isClosed = false;
+	const wishes = createStopWishes(
+		{ replica, log },
+		{
+			...store.evalRuns,
+			hasWork: () => active.size > 0,
+			stop: (id) => active.get(id)?.controller.abort()
+		}
+	);
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
 	/** With the skills that it declares it needs, as far as they are on. */
@@ -199,7 +213,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	};
 
 	const begin = async (run: EvalRun, plan: EvalPlan): Promise<EvalRun> => {
-		await store.evalRuns.put(run);
+		await store.evalRuns.put(run, replica.id);
 		await store.evalRuns.removeOlder(run.skillId, MAX_LISTED);
 		// The next start ends this run.
 		if (isClosed) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
@@ -268,13 +282,17 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	const alone = async (skill: Skill, work: () => Promise<EvalRun>): Promise<EvalRun> => {
 		const skillId = skillIdOf(skill);
 		const isRunning = [...active.values()].some(({ run }) => run.skillId === skillId);
-		if (isRunning || starting.has(skillId)) {
-			throw new AppError('conflict', `The evals of “${skill.name}” are already running.`, {
-				hint: 'Wait until they’re done, or stop them.'
-			});
-		}
+		const refuse = () => {
+			const hint = 'Wait until they’re done, or stop them.';
+			throw new AppError('conflict', `The evals of “${skill.name}” are already running.`, { hint });
+		};
+		if (isRunning || starting.has(skillId)) refuse();
 		starting.add(skillId);
-		return work().finally(() => starting.delete(skillId));
+		const begin = async () => {
+			if (replica.isShared && (await store.evalRuns.isRunningElsewhere(skillId, replica.id))) refuse();
+			return work();
+		};
+		return replica.exclusively(`evals ${skillId}`, begin).finally(() => starting.delete(skillId));
 	};
 
 	return {
@@ -361,11 +379,14 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			const entry = active.get(runId);
 			entry?.controller.abort();
 			await entry?.ended;
-			return run;
+			if (entry || run.state !== 'running') return run;
+			await wishes.stop(runId);
+			return requireRun(id, runId);
 		},
 
 		async close() {
 			isClosed = true;
+			wishes.close();
 			const all = [...active.values()];
 			for (const { controller } of all) controller.abort(new Error(STOPPED));
 			await Promise.all(all.map(({ ended }) => ended));

@@ -69,7 +69,7 @@ describe('what is refused', () => {
 		const wrong = rig.installer.confirm(staged.id, { ...CHOICE, paths: ['../pdf'] });
 		await expect(wrong).rejects.toMatchObject({ code: 'invalid_input' });
 		await expect(rig.installer.confirm('none', CHOICE)).rejects.toMatchObject({ code: 'not_found' });
-		expect(() => rig.installer.staged('none')).toThrow('This installation has expired or doesn’t exist');
+		await expect(rig.installer.staged('none')).rejects.toThrow('This installation has expired or doesn’t exist');
 		await expect(rig.installer.discard('none')).rejects.toMatchObject({ code: 'not_found' });
 		// What was refused can be confirmed with another choice.
 		expect((await rig.installer.confirm(staged.id, CHOICE)).installed).toHaveLength(1);
@@ -105,11 +105,11 @@ describe('staging', () => {
 			['SKILL.md', 'string'],
 			['tools.json', 'string']
 		]);
-		expect(rig.installer.staged(id).skills).toEqual(skills);
+		expect((await rig.installer.staged(id)).skills).toEqual(skills);
 		expect(rig.identities()).toEqual([]);
 		await rig.installer.discard(id);
 		expect(await rig.list('staging')).toEqual([]);
-		expect(() => rig.installer.staged(id)).toThrow();
+		await expect(rig.installer.staged(id)).rejects.toThrow();
 	});
 
 	it('E20: several skills are staged together, and the chosen ones are installed', async () => {
@@ -135,7 +135,7 @@ describe('staging', () => {
 		try {
 			const first = await clocked.stage(skillOf('pdf'));
 			for (let count = 0; count < 20; count += 1) await clocked.stage(skillOf('pdf'));
-			expect(() => clocked.installer.staged(first.id)).toThrow();
+			await expect(clocked.installer.staged(first.id)).rejects.toThrow();
 			expect((await clocked.list('staging')).filter((path) => !path.includes('/'))).toHaveLength(20);
 			time += 3_600_000;
 			await clocked.stage(skillOf('pdf'));

@@ -26,7 +26,7 @@ export interface Installer {
 	/** Fetches and checks without installing, for the owner `apiKeyId`. @throws AppError as `SourceFetcher.fetch`; `invalid_input` without a skill */
 	stage(what: InstallSource | Fetch, options: { apiKeyId?: string; signal: AbortSignal }): Promise<StagedInstall>;
 	/** @throws AppError `not_found`, also once expired */
-	staged(id: string): StagedInstall;
+	staged(id: string): Promise<StagedInstall>;
 	/** @throws AppError `not_found` */
 	discard(id: string): Promise<void>;
 	/**

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLine, createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { DefinedTool } from '../../shared/install.ts';
 import { CHAT_SOURCE } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
@@ -23,7 +23,7 @@ import { scanFiles } from '../trust/scan/scan.ts';
 import { changesOf, keptFiles, type Trust } from '../trust/trust.ts';
 import type { Fetch, Installer } from './catalog-installer.ts';
 import { definitionsAt, digestOf, entriesOf, type Plan } from './definitions.ts';
-import { swapFolder } from './folder-swap.ts';
+import { SWAPS, swapFolder } from './folder-swap.ts';
 import { fetchFiles } from './sources/upload.ts';
 import { findingsShown } from './skill-requests.ts';
 
@@ -37,6 +37,8 @@ export interface DefinedToolsOptions {
 	/** Names of tools that are the server's. */
 	isReserved: IsReserved;
 	isEnabled(): boolean;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively;
 	/** ISO 8601. */
 	now(): string;
 }
@@ -92,7 +94,7 @@ export interface DefinedTools {
 const MAX_TOOLS = 50;
 
 export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
-	const { folderOf, registry, installer, trust, store, isEnabled, now } = options;
+	const { folderOf, registry, installer, trust, store, isEnabled, now, exclusively = createLines() } = options;
 	const isReserved: IsReserved = (name) => isBuiltInTool(name) || options.isReserved(name);
 	const inTurn = createLine();
 
@@ -145,11 +147,13 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 		const root = folderOf(conversationId);
 		const dir = join(root, skill);
 		const source = sourceOf(conversationId);
-		await swapFolder(root, dir, async (staging) => {
-			await writeFiles(staging, files);
-			const subject = { source, name: skill, root, dir: staging, version: VERSION };
-			await trust.trust(subject, digestOf(files), now());
-		});
+		await exclusively(SWAPS, () =>
+			swapFolder(root, dir, async (staging) => {
+				await writeFiles(staging, files);
+				const subject = { source, name: skill, root, dir: staging, version: VERSION };
+				await trust.trust(subject, digestOf(files), now());
+			})
+		);
 	};
 	const drop = async (skill: Skill): Promise<void> => {
 		await removeFolder(skill.dir);

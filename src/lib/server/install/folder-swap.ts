@@ -9,6 +9,8 @@ import { namesIn } from './install-context.ts';
 
 /** Hidden, so that it isn’t read as a skill. */
 const MARK = '.swap-';
+/** Name of the work that servers with the same folders do one at a time: swaps, and what puts them back. */
+export const SWAPS = 'folder-swaps';
 
 /**
  * `within` holds the folder, on the same file system; `recoverSwaps` looks there. The folder may not exist yet.

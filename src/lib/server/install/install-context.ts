@@ -100,14 +100,15 @@ export interface InstallPlaces {
 	editsOf(dir: string): string;
 }
 
-export function installPlaces(dataDir: string): InstallPlaces {
+/** `ownDir`: on the same file system. */
+export function installPlaces(dataDir: string, ownDir = dataDir): InstallPlaces {
 	const [kept, trash] = [join(dataDir, 'kept'), join(dataDir, 'trash')];
 	const rootOf = (owner: string): SkillRoot => {
 		const label = owner === SYSTEM ? undefined : ownerOf(owner);
 		return label === undefined ? { path: join(dataDir, 'skills'), source: INSTALLED } : ownedRoot(dataDir, label);
 	};
 	return {
-		staging: join(dataDir, 'staging'),
+		staging: join(ownDir, 'staging'),
 		lockFile: join(dataDir, 'skills-lock.json'),
 		rootOf,
 		placeOf: (owner, name, version) => join(rootOf(owner).path, `${name}@${version}`),

@@ -1,9 +1,9 @@
 /** The installer: changes run one at a time, each updating library, records and lock file (E4–E9, E20, E28). */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type {
 	CustomSkill,
 	InstallConfirm,
@@ -32,7 +32,8 @@ import { recoverInstalls } from './placing.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
-import { createStagedInstalls, stageInstall } from './staging.ts';
+import { createStagedInstalls, createStagedShelf } from './staged-installs.ts';
+import { stageInstall } from './staging.ts';
 import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
@@ -42,6 +43,10 @@ export interface InstallerOptions extends Pick<
 	'store' | 'registry' | 'log' | 'needsOf' | 'siblingsOf'
 > {
 	dataDir: string;
+	/** A folder that no other server uses. Default: the data folder. */
+	ownDir?: string;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively;
 	modes: StoredSkillModes;
 	sources: SourceFetcher;
 	/** Milliseconds since 1970. */
@@ -54,6 +59,8 @@ export interface InstallerOptions extends Pick<
 export async function createInstaller(options: InstallerOptions): Promise<Installer> {
 	const {
 		dataDir,
+		ownDir = dataDir,
+		exclusively = createLines(),
 		sources,
 		now = Date.now,
 		uptime = () => performance.now(),
@@ -64,12 +71,14 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		needsOf,
 		siblingsOf
 	} = options;
-	const places = installPlaces(dataDir);
+	const places = installPlaces(dataDir, ownDir);
 	const context: InstallContext = { store, registry, modes, log, needsOf, siblingsOf, places, now };
-	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
+	const shelf = ownDir === dataDir ? null : createStagedShelf(dirname(ownDir));
+	const remove = ({ dir }: { dir: string }) => removeQuietly(dir, context);
+	const staged = createStagedInstalls({ now, uptime, remove, shelf });
 	const knownRoots = new Set<string>();
 
-	const inTurn = createLine();
+	const inTurn = <T>(work: () => Promise<T>): Promise<T> => exclusively('installs', work);
 	/** Runs changes one at a time: of two at once, neither would know what it replaces. */
 	const change = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onDisk(work()));
 	const addRoots = async (owners: Iterable<string>): Promise<void> => {
@@ -92,10 +101,10 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	const confirm = (id: string, choice: InstallConfirm): Promise<InstallOutcome> =>
 		change(async () => {
-			const taken = staged.take(id);
-			const { records, skipped } = await placeStaged(context, taken, choice).catch((error: unknown) => {
+			const taken = await staged.take(id);
+			const { records, skipped } = await placeStaged(context, taken, choice).catch(async (error: unknown) => {
 				// The user may choose differently.
-				staged.putBack(taken);
+				await staged.putBack(taken);
 				throw error;
 			});
 			await staged.drop(taken);
@@ -116,7 +125,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		try {
 			return await confirm(id, choice);
 		} catch (error) {
-			await staged.drop(staged.take(id));
+			await staged.drop(await staged.take(id));
 			throw error;
 		}
 	};
@@ -133,15 +142,18 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		});
 
 	for (const { path } of await ownedRoots(dataDir)) knownRoots.add(path);
-	await recoverInstalls(context);
-	await purgeExpired(context);
-	await settle();
+	// What others are just placing isn't left behind.
+	await inTurn(async () => {
+		await recoverInstalls(context);
+		await purgeExpired(context);
+		await settle();
+	});
 
 	return {
 		stage,
-		staged: (id) => staged.get(id).shown,
+		staged: async (id) => (await staged.get(id)).shown,
 		async discard(id) {
-			await staged.drop(staged.take(id));
+			await staged.drop(await staged.take(id));
 		},
 		confirm,
 		install,

@@ -32,7 +32,7 @@ it('E20: what was staged is gone after a start', async () => {
 	await mkdir(join(rig.dataDir, 'staging', 'left'), { recursive: true });
 	await restart();
 	expect(await rig.list('staging')).toEqual([]);
-	expect(() => rig.installer.staged(id)).toThrow();
+	await expect(rig.installer.staged(id)).rejects.toThrow();
 });
 
 it('E20: a record whose folder was not placed yet is taken back', async () => {

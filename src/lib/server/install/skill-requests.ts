@@ -126,7 +126,7 @@ export function createSkillRequests(options: SkillRequestOptions) {
 		const known = earlier?.install?.stagedId;
 		if (known !== undefined) {
 			try {
-				return installer.staged(known);
+				return await installer.staged(known);
 			} catch (error) {
 				if (!(error instanceof AppError)) throw error;
 			}

@@ -9,6 +9,7 @@ import { changesOf, keptFiles } from '../trust/trust.ts';
 import type { Fetch, FetchedSkills } from './catalog-installer.ts';
 import { findSkillFolders, type Inspection, inspectSkill } from './inspection.ts';
 import { hasSecrets, inLibrary, installationsOf, type InstallContext, isSameOrigin } from './install-context.ts';
+import type { StagedInstalls } from './staged-installs.ts';
 import { createStagingFolder, diskError, type StagingFolder } from './staging-folder.ts';
 import { usedInstallation } from './versions.ts';
 
@@ -63,9 +64,10 @@ export async function stageInstall(
 			throw new AppError('invalid_input', 'No skill found. A skill is a folder with a SKILL.md.');
 		}
 		const id = randomUUID();
-		return await stagedInstalls.add(id, (times) => {
+		const made = (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => {
 			return { shown: { id, ...times, skills, notes: [...new Set(notes)] }, folder, inspections };
-		});
+		};
+		return await stagedInstalls.add(id, made, { isShown });
 	} catch (error) {
 		await folder.remove().catch((failure: unknown) => {
 			context.log.error({ error: String(failure) }, 'couldn’t remove a staging folder; the next start will');
@@ -156,87 +158,4 @@ function fitted(skill: StagedSkill, room: number): { shown: StagedSkill; left: n
 	const files = skill.files.map((file) => ({ ...file, text: take(file.text) }));
 	const changes = skill.changes?.map((change) => ({ ...change, diff: take(change.diff) })) ?? null;
 	return { shown: { ...skill, files, changes }, left };
-}
-
-// Staged installs waiting for confirmation: in memory, at most 20, for an hour (E20).
-
-const LIFETIME_MS = 60 * 60 * 1000;
-const MAX_STAGED = 20;
-
-export interface Staged {
-	shown: StagedInstall;
-	folder: StagingFolder;
-	inspections: ReadonlyMap<string, Inspection>;
-	/** Expiry, in milliseconds of the monotonic clock. */
-	until: number;
-}
-
-export type StagedInstalls = ReturnType<typeof createStagedInstalls>;
-
-export function createStagedInstalls(options: {
-	/** Milliseconds since 1970. */
-	now(): number;
-	/** Monotonic clock, in milliseconds. */
-	uptime(): number;
-	remove(folder: StagingFolder): Promise<void>;
-}) {
-	const { now, uptime, remove } = options;
-	const kept = new Map<string, Staged>();
-	let timer: NodeJS.Timeout | undefined;
-
-	const isOver = ({ until }: Staged) => until <= uptime();
-	const sweep = async () => {
-		const over = [...kept.values()].filter(isOver);
-		for (const { shown } of over) kept.delete(shown.id);
-		await Promise.all(over.map(({ folder }) => remove(folder)));
-	};
-	/** @throws AppError `not_found`, also once expired */
-	const get = (id: string): Staged => {
-		const staged = kept.get(id);
-		if (!staged || isOver(staged)) {
-			const hint = 'Start it again.';
-			throw new AppError('not_found', 'This installation has expired or doesn’t exist.', { hint });
-		}
-		return staged;
-	};
-	return {
-		/** Drops the oldest if there are too many. */
-		async add(
-			id: string,
-			make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
-		): Promise<StagedInstall> {
-			await sweep();
-			const createdAt = now();
-			const { shown, ...rest } = make({
-				createdAt: new Date(createdAt).toISOString(),
-				expiresAt: new Date(createdAt + LIFETIME_MS).toISOString()
-			});
-			kept.set(id, { shown, ...rest, until: uptime() + LIFETIME_MS });
-			const [oldest] = kept.values();
-			if (oldest && kept.size > MAX_STAGED) {
-				kept.delete(oldest.shown.id);
-				await remove(oldest.folder);
-			}
-			clearTimeout(timer);
-			timer = setTimeout(() => void sweep(), LIFETIME_MS + 1000).unref();
-			return shown;
-		},
-		get,
-		/** Removes it from the list. @throws AppError `not_found` */
-		take(id: string): Staged {
-			const staged = get(id);
-			kept.delete(id);
-			return staged;
-		},
-		/** Undoes `take`. */
-		putBack: (staged: Staged) => void kept.set(staged.shown.id, staged),
-		/** Deletes its folder, if still there. */
-		drop: ({ folder }: Staged) => remove(folder),
-		async close() {
-			clearTimeout(timer);
-			const folders = [...kept.values()].map(({ folder }) => folder);
-			kept.clear();
-			await Promise.all(folders.map(remove));
-		}
-	};
 }

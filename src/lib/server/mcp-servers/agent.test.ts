@@ -185,11 +185,11 @@ describe('E36: what a server asks during a call', () => {
 		expect((await rig.runner.current(await rig.answer(runId))).parts).toMatchObject([
 			{ status: 'running', questions: [{ id, server: 'demo', message: 'When would you like to come?' }] }
 		]);
-		expect(() => rig.questions.reply('other', id, { action: 'accept', content })).toThrow('no longer open');
+		await expect(rig.questions.reply('other', id, { action: 'accept', content })).rejects.toThrow('no longer open');
 		const wrong = { action: 'accept' as const, content: { ...content, guests: 9 } };
-		expect(() => rig.questions.reply('c', id, wrong)).toThrow('“guests” must be at most 8.');
-		rig.questions.reply('c', id, { action: 'accept', content: { ...content, more: 'x' } });
-		expect(() => rig.questions.reply('c', id, { action: 'decline' })).toThrow('no longer open');
+		await expect(rig.questions.reply('c', id, wrong)).rejects.toThrow('“guests” must be at most 8.');
+		await rig.questions.reply('c', id, { action: 'accept', content: { ...content, more: 'x' } });
+		await expect(rig.questions.reply('c', id, { action: 'decline' })).rejects.toThrow('no longer open');
 		const events = await rig.events(runId);
 		expect(sent(1)).toContain('Told: {\\"action\\":\\"accept\\"');
 		const own = events.filter(({ event }) => event.type === 'CUSTOM' && /^tool\./.test(event.name));
@@ -205,7 +205,7 @@ describe('E36: what a server asks during a call', () => {
 		const { id } = await question(runId);
 		await rig.runner.stop(runId);
 		expect((await rig.answer(runId)).parts[0]).toMatchObject({ status: 'cancelled' });
-		expect(() => rig.questions.reply('c', id, { action: 'decline' })).toThrow('no longer open');
+		await expect(rig.questions.reply('c', id, { action: 'decline' })).rejects.toThrow('no longer open');
 		const { runId: next } = await rig.ask('again');
 		await question(next);
 		await rig.runner.close();
@@ -224,7 +224,7 @@ describe('E36: what a server asks during a call', () => {
 		const { id, sample } = await question(runId);
 		expect(sample).toEqual({ prompt: '[instructions]\nBe brief.\n\n[user]\nWhat is 6 times 7?', maxTokens: 4_096 });
 		expect(rig.server.requests).toHaveLength(1);
-		rig.questions.reply('c', id, { action: 'accept' });
+		await rig.questions.reply('c', id, { action: 'accept' });
 		await rig.events(runId);
 		const { body } = rig.server.requests[1]!;
 		expect(body).toMatchObject({ instructions: 'Be brief.', max_output_tokens: 4_096 });
@@ -240,14 +240,14 @@ describe('E36: what a server asks during a call', () => {
 		await start([call('mcp__demo__think'), text('42'), text('A.'), call('mcp__demo__think'), text('43'), text('B.')]);
 		await connect('auto');
 		const { runId } = await rig.ask('think');
-		rig.questions.reply('c', (await question(runId)).id, { action: 'accept', forChat: true });
+		await rig.questions.reply('c', (await question(runId)).id, { action: 'accept', forChat: true });
 		await rig.events(runId);
 		const { runId: next, list } = await rig.run('again');
 		expect((await step(next, 0))?.questions).toBeUndefined();
 		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
 		rig.server.push(call('mcp__demo__think'), text('Denied.'));
 		const { runId: other } = await rig.ask('think', { conversationId: 'other' });
-		rig.questions.reply('other', (await question(other)).id, { action: 'decline' });
+		await rig.questions.reply('other', (await question(other)).id, { action: 'decline' });
 		await rig.events(other);
 		expect(sent(7)).toContain('It wasn’t allowed to ask the model.');
 		expect(servers.get('demo').status.state).toBe('connected');
@@ -258,10 +258,10 @@ describe('E36: what a server asks during a call', () => {
 		await connect('auto');
 		const { runId } = await rig.ask('book');
 		const { id } = await question(runId);
-		expect(() => rig.questions.reply('c', id, { action: 'accept', content, forChat: true })).toThrow(
+		await expect(rig.questions.reply('c', id, { action: 'accept', content, forChat: true })).rejects.toThrow(
 			'only answer this once'
 		);
-		rig.questions.reply('c', id, { action: 'cancel' });
+		await rig.questions.reply('c', id, { action: 'cancel' });
 		await rig.events(runId);
 	});
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../../shared/errors.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLine, type Exclusively } from '../../shared/in-turn.ts';
 import {
 	type McpServer,
 	mcpServerName,
@@ -29,6 +29,8 @@ export interface McpServersOptions extends Pick<
 	vault: Vault;
 	/** Each program has its own folder in it. */
 	dataDir: string;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively;
 	/** Wait in milliseconds after a number of consecutive failures. */
 	delayMs?: (failures: number) => number;
 	/** How long an authorization server may take to revoke a sign-in. */
@@ -52,6 +54,8 @@ export interface McpServers {
 	completeSignIn(name: string, answer: SignInAnswer): Promise<McpServer>;
 	/** Forgets it, connects again without, and has it revoked. @throws AppError not_found */
 	signOut(name: string): Promise<McpServer & { notRevoked: string | null }>;
+	/** Connects anew where another of several servers has changed something. */
+	readAgain(): Promise<void>;
 	/** The tools of a conversation, without waiting for servers. */
 	tools(offer: { only?: readonly string[] | undefined }): McpTools;
 	/** Connects to servers that a client brings for its session; they aren't stored, and each call asks. */
@@ -77,13 +81,15 @@ interface Entry {
 	/** null while off. */
 	connection: Connection | null;
 	signIn: McpServer['signIn'];
+	/** What it was placed with: other servers may have changed it. */
+	mark: string;
 }
 
 /** Starts to connect the stored servers, without waiting for them. */
 export async function openMcpServers(options: McpServersOptions): Promise<McpServers> {
 	const { store, vault, dataDir, delayMs } = options;
 	const secrets = createServerValues(vault);
-	const signIns = createSignIns(vault, idOf, { revokeMs: options.revokeMs });
+	const signIns = createSignIns(vault, idOf, options);
 	const entries = new Map<string, Entry>();
 	const ending = new Set<Promise<unknown>>();
 	/** Of servers that aren't stored. */
@@ -91,10 +97,13 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	/** Changes run one at a time. */
 	const inTurn = createLine();
 
-	const place = (stored: StoredMcpServer, values: Values | null) => {
+	const markOf = async (stored: StoredMcpServer, values: Values | null) =>
+		JSON.stringify([stored, values, await signIns.idOf(stored.name)]);
+	const place = async (stored: StoredMcpServer, values: Values | null) => {
+		const mark = await markOf(stored, values);
 		drop(stored.name);
 		const { name, isEnabled, transport } = stored;
-		const entry: Entry = { stored, values, connection: null, signIn: 'none' };
+		const entry: Entry = { stored, values, connection: null, signIn: 'none', mark };
 		const open: Parameters<typeof createConnection>[0]['open'] = async (events, signal) => {
 			if (values === null) throw new ServerError(UNREADABLE);
 			const access = transport.type === 'http' ? await signIns.access(name, transport.url) : null;
@@ -133,9 +142,9 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 		if (!entry) throw new AppError('not_found', `No MCP server named “${name}”.`);
 		return entry;
 	};
-	const placeAgain = (name: string): McpServer => {
+	const placeAgain = async (name: string): Promise<McpServer> => {
 		const { stored, values } = entryOf(name);
-		place(stored, values);
+		await place(stored, values);
 		return toServer(entryOf(name));
 	};
 	const serverTools = (): ServerTools[] =>
@@ -146,7 +155,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			return [{ name, approval, digest, values: Object.values(values ?? {}), connection }];
 		});
 
-	for (const stored of await store.mcpServers.list()) place(stored, await secrets.read(stored.name));
+	for (const stored of await store.mcpServers.list()) await place(stored, await secrets.read(stored.name));
 	return {
 		list: () => sorted(entries).map(toServer),
 		get: (name) => toServer(entryOf(name)),
@@ -167,7 +176,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 				await secrets.write(name, values, now);
 				if (!isSamePlace) void finish((await signIns.remove(name)).revoked);
 				await store.mcpServers.put(stored);
-				place(stored, values);
+				await place(stored, values);
 				return toServer(entryOf(name));
 			}),
 		async remove(name) {
@@ -200,16 +209,26 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			if (transport.type !== 'http') throw new AppError('not_found', `“${name}” is a program.`);
 			// Not in turn: a server that dawdles holds up nobody else.
 			await signIns.complete(name, transport.url, answer);
-			return inTurn(async () => placeAgain(name));
+			return inTurn(() => placeAgain(name));
 		},
 		async signOut(name) {
 			const { server, revoked } = await inTurn(async () => {
 				entryOf(name);
 				const removed = await signIns.remove(name);
-				return { ...removed, server: placeAgain(name) };
+				return { ...removed, server: await placeAgain(name) };
 			});
 			return { ...server, notRevoked: await finish(revoked) };
 		},
+		readAgain: () =>
+			inTurn(async () => {
+				const all = await store.mcpServers.list();
+				const names = new Set(all.map(({ name }) => name));
+				for (const name of [...entries.keys()]) if (!names.has(name)) drop(name);
+				for (const stored of all) {
+					const values = await secrets.read(stored.name);
+					if (entries.get(stored.name)?.mark !== (await markOf(stored, values))) await place(stored, values);
+				}
+			}),
 		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
 		connect(servers) {
 			const session = servers.map(({ name: given, target }) => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AuthorizedServer, startAuthorizedServer } from '../../../../tests/support/mcp-authorization.ts';
+import { createLines } from '../../shared/in-turn.ts';
 import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -306,6 +307,30 @@ describe('E36: signing in to a server', () => {
 		}
 	});
 
+	test('F14: begun at one of several servers it ends at another, once; renewed at one it isn’t renewed again at the other', async () => {
+		const vault = createVault({ store: store.secrets, key: KEY });
+		const exclusively = createLines();
+		const [a, b] = [1, 2].map(() => createSignIns(vault, (name) => `mcp-server:${name}`, { exclusively })) as [
+			ReturnType<typeof createSignIns>,
+			ReturnType<typeof createSignIns>
+		];
+		const answer = await visit(await a.start('office', remote.url, BACK));
+		expect(JSON.stringify(await store.secrets.list('mcp-server:office'))).not.toContain(answer.state);
+		const twice = await Promise.allSettled([b, a].map((each) => each.complete('office', remote.url, answer)));
+		expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+		expect((await store.secrets.list('mcp-server:office')).map(({ name }) => name)).toEqual(['SIGN_IN']);
+		expect(await a.idOf('office')).toBe(await b.idOf('office'));
+
+		const [first, second] = await Promise.all([a, b].map((each) => each.access('office', remote.url)));
+		await Promise.all([first?.renew(), second?.renew()]);
+		expect(remote.grants.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+		expect(second?.token()).toBe(first?.token());
+		await second?.renew();
+		await first?.renew();
+		expect(remote.grants.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(2);
+		expect(second?.token()).toBe(first?.token());
+	});
+
 	test('is renewed once for all the calls that find it ended', async () => {
 		await signIn();
 		remote.expire();
@@ -396,9 +421,13 @@ describe('E36: signing in to a server', () => {
 		await signIns.complete('office', remote.url, await visit(await signIns.start('office', remote.url, BACK)));
 		const access = await signIns.access('office', remote.url);
 		const { promise: removing, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof signIns.remove>>>();
-		onRead = () => {
-			onRead = () => undefined;
-			resolve(signIns.remove('office'));
+		// Not before: a renewal begins with a look at what is stored.
+		remote.onToken = () => {
+			onRead = () => {
+				onRead = () => undefined;
+				resolve(signIns.remove('office'));
+			};
+			return null;
 		};
 		await access?.renew();
 		expect(await (await removing).revoked).toBeNull();

@@ -9,7 +9,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { AppError } from '../../shared/errors.ts';
 import { plainLine } from '../../shared/characters.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import { parseJson } from '../../shared/json.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import type { Vault } from '../trust/vault.ts';
@@ -28,12 +28,12 @@ interface SignIn {
 	discovery?: OAuthDiscoveryState | undefined;
 }
 
-/** Under way, in memory: until it's complete, what is stored stays as it is. */
+/** Under way, in an entry of its own, because the person may come back to another of several servers. */
 interface Pending {
 	signIn: SignIn;
 	state: string;
 	verifier: string;
-	/** Of a clock that nobody sets. */
+	/** Milliseconds since 1970. */
 	startedAt: number;
 	/** An answer counts once. */
 	isAnswered: boolean;
@@ -78,9 +78,12 @@ export interface SignIns {
 	complete(name: string, url: string, answer: SignInAnswer): Promise<void>;
 	/** Forgets it. `revoked`: null, or a sentence that says why the authorization server still takes it; never rejects. */
 	remove(name: string): Promise<{ revoked: Promise<string | null> }>;
+	/** Changes with each sign-in; null: nobody has signed in. */
+	idOf(name: string): Promise<string | null>;
 }
 
 const ENTRY = 'SIGN_IN';
+const PENDING = 'SIGN_IN_PENDING';
 const LONGEST_MS = 10 * 60 * 1000;
 /** For all requests of a start, an end or a renewal. */
 const EXCHANGE_MS = 30_000;
@@ -99,19 +102,25 @@ type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 export function createSignIns(
 	vault: Vault,
 	idOf: (name: string) => string,
-	{ longestMs = EXCHANGE_MS, revokeMs = REVOKE_MS }: { longestMs?: number; revokeMs?: number | undefined } = {}
+	{
+		longestMs = EXCHANGE_MS,
+		revokeMs = REVOKE_MS,
+		exclusively = createLines()
+	}: { longestMs?: number; revokeMs?: number | undefined; exclusively?: Exclusively | undefined } = {}
 ): SignIns {
-	/** By name of the server. */
-	const pendings = new Map<string, Pending>();
 	const lives = new Map<string, Live>();
 	/** Between reading and writing nobody signs out. */
-	const inTurn = createLine();
-	const readAny = async (name: string) =>
-		parseJson((await vault.valuesOf(idOf(name)))[ENTRY] ?? '') as SignIn | null | undefined;
+	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => exclusively('sign-ins', work);
+	const readEntry = async (name: string, entry: string): Promise<unknown> =>
+		parseJson((await vault.valuesOf(idOf(name)))[entry] ?? '');
 	const read = async (name: string, url: string): Promise<SignIn | null> => {
-		const stored = await readAny(name);
+		const stored = (await readEntry(name, ENTRY)) as SignIn | null;
 		return stored?.url === url ? stored : null;
 	};
+	const readPending = async (name: string): Promise<Pending | null> =>
+		(await readEntry(name, PENDING)) as Pending | null;
+	const writePending = (name: string, pending: Pending) =>
+		vault.set(idOf(name), PENDING, JSON.stringify(pending), new Date().toISOString());
 	const write = async (name: string, signIn: SignIn) => {
 		await vault.set(idOf(name), ENTRY, JSON.stringify(signIn), new Date().toISOString());
 	};
@@ -136,6 +145,12 @@ export function createSignIns(
 			});
 			if (!isKept && change.tokens) await giveBack(name, signIn);
 		};
+		const stored = await read(name, url);
+		if (stored?.id === signIn.id && stored.tokens && stored.tokens.access_token !== tokens?.access_token) {
+			// By another server. A second renewal would look like a thief's.
+			signIn.tokens = stored.tokens;
+			return note(live, stored.tokens);
+		}
 		const ended = `The sign-in to “${name}” has ended. Sign in again in Settings, MCP servers.`;
 		if (!client || !tokens?.refresh_token) throw new SignInEnded(ended);
 		// Not by the client's `auth`: it logs what the server says, and sends the headers that are for another one.
@@ -170,7 +185,10 @@ export function createSignIns(
 			note(live, signIn.tokens);
 			return {
 				token: () => live.signIn.tokens?.access_token,
-				renew: () => (live.renewal ??= renew(name, live).finally(() => (live.renewal = null))),
+				renew: () =>
+					(live.renewal ??= exclusively(`sign-in renewal ${name}`, () => renew(name, live)).finally(
+						() => (live.renewal = null)
+					)),
 				secrets: () => live.secrets
 			};
 		},
@@ -179,10 +197,10 @@ export function createSignIns(
 			const before = await read(name, url);
 			const signIn: SignIn = { id: randomUUID(), url, callback };
 			const state = randomBytes(32).toString('base64url');
-			const pending: Pending = { signIn, state, verifier: '', startedAt: performance.now(), isAnswered: false };
+			const pending: Pending = { signIn, state, verifier: '', startedAt: Date.now(), isAnswered: false };
 			// A client is registered for one address to come back to. If nobody came back the last time, the server may have
 			// forgotten it and say so only to the person: then another one is registered.
-			const isKnown = before?.callback === callback && pendings.get(name)?.signIn.url !== url;
+			const isKnown = before?.callback === callback && (await readPending(name))?.signIn.url !== url;
 			if (isKnown && before.client) signIn.client = before.client;
 			let address: URL | null = null;
 			const provider = providerOf(pending, (target) => void (address = target));
@@ -196,16 +214,18 @@ export function createSignIns(
 			if (!opened || !/^https?:$/.test(opened.protocol) || opened.username !== '' || opened.password !== '') {
 				throw new AppError('unavailable', 'The server named no page to sign in on.');
 			}
-			pendings.set(name, pending);
+			await inTurn(() => writePending(name, pending));
 			return opened.href;
 		},
 
 		async complete(name, url, { code, state, iss }) {
-			const pending = pendings.get(name);
-			const isOwn = pending?.signIn.url === url && isSame(pending.state, state) && !pending.isAnswered;
-			if (!isOwn || performance.now() - pending.startedAt > LONGEST_MS) throw expired();
-			pending.isAnswered = true;
-			const { signIn, verifier } = pending;
+			const { signIn, verifier } = await inTurn(async () => {
+				const pending = await readPending(name);
+				const isOwn = pending?.signIn.url === url && isSame(pending.state, state) && !pending.isAnswered;
+				if (!isOwn || Date.now() - pending.startedAt > LONGEST_MS) throw expired();
+				await writePending(name, { ...pending, isAnswered: true });
+				return pending;
+			});
 			const { client } = signIn;
 			if (!client) throw expired();
 			const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
@@ -222,9 +242,9 @@ export function createSignIns(
 				checkSize(signIn, MAX_BYTES);
 			});
 			const isKept = await inTurn(async () => {
-				if (pendings.get(name) !== pending) return false;
-				pendings.delete(name);
+				if ((await readPending(name))?.signIn.id !== signIn.id) return false;
 				await write(name, signIn);
+				await vault.remove(idOf(name), PENDING);
 				return true;
 			});
 			if (isKept) return;
@@ -234,15 +254,17 @@ export function createSignIns(
 
 		async remove(name) {
 			const signIn = await inTurn(async () => {
-				pendings.delete(name);
 				lives.delete(name);
-				const stored = await readAny(name);
+				const stored = (await readEntry(name, ENTRY)) as SignIn | null | undefined;
+				await vault.remove(idOf(name), PENDING);
 				await vault.remove(idOf(name), ENTRY);
 				return stored;
 			});
 			// Outside: nothing else waits for the authorization server.
 			return { revoked: signIn ? revokeAll(signIn) : Promise.resolve(null) };
-		}
+		},
+
+		idOf: async (name) => ((await readEntry(name, ENTRY)) as SignIn | null)?.id ?? null
 	};
 }
 

@@ -1,6 +1,7 @@
 /** Sign-in at OpenRouter (OAuth with PKCE), checks of API keys, and search for local model servers (F9, F11). */
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
+import type { Exclusively } from '../../shared/in-turn.ts';
 import type { KeyStatus, LocalServer } from '../../shared/models.ts';
 import { isOpenRouter } from '../../shared/names.ts';
 import { asArray, asNumber, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
@@ -14,7 +15,7 @@ import { requestHeaders, siblingUrl } from './responses/request.ts';
 
 export interface SignIns {
 	/** Returns the URL to visit. It redirects back to `returnTo` with `code` and `state` in the query. */
-	start(baseUrl: string, returnTo: URL): string;
+	start(baseUrl: string, returnTo: URL): Promise<string>;
 	/**
 	 * Exchanges the code for a key. A state works once.
 	 * @throws AppError `invalid_input` for an expired state or a rejected code; `unavailable`
@@ -23,9 +24,35 @@ export interface SignIns {
 }
 
 interface Open {
+	state: string;
 	baseUrl: string;
 	verifier: string;
+	/** Milliseconds since 1970. */
 	startedAt: number;
+}
+
+/** Sign-ins under way. The person may come back to another of several servers. */
+export interface OpenSignIns {
+	/** One at a time. `change` gets those that are open, oldest first, and returns what is open then. */
+	change(change: (open: readonly Open[]) => Open[]): Promise<void>;
+}
+
+/** In the vault, in one entry. */
+export function keepSignIns(
+	vault: {
+		set(id: string, name: string, value: string, now: string): Promise<void>;
+		valuesOf(id: string): Promise<Record<string, string>>;
+	},
+	exclusively: Exclusively
+): OpenSignIns {
+	const [id, entry] = ['settings:sign-ins', 'SIGN_INS'];
+	return {
+		change: (change) =>
+			exclusively('model-sign-ins', async () => {
+				const stored = parseJson((await vault.valuesOf(id))[entry] ?? '[]') as Open[] | null;
+				await vault.set(id, entry, JSON.stringify(change(stored ?? [])), new Date().toISOString());
+			})
+	};
 }
 
 const OPEN_MS = 10 * 60_000;
@@ -33,27 +60,30 @@ const MAX_OPEN = 20;
 const EXCHANGE_TIMEOUT_MS = 15_000;
 const AGAIN = 'Start signing in again from the settings.';
 
+function signInsInMemory(): OpenSignIns {
+	let open: Open[] = [];
+	return { change: async (change) => void (open = change(open)) };
+}
+
 export function createSignIns({
 	fetch,
-	now = () => performance.now()
+	open = signInsInMemory(),
+	now = Date.now
 }: {
 	fetch: typeof globalThis.fetch;
+	/** Default: in memory. */
+	open?: OpenSignIns | undefined;
 	now?: () => number;
 }): SignIns {
-	const open = new Map<string, Open>();
-
-	const dropOld = () => {
-		for (const [state, { startedAt }] of open) if (now() - startedAt >= OPEN_MS) open.delete(state);
-	};
-
+	const isRecent = ({ startedAt }: Open) => now() - startedAt < OPEN_MS;
 	return {
-		start(baseUrl, returnTo) {
-			dropOld();
-			// At the limit, drop the oldest.
-			for (const state of [...open.keys()].slice(0, Math.max(0, open.size - MAX_OPEN + 1))) open.delete(state);
+		async start(baseUrl, returnTo) {
 			const state = randomBytes(32).toString('base64url');
 			const verifier = randomBytes(32).toString('base64url');
-			open.set(state, { baseUrl, verifier, startedAt: now() });
+			// At the limit, drop the oldest.
+			await open.change((before) =>
+				[...before.filter(isRecent), { state, baseUrl, verifier, startedAt: now() }].slice(-MAX_OPEN)
+			);
 			const callback = new URL(returnTo);
 			callback.searchParams.set('state', state);
 			const url = new URL('/auth', baseUrl);
@@ -64,9 +94,12 @@ export function createSignIns({
 		},
 
 		async complete(code, state, signal) {
-			dropOld();
-			const started = open.get(state);
-			open.delete(state);
+			let started = undefined as Open | undefined;
+			await open.change((before) => {
+				const recent = before.filter(isRecent);
+				started = recent.find((each) => each.state === state);
+				return recent.filter((each) => each !== started);
+			});
 			if (!started) {
 				throw new AppError('invalid_input', 'This sign-in has expired or was already used.', { hint: AGAIN });
 			}

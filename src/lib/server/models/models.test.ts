@@ -264,8 +264,8 @@ describe('F9: signing in at OpenRouter', () => {
 	const ORIGIN = 'http://127.0.0.1:3000';
 
 	/** What the browser gets: the URL to go to, and its parts. */
-	function start(models: ReturnType<typeof createModels>) {
-		const url = new URL(models.startSignIn(`${ORIGIN}/settings?tab=model`, ORIGIN).url);
+	async function start(models: ReturnType<typeof createModels>) {
+		const url = new URL((await models.startSignIn(`${ORIGIN}/settings?tab=model`, ORIGIN)).url);
 		const callback = new URL(url.searchParams.get('callback_url') ?? '');
 		return {
 			url,
@@ -278,7 +278,7 @@ describe('F9: signing in at OpenRouter', () => {
 	test('leads to its page with a challenge, back to the page it came from, and ends in a stored key', async () => {
 		const server = await startServer();
 		const { models, stored } = createHub(server, { apiKey: null });
-		const { url, callback, state, challenge } = start(models);
+		const { url, callback, state, challenge } = await start(models);
 		expect([url.origin, url.pathname]).toEqual([server.origin, '/auth']);
 		expect(url.searchParams.get('code_challenge_method')).toBe('S256');
 		expect([callback.origin, callback.pathname, callback.searchParams.get('tab')]).toEqual([
@@ -301,13 +301,13 @@ describe('F9: signing in at OpenRouter', () => {
 			message: expect.stringContaining('expired or was already used'),
 			hint: expect.any(String)
 		};
-		const used = start(models);
+		const used = await start(models);
 		server.allow('code-1', used.challenge, KEY);
 		await models.completeSignIn({ code: 'code-1', state: used.state });
 		server.allow('code-2', used.challenge, KEY);
 		await expect(models.completeSignIn({ code: 'code-2', state: used.state })).rejects.toMatchObject(refused);
 		await expect(models.completeSignIn({ code: 'code-2', state: 'made-up' })).rejects.toMatchObject(refused);
-		const late = start(models);
+		const late = await start(models);
 		server.allow('code-3', late.challenge, KEY);
 		now = 10 * MINUTE;
 		await expect(models.completeSignIn({ code: 'code-3', state: late.state })).rejects.toMatchObject(refused);
@@ -318,7 +318,8 @@ describe('F9: signing in at OpenRouter', () => {
 	test('keeps twenty of them open: the oldest goes', async () => {
 		const server = await startServer();
 		const { models, stored } = createHub(server);
-		const all = Array.from({ length: 21 }, () => start(models));
+		const all = [];
+		for (let count = 0; count < 21; count += 1) all.push(await start(models));
 		const [first, second] = all;
 		if (!first || !second) throw new Error('there are none');
 		for (const { challenge, state } of [first, second]) server.allow(state, challenge, KEY);
@@ -332,17 +333,17 @@ describe('F9: signing in at OpenRouter', () => {
 	test('fails with a sentence for a code that is refused, and for a server that fails', async () => {
 		const server = await startServer();
 		const { models, stored } = createHub(server);
-		await expect(models.completeSignIn({ code: 'wrong', state: start(models).state })).rejects.toMatchObject({
+		await expect(models.completeSignIn({ code: 'wrong', state: (await start(models)).state })).rejects.toMatchObject({
 			code: 'invalid_input',
 			message: expect.stringContaining('rejected the sign-in code (')
 		});
 		server.answers['/auth/keys'] = { status: 502, json: {} };
-		await expect(models.completeSignIn({ code: 'any', state: start(models).state })).rejects.toMatchObject({
+		await expect(models.completeSignIn({ code: 'any', state: (await start(models)).state })).rejects.toMatchObject({
 			code: 'unavailable',
 			message: expect.stringContaining('(502)')
 		});
 		server.answers['/auth/keys'] = { json: { key: 'no\nkey' } };
-		await expect(models.completeSignIn({ code: 'any', state: start(models).state })).rejects.toMatchObject({
+		await expect(models.completeSignIn({ code: 'any', state: (await start(models)).state })).rejects.toMatchObject({
 			code: 'unavailable'
 		});
 		expect(stored).toEqual([]);
@@ -352,12 +353,12 @@ describe('F9: signing in at OpenRouter', () => {
 		'SECURITY Outbound requests: a sign-in comes back to this server alone, not to %s',
 		async (returnTo) => {
 			const { models } = createHub(await startServer());
-			expect(() => models.startSignIn(returnTo, ORIGIN)).toThrow('returnTo must be an address of this server');
+			await expect(models.startSignIn(returnTo, ORIGIN)).rejects.toThrow('returnTo must be an address of this server');
 		}
 	);
 
 	test('is not offered for a server that is not built like it', async () => {
 		const { models } = createHub(await startServer('/v1'));
-		expect(() => models.startSignIn(`${ORIGIN}/`, ORIGIN)).toThrow('has no sign-in');
+		await expect(models.startSignIn(`${ORIGIN}/`, ORIGIN)).rejects.toThrow('has no sign-in');
 	});
 });

@@ -8,7 +8,7 @@ import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { RunningSettings } from '../settings/settings.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';
-import { checkKey, createSignIns, findLocalServers } from './keys.ts';
+import { checkKey, createSignIns, findLocalServers, type OpenSignIns } from './keys.ts';
 import { createOfflineModel } from '../offline/offline.ts';
 import { createResponsesModel, nothingKnown, type ServerFacts } from './responses/responses.ts';
 import { requestHeaders, siblingUrl } from './responses/request.ts';
@@ -20,6 +20,8 @@ export interface ModelsOptions {
 	ports: readonly number[];
 	/** How fast models answered here, by id. */
 	speeds?: () => Promise<ReadonlyMap<string, ModelSpeed>>;
+	/** Sign-ins under way. Default: in memory. */
+	openSignIns?: OpenSignIns;
 	fetch?: typeof fetch | undefined;
 	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
@@ -39,7 +41,7 @@ export interface Models extends ModelSource {
 	 * `origin`: this server's own, which `returnTo` must have.
 	 * @throws AppError `invalid_input` for another origin, `conflict` for a model server without sign-in
 	 */
-	startSignIn(returnTo: string, origin: string): SignInStart;
+	startSignIn(returnTo: string, origin: string): Promise<SignInStart>;
 	/** @throws AppError `invalid_input`, `conflict`, `unavailable` */
 	completeSignIn(answer: z.output<typeof signInComplete>, signal?: AbortSignal): Promise<Settings>;
 }
@@ -69,7 +71,7 @@ export function createModels(options: ModelsOptions): Models {
 		watch = (model) => model
 	} = options;
 	const offline = watch(createOfflineModel(), null);
-	const signIns = createSignIns({ fetch, now });
+	const signIns = createSignIns({ fetch, open: options.openSignIns, now: options.now });
 	let kept: ServerModels | null = null;
 
 	/** Starts over for another server or key. Running turns keep their model. */
@@ -129,7 +131,7 @@ export function createModels(options: ModelsOptions): Models {
 
 		findLocal: (signal) => findLocalServers({ ports, fetch, signal }),
 
-		startSignIn(returnTo, origin) {
+		async startSignIn(returnTo, origin) {
 			const { baseUrl } = settings.current().model;
 			const url = new URL(returnTo);
 			if (url.origin !== origin || url.username !== '' || url.password !== '') {
@@ -139,12 +141,12 @@ export function createModels(options: ModelsOptions): Models {
 				const hint = 'Paste an API key for it, if it needs one.';
 				throw new AppError('conflict', `${new URL(baseUrl).host} has no sign-in.`, { hint });
 			}
-			return { url: signIns.start(baseUrl, url) };
+			return { url: await signIns.start(baseUrl, url) };
 		},
 
 		async completeSignIn({ code, state }, signal) {
 			const { apiKey, baseUrl } = await signIns.complete(code, state, signal);
-			return settings.setModelKey(apiKey, baseUrl, new Date(now()).toISOString());
+			return settings.setModelKey(apiKey, baseUrl, new Date().toISOString());
 		}
 	};
 }

@@ -14,7 +14,7 @@ test('SECURITY Outbound requests: the SDK sends no key of the environment to the
 		const url = new URL(`${server.baseUrl}/models`);
 		expect((await createModelCatalog({ url, headers: {}, fetch }).list()).models).toHaveLength(1);
 		const signIns = createSignIns({ fetch });
-		const callback = new URL(signIns.start(server.baseUrl, new URL('http://127.0.0.1/'))).searchParams.get(
+		const callback = new URL(await signIns.start(server.baseUrl, new URL('http://127.0.0.1/'))).searchParams.get(
 			'callback_url'
 		);
 		const state = new URL(callback ?? '').searchParams.get('state') ?? '';

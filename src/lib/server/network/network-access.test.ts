@@ -33,7 +33,7 @@ afterEach(async () => {
 const accessOf = (changes: Partial<NetworkAccessOptions> = {}) =>
 	createNetworkAccess({
 		grants: store.networkGrants,
-		dataDir: folder,
+		ownDir: folder,
 		isEnabled: null,
 		resolve: () => Promise.resolve(['127.0.0.1']),
 		isAllowed: () => true,
@@ -129,11 +129,11 @@ describe('D35: declarations and grants', () => {
 	});
 
 	test('a data folder with a path too long for a socket has it elsewhere, and nothing is left of it', async () => {
-		const dataDir = join(folder, 'x'.repeat(100));
-		const access = accessOf({ dataDir });
+		const ownDir = join(folder, 'x'.repeat(100));
+		const access = accessOf({ ownDir });
 		await access.grant('project/weather', ['a.example'], NOW);
 		const session = await access.openNetwork(skill('a.example'), 'e1');
-		expect(session!.socket.startsWith(dataDir)).toBe(false);
+		expect(session!.socket.startsWith(ownDir)).toBe(false);
 		expect(await ask(session!.socket, 'http://b.example/')).toBe(403);
 		await session!.close();
 		await expect(readdir(join(session!.socket, '..'))).rejects.toMatchObject({ code: 'ENOENT' });

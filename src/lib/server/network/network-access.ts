@@ -18,8 +18,8 @@ export type OpenReach = (executionId: string, reach: Reach) => Promise<NetworkSe
 
 export interface NetworkAccessOptions extends AddressGuardOptions {
 	grants: NetworkGrants;
-	/** For the proxies’ sockets, in `net/`. */
-	dataDir: string;
+	/** For the proxies’ sockets, in `net/`: a folder that no other server uses. */
+	ownDir: string;
 	/** Default: `createProxies`. */
 	openReach?: OpenReach | undefined;
 	/** `false`: no network for skills, whatever was granted. */
@@ -79,8 +79,8 @@ export function createProxies(folder: string, guard: AddressGuardOptions = {}): 
 }
 
 export function createNetworkAccess(options: NetworkAccessOptions): NetworkAccess {
-	const { grants, dataDir, isEnabled, openReach, ...guard } = options;
-	const open = openReach ?? createProxies(join(dataDir, 'net'), guard);
+	const { grants, ownDir, isEnabled, openReach, ...guard } = options;
+	const open = openReach ?? createProxies(join(ownDir, 'net'), guard);
 	const access: NetworkAccess = {
 		async openNetwork(skill, executionId) {
 			const domains = await access.reachable(skill);

@@ -3,7 +3,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { access, chmod, lstat, mkdir, readdir, rename, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageLock, PackagesSpace } from '../../shared/packages.ts';
-import { removeFolder } from '../foreign-folders.ts';
+import { ignoring, removeFolder } from '../foreign-folders.ts';
 import type { Package } from '../skills/needs/packages.ts';
 import type { SkillPackages } from '../skills/run/execution-host.ts';
 import { createNpm } from './npm.ts';
@@ -29,6 +29,8 @@ export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'ta
 	quietMs?: number;
 	/** See `PipOptions`. */
 	maxMemoryBytes?: number;
+	/** This server among several with the same folder. Default: only processes of this machine use it. */
+	server?: { id: string; live(): Promise<ReadonlySet<string>> } | undefined;
 }
 
 export interface How {
@@ -63,7 +65,8 @@ const QUIET_MS = 60_000;
 const MEMORY_BYTES = 2 * 1024 ** 3;
 const BLOCK_BYTES = 4096;
 const COUNTED_AT_ONCE = 256;
-const PART = /^[0-9a-f]{64}\.(\d+)\.[0-9a-f-]+\.part$/;
+/** `<digest>.<process or server>.<random>.part` */
+const PART = /^[0-9a-f]{64}\.([0-9a-f-]+)\.[0-9a-f-]+\.part$/;
 
 export function createEnvironments(options: EnvironmentsOptions): Environments {
 	const {
@@ -80,13 +83,18 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 	const npm = createNpm({ ...common, registry: options.npmRegistry, ownNpm: environment.npm_execpath });
 	/** Parts. A killed server may have had this process’s number: in a container, it always has. */
 	const making = new Set<string>();
+	const partOf = (name: string) => `${name}.${options.server?.id ?? process.pid}.${randomUUID()}.part`;
 	const installing = new Map<string, Installing>();
 	let swept: Promise<void> | undefined;
 	/** Removes what killed servers left; another server may be installing at the same time. */
 	const sweep = () =>
 		(swept ??= (async () => {
 			await mkdir(folder, { recursive: true });
-			const left = (await readdir(folder)).filter((name) => !making.has(name) && isDead(PART.exec(name)?.[1]));
+			const names = (await readdir(folder)).filter((name) => !making.has(name));
+			// Asked afterwards: a server lives before it makes a part.
+			const live = await options.server?.live();
+			const isLeft = (maker: string | undefined) => (live ? maker !== undefined && !live.has(maker) : isDead(maker));
+			const left = names.filter((name) => isLeft(PART.exec(name)?.[1]));
 			for (const name of left) await removeFolder(join(folder, name));
 		})());
 
@@ -236,7 +244,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			for (const name of names) {
 				// Absent at once, even if removing takes a while.
 				const path = join(folder, partOf(name));
-				await rename(join(folder, name), path);
+				await rename(join(folder, name), path).catch(ignoring('ENOENT'));
 				await removeFolder(path);
 			}
 			return names.length;
@@ -255,14 +263,11 @@ function exists(path: string): Promise<boolean> {
 	);
 }
 
-function partOf(name: string): string {
-	return `${name}.${process.pid}.${randomUUID()}.part`;
-}
-
 /** Unless this process made it. */
 function isDead(pid: string | undefined): boolean {
 	if (pid === undefined) return false;
-	if (Number(pid) === process.pid) return true;
+	// Of one of several servers, which don't use the folder together with this one.
+	if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return true;
 	try {
 		process.kill(Number(pid), 0);
 		return false;

@@ -1,5 +1,6 @@
 /** Installs the packages of skills: look up, show, install what a person allowed (D46). */
 import { AppError } from '../../shared/errors.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { PackagesRemoved, PackageLock, SkillPackagesState } from '../../shared/packages.ts';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { type Ecosystem, type Package, packageNamed } from '../skills/needs/packages.ts';
@@ -17,6 +18,8 @@ export interface PackagesParts {
 	skillIds(): Iterable<string>;
 	/** Called when packages were installed or removed. */
 	onChange?(): void;
+	/** Default: this server is alone. */
+	exclusively?: Exclusively;
 	now?: () => Date;
 }
 
@@ -52,6 +55,8 @@ interface Entry {
 
 /** Packages that a script seems to import but no index has are left out, up to this many. */
 const MAX_NOT_FOUND = 10;
+/** Recording what is installed, and removing what no record names. */
+const RECORDS = 'packages';
 
 export function createPackages({
 	store,
@@ -59,6 +64,7 @@ export function createPackages({
 	needsOf,
 	skillIds,
 	onChange = () => undefined,
+	exclusively = createLines(),
 	now = () => new Date()
 }: PackagesParts): Packages {
 	const entries = new Map<string, Entry>();
@@ -134,7 +140,6 @@ export function createPackages({
 		}
 	};
 
-	/** One after the other. */
 	let cleaning: Promise<unknown> = Promise.resolve();
 	const cleanUp = (): Promise<number> => {
 		const clean = async () => {
@@ -143,8 +148,8 @@ export function createPackages({
 			const coming = [...entries.values()].flatMap(({ work, digest }) => (work && digest ? [digest] : []));
 			return environments.removeUnused(new Set([...kept, ...coming]));
 		};
-		const cleaned = cleaning.then(clean);
-		cleaning = cleaned.catch(() => undefined);
+		const cleaned = exclusively(RECORDS, clean);
+		cleaning = Promise.allSettled([cleaning, cleaned]);
 		return cleaned;
 	};
 
@@ -199,8 +204,15 @@ export function createPackages({
 					hint: 'Look them up again.'
 				});
 			const work = async (how: Parameters<Environments['install']>[1]) => {
-				await environments.install(lock, how);
-				await store.put(id, { lock, installedAt: now().toISOString() });
+				const record = async () => {
+					await store.put(id, { lock, installedAt: now().toISOString() });
+					return environments.stateOf(lock);
+				};
+				do await environments.install(lock, how);
+				while (
+					// Before it was recorded, another server may have removed what no record named.
+					(await exclusively(RECORDS, record)) === 'gone'
+				);
 				onChange();
 				await cleanUp();
 				return null;

@@ -3,7 +3,7 @@
  * connect to them, because two servers must not share a data folder.
  */
 import { chmod, rm } from 'node:fs/promises';
-import { connect, createServer, type Server as SocketServer, type Socket } from 'node:net';
+import { connect, createServer, type Server as SocketServer, Socket } from 'node:net';
 import { join } from 'node:path';
 
 /** A protocol that programs of this user speak without a key. */
@@ -39,8 +39,12 @@ export async function connectLocal(dataDir: string, protocol: LocalProtocol): Pr
 	});
 }
 
-/** Listens for this user only. null if there can't be sockets. */
-export async function listenLocal(doors: Record<LocalProtocol, Serve>, dataDir: string): Promise<LocalSocket | null> {
+/** Listens for this user only. null if there can't be sockets, or another of several servers (`isShared`) listens here. */
+export async function listenLocal(
+	doors: Record<LocalProtocol, Serve>,
+	dataDir: string,
+	{ isShared = false } = {}
+): Promise<LocalSocket | null> {
 	const sockets = new Set<Socket>();
 	const servers: SocketServer[] = [];
 	let onUnused: (() => void) | null = null;
@@ -52,6 +56,12 @@ export async function listenLocal(doors: Record<LocalProtocol, Serve>, dataDir: 
 	for (const [protocol, serve] of Object.entries(doors) as [LocalProtocol, Serve][]) {
 		const path = socketPath(dataDir, protocol);
 		if (path === null) return null;
+		const other = isShared ? await connectLocal(dataDir, protocol) : null;
+		if (other instanceof Socket) {
+			other.destroy();
+			await close();
+			return null;
+		}
 		await rm(path, { force: true });
 		const server = createServer((socket) => {
 			sockets.add(socket);

@@ -1,5 +1,6 @@
 /** The runs of several servers on one database: who owns which, who goes on, and what one asks of another (decision 018). */
 import { AppError } from '../../shared/errors.ts';
+import type { Question } from '../../shared/message-schema.ts';
 import type { Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
 import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
@@ -8,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { RunGone } from './event-writer.ts';
 import type { RunLog } from './run-log.ts';
 import { RunTails } from './run-tails.ts';
-import { endOrphan, type GoesOn, takeOver } from './takeover.ts';
+import { endOrphan, foldStored, type GoesOn, takeOver } from './takeover.ts';
 
 /** A run that this server writes. */
 export interface ActiveRun {
@@ -105,6 +106,18 @@ export class RunSharing {
 	/** Asks the conversation's runs on other servers to end after their current step. */
 	async askToYield(conversationId: string): Promise<void> {
 		for (const id of await this.#runningElsewhere(conversationId)) await this.#want(id, { kind: 'yield' });
+	}
+
+	/** A question that is open in the log of another server's run. */
+	async question(conversationId: string, id: string): Promise<Question | null> {
+		const { store, replica } = this.#options;
+		for (const run of await store.runs.listRunning(replica.id, conversationId)) {
+			const parts = (await foldStored(store, run))?.message.parts ?? [];
+			const questions = parts.flatMap((part) => (part.type === 'tool' ? (part.questions ?? []) : []));
+			const found = questions.find((question) => question.id === id && question.reply === undefined);
+			if (found) return found;
+		}
+		return null;
 	}
 
 	/** Hands an answer to a tool's question to the servers that run tools of the conversation. False if there are none. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent, TokenUsage } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
+import type { Question } from '../../shared/message-schema.ts';
 import { plainLine } from '../../shared/characters.ts';
 import { findPreset, MOST_COMPARED, presetOfModel } from '../../shared/models.ts';
 import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
@@ -164,6 +165,11 @@ export class Runner {
 			if (active.conversationId === conversationId) active.isAskedToYield = true;
 		}
 		await this.#sharing?.askToYield(conversationId);
+	}
+
+	/** The question that a tool of another server's run asks; null if none with this id is open there. */
+	async questionElsewhere(conversationId: string, id: string): Promise<Question | null> {
+		return (await this.#sharing?.question(conversationId, id)) ?? null;
 	}
 
 	/** Hands an answer to a tool's question to another server that runs the tool. False if there is none. */

@@ -123,6 +123,8 @@ describe.skipIf(lacks('containers'))('D33: sweeping', () => {
 		make('create', ownerOf(dataDir, 'second'));
 		make('create', ownerOf(dataDir, 'third'));
 		make('create', ownerOf(otherDir, 'first'));
+		const live = async () => new Set(['first', 'second', 'third']);
+		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'third', live })).toBe(0);
 		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'third' })).toBe(2);
 		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'third' })).toBe(0);
 		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'fourth' })).toBe(1);

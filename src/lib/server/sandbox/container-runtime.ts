@@ -2,7 +2,7 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
 import type { Launcher } from './launch/launcher.ts';
-import { isLeftover, type Leftovers } from './workspace.ts';
+import { ownerOf, type Sweep } from './workspace.ts';
 import { COMMAND_MS } from './launch/launch.ts';
 import { firstExecutable } from './launch/start-program.ts';
 
@@ -66,9 +66,20 @@ async function probe(
 	return { ...runtime, isRootless: /true|rootless/.test(stdout) };
 }
 
-/** Removes containers left by an earlier server with this data folder. @returns their number. @throws Error of the runtime */
-export function sweepContainers(launcher: Launcher, runtime: ContainerRuntime, leftovers: Leftovers): Promise<number> {
-	return removeContainers(launcher, runtime, `label=${OWNER_LABEL}`, (owner) => isLeftover(owner, leftovers));
+/** Removes containers left by earlier servers with this data folder. @returns their number. @throws Error of the runtime */
+export function sweepContainers(
+	launcher: Launcher,
+	runtime: ContainerRuntime,
+	{ dataDir, startId, live }: Sweep
+): Promise<number> {
+	const ofFolder = ownerOf(dataDir, '');
+	let others: Promise<ReadonlySet<string>> | undefined;
+	return removeContainers(launcher, runtime, `label=${OWNER_LABEL}`, async (owner) => {
+		if (!owner.startsWith(ofFolder) || owner === ownerOf(dataDir, startId)) return false;
+		// Asked after they were listed: a server lives before its first script.
+		others ??= live?.() ?? Promise.resolve(new Set());
+		return !(await others).has(owner.slice(ofFolder.length));
+	});
 }
 
 /** `filter` is for `ps --filter`. @throws Error of the runtime */
@@ -76,15 +87,16 @@ export async function removeContainers(
 	launcher: Launcher,
 	runtime: ContainerRuntime,
 	filter: string,
-	isLeftover: (owner: string) => boolean
+	isLeftover: (owner: string) => boolean | Promise<boolean>
 ): Promise<number> {
 	const format = ['--format', '{{.ID}} {{.Labels}}'];
 	const listed = await askRuntime(launcher, runtime, ['ps', '--all', '--filter', filter, ...format]);
 	if (!listed.isDone) throw new Error(`Couldn’t list old containers: ${listed.message}`);
-	const ids = listed.stdout.split('\n').flatMap((line) => {
+	const ids: string[] = [];
+	for (const line of listed.stdout.split('\n')) {
 		const [id = ''] = line.split(' ');
-		return id && isLeftover(ownerIn(line)) ? [id] : [];
-	});
+		if (id && (await isLeftover(ownerIn(line)))) ids.push(id);
+	}
 	for (const id of ids) {
 		const removed = await askRuntime(launcher, runtime, removal(runtime, id));
 		if (!removed.isDone) throw new Error(`Couldn’t remove the container ${id}: ${removed.message}`);

@@ -29,6 +29,17 @@ test('D33: the sweep ends what earlier starts with the same data folder left, sa
 	expect(await sweepLeftovers({ dataDir, startId: 'boot-2' })).toBe(0);
 });
 
+test('D33: beside other servers with the same data folder it leaves alone what those that live have started', async () => {
+	await leave(`${ownerOf(dataDir, 'gone')}.x`, `${nap}1`);
+	await leave(`${ownerOf(dataDir, 'lives')}.x`, `${nap}2`);
+	expect(await sweepLeftovers({ dataDir, startId: 'own', live: async () => new Set(['own', 'lives']) })).toBe(1);
+	await eventually(() => expect(processesWith(nap)).toHaveLength(1));
+	expect(processesWith(`${nap}2`)).toHaveLength(1);
+	const failed = sweepLeftovers({ dataDir, startId: 'own', live: () => Promise.reject(new Error('no database')) });
+	await expect(failed).rejects.toThrow('no database');
+	expect(processesWith(`${nap}2`)).toHaveLength(1);
+});
+
 test('D33: it never ends the server itself, whatever its environment says', async () => {
 	vi.stubEnv('SKILLS_EXECUTION', `${ownerOf(dataDir, 'boot-1')}.x`);
 	expect(await endMarked((marker) => marker === 'no such marker')).toBe(0);

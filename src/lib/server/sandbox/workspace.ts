@@ -92,24 +92,31 @@ export function ownerOf(dataDir: string, startId: string): string {
 	return `${folderKey(dataDir)}-${startId}`;
 }
 
-export interface Leftovers {
+/** Which servers have scripts that go on. */
+export interface Sweep {
 	dataDir: string;
-	/** This start’s. */
+	/** This server start. */
 	startId: string;
-	/** Starts that still run beside this one. */
-	live?: ReadonlySet<string> | undefined;
+	/** Other starts that live. Default: none. */
+	live?: () => Promise<ReadonlySet<string>>;
 }
 
-/** Kills processes left by an earlier server with this data folder. Finds only this user’s, on Linux. @returns their number */
-export async function sweepLeftovers(options: Leftovers): Promise<number> {
-	return endMarked((marker) => isLeftover(marker.slice(0, marker.lastIndexOf('.')), options));
-}
-
-/** `owner`: see `ownerOf`. */
-export function isLeftover(owner: string, { dataDir, startId, live }: Leftovers): boolean {
-	const ofFolder = ownerOf(dataDir, '');
-	const start = owner.slice(ofFolder.length);
-	return owner.startsWith(ofFolder) && start !== startId && live?.has(start) !== true;
+/** Kills processes left by earlier servers with this data folder. Finds only this user’s, on Linux. @returns their number */
+export async function sweepLeftovers({ dataDir, startId, live }: Sweep): Promise<number> {
+	const prefix = ownerOf(dataDir, '');
+	const startOf = (marker: string) =>
+		marker.startsWith(prefix) ? (marker.slice(prefix.length).split('.')[0] ?? '') : null;
+	const starts = new Set<string>();
+	const note = (marker: string) => {
+		const start = startOf(marker);
+		if (start !== null && start !== startId) starts.add(start);
+		return false;
+	};
+	await findMarked(note);
+	if (starts.size === 0) return 0;
+	// Asked afterwards: a server lives before its first script.
+	for (const id of (await live?.()) ?? []) starts.delete(id);
+	return endMarked((marker) => starts.has(startOf(marker) ?? ''));
 }
 
 /** Kills this user’s processes with such a marker. @returns their number */

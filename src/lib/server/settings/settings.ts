@@ -17,6 +17,8 @@ export interface RunningSettings {
 	skillsmpApiKey(): string | null;
 	/** The key for this base URL; a key may only be sent to the host it was entered for. */
 	modelKeyFor(baseUrl: string): string | null;
+	/** After another server has changed them. */
+	readAgain(): Promise<void>;
 	/** Stores a key for the current base URL. @throws AppError `conflict` for another base URL, `invalid_input` */
 	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
 }
@@ -52,9 +54,12 @@ const MODEL = 'settings:model';
 const MODEL_KEY = 'MODEL_API_KEY';
 
 export async function openSettings({ store, defaults, vault }: SettingsParts): Promise<RunningSettings> {
-	let chosen = readChosen(await store.settings.list());
-	let storedKey = (await vault.valuesOf(SKILLSMP))[API_KEY] ?? null;
-	let modelKey = storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY]);
+	const readStored = async () => ({
+		chosen: readChosen(await store.settings.list()),
+		storedKey: (await vault.valuesOf(SKILLSMP))[API_KEY] ?? null,
+		modelKey: storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY])
+	});
+	let { chosen, storedKey, modelKey } = await readStored();
 	/** Changes run one at a time, so that memory and store agree. */
 	const inTurn = createLine();
 	const followers: ((settings: Settings) => void)[] = [];
@@ -117,6 +122,9 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		else if (modelApiKey === null || modelKey?.origin !== origin) await keepModelKey(null, now);
 		await store.settings.set(patch, now);
 		chosen = { ...chosen, ...patch };
+		return tell();
+	};
+	const tell = (): Settings => {
 		const current = read();
 		for (const follower of followers) follower(current);
 		return current;
@@ -132,6 +140,11 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 			followers.push(apply);
 			apply(read());
 		},
+		readAgain: () =>
+			inTurn(async () => {
+				({ chosen, storedKey, modelKey } = await readStored());
+				tell();
+			}),
 		skillsmpApiKey: () => storedKey ?? defaults.skillsmpApiKey,
 		modelKeyFor: (baseUrl) => modelKeyFor(baseUrl, modelKey, defaults.model)?.key ?? null,
 		setModelKey: (modelApiKey, baseUrl, now) =>

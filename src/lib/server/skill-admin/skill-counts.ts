@@ -1,5 +1,6 @@
 /** Facts about skills kept in memory for long lists: origin and owner, usage, and revisions (A33, A41, B8, E2, E3). */
 import { HEALTH_WEEKS, type SkillHealth, type SkillProvider, type SkillUsage } from '../../shared/skills.ts';
+import { createLine } from '../../shared/in-turn.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import type { InstallRecord, SkillInstalls } from '../store/skills/installs.ts';
@@ -12,6 +13,8 @@ export interface InstallIndex {
 	ownerOf(source: string): string;
 	/** The store’s records for the installer; writes update this index. */
 	records: SkillInstalls;
+	/** After another server has changed them. */
+	readAgain(): Promise<void>;
 }
 
 /** Whether a folder of this label belongs to an API key. */
@@ -20,21 +23,31 @@ export function isOwned(source: string): boolean {
 }
 
 export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInstalls'>): Promise<InstallIndex> {
-	const installs = new Map<string, InstallRecord[]>();
+	let installs = new Map<string, InstallRecord[]>();
 	const owners = new Map<string, string>();
+	/** Reads one after the other, so that an earlier one never replaces a later one. */
+	const inTurn = createLine();
 	const keep = (record: InstallRecord) => {
 		owners.set(record.skillId.slice(0, record.skillId.lastIndexOf('/')), record.owner);
 		if (record.state !== 'active') return;
 		// File lists are long and not needed here.
 		installs.set(record.skillId, [...(installs.get(record.skillId) ?? []), { ...record, files: [] }]);
 	};
-	const refresh = async (skillId: string): Promise<void> => {
-		const records = await skillInstalls.list(skillId);
-		installs.delete(skillId);
-		for (const record of records) keep(record);
-	};
-	for (const record of await skillInstalls.list()) keep(record);
+	const refresh = (skillId: string): Promise<void> =>
+		inTurn(async () => {
+			const records = await skillInstalls.list(skillId);
+			installs.delete(skillId);
+			for (const record of records) keep(record);
+		});
+	const readAgain = (): Promise<void> =>
+		inTurn(async () => {
+			const records = await skillInstalls.list();
+			installs = new Map();
+			for (const record of records) keep(record);
+		});
+	await readAgain();
 	return {
+		readAgain,
 		providerOf(skillId, version) {
 			const active = installs.get(skillId) ?? [];
 			return (active.find((record) => record.version === version) ?? active[0])?.origin.provider ?? 'local';
@@ -112,12 +125,14 @@ export interface SkillUsageCounts {
 	of(skillId: string): SkillUsage;
 	/** Counts an ended execution. `startedAt` is ISO 8601. */
 	count(skillId: string, execution: { startedAt: string; hasFailed: boolean }): void;
+	/** After another server has counted. */
+	readAgain(): Promise<void>;
 }
 
 const NEVER: SkillUsage = Object.freeze({ executions: 0, failures: 0, lastUsedAt: null });
 
 export async function openSkillUsage({ skillExecutions }: Pick<Store, 'skillExecutions'>): Promise<SkillUsageCounts> {
-	const counts = await skillExecutions.usage();
+	let counts = await skillExecutions.usage();
 	const of = (skillId: string): SkillUsage => counts.get(skillId) ?? NEVER;
 	return {
 		of,
@@ -128,6 +143,9 @@ export async function openSkillUsage({ skillExecutions }: Pick<Store, 'skillExec
 				failures: failures + (hasFailed ? 1 : 0),
 				lastUsedAt: startedAt
 			});
+		},
+		async readAgain() {
+			counts = await skillExecutions.usage();
 		}
 	};
 }

@@ -46,7 +46,7 @@ beforeEach(async () => {
 		installs: await openInstallIndex(store),
 		usage: await openSkillUsage(store),
 		preflight: { needsOf: async () => NEEDS },
-		network: createNetworkAccess({ grants: store.networkGrants, dataDir: folder, isEnabled: null })
+		network: createNetworkAccess({ grants: store.networkGrants, ownDir: folder, isEnabled: null })
 	};
 });
 afterEach(async () => {

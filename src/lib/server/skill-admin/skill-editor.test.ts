@@ -36,10 +36,7 @@ beforeEach(async () => {
 	skills = await createSkillsProvider([{ path: root, source: 'mine' }]);
 	const builtins = [{ name: 'file_read', description: '', parameters: {}, unavailable: () => null }];
 	now = 0;
-	const edits = createSkillEdits(
-		(dir) => join(folder, 'edits', hash('sha256', dir)),
-		() => now
-	);
+	const edits = createSkillEdits((dir) => join(folder, 'edits', hash('sha256', dir)), { now: () => now });
 	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null }, builtins: { builtins }, edits };
 });
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import { createLine } from '../../shared/in-turn.ts';
+import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { SkillEdit } from '../../shared/skills.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
 
@@ -48,8 +48,11 @@ export interface SkillEdits {
 }
 
 /** `folderOf`: a folder of the server's own for each folder of a skill. */
-export function createSkillEdits(folderOf: (dir: string) => string, now = Date.now): SkillEdits {
-	const inTurn = createLine();
+export function createSkillEdits(
+	folderOf: (dir: string) => string,
+	{ now = Date.now, exclusively = createLines() }: { now?: () => number; exclusively?: Exclusively } = {}
+): SkillEdits {
+	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => exclusively('skill-edits', work);
 	const readAll = async (dir: string): Promise<Edit[]> => (await readIndex(folderOf(dir), z.array(edit))) ?? [];
 	return {
 		keep: (dir, files, as) =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../tests/support/eventually.ts';
+import { removeFolder } from '../foreign-folders.ts';
 import { readFolder } from '../trust/folder.ts';
 import { digestOfFolder } from './read/skill-tree.ts';
 import { createSkillCopies, type SkillCopies, type SkillCopiesOptions } from './skill-copies.ts';
@@ -127,6 +128,15 @@ describe('D8: the copy that a skill’s scripts run from', () => {
 			release();
 		}
 		await eventually(async () => expect(await made()).toHaveLength(1));
+	});
+
+	test('is made again where all copies have been removed, as other servers do with those of one they take for gone', async () => {
+		await put('demo/SKILL.md', 'text');
+		(await copies.take(skill())).release();
+		await removeFolder(join(folder, 'copies'));
+		const again = await copies.take(skill());
+		expect(await contentOf(again.dir)).toEqual({ 'SKILL.md': 'text' });
+		again.release();
 	});
 
 	test('of a skill whose folder is gone is an error that says so', async () => {

@@ -76,11 +76,14 @@ export function createSkillCopies({
 		cleaning = Promise.allSettled(left.map(removeTree));
 		// Node looks in parent folders for the module type: nothing outside the copies may decide it.
 		await writeFile(join(path, MODULE_SETTINGS), '{}\n');
+		clearInterval(sweeping);
 		sweeping = setInterval(() => void sweep(UNUSED_MS), RESTING_MS);
 		sweeping.unref();
 		return realpath(path);
 	};
-	const rootFolder = (): Promise<string> => {
+	const rootFolder = async (): Promise<string> => {
+		// Other servers remove it if they take this one for gone, because it was paused.
+		if (root && !(await lstat(await root).catch(() => null))) root = null;
 		root ??= openRoot().catch((error: unknown) => {
 			root = null;
 			throw error;

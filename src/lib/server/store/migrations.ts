@@ -26,6 +26,7 @@ import { addReplicas } from './migrations/020-replicas.ts';
 import { widenNumbers } from './migrations/021-wide-numbers.ts';
 import { addKeyStorage } from './migrations/022-key-storage.ts';
 import { addScriptJobs } from './migrations/026-script-jobs.ts';
+import { addWishes } from './migrations/023-wishes.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -52,6 +53,7 @@ const MIGRATIONS: Record<string, Migration> = {
 	'020_replicas': { up: addReplicas },
 	'021_wide_numbers': { up: widenNumbers },
 	'022_key_storage': { up: addKeyStorage },
+	'023_wishes': { up: addWishes },
 	'026_script_jobs': { up: addScriptJobs }
 };
 

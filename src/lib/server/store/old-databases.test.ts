@@ -37,6 +37,7 @@ const LANDED: Record<string, string> = {
 	'021-wide-numbers.ts': '3bd466e121d2bd51cb42dd540db5038525bd07f01b88b3c21965d50c92f0cd92',
 	'022-key-storage.ts': 'fcc4ee64a484e11fa27d72df399d98092937a6944f56927c326213e435ccb680',
 	'026-script-jobs.ts': 'c2208dc96b5a2563bcb17c4688cbb9ed163c85e9d8f5f60fb2b197ecba928b12',
+	'023-wishes.ts': '9362f4dfee47c4abdd133993e892cb2019aa73a08fce0d7000599089e0f31504',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };

@@ -16,6 +16,11 @@ export function createReplicas(db: Kysely<Database>) {
 				on conflict (id) do update set beat_at = now()`.execute(db);
 		},
 
+		async live(): Promise<Set<string>> {
+			const { rows } = await sql<{ id: string }>`select id from replicas`.execute(db);
+			return new Set(rows.map(({ id }) => id));
+		},
+
 		/** Removes a server, and ends its leases. True for the one call that did. */
 		bury: (id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {

@@ -68,14 +68,18 @@ export function createResponses(db: Kysely<Database>) {
 		return Number(total ?? 0);
 	});
 	return {
-		async put({ id, apiKeyId, previousId, sessionId, items, body, createdAt, ...rest }: StoredResponse): Promise<void> {
+		/** `bootId`: the server start that writes it. */
+		async put(
+			{ id, apiKeyId, previousId, sessionId, items, body, createdAt, ...rest }: StoredResponse,
+			bootId: string | null = null
+		): Promise<void> {
 			const texts = { items: JSON.stringify(items), body: JSON.stringify(body) };
 			const bytes = bytesOf(texts);
 			await db
 				.insertInto('responses')
 				.values({
 					...{ id, api_key_id: apiKeyId, previous_id: previousId, session_id: sessionId, created_at: createdAt },
-					...{ ...texts, bytes, is_running: rest.isRunning ? 1 : 0, input_count: rest.inputCount }
+					...{ ...texts, bytes, is_running: rest.isRunning ? 1 : 0, input_count: rest.inputCount, boot_id: bootId }
 				})
 				.execute();
 			totals.add(apiKeyId, bytes);
@@ -133,9 +137,26 @@ export function createResponses(db: Kysely<Database>) {
 			await db.deleteFrom('responses').where('created_at', '<', time).execute();
 		},
 
-		/** Everybody's responses that are being written in the background. */
-		async listRunning(): Promise<StoredResponse[]> {
-			return (await db.selectFrom('responses').selectAll().where('is_running', '=', 1).execute()).map(toResponse);
+		/** Everybody's responses that are being written in the background, by this server start or by any. */
+		async listRunning(bootId?: string): Promise<StoredResponse[]> {
+			const running = db.selectFrom('responses').selectAll().where('is_running', '=', 1);
+			return (await (bootId === undefined ? running : running.where('boot_id', '=', bootId)).execute()).map(toResponse);
+		},
+
+		/** Whether another server start is writing it. */
+		async isRunningElsewhere(id: string, bootId: string): Promise<boolean> {
+			const running = db.selectFrom('responses').select('id').where('id', '=', id).where('is_running', '=', 1);
+			return (await running.where('boot_id', '!=', bootId).executeTakeFirst()) !== undefined;
+		},
+
+		/** Asks the server start that writes it to stop. False if it isn't running. */
+		wantStop: (id: string): Promise<boolean> =>
+			hasEffect(db.updateTable('responses').set({ stop_wanted: 1 }).where('id', '=', id).where('is_running', '=', 1)),
+
+		/** Ids of the responses that this server start is asked to stop. */
+		async stopsWanted(bootId: string): Promise<string[]> {
+			const wanted = db.selectFrom('responses').select('id').where('boot_id', '=', bootId).where('stop_wanted', '=', 1);
+			return (await wanted.where('is_running', '=', 1).execute()).map(({ id }) => id);
 		},
 
 		/** Whoever asks. */

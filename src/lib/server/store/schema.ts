@@ -295,6 +295,8 @@ interface EvalRunsTable {
 	started_at: string;
 	/** The server start that runs it; null in rows of older versions. */
 	boot_id: Generated<string | null>;
+	/** 1: it's asked to stop. */
+	stop_wanted: Generated<number>;
 }
 
 /** Answers of runs of evals. */
@@ -323,6 +325,8 @@ interface TaskPushesTable {
 	/** 1: there is something to tell yet. */
 	is_open: number;
 	created_at: string;
+	/** The server start that tells; null in rows of older versions. */
+	boot_id: Generated<string | null>;
 }
 
 /** Packages that were installed for a skill. */
@@ -444,6 +448,8 @@ export interface ResponsesTable {
 	bytes: Generated<number>;
 	/** The server start that writes it in the background. */
 	boot_id: Generated<string | null>;
+	/** 1: it's asked to stop. */
+	stop_wanted: Generated<number>;
 }
 
 /** Events of responses in the background. */

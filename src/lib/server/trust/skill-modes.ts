@@ -1,4 +1,5 @@
 /** Stores which skills are on, off or automatic, and which version a name means (A38, B6, E3). */
+import { createLine } from '../../shared/in-turn.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';
@@ -23,6 +24,8 @@ export interface StoredSkillModes {
 	setPin(skillId: string, version: string | null): Promise<void>;
 	/** Deletes the settings of one version, or of all versions of a skill. */
 	forget(skillId: string, version?: string): Promise<void>;
+	/** After another server has changed them. */
+	readAgain(): Promise<void>;
 }
 
 /** Keeps settings in memory, because every turn reads them. Changes are stored before they apply. */
@@ -30,8 +33,12 @@ export async function openSkillModes(
 	store: Pick<Store, 'skillSettings' | 'skillPins'>,
 	{ isInstalled = () => false }: { isInstalled?: (source: string) => boolean } = {}
 ): Promise<StoredSkillModes> {
-	const settings = new Map((await store.skillSettings.list()).map((setting) => [setting.skillId, setting]));
-	const pins = await store.skillPins.list();
+	const readSettings = async () =>
+		new Map((await store.skillSettings.list()).map((setting) => [setting.skillId, setting]));
+	let settings = await readSettings();
+	let pins = await store.skillPins.list();
+	/** Changes run one at a time, so that memory and store agree. */
+	const inTurn = createLine();
 	/** Names that have a mode for a version; the others are looked up by name only. */
 	let versioned = versionedNames(settings);
 	const now = () => new Date().toISOString();
@@ -48,6 +55,11 @@ export async function openSkillModes(
 		settings.set(setting.skillId, setting);
 		versioned = versionedNames(settings);
 	};
+	const pin = async (skillId: string, version: string | null) => {
+		await store.skillPins.set(skillId, version, now());
+		if (version === null) pins.delete(skillId);
+		else pins.set(skillId, version);
+	};
 	const keyFor = (subject: ModeSubject): string => {
 		if (typeof subject === 'string') return subject;
 		const isOwn = isInstalled(subject.source) || settings.has(versionKey(subject));
@@ -56,32 +68,33 @@ export async function openSkillModes(
 
 	return {
 		modeOf,
-		setMode: (subject, mode) => set(subject, mode, null),
-		async setEnabled(subject, isEnabled) {
-			const mode = modeOf(subject);
-			if (isEnabled === (mode !== 'off')) return;
-			if (isEnabled) await set(subject, settingOf(subject)?.modeBefore ?? 'auto', null);
-			else await set(subject, 'off', mode);
-		},
+		setMode: (subject, mode) => inTurn(() => set(subject, mode, null)),
+		setEnabled: (subject, isEnabled) =>
+			inTurn(async () => {
+				const mode = modeOf(subject);
+				if (isEnabled === (mode !== 'off')) return;
+				if (isEnabled) await set(subject, settingOf(subject)?.modeBefore ?? 'auto', null);
+				else await set(subject, 'off', mode);
+			}),
 		pinOf: (skillId) => pins.get(skillId) ?? null,
-		async setPin(skillId, version) {
-			await store.skillPins.set(skillId, version, now());
-			if (version === null) pins.delete(skillId);
-			else pins.set(skillId, version);
-		},
-		async forget(skillId, version) {
-			const isGone = (key: string) =>
-				version === undefined ? key.startsWith(`${skillId}@`) : key === `${skillId}@${version}`;
-			for (const key of [...settings.keys()].filter(isGone)) {
-				await store.skillSettings.remove(key);
-				settings.delete(key);
-			}
-			versioned = versionedNames(settings);
-			const pinned = pins.get(skillId);
-			if (pinned === undefined || (version !== undefined && pinned !== version)) return;
-			await store.skillPins.set(skillId, null, now());
-			pins.delete(skillId);
-		}
+		setPin: (skillId, version) => inTurn(() => pin(skillId, version)),
+		forget: (skillId, version) =>
+			inTurn(async () => {
+				const isGone = (key: string) =>
+					version === undefined ? key.startsWith(`${skillId}@`) : key === `${skillId}@${version}`;
+				for (const key of [...settings.keys()].filter(isGone)) {
+					await store.skillSettings.remove(key);
+					settings.delete(key);
+				}
+				versioned = versionedNames(settings);
+				const pinned = pins.get(skillId);
+				if (pinned !== undefined && (version === undefined || pinned === version)) await pin(skillId, null);
+			}),
+		readAgain: () =>
+			inTurn(async () => {
+				[settings, pins] = await Promise.all([readSettings(), store.skillPins.list()]);
+				versioned = versionedNames(settings);
+			})
 	};
 }
 

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { CustomRunEvent } from '../../shared/events.ts';
 import type { Question } from '../../shared/message-schema.ts';
-import { type QuestionReply, readContent } from '../../shared/questions.ts';
+import { type QuestionReply, questionReply, readContent } from '../../shared/questions.ts';
+import { type Replica, soleReplica } from '../replica.ts';
 
 export type AskedQuestion = Omit<Question, 'id' | 'reply'> & {
 	/** What an answer “for this chat” covers; without it there is none. */
@@ -25,23 +26,71 @@ export interface Questions {
 	/** For the calls of one conversation. */
 	asker(conversationId: string): Ask;
 	/**
-	 * The first answer counts.
+	 * The first answer counts. One for another server is handed over to it.
 	 * @throws AppError `not_found` if it's not open (any more); `invalid_input` with a sentence about what doesn't fit
 	 */
-	reply(conversationId: string, id: string, reply: QuestionReply): void;
-	/** Whether a question of it is open. */
+	reply(conversationId: string, id: string, reply: QuestionReply): Promise<void>;
+	/** Takes an answer that came to another server, and ignores one that doesn't fit or comes too late. */
+	onReply(conversationId: string, id: string, reply: unknown): void;
+	/** Whether a question of it is open here. */
 	isAsking(conversationId: string): boolean;
+}
+
+/** Other servers, on which tools ask, too. */
+interface Elsewhere {
+	replica: Pick<Replica, 'hear' | 'tell'>;
+	/** The question that a tool on another server asks; null if none is open there. */
+	find(conversationId: string, id: string): Promise<Question | null>;
+	/** False if no server runs a tool of the conversation. */
+	handOver(conversationId: string, id: string, reply: QuestionReply): Promise<boolean>;
 }
 
 /** Of all chats; the oldest are asked about again. */
 const MAX_GRANTS = 1_000;
 const CANCEL = { action: 'cancel' } as const;
 
-export function createQuestions(): Questions {
+/** A word between servers can't be longer. */
+const MAX_WORD = 4_000;
+
+export function createQuestions({ replica = soleReplica(), find, handOver }: Partial<Elsewhere> = {}): Questions {
 	const open = new Map<string, { conversationId: string; question: AskedQuestion; end(reply: QuestionReply): void }>();
 	/** Until the server stops. */
 	const granted = new Set<string>();
 	const keyOf = (conversationId: string, grant: string) => JSON.stringify([conversationId, grant]);
+	const keep = (key: string): void => {
+		if (granted.size >= MAX_GRANTS) granted.delete([...granted][0] ?? '');
+		granted.add(key);
+	};
+	// The chat's next reply may be written by another server. One that didn't hear of it asks again.
+	replica.hear('grant', (words) => words.forEach((word) => keep(Buffer.from(word, 'base64url').toString())));
+
+	/** @throws AppError `invalid_input` */
+	const checked = (
+		{ fields, sample }: Pick<Question, 'fields' | 'sample'>,
+		{ action, content = {}, forChat = false }: QuestionReply
+	): QuestionReply => {
+		if (action !== 'accept') return { action };
+		// Only requests to the chat's model come again and again.
+		if (forChat && !sample) throw new AppError('invalid_input', 'You can only answer this once.');
+		return fields ? { action, content: readContent(fields, content) } : { action };
+	};
+	const gone = () => new AppError('not_found', 'This question is no longer open.');
+	/** False if it isn't asked here. */
+	const replyHere = (conversationId: string, id: string, reply: QuestionReply): boolean => {
+		const asked = open.get(id);
+		if (asked?.conversationId !== conversationId) return false;
+		const { grant } = asked.question;
+		const answer = checked(asked.question, reply);
+		if (reply.action === 'accept' && reply.forChat === true && grant !== undefined) {
+			const key = keyOf(conversationId, grant);
+			keep(key);
+			const word = Buffer.from(key).toString('base64url');
+			if (word.length <= MAX_WORD) replica.tell('grant', [word]);
+		}
+		asked.end(answer);
+		open.delete(id);
+		return true;
+	};
 	return {
 		asker:
 			(conversationId) =>
@@ -61,19 +110,22 @@ export function createQuestions(): Questions {
 				emit({ type: 'CUSTOM', name: 'tool.reply', value: { toolCallId, id, action: reply.action } });
 				return reply;
 			},
-		reply(conversationId, id, { action, content = {}, forChat = false }) {
-			const asked = open.get(id);
-			if (asked?.conversationId !== conversationId) {
-				throw new AppError('not_found', 'This question is no longer open.');
+		async reply(conversationId, id, reply) {
+			if (replyHere(conversationId, id, reply)) return;
+			const question = (await find?.(conversationId, id)) ?? null;
+			if (!question) throw gone();
+			checked(question, reply);
+			if (!(await handOver?.(conversationId, id, reply))) throw gone();
+		},
+		onReply(conversationId, id, given) {
+			const reply = questionReply.safeParse(given);
+			if (!reply.success) return;
+			try {
+				replyHere(conversationId, id, reply.data);
+			} catch (error) {
+				// It was checked where it came in, against what the log says of the question.
+				if (!(error instanceof AppError)) throw error;
 			}
-			const { fields, grant } = asked.question;
-			if (action === 'accept' && forChat) {
-				if (grant === undefined) throw new AppError('invalid_input', 'You can only answer this once.');
-				if (granted.size >= MAX_GRANTS) granted.delete([...granted][0] ?? '');
-				granted.add(keyOf(conversationId, grant));
-			}
-			asked.end(action === 'accept' && fields ? { action, content: readContent(fields, content) } : { action });
-			open.delete(id);
 		},
 		isAsking: (conversationId) => [...open.values()].some((each) => each.conversationId === conversationId)
 	};

@@ -9,6 +9,7 @@ import { API_SCOPES } from '../../../shared/names.ts';
 import type { Log } from '../../log.ts';
 import { createAddressGuard, NetworkError } from '../../network/addresses.ts';
 import { createSafeFetch } from '../../network/safe-fetch.ts';
+import { type Replica, soleReplica } from '../../replica.ts';
 import type { TaskPush } from '../../store/chat/tasks.ts';
 import { decryptText, encryptText } from '../../trust/vault.ts';
 import type { Asker } from '../../turns/toolbox.ts';
@@ -23,6 +24,8 @@ export interface PushParts extends CallParts {
 	pushKey: Buffer;
 	/** `host:port` of receivers outside the public internet. */
 	pushHosts: readonly string[];
+	/** Default: this server is alone. */
+	replica?: Replica;
 }
 
 /** Who asks to be told, and how. */
@@ -46,7 +49,7 @@ export interface Pushes {
 	list(source: TaskSource): Promise<Config[]>;
 	/** Also if there was none. */
 	remove(source: TaskSource, id: string): Promise<void>;
-	/** Goes on with the tasks of the last start. Call once. */
+	/** Goes on with the tasks of servers that have stopped. Call once. */
 	resume(): Promise<void>;
 	close(): Promise<void>;
 }
@@ -82,7 +85,7 @@ interface Watch {
 }
 
 export function createPushes(parts: PushParts): Pushes {
-	const { store, runner, workspaces, changes, log } = parts;
+	const { store, runner, workspaces, changes, log, replica = soleReplica() } = parts;
 	const watches = new Map<string, Watch>();
 	const working = new Set<Promise<void>>();
 	const closing = new AbortController();
@@ -129,6 +132,8 @@ export function createPushes(parts: PushParts): Pushes {
 	const deliver = async (push: TaskPush, secret: Secret, notification: Notification): Promise<boolean> => {
 		try {
 			for (const delayMs of [...RETRY_DELAYS_MS, null]) {
+				// Another server may have removed or replaced it.
+				if (replica.isShared && !(await store.tasks.isPushOf(push, replica.id))) return false;
 				if (await isRevoked(secret)) return false;
 				const outcome = await post(secret, notification);
 				if (outcome === 'ok') return true;
@@ -240,7 +245,7 @@ export function createPushes(parts: PushParts): Pushes {
 			const place = { contextId, messageId: answer.id, id, taskId, isOpen: hasMore };
 			const kept = { ...secret, asker: { apiKeyId: asker.apiKeyId, scopes: [...asker.scopes] } };
 			const push = seal(place, kept);
-			await store.tasks.putPush(push, new Date().toISOString());
+			await store.tasks.putPush(push, new Date().toISOString(), replica.id);
 			// Counted afterwards, because several may come at once.
 			if ((await find(source)).findIndex((each) => each.id === id) >= MAX_PER_TASK) {
 				await store.tasks.removePush(push);
@@ -275,12 +280,16 @@ export function createPushes(parts: PushParts): Pushes {
 		},
 
 		async resume() {
-			for (const push of await store.tasks.openPushes(MAX_OPEN)) {
-				const secret = open(push);
-				// The last state may not have been told, so it's told again.
-				if (secret) watch(push, secret, null);
-				else await store.tasks.closePush(push);
-			}
+			const takeOver = async () => {
+				for (const push of await store.tasks.claimPushes(replica.id, MAX_OPEN)) {
+					const secret = open(push);
+					// The last state may not have been told, so it's told again.
+					if (secret) watch(push, secret, null);
+					else await store.tasks.closePush(push);
+				}
+			};
+			await takeOver();
+			replica.onGone(takeOver);
 		},
 
 		async close() {

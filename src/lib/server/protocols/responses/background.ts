@@ -4,6 +4,8 @@ import type { Log } from '../../log.ts';
 import { EventWriter, type UnsavedEvents } from '../../runs/event-writer.ts';
 import { EVENT_PAGE } from '../../runs/event-window.ts';
 import { Waiters } from '../../runs/waiters.ts';
+import { type Replica, soleReplica } from '../../replica.ts';
+import { createStopWishes } from '../../stop-wishes.ts';
 import type { StoredEvent } from '../../store/chat/runs.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import { runFailure, toApiError } from './errors.ts';
@@ -13,6 +15,8 @@ import type { OutputItem, ResponseEvent } from './wire.ts';
 export interface BackgroundOptions {
 	responses: Responses;
 	log: Log;
+	/** Default: this server is alone. */
+	replica?: Replica | undefined;
 	/** Responses at once, of one key and of all; streams that one key has open. */
 	limits?: { ofOne: number; all: number; followers: number };
 }
@@ -23,7 +27,7 @@ type Open = (signal: AbortSignal, save: (ended: StoredResponse) => Promise<void>
 export interface Background {
 	/** Stores the response, then runs it. @throws AppError `rate_limited` at the limit, `unavailable` when stopping, or what the store throws */
 	start(response: StoredResponse, open: Open): Promise<void>;
-	/** As it's stored. What the server couldn't end is ended first. */
+	/** As it's stored. What this server couldn't end is ended first. */
 	get(id: string, apiKeyId: string | null): Promise<StoredResponse | null>;
 	/** @throws AppError `rate_limited` if this key has too many streams open to follow one more */
 	checkFollowers(apiKeyId: string | null): void;
@@ -33,9 +37,9 @@ export interface Background {
 		place: { after: number; apiKeyId: string | null },
 		signal: AbortSignal
 	): AsyncGenerator<ResponseEvent>;
-	/** Cancels a response and waits for its end. Nothing happens if it isn't running. */
+	/** Cancels a response, on whichever server, and waits for its end. Nothing happens if it isn't running. */
 	stop(id: string): Promise<void>;
-	/** Ends what an earlier process left running. Call once, before handling requests. */
+	/** Ends what a server that has stopped left running. Call once, before handling requests. */
 	recover(): Promise<void>;
 	/** Starts nothing more, and interrupts what still runs after `graceMs`. */
 	close(graceMs: number): Promise<void>;
@@ -44,10 +48,29 @@ export interface Background {
 const LIMITS = { ofOne: 32, all: 256, followers: 64 };
 /** Unsaved events after which the turn waits for the database. */
 const MAX_BACKLOG = 500;
+/** How often another server's response is looked at without being told. */
+const LOOK_EVERY_MS = 1_000;
 
-export function createBackground({ responses, log, limits = LIMITS }: BackgroundOptions): Background {
-	const writer = new EventWriter(responses);
+export function createBackground(options: BackgroundOptions): Background {
+	const { responses, log, replica = soleReplica(), limits = LIMITS } = options;
+	const tell = (ids: readonly string[]) => replica.tell('responses', ids);
+	const writer = new EventWriter(responses, replica.isShared ? tell : undefined);
 	const active = new Map<string, ActiveResponse>();
+	/** Who follows responses of other servers, by id. */
+	const waiting = new Map<string, Set<() => void>>();
+	replica.hear('responses', (ids) => {
+		for (const id of ids.length > 0 ? ids : [...waiting.keys()]) for (const wake of waiting.get(id) ?? []) wake();
+	});
+	const wishes = createStopWishes(
+		{ replica, log },
+		{
+			...responses,
+			hasWork: () => active.size > 0,
+			stop: (id) => active.get(id)?.controller.abort(new Error('cancelled by the client'))
+		}
+	);
+	const isElsewhere = async (id: string): Promise<boolean> =>
+		replica.isShared && !active.has(id) && (await responses.isRunningElsewhere(id, replica.id));
 	/** Open streams, by key. */
 	const followers = new Map<string | null, number>();
 	let isClosing = false;
@@ -73,6 +96,7 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 			last = { type: 'response.failed', sequence_number: running.savedSeq, response: ended.body };
 		}
 		await responses.finish(ended, [...running.unsaved(), toStored(last)]);
+		tell([response.id]);
 	};
 
 	const append = async (running: ActiveResponse, event: ResponseEvent): Promise<void> => {
@@ -100,7 +124,8 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 		const error = runFailure('interrupted', INTERRUPTED);
 		const ended = failed({ ...stored, body: { ...stored.body, output } }, error);
 		const last = { type: 'response.failed', sequence_number: seq, response: ended.body };
-		await responses.finish(ended, [toStored(last)]);
+		if (!(await responses.finish(ended, [toStored(last)]))) return;
+		tell([stored.id]);
 		log.info({ responseId: stored.id }, 'response was interrupted by the last stop');
 	};
 
@@ -112,21 +137,47 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 		});
 	};
 
+	/** Resolves with the next word of another server, or after a second. */
+	const listen = (id: string, signal: AbortSignal) => {
+		const { promise: next, resolve } = Promise.withResolvers<void>();
+		const of = waiting.get(id) ?? new Set();
+		waiting.set(id, of.add(resolve));
+		const timer = setTimeout(resolve, LOOK_EVERY_MS);
+		const onAbort = () => resolve();
+		signal.addEventListener('abort', onAbort, { once: true });
+		const stop = () => {
+			clearTimeout(timer);
+			signal.removeEventListener('abort', onAbort);
+			of.delete(resolve);
+			if (of.size === 0 && waiting.get(id) === of) waiting.delete(id);
+		};
+		return { next, stop };
+	};
+
 	async function* read(id: string, after: number, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
 		for (let cursor = after; !signal.aborted;) {
 			// Taken before reading: what is stored meanwhile is noticed.
 			const running = active.get(id);
 			const known = running?.changes;
-			const events = await responses.readEvents(id, { after: cursor, ...EVENT_PAGE });
-			for (const event of events) {
-				cursor = event.seq;
-				yield toEvent(event);
+			const listening = replica.isShared && !running ? listen(id, signal) : null;
+			try {
+				const isRunning = running !== undefined || (await responses.isRunning(id));
+				const events = await responses.readEvents(id, { after: cursor, ...EVENT_PAGE });
+				for (const event of events) {
+					cursor = event.seq;
+					yield toEvent(event);
+				}
+				if (events.length > 0) continue;
+				if (running) {
+					if (running.changes === known) await running.waiting.wait(signal);
+				} else if (!isRunning) return;
+				else if (listening && (await isElsewhere(id))) await listening.next;
+				else if (await responses.isRunning(id)) {
+					throw new AppError('unavailable', 'The end of this response couldn’t be saved. Try again.');
+				}
+			} finally {
+				listening?.stop();
 			}
-			if (events.length > 0) continue;
-			if (running && running.changes === known) await running.waiting.wait(signal);
-			else if (running) continue;
-			else if (!(await responses.isRunning(id))) return;
-			else throw new AppError('unavailable', 'The end of this response couldn’t be saved. Try again.');
 		}
 	}
 
@@ -151,7 +202,7 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 				resolve();
 			};
 			try {
-				await responses.put({ ...response, isRunning: true });
+				await responses.put({ ...response, isRunning: true }, replica.id);
 			} catch (error) {
 				end();
 				throw error;
@@ -163,7 +214,7 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 
 		async get(id, apiKeyId) {
 			const stored = await responses.get(id, apiKeyId);
-			if (!stored?.isRunning || active.has(id)) return stored;
+			if (!stored?.isRunning || active.has(id) || (await isElsewhere(id))) return stored;
 			await endOrphan(stored);
 			return responses.get(id, apiKeyId);
 		},
@@ -195,14 +246,20 @@ export function createBackground({ responses, log, limits = LIMITS }: Background
 			const running = active.get(id);
 			running?.controller.abort(new Error('cancelled by the client'));
 			await running?.task;
+			if (!running && (await isElsewhere(id))) await wishes.stop(id);
 		},
 
 		async recover() {
-			for (const response of await responses.listRunning()) await endOrphan(response);
+			const endLeft = async (bootId?: string) => {
+				for (const response of await responses.listRunning(bootId)) await endOrphan(response);
+			};
+			if (!replica.isShared) await endLeft();
+			replica.onGone(endLeft);
 		},
 
 		async close(graceMs) {
 			isClosing = true;
+			wishes.close();
 			const interrupt = () => {
 				for (const { controller } of active.values()) controller.abort(new Interruption());
 			};

@@ -34,10 +34,13 @@ import { readConversation } from './conversation.ts';
 import { countInputTokens } from './input-tokens.ts';
 import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './lists.ts';
 import { checkBody, responseInput } from './request.ts';
+import type { Replica } from '../../replica.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 
 export interface ResponsesApiParts extends RespondParts {
 	models: RespondParts['models'] & { current(): { id: string }; list(signal?: AbortSignal): Promise<ModelList> };
+	/** Default: this server is alone. */
+	replica?: Replica;
 }
 
 /** As `GET /v1/models` lists it. */
@@ -90,7 +93,7 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	let isClosing = false;
 	const active = new Set<Promise<void>>();
 	const { responses } = parts.store;
-	const background: Background = createBackground({ responses, log: parts.log });
+	const background: Background = createBackground({ responses, log: parts.log, replica: parts.replica });
 	const find = async (id: string, { apiKeyId }: Asker): Promise<StoredResponse> => {
 		const stored = await background.get(id, apiKeyId);
 		if (!stored) throw noResponse(id);

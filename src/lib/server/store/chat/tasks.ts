@@ -1,5 +1,5 @@
 /** Tasks, as programs see them: an answer with the runs that wrote it. And where to tell of their progress (A2A, E16). */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { MessageStatus } from '../../../shared/message.ts';
 import { type Database, hasEffect } from '../schema.ts';
 
@@ -105,9 +105,13 @@ export function createTasks(db: Kysely<Database>) {
 			return { data, total: Number(counted.total) };
 		},
 
-		/** Adds it, or replaces the one of its id. */
-		async putPush({ contextId, messageId, id, taskId, sealed, isOpen }: TaskPush, now: string): Promise<void> {
-			const values = { task_id: taskId, sealed, is_open: isOpen ? 1 : 0 };
+		/** Adds it, or replaces the one of its id. `bootId`: the server start that tells. */
+		async putPush(
+			{ contextId, messageId, id, taskId, sealed, isOpen }: TaskPush,
+			now: string,
+			bootId: string | null = null
+		): Promise<void> {
+			const values = { task_id: taskId, sealed, is_open: isOpen ? 1 : 0, boot_id: bootId };
 			await db
 				.insertInto('task_pushes')
 				.values({ conversation_id: contextId, message_id: messageId, id, ...values, created_at: now })
@@ -128,16 +132,30 @@ export function createTasks(db: Kysely<Database>) {
 			return rows.map(toPush);
 		},
 
-		/** Of all tasks, at most `limit`. */
-		async openPushes(limit: number): Promise<TaskPush[]> {
+		/** Takes over those that no living server start tells, of all tasks, the newest `limit` first. */
+		async claimPushes(bootId: string, limit: number): Promise<TaskPush[]> {
+			const live = db.selectFrom('replicas').select('id');
 			const rows = await db
-				.selectFrom('task_pushes')
-				.selectAll()
+				.updateTable('task_pushes')
+				.set({ boot_id: bootId })
 				.where('is_open', '=', 1)
-				.orderBy('created_at', 'desc')
-				.limit(limit)
+				.where(({ or, and, eb }) =>
+					or([eb('boot_id', 'is', null), and([eb('boot_id', '!=', bootId), eb('boot_id', 'not in', live)])])
+				)
+				.returningAll()
 				.execute();
-			return rows.map(toPush);
+			rows.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+			return rows.slice(0, limit).map(toPush);
+		},
+
+		/** Whether it's there yet, and this server start tells it. */
+		async isPushOf(
+			{ contextId, messageId, id }: Pick<TaskPush, 'contextId' | 'messageId' | 'id'>,
+			bootId: string
+		): Promise<boolean> {
+			const found = db.selectFrom('task_pushes').select('id').where('conversation_id', '=', contextId);
+			const own = found.where('message_id', '=', messageId).where('id', '=', id).where('boot_id', '=', bootId);
+			return (await own.executeTakeFirst()) !== undefined;
 		},
 
 		/** There is nothing more to tell. */
@@ -163,7 +181,7 @@ export function createTasks(db: Kysely<Database>) {
 	};
 }
 
-function toPush(row: Database['task_pushes']): TaskPush {
+function toPush(row: Selectable<Database['task_pushes']>): TaskPush {
 	return {
 		contextId: row.conversation_id,
 		messageId: row.message_id,

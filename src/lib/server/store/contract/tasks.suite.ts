@@ -72,12 +72,12 @@ export function testTasks(bench: () => Bench): void {
 			await tasks.putPush(push('other', { messageId: 'a-answer', taskId: 'a' }), at(3));
 			expect(await tasks.pushes('c1', 'b-answer')).toEqual([push('one', { sealed: 'new' }), push('two')]);
 			await tasks.closePush(push('two'));
-			expect((await tasks.openPushes(10)).map(({ id }) => id).sort()).toEqual(['one', 'other']);
-			expect(await tasks.openPushes(1)).toHaveLength(1);
+			expect((await tasks.claimPushes('boot-1', 10)).map(({ id }) => id).sort()).toEqual(['one', 'other']);
+			expect(await tasks.claimPushes('boot-2', 1)).toHaveLength(1);
 			expect(await tasks.removePush(push('one'))).toBe(true);
 			expect(await tasks.removePush(push('one'))).toBe(false);
 			await store().conversations.remove('c1');
-			expect(await tasks.openPushes(10)).toEqual([]);
+			expect(await tasks.claimPushes('boot-3', 10)).toEqual([]);
 		});
 	});
 }

@@ -12,7 +12,9 @@ const storedDraft = skillDraft.omit({ files: true, canUndo: true, progress: true
 	/** SHA-256 by path of the skill’s files when the draft was begun, to see whether somebody changed them since. */
 	baseFiles: z.record(z.string(), z.string()).optional(),
 	/** What the files were before the last changes, oldest first. */
-	earlier: z.array(z.array(storedFile))
+	earlier: z.array(z.array(storedFile)),
+	/** The server start whose model writes it. */
+	writer: z.string().optional()
 });
 export type StoredDraft = z.infer<typeof storedDraft>;
 

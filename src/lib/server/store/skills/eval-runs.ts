@@ -2,21 +2,25 @@
 import type { Kysely } from 'kysely';
 import type { EvalAnswer, EvalRun, EvalRunSummary } from '../../../shared/try-out.ts';
 import { locked } from '../locks.ts';
-import type { Database } from '../schema.ts';
+import { type Database, hasEffect } from '../schema.ts';
 
 export function createEvalRuns(db: Kysely<Database>) {
-	const put = async (run: EvalRun, on: Kysely<Database> = db): Promise<void> => {
+	const put = async (run: EvalRun, on: Kysely<Database> = db, bootId?: string): Promise<void> => {
 		const results = run.results.map((result) => ({ ...result, answers: undefined }));
 		const columns = { state: run.state, body: JSON.stringify({ ...run, results }) };
 		await on
 			.insertInto('eval_runs')
-			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, ...columns })
-			.onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
+			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, boot_id: bootId ?? null, ...columns })
+			.onConflict((conflict) =>
+				conflict
+					.column('id')
+					.doUpdateSet({ ...columns, ...(bootId !== undefined && { boot_id: bootId, stop_wanted: 0 }) })
+			)
 			.execute();
 	};
 	return {
-		/** Adds or updates the run without its answers. */
-		put: (run: EvalRun): Promise<void> => put(run),
+		/** Adds or updates the run without its answers. `bootId`: the server start that goes on with it. */
+		put: (run: EvalRun, bootId?: string): Promise<void> => put(run, db, bootId),
 
 		/** Adds a run with all its answers, which are never used again. Twice is once. */
 		async putWhole(run: EvalRun, now: string): Promise<void> {
@@ -120,10 +124,35 @@ export function createEvalRuns(db: Kysely<Database>) {
 			});
 		},
 
-		/** Ends runs left running by an earlier server start. Returns their number. */
-		endUnfinished: (error: string, now: string): Promise<number> =>
+		/** Whether another server start is running evals of the skill. */
+		async isRunningElsewhere(skillId: string, bootId: string): Promise<boolean> {
+			const running = db.selectFrom('eval_runs').select('id').where('skill_id', '=', skillId);
+			const others = running.where('state', '=', 'running').where('boot_id', '!=', bootId);
+			return (await others.executeTakeFirst()) !== undefined;
+		},
+
+		async isRunning(id: string): Promise<boolean> {
+			const run = db.selectFrom('eval_runs').select('id').where('id', '=', id).where('state', '=', 'running');
+			return (await run.executeTakeFirst()) !== undefined;
+		},
+
+		/** Asks the server start that runs it to stop. False if it isn't running. */
+		wantStop: (id: string): Promise<boolean> =>
+			hasEffect(
+				db.updateTable('eval_runs').set({ stop_wanted: 1 }).where('id', '=', id).where('state', '=', 'running')
+			),
+
+		/** Ids of the runs that this server start is asked to stop. */
+		async stopsWanted(bootId: string): Promise<string[]> {
+			const wanted = db.selectFrom('eval_runs').select('id').where('boot_id', '=', bootId).where('stop_wanted', '=', 1);
+			return (await wanted.where('state', '=', 'running').execute()).map(({ id }) => id);
+		},
+
+		/** Ends runs that a server start left running; by default those of all. Returns their number. */
+		endUnfinished: (error: string, now: string, bootId?: string): Promise<number> =>
 			db.transaction().execute(async (transaction) => {
-				const running = transaction.selectFrom('eval_runs').select('body').where('state', '=', 'running').orderBy('id');
+				const all = transaction.selectFrom('eval_runs').select('body').where('state', '=', 'running').orderBy('id');
+				const running = bootId === undefined ? all : all.where('boot_id', '=', bootId);
 				const rows = await running.modifyEnd(locked(transaction)).execute();
 				for (const { body } of rows) {
 					await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now }, transaction);

@@ -9,6 +9,6 @@ export const POST = endpoint({
 	body: questionReply,
 	answer: null,
 	handler: async ({ app, params, body }) => {
-		app.questions.reply(params.id, params.question, await body());
+		await app.questions.reply(params.id, params.question, await body());
 	}
 });
