@@ -225,3 +225,40 @@ test('UI: the list of runs comes without moving what is there already', async ({
 		}
 	}
 });
+
+test('F12: the runs of a program are found by the name of its key, from the key and from the list', async ({
+	page,
+	app
+}) => {
+	const headers = { 'content-type': 'application/json' };
+	const made = await fetch(`${app.url}/api/keys`, {
+		method: 'POST',
+		headers,
+		body: JSON.stringify({ name: 'Codex', scopes: ['read', 'execute'] })
+	});
+	const { id, key } = (await made.json()) as { id: string; key: string };
+	const body = JSON.stringify({ skillName: 'count-words', script: 'scripts/count.mjs', args: ['by a program'] });
+	const run = (extra: Record<string, string>) =>
+		fetch(`${app.url}/api/skills/executions`, { method: 'POST', headers: { ...headers, ...extra }, body });
+	expect((await run({ authorization: `Bearer ${key}` })).status).toBe(201);
+	expect((await run({})).status).toBe(201);
+
+	await page.goto(`${app.url}/connect#keys`);
+	await page.getByRole('link', { name: 'Runs of Codex' }).click();
+	await expect(page).toHaveURL(`${app.url}/skills/executions?apiKeyId=${id}`);
+	await expect(rows(page)).toHaveCount(1);
+	await expect(rows(page).getByTestId('execution-source')).toHaveText('Codex');
+	await page.reload();
+	await expect(rows(page)).toHaveCount(1);
+	await page.getByRole('button', { name: 'Key: Codex' }).click();
+	await expect(rows(page)).not.toHaveCount(1);
+
+	await page.getByTestId('more-filters').click();
+	await page.getByLabel('API key').fill('codex');
+	await page.getByLabel('API key').press('Enter');
+	await expect(rows(page)).toHaveCount(1);
+	await page.getByTestId('execution-link').click();
+	await expect(page.getByTestId('execution-page')).toContainText(`API key “Codex” (${id})`);
+	await page.getByTestId('runs-of-key').click();
+	await expect(rows(page)).toHaveCount(1);
+});

@@ -66,6 +66,14 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 
 		await page.getByTestId('log-out').click();
 		await expect(page).toHaveURL('/login');
+		await page.goto('/connect#codex');
+		await logIn(page);
+		await expect(page).toHaveURL('/connect#codex');
+		await expect(page.getByTestId('panel-codex')).toBeInViewport();
+
+		await page.goto('/');
+		await page.getByTestId('log-out').click();
+		await expect(page).toHaveURL('/login');
 		expect(await context.cookies()).toEqual([]);
 		const replayed = await fetch(`${app.url}/api/health`, { headers: { cookie: `${COOKIE}=${cookie?.value}` } });
 		expect(replayed.status).toBe(401);
@@ -148,7 +156,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 		expect(refused.status).toBe(401);
 		expect(refused.headers.get('www-authenticate')).toBe('Bearer');
 		expect(await refused.json()).toMatchObject({
-			error: { code: 'unauthorized', hint: expect.stringContaining('Authorization: Bearer <ADMIN_TOKEN>') }
+			error: { code: 'unauthorized', hint: expect.stringContaining('Authorization: Bearer <key>') }
 		});
 		for (const [method, path] of [
 			['GET', '/api/health'],

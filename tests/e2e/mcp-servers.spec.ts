@@ -132,8 +132,11 @@ test('E36: what a server asks stands in the chat, over a reload and in a second 
 	await expect(card).toContainText('When would you like to come?');
 	await expect(card.getByTestId('question-warning')).toContainText('goes only to this server');
 	const second = await context.newPage();
+	await second.goto(app.url);
+	await expect(second.getByTestId('waiting-mark')).toHaveText('(asks you something)');
 	await second.goto(page.url());
 	await expect(second.getByTestId('question')).toBeVisible();
+	await expect(page).toHaveTitle(/^\(!\) /);
 	await card.getByLabel('Your name').fill('A');
 	await card.getByTestId('question-accept').click();
 	await expect(card.getByTestId('question-error')).toHaveText('“Your name” must have at least 2 characters.');
@@ -192,6 +195,12 @@ test('E36: a server that wants a login is signed in to and out of, on its own pa
 		await page.getByRole('link', { name: 'Open settings' }).last().click();
 		await expect(server).toHaveAttribute('data-state', 'connected');
 		await expect(server).toContainText('Signed in');
+		await page.goto(`${app.url}/settings/mcp/office?error=access_denied&state=x`);
+		await expect(page.getByTestId('mcp-sign-in-error')).toContainText('You didn’t allow it.');
+		await page.goto(`${app.url}/settings/mcp/office?error=invalid_scope&error_description=Call+0800&state=x`);
+		await expect(page.getByTestId('mcp-sign-in-error')).toContainText('The server refused it (invalid_scope).');
+		await expect(page.getByTestId('mcp-sign-in-error')).not.toContainText('0800');
+		await page.getByRole('link', { name: 'Open settings' }).last().click();
 		remote.revokes = 503;
 		await page.getByRole('button', { name: 'Sign out of office' }).click();
 		await expect(page.getByTestId('mcp-not-revoked')).toContainText('You’re signed out here.');

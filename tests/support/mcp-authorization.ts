@@ -18,6 +18,8 @@ export interface AuthorizedServer extends FixtureHttpServer {
 	secret: string | null;
 	/** Metadata to answer with in place of the right ones, by path. */
 	wrong: Map<string, object>;
+	/** Forgets the clients that registered: their page says so, and nobody comes back from it. */
+	forget(): void;
 	/** May answer the token endpoint in its place, at once or later. */
 	onToken: (form: URLSearchParams) => object | null | Promise<object | null>;
 	/** Of everything that reaches it as an authorization server. */
@@ -37,6 +39,7 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 	};
 	const renewals = new Set<string>();
 	const grants: URLSearchParams[] = [];
+	const known = new Set<string>();
 	const revocations: AuthorizedServer['revocations'] = [];
 	const wrong = new Map<string, object>();
 	const codes = new Map<string, { challenge: string; client: string; redirect: string }>();
@@ -95,6 +98,7 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 			const code = randomUUID();
 			const redirect = searchParams.get('redirect_uri') ?? '';
 			const [client, challenge] = [searchParams.get('client_id') ?? '', searchParams.get('code_challenge') ?? ''];
+			if (!known.has(client)) return json({ error: 'invalid_client' }, 400);
 			if (searchParams.get('code_challenge_method') !== 'S256') return json({ error: 'invalid_request' }, 400);
 			codes.set(code, { challenge, client, redirect });
 			const back = new URL(redirect);
@@ -127,6 +131,7 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 				}
 				const about = JSON.parse(text) as { client_name: string };
 				clients.push(about.client_name);
+				known.add(`client-${clients.length}`);
 				const secret = own.secret === null ? {} : { client_secret: own.secret };
 				return json({ ...about, ...secret, client_id: `client-${clients.length}` }, 201);
 			});
@@ -146,5 +151,6 @@ export async function startAuthorizedServer(tokens = new Set<string>()): Promise
 		if (what === 'renewals') renewals.clear();
 	};
 	const server = await startFixtureHttp(before);
-	return Object.assign(own, { ...server, clients, tokens, grants, revocations, wrong, asked, expire });
+	const forget = () => known.clear();
+	return Object.assign(own, { ...server, clients, tokens, grants, revocations, wrong, asked, forget, expire });
 }

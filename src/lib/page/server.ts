@@ -356,7 +356,7 @@ export function createClient() {
 		renameKey: (id: string, name: string) => call('PATCH', '/api/keys/[id]', { params: { id }, body: { name } }),
 		/** Everything made with the key stays. */
 		revokeKey: (id: string) => call('DELETE', '/api/keys/[id]', { params: { id } }),
-		searchMcpRegistry: async (query: string) => (await call('GET', '/api/mcp-registry', { query: { query } })).data,
+		searchMcpRegistry: (query: string) => call('GET', '/api/mcp-registry', { query: { query } }),
 		listMcpServers: async () => (await call('GET', '/api/mcp-servers', {})).data,
 		putMcpServer: (name: string, body: McpServerInput) =>
 			call('PUT', '/api/mcp-servers/[name]', { params: { name }, body }),

@@ -140,7 +140,7 @@ export const conversationSummary = z.object({
 	isArchived: z.boolean(),
 	/** An answer has ended, successfully or not, and wasn’t seen yet. */
 	isUnread: z.boolean(),
-	/** The last answer waits for approval. */
+	/** The last answer waits for a person: for approval, or during a run (`activeRunId`) for what a tool asks. */
 	isWaiting: z.boolean(),
 	/** Search match in a message. */
 	snippet: snippet.optional()

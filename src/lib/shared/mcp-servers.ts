@@ -132,10 +132,13 @@ export const mcpServerList = z.object({
 });
 export type McpServerList = z.infer<typeof mcpServerList>;
 
-/** A way to use a server of the registry, as `mcpServerPut` has it, with the names of what it needs. */
+/** A variable or header that a server needs. `about`: what it is, in its publisher’s words; may be empty. */
+const needed = z.object({ name: z.string(), about: z.string() });
+
+/** A way to use a server of the registry, as `mcpServerPut` has it, with what it needs. */
 const way = z.discriminatedUnion('type', [
-	z.object({ type: z.literal('http'), url: z.string(), headers: z.array(z.string()) }),
-	z.object({ type: z.literal('stdio'), command: z.string(), args: z.array(z.string()), env: z.array(z.string()) })
+	z.object({ type: z.literal('http'), url: z.string(), headers: z.array(needed) }),
+	z.object({ type: z.literal('stdio'), command: z.string(), args: z.array(z.string()), env: z.array(needed) })
 ]);
 export type McpRegistryWay = z.infer<typeof way>;
 
@@ -145,6 +148,10 @@ export const mcpRegistryEntry = z.object({
 	title: z.string().nullable(),
 	description: z.string(),
 	version: z.string(),
+	/** `https:` address of its source or website, as its publisher says. */
+	page: z.string().nullable(),
+	/** Its publisher advises against it. */
+	isDeprecated: z.boolean(),
 	/** Empty if this app can't start or reach it. */
 	ways: z.array(way)
 });
@@ -154,7 +161,12 @@ export type McpRegistryEntry = z.infer<typeof mcpRegistryEntry>;
 export const mcpRegistryQuery = z.object({
 	query: z.string().trim().min(1).max(200).describe('Words in the name of a server.')
 });
-export const mcpRegistryAnswer = z.object({ data: z.array(mcpRegistryEntry) });
+export const mcpRegistryAnswer = z.object({
+	data: z.array(mcpRegistryEntry),
+	/** The registry has others for these words. */
+	hasMore: z.boolean()
+});
+export type McpRegistryAnswer = z.infer<typeof mcpRegistryAnswer>;
 
 function isServerAddress(value: string): boolean {
 	const url = URL.parse(value);

@@ -172,7 +172,7 @@ export class ChatApp {
 	pageTitle(name: string): string {
 		const shown = this.session !== null && this.session.id === this.shownId ? this.session : null;
 		return pageTitle(name, {
-			isWaiting: shown?.isWaiting ?? false,
+			isWaiting: shown !== null && (shown.isWaiting || shown.isAsked),
 			isRunning: shown?.isRunning ?? false,
 			unreadCount: this.conversations.unreadCount
 		});

@@ -77,6 +77,27 @@ test('F12: each client has its settings, with the address of this server and a p
 	}
 });
 
+test('F12: with the keyboard, the settings of the program are next once it is chosen', async () => {
+	const { screen } = await setup();
+	(screen.getByTestId('client-codex').element() as HTMLElement).focus();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByRole('heading', { name: 'Codex', exact: true })).toHaveFocus();
+	await userEvent.keyboard('{Tab}');
+	await expect.element(screen.getByTestId('create-client-key')).toHaveFocus();
+});
+
+test('F12: each program can have a key of its own, also after another one has been made', async () => {
+	const { screen, client } = await setup({ hash: '#codex' });
+	await screen.getByTestId('create-client-key').click();
+	await expect.element(screen.getByText('Key “Codex” created')).toBeVisible();
+	await expect.element(screen.getByTestId('create-other-key')).not.toBeInTheDocument();
+	await screen.getByTestId('client-curl').click();
+	await screen.getByRole('button', { name: 'Create another key for curl' }).click();
+	expect(client.createKey).toHaveBeenLastCalledWith({ name: 'curl', scopes: ['read', 'execute'] });
+	await expect.element(screen.getByText('Key “curl” created')).toBeVisible();
+	await expect.element(screen.getByTestId('fresh-key-title')).toHaveFocus();
+});
+
 test('F12: a key is made for the program that is shown, with one click', async () => {
 	const { screen, client } = await setup({ hash: '#codex' }, (fake) =>
 		fake.createKey.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'))

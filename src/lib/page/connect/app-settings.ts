@@ -19,7 +19,8 @@ const IN_A_CONTAINER = 'From a container, this computer is usually called host.d
 /** The page doesn't know where this software is installed. */
 const FOLDER = '/path/to/openrouter-skills';
 /** For what starts the command on the user's computer. */
-const NO_KEY = 'No key needed. If you started the app with --data, add it here, too.';
+const NO_KEY =
+	'This needs no key: the program starts the app itself. If you started it with --data or DATA_DIR, add that here, too.';
 const EDITOR = ['-y', 'openrouter-skills', 'acp'];
 const AS_TOOLS = 'Your skills as its tools';
 const AS_MODEL = 'This agent as its model';
@@ -30,7 +31,7 @@ export const APPS = {
 			id: 'claude-code',
 			title: 'Run this once',
 			language: 'bash',
-			text: `claude mcp add --transport http skills "${origin}/mcp" \\\n  --header "Authorization: Bearer ${key}"`
+			text: `claude mcp add --scope user --transport http skills "${origin}/mcp" \\\n  --header "Authorization: Bearer ${key}"`
 		}
 	],
 
@@ -62,7 +63,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 			id: 'gemini',
 			title: 'Run this once',
 			language: 'bash',
-			text: `gemini mcp add --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
+			text: `gemini mcp add --scope user --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
 		}
 	],
 
@@ -71,7 +72,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 			id: 'qwen',
 			title: `${AS_TOOLS}: run this once`,
 			language: 'bash',
-			text: `qwen mcp add --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
+			text: `qwen mcp add --scope user --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
 		},
 		{
 			id: 'model',

@@ -24,6 +24,12 @@ describe('F12: settings to copy', () => {
 		}
 	});
 
+	test('F12: what is run once counts for all folders', () => {
+		const commands = all.filter(({ text }) => / mcp add /.test(text));
+		expect(commands.map(({ client }) => client)).toEqual(['claude-code', 'gemini', 'qwen']);
+		for (const { text } of commands) expect(text).toContain('--scope user');
+	});
+
 	test('F12: the library, and a program that is started here, are told no key', () => {
 		const without = all.filter(({ client }) => WITHOUT_KEY.has(client));
 		expect(without).toHaveLength(7);

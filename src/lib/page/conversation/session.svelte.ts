@@ -12,6 +12,7 @@ import { Draft, type Question } from '../composer/draft.svelte.ts';
 import { ConversationFiles } from '../files/conversation-files.svelte.ts';
 import { History, mergeEntries, placeOfRun } from './history.svelte.ts';
 import { LiveRun, type LiveRunOptions, RunStarter } from './live-run.svelte.ts';
+import { openQuestions } from '../../shared/message.ts';
 import { MessageEntry, receiveEvents, createSessionServices, type SessionServices } from './message-entry.svelte.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';
 
@@ -99,6 +100,12 @@ export class ChatSession {
 	/** Whether the last reply waits for approval. */
 	get isWaiting(): boolean {
 		return (this.front?.entry ?? this.entries.at(-1))?.message.status === 'waiting';
+	}
+
+	/** Whether a tool of the reply under way asks the person something. */
+	get isAsked(): boolean {
+		const parts = this.isRunning ? (this.entries.at(-1)?.message.parts ?? []) : [];
+		return parts.some((part) => part.type === 'tool' && openQuestions(part).length > 0);
 	}
 
 	/** Whether messages can be edited, retried or removed. */

@@ -39,6 +39,36 @@ describe('E13: the page of an execution', () => {
 		expect(sources).toEqual([]);
 	});
 
+	test('that a person has stopped says so, and is no failure', async () => {
+		const stopped = {
+			status: 'error',
+			errorType: 'Cancelled',
+			errorMessage: 'x was stopped.',
+			exitCode: null
+		} as const;
+		const { screen } = await setup(sampleExecution(stopped));
+		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Stopped');
+		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
+	});
+
+	test('F12: names the key that asked for it, and leads to the other runs of that key', async () => {
+		const execution = sampleExecution({ apiKeyId: 'key_1' });
+		const watch = () => new ExecutionWatch({ ...client }, 'e1');
+		const { screen, client } = await setup(execution);
+		await expect.element(screen.getByText('API key key_1')).toBeVisible();
+		await expect
+			.element(screen.getByTestId('runs-of-key'))
+			.toHaveAttribute('href', '/skills/executions?apiKeyId=key_1');
+		await screen.unmount();
+		const named = await render(ExecutionPage, { watch: watch(), keyNameOf: () => 'Codex' });
+		await expect.element(named.getByText('API key “Codex” (key_1)')).toBeVisible();
+		await expect.element(named.getByRole('link', { name: 'More runs of “Codex”' })).toBeVisible();
+		await named.unmount();
+		const props = { executions: [execution], keyNameOf: () => 'Codex', onend: () => {} };
+		const table = await render(ExecutionTable, props);
+		await expect.element(table.getByTestId('execution-source')).toHaveTextContent('Codex');
+	});
+
 	test('that a person has denied says so, and is no failure', async () => {
 		const denied = {
 			status: 'error',

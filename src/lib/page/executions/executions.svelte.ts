@@ -25,9 +25,11 @@ const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
 	timeout: 'Timed out'
 };
 
-/** Stored as an error of its own type (E12). */
+/** What a person ended is stored as an error of its own type (E12), and is no failure. */
+const ENDED_BY_PERSON: Partial<Record<string, string>> = { ApprovalDenied: 'Denied', Cancelled: 'Stopped' };
+
 export function statusWords({ status, errorType }: SkillExecution): string {
-	return errorType === 'ApprovalDenied' ? 'Denied' : EXECUTION_WORDS[status];
+	return ENDED_BY_PERSON[errorType ?? ''] ?? EXECUTION_WORDS[status];
 }
 
 export function isUnderWay({ status }: SkillExecution): boolean {
@@ -35,7 +37,7 @@ export function isUnderWay({ status }: SkillExecution): boolean {
 }
 
 export function hasFailed({ status, errorType }: SkillExecution): boolean {
-	if (errorType === 'ApprovalDenied') return false;
+	if (ENDED_BY_PERSON[errorType ?? ''] !== undefined) return false;
 	return status === 'error' || status === 'timeout';
 }
 
@@ -43,8 +45,8 @@ export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }
 
-/** Names and values of known facts, without empty ones. */
-export function factsOf(execution: SkillExecution): [name: string, value: string][] {
+/** Names and values of known facts, without empty ones. `keyName`: of its API key, if known. */
+export function factsOf(execution: SkillExecution, keyName?: string): [name: string, value: string][] {
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
 	const facts: [string, string][] = [
 		['Skill', `${execution.skillId} ${execution.version}`],
@@ -58,7 +60,7 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 				.map(([name, value]) => printLimit(name, value))
 				.join('\n')
 		],
-		['Requested by', callerOf(execution)],
+		['Requested by', callerOf(execution, keyName)],
 		['Files created', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
 		['Blocked hosts', refused.join(', ')],
 		['SHA-256 of files', execution.digest]
@@ -93,9 +95,10 @@ function printLimit(name: string, value: number): string {
 }
 
 /** Where it came from, if not from a chat: an eval names its session. */
-export function sourceOf({ apiKeyId, sessionId }: SkillExecution): string {
+export function sourceOf({ apiKeyId, sessionId }: SkillExecution, keyName?: string): string {
 	if (sessionId?.startsWith('eval-')) return 'Eval';
-	return apiKeyId === null ? 'Run tab or API' : 'API key';
+	if (apiKeyId !== null) return keyName ?? 'API key';
+	return sessionId?.startsWith('resp_') ? 'Responses API' : 'Run tab or API';
 }
 
 /** The limits that a script meets most often; the run's page has all. */
@@ -122,8 +125,9 @@ export function isOfSkill({ skill, skillId, script, sandbox }: SkillExecution): 
 	);
 }
 
-function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): string {
-	const callers = [apiKeyId && `API key ${apiKeyId}`, sessionId && `session ${sessionId}`];
+function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution, keyName?: string): string {
+	const key = keyName === undefined ? apiKeyId : `“${keyName}” (${apiKeyId})`;
+	const callers = [apiKeyId && `API key ${key}`, sessionId && `session ${sessionId}`];
 	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'API');
 }
 
@@ -153,6 +157,21 @@ export function asStep(execution: SkillExecution): { execution: Execution; statu
 }
 
 export const EVERY_EXECUTION: ExecutionQuery = { status: '', skill: '', apiKeyId: '', since: '', until: '' };
+
+/** From an address; what isn't a filter is left out. */
+export function queryFrom(search: URLSearchParams): ExecutionQuery {
+	const of = (name: keyof ExecutionQuery): string => search.get(name) ?? '';
+	const status = Object.keys(EXECUTION_WORDS).find((each) => each === of('status')) as ExecutionQuery['status'];
+	return {
+		status: status ?? '',
+		...{ skill: of('skill'), apiKeyId: of('apiKeyId'), since: of('since'), until: of('until') }
+	};
+}
+
+/** The page that lists them. */
+export function listUrl(query: Partial<ExecutionQuery>): string {
+	return `/skills/executions${queryOf({ ...query })}`;
+}
 
 /** Download address of all matching executions. */
 export function exportUrl(query: ExecutionQuery, format: 'csv' | 'json'): string {

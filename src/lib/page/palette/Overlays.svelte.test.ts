@@ -158,6 +158,21 @@ describe('the command palette', () => {
 		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
 	});
 
+	test('F12: finds each program that can be connected, the keys, and the MCP servers', async () => {
+		const screen = await setup();
+		for (const [typed, label, place] of [
+			['codex', /^Connect Codex/, '/connect#codex'],
+			['api key', /^API keys/, '/connect#keys'],
+			['mcp', /^MCP servers/, '/settings#mcp-servers']
+		] as const) {
+			await open(screen);
+			await screen.getByTestId('palette-input').fill(typed);
+			await expect.poll(() => active(screen)).toMatch(label);
+			await userEvent.keyboard('{Enter}');
+			await expect.poll(() => done.at(-1)).toBe(place);
+		}
+	});
+
 	test('shows what the server finds in the text of conversations', async () => {
 		const screen = await setup();
 		server.all = [

@@ -18,6 +18,7 @@ import Trash2 from '@lucide/svelte/icons/trash-2';
 import Upload from '@lucide/svelte/icons/upload';
 import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
+import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
 import { skillPage } from '../skills/skill-words.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
@@ -182,6 +183,12 @@ function pages(app: ChatApp): PaletteItem[] {
 		{ ...page('/skills/executions', 'Runs', Activity), words: 'executions' },
 		page('/connect', 'Connect other programs', Plug),
 		page('/settings', 'Settings', Settings),
+		{ ...page('/settings#mcp-servers', 'MCP servers', Settings), words: 'registry tools', isQuiet: true },
+		{ ...page('/connect#keys', 'API keys', Plug), isQuiet: true },
+		...CLIENTS.map((client) => ({
+			...page(`/connect#${client}`, `Connect ${ABOUT[client].name}`, Plug),
+			isQuiet: true
+		})),
 		{ ...page('/docs/api', 'API reference', Code), isQuiet: true }
 	];
 }

@@ -32,7 +32,7 @@ async function setup(...servers: McpServer[]) {
 		startMcpSignIn: vi.fn<McpServersClient['startMcpSignIn']>(async () => {
 			throw new ApiError('unavailable', 'Couldn’t sign in: it has no page.');
 		}),
-		searchMcpRegistry: vi.fn<McpServersClient['searchMcpRegistry']>(async () => []),
+		searchMcpRegistry: vi.fn<McpServersClient['searchMcpRegistry']>(async () => ({ data: [], hasMore: false })),
 		endMcpSignIn: vi.fn(async () => ({ ...server({ signIn: 'wanted' }), notRevoked: NOT_REVOKED }))
 	};
 	return { client, screen: await render(McpServersSection, { client }) };
@@ -157,19 +157,77 @@ test('E36: a server that refuses access can be signed in to, and signed out of; 
 test('E36: a server is found in the registry, and fills the form with what it needs', async () => {
 	const { screen, client } = await setup();
 	await screen.getByTestId('mcp-search').click();
+	await expect.element(screen.getByTestId('mcp-query')).toHaveFocus();
 	await screen.getByTestId('mcp-query').fill(' mail ');
 	await screen.getByTestId('mcp-find').click();
-	await expect.element(screen.getByTestId('mcp-found-none')).toBeVisible();
+	await expect.element(screen.getByTestId('mcp-found-count')).toMatchTextContent(/No server found/);
 	expect(client.searchMcpRegistry).toHaveBeenCalledExactlyOnceWith('mail');
 
-	const way = { type: 'stdio' as const, command: 'npx', args: ['-y', '@x/mail@1.0.0', '<folder>'], env: ['MAIL_KEY'] };
-	const entry = { name: 'io.github.x/mail', title: null, description: 'Reads mail.', version: '1.0.0', ways: [way] };
-	client.searchMcpRegistry.mockResolvedValueOnce([entry, { ...entry, name: 'x/none', ways: [] }]);
+	const way = {
+		type: 'stdio' as const,
+		command: 'npx',
+		args: ['-y', '@x/mail@1.0.0', '<folder>'],
+		env: [{ name: 'MAIL_KEY', about: 'From mail.test/keys.' }]
+	};
+	const entry = {
+		...{ name: 'io.github.x/mail', title: null, description: 'Reads mail.', version: '1.0.0', ways: [way] },
+		...{ page: 'https://github.com/x/mail', isDeprecated: false }
+	};
+	const old = { ...entry, name: 'x/none', isDeprecated: true, ways: [] };
+	client.searchMcpRegistry.mockResolvedValueOnce({ data: [entry, old], hasMore: true });
 	await screen.getByTestId('mcp-find').click();
-	await expect.element(screen.getByTestId('mcp-found')).toMatchTextContent(/Reads mail.*can’t be added here/s);
+	await expect.element(screen.getByTestId('mcp-found-count')).toMatchTextContent(/The first 2 servers/);
+	await expect
+		.element(screen.getByRole('link', { name: 'github.com/x/mail' }).first())
+		.toHaveAttribute('rel', 'noopener noreferrer external');
+	await expect.element(screen.getByText('Deprecated')).toBeVisible();
+	await expect.element(screen.getByTestId('mcp-found')).toMatchTextContent(/Reads mail.*can’t be added from here/s);
 	await screen.getByTestId('mcp-use').click();
 	await expect.element(screen.getByTestId('mcp-name')).toHaveValue('mail');
 	await expect.element(screen.getByTestId('mcp-command')).toHaveValue('npx');
 	await expect.element(screen.getByTestId('mcp-args')).toHaveValue('-y\n@x/mail@1.0.0\n<folder>');
 	await expect.element(screen.getByTestId('mcp-value-name')).toHaveValue('MAIL_KEY');
+	await expect.element(screen.getByTestId('mcp-value-about')).toHaveTextContent('From mail.test/keys.');
+	await expect.element(screen.getByRole('heading', { name: 'New server' })).toHaveFocus();
+	await screen.getByTestId('mcp-save').click();
+	expect(client.putMcpServer).not.toHaveBeenCalled();
+	await screen.getByTestId('mcp-value').fill('k');
+	await screen.getByTestId('mcp-save').click();
+	expect(client.putMcpServer).toHaveBeenCalledOnce();
+	await expect.element(screen.getByRole('heading', { name: 'mail' })).toHaveFocus();
+});
+
+test('E36: a registry that is down is said where it was asked, what it found before goes, and servers can be used meanwhile', async () => {
+	const { screen, client } = await setup(server());
+	await screen.getByTestId('mcp-search').click();
+	await screen.getByTestId('mcp-query').fill('mail');
+	await screen.getByTestId('mcp-find').click();
+	await expect.element(screen.getByTestId('mcp-found-count')).toMatchTextContent(/No server found/);
+	const held = Promise.withResolvers<never>();
+	client.searchMcpRegistry.mockReturnValueOnce(held.promise);
+	await screen.getByTestId('mcp-find').click();
+	await expect.element(screen.getByTestId('mcp-find')).toHaveTextContent('Searching…');
+	await expect.element(screen.getByTestId('mcp-reconnect')).toBeEnabled();
+	held.reject(new ApiError('unavailable', 'Couldn’t search for MCP servers.'));
+	await expect.element(screen.getByTestId('mcp-search-error')).toMatchTextContent(/Couldn’t search/);
+	await expect.element(screen.getByTestId('mcp-found-count')).toHaveTextContent('');
+	const field = screen.getByTestId('mcp-query').element();
+	const note = screen.getByTestId('mcp-search-error').element();
+	expect(field.compareDocumentPosition(note)).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+});
+
+test('E36: whoever uses the keyboard is where something happened: in the new form, at the saved server, at what adds one', async () => {
+	const { screen, client } = await setup(server(), server({ name: 'wiki', signIn: 'done' }));
+	await screen.getByTestId('mcp-add').click();
+	await expect.element(screen.getByTestId('mcp-name')).toHaveFocus();
+	await screen.getByRole('button', { name: 'Cancel' }).click();
+	await expect.element(screen.getByTestId('mcp-add')).toHaveFocus();
+	await screen.getByRole('button', { name: 'Edit wiki' }).click();
+	client.putMcpServer.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
+	await screen.getByTestId('mcp-save').click();
+	await expect.element(screen.getByTestId('mcp-form').getByTestId('mcp-error')).toMatchTextContent(/Too odd/);
+	await screen.getByTestId('mcp-save').click();
+	await expect.element(screen.getByRole('heading', { name: 'wiki' })).toHaveFocus();
+	await screen.getByTestId('mcp-paste').click();
+	await expect.element(screen.getByTestId('mcp-json')).toHaveFocus();
 });

@@ -1,5 +1,11 @@
 /** The form of an MCP server and its conversion, and the list of servers. */
-import { type McpRegistryEntry, type McpRegistryWay, type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
+import {
+	type McpRegistryAnswer,
+	type McpRegistryEntry,
+	type McpRegistryWay,
+	type McpServer,
+	mcpServerPut
+} from '../../shared/mcp-servers.ts';
 import type { McpServerInput, Client } from '../server.ts';
 import { Reading, Task } from '../ui/reading.svelte.ts';
 
@@ -9,6 +15,8 @@ export interface TypedValue {
 	value: string;
 	/** A stored value; an empty text keeps it. */
 	isStored: boolean;
+	/** What it is; known of servers from the registry, which also need it. */
+	about?: string;
 }
 
 export interface McpForm {
@@ -44,7 +52,8 @@ export function formOf({ name, transport, approval }: McpServer): McpForm {
 
 /** Of a server of the registry, with empty fields for what it needs. */
 export function formOfWay({ name, title }: McpRegistryEntry, way: McpRegistryWay): McpForm {
-	const empty = (names: string[]) => names.map((each) => ({ name: each, value: '', isStored: false }));
+	const empty = (needed: { name: string; about: string }[]) =>
+		needed.map((each) => ({ ...each, value: '', isStored: false }));
 	// A title may have no letter that a name may have.
 	const word = wordOf(title ?? '') || wordOf(name.split('/').at(-1) ?? '');
 	const form = { ...EMPTY_FORM, name: word, type: way.type };
@@ -165,10 +174,12 @@ export class McpServers {
 	readonly #client: McpServersClient;
 	readonly list: Reading<McpServer[]>;
 	readonly task = new Task();
+	/** Apart from changes: a slow registry holds up no server. */
+	readonly searching = new Task();
 	/** That a sign-in is forgotten here, but still counts at its server. */
 	notRevoked = $state.raw<string | null>(null);
 	/** What a search found; null before one. */
-	found = $state.raw<McpRegistryEntry[] | null>(null);
+	found = $state.raw<McpRegistryAnswer | null>(null);
 
 	constructor(client: McpServersClient) {
 		this.#client = client;
@@ -223,8 +234,9 @@ export class McpServers {
 	}
 
 	async search(query: string): Promise<void> {
-		const found = await this.task.run(() => this.#client.searchMcpRegistry(query));
-		if (found) this.found = found;
+		const found = await this.searching.run(() => this.#client.searchMcpRegistry(query));
+		// What an earlier search found would look like the answer.
+		this.found = found ?? null;
 	}
 
 	async signOut(name: string): Promise<void> {

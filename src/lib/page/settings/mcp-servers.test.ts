@@ -38,7 +38,8 @@ test.each([
 	['日本語', null, '']
 ])('E36: a server of the registry (%s, %s) fills in the name %j', (name, title, filled) => {
 	const way = { type: 'http' as const, url: 'https://x.test/', headers: [] };
-	expect(formOfWay({ name, title, description: '', version: '', ways: [way] }, way).name).toBe(filled);
+	const about = { description: '', version: '', page: null, isDeprecated: false };
+	expect(formOfWay({ name, title, ...about, ways: [way] }, way).name).toBe(filled);
 });
 
 test('E36: pasted configuration is read in the shapes that other programs have', () => {

@@ -86,6 +86,12 @@ describe('F14: the list of conversations', () => {
 		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(needs your approval)');
 	});
 
+	test('E36: says of a chat that asks something that it does, not that it answers', async () => {
+		const screen = await setup([sampleConversation('a', { activeRunId: 'r', isWaiting: true })]);
+		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(asks you something)');
+		await expect.element(screen.getByTestId('answering-mark')).not.toBeInTheDocument();
+	});
+
 	test('tells chats of one title apart by their time, and only those', async () => {
 		const old = new Date(Date.now() - 100 * DAY_MS).toISOString();
 		const title = 'Which month had the highest revenue';

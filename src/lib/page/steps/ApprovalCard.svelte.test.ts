@@ -118,6 +118,16 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approval-why')).toHaveTextContent('“add” of “sums” asks first.');
 	});
 
+	test('E36: of an MCP server shows the arguments as a list, whole and as text, not as a command', async () => {
+		const args = [JSON.stringify({ city: 'Graz‮', days: 3, note: '"quoted" <b>bold</b>' })];
+		const { screen } = await setup({ skill: 'mcp/weather', script: 'forecast', args });
+		const call = screen.getByTestId('approval-call');
+		await expect.element(call).toMatchTextContent(/forecast.*city\s*Graz⟨U\+202E⟩.*days\s*3.*"quoted" <b>bold<\/b>/s);
+		await expect.element(screen.getByTestId('approval-command')).not.toBeInTheDocument();
+		await screen.getByRole('button', { name: 'Raw JSON' }).click();
+		await expect.element(call).toMatchTextContent(/"days":3/);
+	});
+
 	test('denies at once, or with a reason that is asked for then', async () => {
 		const ondecide = vi.fn(async () => {});
 		const screen = await render(ApprovalCard, { approval, isOpen: true, ondecide });

@@ -34,6 +34,25 @@ test('E36: what was filled in is sent once, numbers as numbers; an empty field t
 	expect(onreply.mock.calls).toEqual([['q', { action: 'accept', content }]]);
 });
 
+test('E36: the field that doesn’t fit has the focus and says so; what a number may be stands below it', async () => {
+	const seats = { name: 'seats', title: 'Seats', type: 'integer' as const, isRequired: true, min: 1, max: 12 };
+	const { screen, onreply } = await setup({
+		fields: [question.fields![0]!, { ...seats, description: 'At one table' }]
+	});
+	const [name, field] = [screen.getByLabelText('Name'), screen.getByLabelText('Seats')];
+	await expect.element(field).toHaveAccessibleDescription('At one table · 1 to 12');
+	await name.fill('Ada');
+	await field.fill('40');
+	await screen.getByTestId('question-accept').click();
+	await expect.element(field).toHaveFocus();
+	await expect.element(field).toHaveAttribute('aria-invalid', 'true');
+	await expect.element(field).toHaveAccessibleDescription(/“Seats” must be at most 12/);
+	await expect.element(name).toHaveAttribute('aria-invalid', 'false');
+	await field.fill('4');
+	await screen.getByTestId('question-accept').click();
+	expect(onreply.mock.calls).toEqual([['q', { action: 'accept', content: { name: 'Ada', seats: 4 } }]]);
+});
+
 test('E36: declining and cancelling send nothing else', async () => {
 	for (const action of ['decline', 'cancel'] as const) {
 		const { screen, onreply } = await setup();

@@ -264,6 +264,19 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('terminal')).toBeVisible();
 	});
 
+	test('E36: a call of an MCP server leads to the servers, where one signs in and connects again, not to the message', async () => {
+		const execution = {
+			...{ skill: 'mcp/office', script: 'add', tool: 'add', args: ['{}'], sandbox: 'mcp', output: [], files: [] },
+			...{ exitCode: null, error: 'ExecutionFailed', message: 'The sign-in to “office” has ended.' }
+		};
+		const refused = part({ name: 'mcp__office__add', arguments: '{}', status: 'failed', execution });
+		const screen = await render(Step, { part: refused, conversationId: 'c', onask: vi.fn(), onedit: vi.fn() });
+		await expect
+			.element(screen.getByRole('link', { name: 'Open MCP servers' }))
+			.toHaveAttribute('href', '/settings#mcp-servers');
+		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
+	});
+
 	test('a call that was denied needs no help', async () => {
 		const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: '', digest: '' };
 		const denied = { ...failed, approval: { ...approval, decision: { choice: 'deny' as const } } };

@@ -83,6 +83,13 @@ export function timeOf(local: string): string {
 	return Number.isNaN(time) ? '' : new Date(time).toISOString();
 }
 
+/** The other way round: a time for a `datetime-local` field; empty if it's none. */
+export function localOf(time: string): string {
+	const date = new Date(time);
+	if (Number.isNaN(date.getTime())) return '';
+	return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 /** Now, as ISO 8601. */
 export function timestamp(): string {
 	return new Date().toISOString();

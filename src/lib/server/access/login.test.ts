@@ -162,7 +162,7 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 		});
 		await expect(login.check({ authorization: null, session: undefined, client: 'x' })).rejects.toMatchObject({
 			message: 'You need to log in.',
-			hint: 'Log in at /login, or send the header “Authorization: Bearer <ADMIN_TOKEN>”.'
+			hint: 'Log in at /login. A program sends “Authorization: Bearer <key>”, with a key from the page “Other programs”.'
 		});
 	});
 

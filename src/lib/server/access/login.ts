@@ -34,7 +34,8 @@ export interface LoginOptions {
 
 const SESSION_SECONDS = 30 * 24 * 60 * 60;
 const FAILURES = { perClient: 10, inAll: 100, windowMs: 60_000 };
-const ADVICE = 'Log in at /login, or send the header “Authorization: Bearer <ADMIN_TOKEN>”.';
+const ADVICE =
+	'Log in at /login. A program sends “Authorization: Bearer <key>”, with a key from the page “Other programs”.';
 
 export function createLogin(options: LoginOptions): Login {
 	const { adminToken, metricsToken = null, publicOrigin, sessions, keys } = options;

@@ -253,3 +253,48 @@ test('after a stop, a tool that does not stop is given up; one that does has its
 		vi.useRealTimers();
 	}
 });
+
+test('E36: while a person is asked, the time of a call stands still; what the tool takes itself counts on', async () => {
+	vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+	try {
+		const [first, second] = [gate(), gate()];
+		const box = toolbox(async (_name, _args, { untimed }) => {
+			// Two at once: the clock goes on after both.
+			await Promise.all([untimed(() => first.opened), untimed(() => second.opened)]);
+			return new Promise<ToolResult>(() => undefined);
+		});
+		const running = run([callOf('a')], box, undefined, 1_000);
+		let isOver = false;
+		void running.then(() => (isOver = true));
+		await vi.advanceTimersByTimeAsync(60_000);
+		first.open();
+		await vi.advanceTimersByTimeAsync(60_000);
+		second.open();
+		await vi.advanceTimersByTimeAsync(999);
+		expect(isOver).toBe(false);
+		await vi.advanceTimersByTimeAsync(1);
+		const { results } = await running;
+		expect(results.get('a')?.output).toContain('ExecutionTimeout');
+		expect(vi.getTimerCount()).toBe(0);
+	} finally {
+		vi.useRealTimers();
+	}
+});
+
+test('E36: a question that is still open when the answer is stopped leaves no timer behind', async () => {
+	vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+	try {
+		const controller = new AbortController();
+		const box = toolbox(async (_name, _args, { untimed, signal }) => {
+			await untimed(() => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())));
+			return ok;
+		});
+		const running = run([callOf('a')], box, controller.signal, 1_000);
+		await vi.advanceTimersByTimeAsync(60_000);
+		controller.abort();
+		expect((await running).results.get('a')).toEqual(ok);
+		expect(vi.getTimerCount()).toBe(0);
+	} finally {
+		vi.useRealTimers();
+	}
+});

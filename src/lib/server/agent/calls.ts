@@ -2,7 +2,7 @@
 import { isNestedDeeperThan, MAX_NESTING } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
-import { startTimeLimit } from './time-limit.ts';
+import { startTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { ModelUsage } from './model.ts';
 import type { AgentObserver } from './observer.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
@@ -56,9 +56,18 @@ export async function* runCalls(
 			const names = toolbox.definitions().map((tool) => tool.name);
 			return failure('UnknownTool', `There is no tool “${call.name}”.`, `Available tools: ${names.join(', ')}`);
 		}
-		return withTimeout(timeoutMs, signal, (within) =>
-			toolbox.call(call.name, args, { toolCallId: call.callId, signal: within, emit: channel.push, spend })
-		);
+		return withTimeout(timeoutMs, signal, ({ signal: within, pause }) => {
+			const untimed = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+				const resume = pause();
+				try {
+					return await work();
+				} finally {
+					resume();
+				}
+			};
+			const context = { toolCallId: call.callId, signal: within, emit: channel.push, spend, untimed };
+			return toolbox.call(call.name, args, context);
+		});
 	};
 	const runOne = async (call: PendingCall): Promise<void> => {
 		const isKnown = toolbox.kind(call.name) !== null;
@@ -98,7 +107,7 @@ const STOP_MS = 10_000;
 async function withTimeout(
 	timeoutMs: number,
 	around: AbortSignal,
-	run: (signal: AbortSignal) => Promise<ToolResult>
+	run: (time: TimeLimit) => Promise<ToolResult>
 ): Promise<ToolResult> {
 	const time = startTimeLimit(timeoutMs, around);
 	let patience: NodeJS.Timeout | undefined;
@@ -114,7 +123,7 @@ async function withTimeout(
 		time.signal.addEventListener('abort', giveUp, { once: true });
 	});
 	try {
-		return await Promise.race([run(time.signal), givenUp]);
+		return await Promise.race([run(time), givenUp]);
 	} catch (error) {
 		return failure('ExecutionFailed', String(error));
 	} finally {

@@ -5,25 +5,34 @@ export interface TimeLimit {
 	readonly signal: AbortSignal;
 	/** Whether the time ran out, before the outer signal aborted. */
 	readonly isOver: boolean;
+	/** Without pauses. */
 	elapsedMs(): number;
+	/** Stops the clock until what it returns is called; pauses may overlap. */
+	pause(): () => void;
 	/** Clears the timer; always call it. The signal doesn't abort after that. */
 	clear(): void;
 }
 
 /** Starts now; `maxMs` may be 0. */
 export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
-	const startedAt = performance.now();
-	const elapsedMs = () => performance.now() - startedAt;
+	let spentMs = 0;
+	/** Null during a pause. */
+	let runningSince: number | null = performance.now();
+	let pauses = 0;
+	const elapsedMs = () => spentMs + (runningSince === null ? 0 : performance.now() - runningSince);
 	// By hand: what AbortSignal.any makes can be collected, and then never aborts.
 	const controller = new AbortController();
 	const onAbort = () => controller.abort(around.reason);
 	if (around.aborted) onAbort();
 	around.addEventListener('abort', onAbort, { once: true });
 	let hasFired = false;
-	const timer = setTimeout(() => {
-		hasFired = !controller.signal.aborted;
-		controller.abort(new DOMException('The time limit was reached.', 'TimeoutError'));
-	}, maxMs);
+	const start = () =>
+		setTimeout(() => {
+			hasFired = !controller.signal.aborted;
+			controller.abort(new DOMException('The time limit was reached.', 'TimeoutError'));
+		}, maxMs - elapsedMs());
+	let timer: NodeJS.Timeout | undefined = start();
+	let isCleared = false;
 	return {
 		signal: controller.signal,
 		get isOver() {
@@ -31,7 +40,24 @@ export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
 			return hasFired || (!controller.signal.aborted && elapsedMs() >= maxMs);
 		},
 		elapsedMs,
+		pause() {
+			pauses += 1;
+			if (pauses === 1) {
+				clearTimeout(timer);
+				[spentMs, runningSince] = [elapsedMs(), null];
+			}
+			let isPaused = true;
+			return () => {
+				if (!isPaused) return;
+				isPaused = false;
+				pauses -= 1;
+				if (pauses > 0) return;
+				runningSince = performance.now();
+				if (!isCleared) timer = start();
+			};
+		},
 		clear() {
+			isCleared = true;
 			clearTimeout(timer);
 			around.removeEventListener('abort', onAbort);
 		}

@@ -10,6 +10,8 @@ export interface ToolContext {
 	emit(event: CustomRunEvent): void;
 	/** What it has used of a model counts into the run. */
 	spend(usage: ModelUsage | null): void;
+	/** Work whose time doesn't count for the call, because it waits for a person. */
+	untimed<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 export interface ToolResult {

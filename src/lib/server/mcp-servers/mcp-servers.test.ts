@@ -3,6 +3,7 @@ import { readFile, rm, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { gate } from '../../../../tests/support/gate.ts';
 import { startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
 import { mcpServerPut, type McpServer } from '../../shared/mcp-servers.ts';
 import type { QuestionField } from '../../shared/message-schema.ts';
@@ -182,7 +183,7 @@ describe('E36: a server that is down', () => {
 		const gone = await startFixtureHttp();
 		await gone.stop();
 		await servers.put('nobody', address(gone.url));
-		expect(await hasFailed('nobody')).toBe('Couldn’t connect: ECONNREFUSED.');
+		expect(await hasFailed('nobody')).toBe(`Couldn’t connect to ${new URL(gone.url).host}: nothing answers there.`);
 	});
 
 	test('that dies during a call is a result; it is started again, and its tools stay known meanwhile', async () => {
@@ -201,8 +202,33 @@ describe('E36: a server that is down', () => {
 		await servers.put('demo', address(remote.url));
 		await isConnected('demo');
 		await remote.stop();
-		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toContain('Couldn’t connect: ECONNREFUSED');
+		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toContain('nothing answers there');
 		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toMatch(/“demo” isn’t connected/);
+		await remote.start();
+		await isConnected('demo');
+		expect(await call('mcp__demo__add', { a: 1, b: 2 })).toEqual({ ok: true, output: 'The sum is 3.' });
+	});
+
+	test('that goes during a call over HTTP ends that call at once, and is found again', async () => {
+		let isStuck = false;
+		const called = gate();
+		const remote = await startHttp((_request, response) => {
+			if (!isStuck) return false;
+			response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': soon\n\n');
+			called.open();
+			return true;
+		});
+		await servers.put('demo', address(remote.url));
+		await isConnected('demo');
+		isStuck = true;
+		const waiting = call('mcp__demo__add', { a: 1, b: 2 });
+		await called.opened;
+		await remote.stop();
+		isStuck = false;
+		expect(JSON.parse((await waiting).output)).toMatchObject({
+			...{ ok: false, error: 'ExecutionFailed' },
+			message: 'It closed the connection before it answered.'
+		});
 		await remote.start();
 		await isConnected('demo');
 		expect(await call('mcp__demo__add', { a: 1, b: 2 })).toEqual({ ok: true, output: 'The sum is 3.' });

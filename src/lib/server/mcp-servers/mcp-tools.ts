@@ -167,6 +167,16 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 	async function ask({ server, tool }: Found, args: Record<string, unknown>, context: CallContext): Promise<Outcome> {
 		const { signal, onEvent } = context;
 		let questions = 0;
+		/** Open when the call ended: then it's the person who took too long. */
+		let isUnanswered = false;
+		const answered = async (asking: Promise<QuestionReply>): Promise<QuestionReply> => {
+			isUnanswered = true;
+			const reply = await asking;
+			isUnanswered = signal.aborted && reply.action === 'cancel';
+			return reply;
+		};
+		/** A question is over with its call, however that ended. */
+		const over = new AbortController();
 		/** Declined unseen, which the server’s answer doesn’t say. */
 		const unseen = new Set<string>();
 		const isUnseen = (canAsk: boolean, what: string): boolean => {
@@ -184,18 +194,19 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 					const { ask: askPerson, sample: askModel } = context;
 					const isDeclined = isUnseen(askPerson !== undefined && askModel !== undefined, 'wanted to ask the model');
 					if (isDeclined || !askPerson || !askModel) return null;
-					const stop = AbortSignal.any([signal, within]);
+					const stop = AbortSignal.any([signal, within, over.signal]);
 					const sample = { prompt: promptOf(request), maxTokens: request.maxTokens };
 					const question = { server: server.name, message: 'It wants to ask the model of this chat.', sample };
 					const grant = `sample ${server.name} ${server.digest}`;
-					const { action } = await askPerson({ ...question, grant }, stop);
+					const { action } = await answered(askPerson({ ...question, grant }, stop));
 					return action === 'accept' ? askModel(request, stop) : null;
 				},
 				async ask(question, within) {
 					const asked = `asked “${plainText(question.message, MAX_ASKED).replaceAll(/\s+/g, ' ')}”`;
 					const isDeclined = isUnseen(context.ask !== undefined, asked);
 					if (isDeclined || !context.ask) return { action: 'decline' };
-					return context.ask({ server: server.name, ...question }, AbortSignal.any([signal, within]));
+					const stop = AbortSignal.any([signal, within, over.signal]);
+					return answered(context.ask({ server: server.name, ...question }, stop));
 				},
 				onProgress: (message) => {
 					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
@@ -207,16 +218,23 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			const message = withUnseen(plainText(text, MAX_PROGRESS));
 			return { error: 'ExecutionFailed', message, output, truncated };
 		} catch (reason) {
-			const [error, why] = whyOf(reason, tool, signal);
+			const [error, why] = whyOf(reason, tool, { signal, isUnanswered });
 			const message = withUnseen(why);
 			return { error, message, output: failed(error, message).output, truncated: false };
+		} finally {
+			over.abort();
 		}
 	}
 }
 
-function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [SkillErrorType, string] {
+function whyOf(
+	reason: unknown,
+	{ shown }: ListedTool,
+	{ signal, isUnanswered }: { signal: AbortSignal; isUnanswered: boolean }
+): [SkillErrorType, string] {
 	if (!signal.aborted) return ['ExecutionFailed', reason instanceof Error ? reason.message : String(reason)];
 	const isOver = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+	if (isOver && isUnanswered) return ['ExecutionTimeout', `Nobody answered what ${shown} asked.`];
 	if (isOver) return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
 	return ['Cancelled', `${shown} was stopped.`];
 }

@@ -3,6 +3,7 @@ import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
 import { readElicitation, readSampling, type SampleRequest, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
+import { createGuardedFetch, refuseVast } from './incoming.ts';
 import type { Access } from './sign-in.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdir } from 'node:fs/promises';
@@ -86,7 +87,8 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	// Loaded on demand: most installations have no MCP server.
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
-	const { transport, said, end } = await openTransport(target);
+	const calls = createCalls();
+	const { transport, said, end, watch } = await openTransport(target);
 	refuseVast(transport);
 	const secretsOf = () =>
 		target.type === 'stdio'
@@ -108,7 +110,6 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => events.onToolsChanged() } }
 		}
 	);
-	const calls = createCalls();
 	client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
 		const question = readElicitation(redaction.value(params));
 		return (question && (await calls.asking()?.ask(question, mcpReq.signal))) ?? { action: 'decline' };
@@ -142,6 +143,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		await close();
 		throw why(error);
 	}
+	watch();
 	// Invalid lines and broken streams: affected calls fail themselves.
 	client.onerror = () => undefined;
 	client.onclose = () => {
@@ -195,7 +197,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			program.stderr?.on('data', (chunk: Buffer) => {
 				tail = (tail + chunk.toString()).slice(-MAX_LAST_WORDS);
 			});
-			return { transport: program, said: () => tail, end: async () => undefined };
+			return { transport: program, said: () => tail, end: async () => undefined, watch: () => undefined };
 		}
 		const { access } = at;
 		const http = new StreamableHTTPClientTransport(new URL(at.url), {
@@ -205,90 +207,56 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		});
 		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
-		return { transport: http, said: () => '', end };
-	}
-}
-
-interface Wire {
-	onmessage?: Handler | undefined;
-	send(message: never): Promise<void>;
-}
-
-type Handler = (message: never, extra?: never) => void;
-
-interface Incoming {
-	id?: string | number;
-	method?: string;
-	params?: unknown;
-	result?: { content?: unknown; inputRequests?: unknown };
-}
-
-const TOO_MUCH = 'It sent more than can be read.';
-const MAX_VALUES = 20_000;
-const MAX_CHARACTERS = 1_000_000;
-
-/** Before the client checks a message: for one of many small values that takes it seconds, in which everybody waits. */
-function refuseVast(wire: Wire): void {
-	let guarded: Handler | undefined;
-	const guard =
-		(handler: Handler) =>
-		(message: Incoming, extra?: never): void => {
-			const { id, method, params, result } = message;
-			if (method !== undefined && isVast(params, MAX_CHARACTERS)) {
-				if (id === undefined) return;
-				const refusal =
-					method === 'elicitation/create'
-						? { result: { action: 'decline' } }
-						: { error: { code: -32_602, message: TOO_MUCH } };
-				// If it can't be told, the connection is over.
-				void wire.send({ jsonrpc: '2.0', id, ...refusal } as never).catch(() => undefined);
-			} else if (isVast(result?.content, Infinity) || isVast(result?.inputRequests, MAX_CHARACTERS)) {
-				handler({ jsonrpc: '2.0', id, error: { code: -32_603, message: TOO_MUCH } } as never, extra);
-			} else handler(message as never, extra);
+		// The client waits on for the answer of a call whose stream has ended for good.
+		const awaited = new Map<unknown, CallOptions>();
+		const send = http.send.bind(http);
+		http.send = (message, sending) => {
+			const call = calls.current();
+			if (!call || Array.isArray(message) || !('method' in message && 'id' in message)) return send(message, sending);
+			const { id } = message;
+			awaited.set(id, call);
+			const onRequestStreamEnd = () => {
+				sending?.onRequestStreamEnd?.();
+				if (awaited.delete(id)) calls.lose(call);
+			};
+			return send(message, { ...sending, onRequestStreamEnd });
 		};
-	Object.defineProperty(wire, 'onmessage', {
-		get: () => guarded,
-		set: (handler?: Handler) => void (guarded = handler && guard(handler))
-	});
-}
-
-/** Counts values, and characters of names and texts, until it's sure. */
-function isVast(whole: unknown, mostCharacters: number): boolean {
-	let [values, characters] = [0, 0];
-	const open = [whole];
-	while (open.length > 0) {
-		const value = open.pop();
-		values += 1;
-		if (typeof value === 'string') characters += value.length;
-		const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-		if (values + open.length + names.length > MAX_VALUES) return true;
-		for (const name of names) {
-			characters += name.length;
-			open.push((value as Record<string, unknown>)[name]);
-		}
-		if (characters > mostCharacters) return true;
+		/** Once connected, because the client sets its own receiver then. */
+		const watch = () => {
+			const receive = http.onmessage;
+			http.onmessage = (message) => {
+				if (!('method' in message)) awaited.delete(message.id);
+				receive?.(message);
+			};
+		};
+		return { transport: http, said: () => '', end, watch };
 	}
-	return false;
 }
 
 /** Finds the call that a request of the server belongs to, because the protocol doesn't say. */
 function createCalls() {
-	const running = new Set<CallOptions>();
+	const running = new Map<CallOptions, (reason: Error) => void>();
 	const context = new AsyncLocalStorage<CallOptions>();
 	return {
 		async during<Result>(call: CallOptions, task: () => Promise<Result>): Promise<Result> {
-			running.add(call);
+			const lost = Promise.withResolvers<never>();
+			running.set(call, lost.reject);
 			try {
-				return await context.run(call, task);
+				return await Promise.race([context.run(call, task), lost.promise]);
 			} finally {
 				running.delete(call);
 			}
+		},
+		/** The call that this is done for; null for none. */
+		current: (): CallOptions | null => context.getStore() ?? null,
+		lose(call: CallOptions): void {
+			running.get(call)?.(new Error('It closed the connection before it answered.'));
 		},
 		/** Null outside of calls, and if it could be one of several chats. In one chat it's the same person anyway. */
 		asking(): CallOptions | null {
 			const own = context.getStore();
 			if (own) return running.has(own) ? own : null;
-			const calls = [...running];
+			const calls = [...running.keys()];
 			const newest = calls.at(-1);
 			const isOneChat = newest?.folder !== undefined && calls.every(({ folder }) => folder === newest.folder);
 			return newest && (calls.length === 1 || isOneChat) ? newest : null;
@@ -335,7 +303,7 @@ function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Hiding
 function reasonOf(error: unknown, target: Target, said: string, { text }: Hiding): string {
 	const message = plainLine(text(sentenceOf(error, target)), MAX_REASON);
 	const lastWords = plainLine(text(said).trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
-	return lastWords === '' ? message : `${message} Its last output: ${lastWords}`;
+	return lastWords === '' ? message : `${message.replace(/[^.!?…]$/, '$&.')} Its last output: ${lastWords}`;
 }
 
 function sentenceOf(error: unknown, target: Target): string {
@@ -349,9 +317,30 @@ function sentenceOf(error: unknown, target: Target): string {
 	if (status === 401 || status === 403) {
 		return `It refused access (status ${status}). Sign in, or add a header such as “Authorization”.`;
 	}
+	const refused = statusOf(error);
+	if (refused !== null) return `It answered with status ${refused}.${refused >= 500 ? ' Try again later.' : ''}`;
 	const inner = innermost(error) as NodeJS.ErrnoException;
-	if (error.message.includes('fetch failed')) return `Couldn’t connect: ${inner.code ?? inner.message}.`;
-	return error.message || error.name;
+	if (error.message.includes('fetch failed')) {
+		const { host } = new URL(target.type === 'http' ? target.url : 'http://local');
+		return `Couldn’t connect to ${host}: ${UNREACHABLE[inner.code ?? ''] ?? inner.code ?? inner.message}.`;
+	}
+	return error.message.replace(/^MCP error -?\d+: /, '') || error.name;
+}
+
+const UNREACHABLE: Record<string, string> = {
+	ECONNREFUSED: 'nothing answers there',
+	ECONNRESET: 'it closed the connection',
+	ENOTFOUND: 'there is no such host',
+	EAI_AGAIN: 'its address couldn’t be looked up',
+	ETIMEDOUT: 'it didn’t respond',
+	UND_ERR_CONNECT_TIMEOUT: 'it didn’t respond'
+};
+
+/** An HTTP status of 400 or more, which the client may only have in its message; null without one. */
+function statusOf(error: Error): number | null {
+	const { status } = error as Error & { status?: unknown };
+	const told = typeof status === 'number' ? status : Number(/ with HTTP (\d{3})$/.exec(error.message)?.[1]);
+	return told >= 400 ? told : null;
 }
 
 function innermost(error: Error): Error {
@@ -363,44 +352,4 @@ function innermost(error: Error): Error {
 /** Waits for it, at most `timeoutMs`, and ignores its errors. */
 async function settled(work: Promise<unknown>, timeoutMs: number): Promise<void> {
 	await Promise.race([work.catch(() => undefined), delay(timeoutMs, undefined, { ref: false })]);
-}
-
-// `fetch` for an MCP server: only to its own origin, with limited responses (SECURITY, MCP servers).
-
-/** Size of a response, or of one event of a stream. */
-const MAX_BYTES = 10 * 1024 * 1024;
-
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
-
-/** `address` may be any host, because the operator set it. */
-function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
-	const { origin } = new URL(address);
-	return async (url, init = {}) => {
-		const target = new URL(url);
-		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
-		// The client decides about redirects.
-		const response = await fetch(target, { ...init, redirect: 'manual' });
-		if (!response.body) return response;
-		const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-		return new Response(response.body.pipeThrough(bounded(maxBytes, isStream)), response);
-	};
-}
-
-/** Fails beyond `maxBytes`; in an event stream, per event. */
-function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-	let bytes = 0;
-	return new TransformStream({
-		transform(chunk, controller) {
-			const end = isStream ? endOfEvent(chunk) : -1;
-			bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
-			if (bytes > maxBytes) controller.error(new Error(`Its response is larger than ${maxBytes} bytes.`));
-			else controller.enqueue(chunk);
-		}
-	});
-}
-
-/** Index of the last empty line; -1 without one. Ignores one split between chunks, which then counts for the next event. */
-function endOfEvent(chunk: Uint8Array): number {
-	const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-	return Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
 }

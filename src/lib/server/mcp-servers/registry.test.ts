@@ -45,23 +45,27 @@ test('E36: a search asks for the newest versions, and says how each server can b
 						{ type: 'named', name: '--mode', value: 'read' },
 						{ type: 'named', name: '--other' }
 					],
-					environmentVariables: [{ name: 'MAIL_KEY', isRequired: true }, { name: 'MAIL_LOG' }]
+					environmentVariables: [
+						{ name: 'MAIL_KEY', description: 'From\u202E mail.test/keys.', isRequired: true },
+						{ name: 'MAIL_LOG' }
+					]
 				},
 				{ registryType: 'pypi', identifier: 'x-mail', version: '2.0' },
 				{ registryType: 'oci', identifier: 'x/mail' }
 			]
 		}
 	]);
-	expect(await search('mail & more')).toEqual([
+	expect((await search('mail & more')).data).toEqual([
 		{
 			...{ name: 'io.github.x/mail', title: 'Mail', description: 'Reads mail.', version: '1.2.0' },
+			...{ page: null, isDeprecated: false },
 			ways: [
-				{ type: 'http', url: 'https://mail.test/mcp', headers: ['X-Key'] },
+				{ type: 'http', url: 'https://mail.test/mcp', headers: [{ name: 'X-Key', about: '' }] },
 				{
 					type: 'stdio',
 					command: 'npx',
 					args: ['-y', '@x/mail@1.2.0', '<folder>', '--mode', 'read'],
-					env: ['MAIL_KEY']
+					env: [{ name: 'MAIL_KEY', about: 'From mail.test/keys.' }]
 				},
 				{ type: 'stdio', command: 'uvx', args: ['x-mail@2.0'], env: [] }
 			]
@@ -70,6 +74,34 @@ test('E36: a search asks for the newest versions, and says how each server can b
 	const { pathname, searchParams } = new URL(asked[0] ?? '', address);
 	expect(pathname).toBe('/v0.1/servers');
 	expect(Object.fromEntries(searchParams)).toEqual({ search: 'mail & more', version: 'latest', limit: '20' });
+});
+
+test.each([
+	[{ repository: { url: 'https://github.com/x/y' }, websiteUrl: 'https://y.test' }, 'https://github.com/x/y'],
+	[{ repository: { url: 'git@github.com:x/y' }, websiteUrl: 'https://y.test/' }, 'https://y.test/'],
+	[{ repository: { url: 'javascript:alert(1)' }, websiteUrl: 7 }, null],
+	[{ repository: 'none', websiteUrl: 'https://name:word@y.test' }, null],
+	[{ websiteUrl: `https://y.test/${'a'.repeat(3000)}` }, null]
+])('E36: where a server is described is a web address or nothing: %j', async (given, expected) => {
+	tell([{ name: 'x/y', ...given }]);
+	expect((await search('x')).data).toMatchObject([{ name: 'x/y', page: expected }]);
+});
+
+test('E36: a deleted server isn’t found, one that its publisher advises against says so, and that there are more is said', async () => {
+	const of = (name: string, status: string) => ({
+		server: { name },
+		_meta: { 'io.modelcontextprotocol.registry/official': { status } }
+	});
+	const servers = [of('a/active', 'active'), of('a/old', 'deprecated'), of('a/gone', 'deleted')];
+	answer = { status: 200, body: JSON.stringify({ servers, metadata: { nextCursor: 'c', count: 3 } }) };
+	const found = await search('a');
+	expect(found.data.map(({ name, isDeprecated }) => [name, isDeprecated])).toEqual([
+		['a/active', false],
+		['a/old', true]
+	]);
+	expect(found.hasMore).toBe(true);
+	answer.body = JSON.stringify({ servers, metadata: { nextCursor: 7 } });
+	expect((await search('a')).hasMore).toBe(false);
 });
 
 test.each([
@@ -84,12 +116,13 @@ test.each([
 	['a repository for Python', { registryType: 'pypi', identifier: 'git+https://evil.test/x' }]
 ])('E36: a package whose name is %s is no way to use a server', async (_what, given) => {
 	tell([{ name: 'x/y', packages: [given] }]);
-	expect(await search('x')).toMatchObject([{ name: 'x/y', ways: [] }]);
+	expect((await search('x')).data).toMatchObject([{ name: 'x/y', ways: [] }]);
 });
 
 test('E36: what isn’t a server is left out, hidden characters go, and long texts are cut', async () => {
 	tell([null, { title: 'nameless' }, { name: 'a\u202Eb\u0007', description: 'd'.repeat(5000), packages: 'none' }]);
-	const [only, ...others] = await search('x');
+	const { data } = await search('x');
+	const [only, ...others] = data;
 	expect(others).toEqual([]);
 	expect(only?.name).not.toMatch(/\p{C}/u);
 	expect(only?.description).toHaveLength(500);
@@ -128,7 +161,7 @@ test.each([
 	['an address that is too long', { remotes: [remote(`https://a.test/${'a'.repeat(3_000)}`)] }]
 ])('E36: SECURITY MCP servers: %s in the registry is no way to use a server', async (_what, given) => {
 	tell([{ name: 'x/y', ...given }]);
-	expect(await search('x')).toMatchObject([{ name: 'x/y', ways: [] }]);
+	expect((await search('x')).data).toMatchObject([{ name: 'x/y', ways: [] }]);
 });
 
 test('E36: what the registry has twice, a server or a way to use it, is there once', async () => {
@@ -138,7 +171,7 @@ test('E36: what the registry has twice, a server or a way to use it, is there on
 		remotes: [remote('https://a.test/'), remote('https://A.test')]
 	};
 	tell([twice, twice]);
-	const found = await search('x');
+	const found = (await search('x')).data;
 	expect(found).toHaveLength(1);
 	expect(found[0]?.ways.map(({ type }) => type)).toEqual(['http', 'stdio']);
 });

@@ -3,19 +3,29 @@ import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
 import { findHidden, plainLine } from '../../shared/characters.ts';
-import { type McpRegistryEntry, type McpRegistryWay, mcpServerPut } from '../../shared/mcp-servers.ts';
+import {
+	type McpRegistryAnswer,
+	type McpRegistryEntry,
+	type McpRegistryWay,
+	mcpServerPut
+} from '../../shared/mcp-servers.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { NetworkError } from '../network/addresses.ts';
 
 /** Newest versions, in the registry's order. @throws AppError unavailable */
-export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryEntry[]>;
+export type SearchRegistry = (query: string, signal: AbortSignal) => Promise<McpRegistryAnswer>;
 
 const MOST = 20;
 const MOST_WAYS = 8;
 const MAX_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-const value = z.object({ name: z.string(), value: z.string().optional(), isRequired: z.boolean().optional() });
+const value = z.object({
+	name: z.string(),
+	description: z.string().optional().catch(undefined),
+	value: z.string().optional(),
+	isRequired: z.boolean().optional()
+});
 const argument = z.object({
 	type: z.string(),
 	name: z.string().optional(),
@@ -24,12 +34,19 @@ const argument = z.object({
 	isRequired: z.boolean().optional()
 });
 const listOf = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).catch([]).default([]);
+const OFFICIAL = 'io.modelcontextprotocol.registry/official';
 const listed = z.object({
+	_meta: z
+		.object({ [OFFICIAL]: z.object({ status: z.string() }) })
+		.nullish()
+		.catch(null),
 	server: z.object({
 		name: z.string(),
 		title: z.string().nullish().catch(null),
 		description: z.string().catch(''),
 		version: z.string().catch(''),
+		repository: z.object({ url: z.string() }).nullish().catch(null),
+		websiteUrl: z.string().nullish().catch(null),
 		remotes: listOf(z.object({ type: z.string(), url: z.string(), headers: listOf(value) })),
 		packages: listOf(
 			z.object({
@@ -43,10 +60,13 @@ const listed = z.object({
 		)
 	})
 });
-const page = z.object({ servers: z.array(z.unknown()) });
+const page = z.object({
+	servers: z.array(z.unknown()),
+	metadata: z.object({ nextCursor: z.string() }).nullish().catch(null)
+});
 
-type Listed = z.output<typeof listed>['server'];
-type Package = Listed['packages'][number];
+type Listed = z.output<typeof listed>;
+type Package = Listed['server']['packages'][number];
 
 /** `address`: of the registry. The operator chose it, so it may be private. */
 export function createRegistrySearch(address: string): SearchRegistry {
@@ -68,28 +88,34 @@ export function createRegistrySearch(address: string): SearchRegistry {
 		if (status !== 200 || truncated || !answer.success) {
 			throw new AppError(
 				'unavailable',
-				`Couldn’t search for MCP servers: ${url.host} answered something else (status ${status}).`
+				status === 200
+					? `Couldn’t search for MCP servers: what ${url.host} answered isn’t a list of servers.`
+					: `Couldn’t search for MCP servers: ${url.host} answered with status ${status}. Try again later.`
 			);
 		}
-		const entries = answer.data.servers.slice(0, MOST).flatMap((each) => {
-			const server = listed.safeParse(each).data?.server;
-			return server ? [entryOf(server)] : [];
+		const { servers, metadata } = answer.data;
+		const entries = servers.slice(0, MOST).flatMap((each) => {
+			const found = listed.safeParse(each).data;
+			return found && statusOf(found) !== 'deleted' ? [entryOf(found)] : [];
 		});
-		return uniqueBy(entries, ({ name }) => name);
+		const data = uniqueBy(entries, ({ name }) => name);
+		return { data, hasMore: servers.length > MOST || Boolean(metadata?.nextCursor) };
 	};
 }
 
-function entryOf(server: Listed): McpRegistryEntry {
-	const { name, title, description, version, remotes, packages } = server;
+const statusOf = ({ _meta }: Listed): string | undefined => _meta?.[OFFICIAL].status;
+
+function entryOf(found: Listed): McpRegistryEntry {
+	const { name, title, description, version, remotes, packages, repository, websiteUrl } = found.server;
 	const ways = [
 		...remotes.flatMap((remote): McpRegistryWay[] => {
 			const isTaken = remote.type === 'streamable-http' && /^https?:\/\/[^{}]+$/.test(remote.url);
 			const url = isTaken ? URL.parse(remote.url)?.href : undefined;
-			return url === undefined ? [] : [{ type: 'http', url, headers: namesOf(remote.headers) }];
+			return url === undefined ? [] : [{ type: 'http', url, headers: neededOf(remote.headers) }];
 		}),
 		...packages.flatMap((each): McpRegistryWay[] => {
 			const command = commandOf(each);
-			return command ? [{ type: 'stdio', ...command, env: namesOf(each.environmentVariables) }] : [];
+			return command ? [{ type: 'stdio', ...command, env: neededOf(each.environmentVariables) }] : [];
 		})
 	];
 	return {
@@ -97,8 +123,15 @@ function entryOf(server: Listed): McpRegistryEntry {
 		title: title ? plainLine(title).slice(0, 200) : null,
 		description: plainLine(description).slice(0, 500),
 		version: plainLine(version).slice(0, 50),
+		page: [repository?.url, websiteUrl].find(isPage) ?? null,
+		isDeprecated: statusOf(found) === 'deprecated',
 		ways: uniqueBy(ways.filter(isUsable), (way) => JSON.stringify(way)).slice(0, MOST_WAYS)
 	};
+}
+
+function isPage(address: string | null | undefined): address is string {
+	const url = URL.parse(address ?? '');
+	return url?.protocol === 'https:' && url.username === '' && url.password === '' && url.href.length <= 2048;
 }
 
 function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
@@ -107,15 +140,18 @@ function uniqueBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): 
 
 /** Whether it can be saved as it is, and a person sees all of it: the form has an argument on each line. */
 function isUsable(way: McpRegistryWay): boolean {
-	const empty = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '']));
+	const empty = (needed: readonly { name: string }[]) => Object.fromEntries(needed.map(({ name }) => [name, '']));
 	const transport = way.type === 'http' ? { ...way, headers: empty(way.headers) } : { ...way, env: empty(way.env) };
 	const shown = way.type === 'http' ? [way.url] : way.args;
 	const isPlain = shown.every((text) => !/[\n\t]/.test(text) && findHidden(text).length === 0);
 	return isPlain && mcpServerPut.safeParse({ transport }).success;
 }
 
-function namesOf(values: readonly z.output<typeof value>[]): string[] {
-	return [...new Set(values.flatMap(({ name, isRequired }) => (isRequired ? [name] : [])))];
+function neededOf(values: readonly z.output<typeof value>[]): { name: string; about: string }[] {
+	const needed = values
+		.filter(({ isRequired }) => isRequired)
+		.map(({ name, description = '' }) => ({ name, about: plainLine(description).slice(0, 300) }));
+	return uniqueBy(needed, ({ name }) => name);
 }
 
 /** Not a repository, an address or a file, which the programs take in the same place, nor one of their options. */

@@ -125,6 +125,22 @@ describe('E36: signing in to a server', () => {
 		}
 	});
 
+	test('with a client that the server has forgotten leads nowhere once; the next time another one is registered', async () => {
+		await signIn();
+		remote.expire('renewals');
+		remote.forget();
+		servers.reconnect('office');
+		await expect.poll(() => office().signIn).toBe('wanted');
+		const lost = await servers.startSignIn('office', BACK, ORIGIN);
+		expect((await fetch(lost.url, { redirect: 'manual' })).status).toBe(400);
+		expect(remote.clients).toHaveLength(1);
+		await signIn();
+		expect(remote.clients).toHaveLength(2);
+		// The new one is kept.
+		await servers.startSignIn('office', BACK, ORIGIN).then(({ url }) => visit(url));
+		expect(remote.clients).toHaveLength(2);
+	});
+
 	test('signing out has it revoked where it was given, the token for renewing first, and so has removing the server', async () => {
 		await signIn();
 		const [access] = remote.tokens;
@@ -405,9 +421,13 @@ describe('E36: signing in to a server', () => {
 		await signIns.complete('office', remote.url, await visit(await signIns.start('office', remote.url, BACK)));
 		const access = await signIns.access('office', remote.url);
 		const { promise: removing, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof signIns.remove>>>();
-		onRead = () => {
-			onRead = () => undefined;
-			resolve(signIns.remove('office'));
+		// Not before: a renewal begins with a look at what is stored.
+		remote.onToken = () => {
+			onRead = () => {
+				onRead = () => undefined;
+				resolve(signIns.remove('office'));
+			};
+			return null;
 		};
 		await access?.renew();
 		expect(await (await removing).revoked).toBeNull();

@@ -151,7 +151,7 @@ export function createSignIns(
 			signIn.tokens = stored.tokens;
 			return note(live, stored.tokens);
 		}
-		const ended = 'Its sign-in has ended. Sign in again.';
+		const ended = `The sign-in to “${name}” has ended. Sign in again in Settings, MCP servers.`;
 		if (!client || !tokens?.refresh_token) throw new SignInEnded(ended);
 		// Not by the client's `auth`: it logs what the server says, and sends the headers that are for another one.
 		const { OAuthError, refreshAuthorization } = await import('@modelcontextprotocol/client');
@@ -198,8 +198,10 @@ export function createSignIns(
 			const signIn: SignIn = { id: randomUUID(), url, callback };
 			const state = randomBytes(32).toString('base64url');
 			const pending: Pending = { signIn, state, verifier: '', startedAt: Date.now(), isAnswered: false };
-			// A client is registered for one address to come back to.
-			if (before?.client && before.callback === callback) signIn.client = before.client;
+			// A client is registered for one address to come back to. If nobody came back the last time, the server may have
+			// forgotten it and say so only to the person: then another one is registered.
+			const isKnown = before?.callback === callback && (await readPending(name))?.signIn.url !== url;
+			if (isKnown && before.client) signIn.client = before.client;
 			let address: URL | null = null;
 			const provider = providerOf(pending, (target) => void (address = target));
 			// Loaded on demand: most installations have no MCP server.

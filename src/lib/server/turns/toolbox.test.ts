@@ -79,7 +79,8 @@ test('B13: a built-in skill\u2019s tool stands before a skill\u2019s of its name
 		toolCallId: 't',
 		signal: new AbortController().signal,
 		emit: () => undefined,
-		spend: () => undefined
+		spend: () => undefined,
+		untimed: <Result>(work: () => Promise<Result>) => work()
 	};
 	expect(await own.call('browser', {}, context)).toEqual({ output: 'browser', isError: false });
 	expect(calls).toEqual(['browser']);

@@ -121,13 +121,15 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 				...{ stdoutBytes: 0, stderrBytes: 0, output: '', files: [], refused: [] }
 			});
 		},
-		async call(name, args, { toolCallId, signal, emit, spend }) {
+		async call(name, args, { toolCallId, signal, emit, spend, untimed }) {
 			const plan = builtinOf(name) ? null : session.plan(name, args);
 			const ofChat = plan !== null && isOfChat(skillIdOf(plan.skill)) ? { isOfChat: true } : {};
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId, ofChat));
 			const { ask, sample } = options;
 			const asked =
-				ask && ((question: AskedQuestion, within: AbortSignal) => ask(question, { toolCallId, signal: within, emit }));
+				ask &&
+				((question: AskedQuestion, within: AbortSignal) =>
+					untimed(() => ask(question, { toolCallId, signal: within, emit })));
 			const sampled =
 				sample && ((request: SampleRequest, within: AbortSignal) => sample(request, { signal: within, spend }));
 			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };

@@ -8,5 +8,5 @@ export const GET = endpoint({
 	query: mcpRegistryQuery,
 	answer: mcpRegistryAnswer.describe('At most 20 servers, with the ways to use each.'),
 	errors: ['unavailable'],
-	handler: async ({ app, request, query }) => ({ data: await app.searchMcpRegistry(query.query, request.signal) })
+	handler: ({ app, request, query }) => app.searchMcpRegistry(query.query, request.signal)
 });
