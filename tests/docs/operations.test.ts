@@ -12,8 +12,6 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const SETTINGS: ReadonlySet<string> = new Set(Object.keys(variables.shape));
-/** Of buckets, which are on their way. */
-const COMING = ['S3_URL'];
 /** What a server still does after its running answers had their time (END_MS in server.js). */
 const END_SECONDS = 5;
 
@@ -60,7 +58,7 @@ test('every setting that the page, the image and the examples name is one', () =
 	const composed = ['worker', ...servers].flatMap((name) => Object.keys(service(name).environment));
 	const kubernetes = container.env.map(({ name }) => name);
 	const named = [...page, ...flags, ...image, ...composed, ...kubernetes, ...example.map(([, name]) => name)];
-	const known = new Set([...SETTINGS, ...COMING, 'NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET']);
+	const known = new Set([...SETTINGS, 'NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET']);
 	expect([...new Set(named)].filter((name) => name && !known.has(name))).toEqual([]);
 	expect(named.length).toBeGreaterThan(30);
 });
