@@ -26,7 +26,8 @@ export default defineConfig({
 			},
 			{
 				extends: './vite.config.ts',
-				test: { name: 'crash', environment: 'node', include: [crashTests], fileParallelism: false, ...patient }
+				// They mostly wait for servers that start and stop.
+				test: { name: 'crash', environment: 'node', include: [crashTests], maxWorkers: 2, ...patient }
 			},
 			{
 				extends: './vite.config.ts',

@@ -130,10 +130,11 @@ it('F12, E16: Claude Code – the skills are its tools', async ({ app, computer 
 });
 
 it('F12, E16: Gemini CLI – the skills are its tools', async ({ app, computer }) => {
-	await computer.sh(copied('gemini', 'gemini', app.url));
+	// Before the command, which adds its server to the same file.
 	await mkdir(join(computer.home, '.gemini'), { recursive: true });
 	const auth = { security: { auth: { selectedType: 'gemini-api-key' } } };
 	await writeFile(join(computer.home, '.gemini/settings.json'), JSON.stringify(auth));
+	await computer.sh(copied('gemini', 'gemini', app.url));
 	const shown = await withModel('gemini', (url) =>
 		computer.sh(`gemini -m gemini-2.5-flash --approval-mode yolo -p "${COUNT_WORDS}"`, {
 			GOOGLE_GEMINI_BASE_URL: url,

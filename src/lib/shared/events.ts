@@ -211,10 +211,10 @@ export function idOfEvent({ seq, epoch = 1 }: EventPlace): string {
 	return epoch === 1 ? String(seq) : `${epoch}.${seq}`;
 }
 
-/** Reads an SSE `id`; NaN for what isn't one. */
+/** Reads an SSE `id` as `idOfEvent` writes it; NaN for anything else. */
 export function placeOfEvent(id: string): Required<EventPlace> {
-	const [first = '', second] = id.split('.');
-	return second === undefined ? { epoch: 1, seq: Number(first) } : { epoch: Number(first), seq: Number(second) };
+	const [, epoch = '1', seq = ''] = /^(?:([2-9]|[1-9]\d+)\.)?(\d+)$/.exec(id) ?? [];
+	return { epoch: Number(epoch), seq: seq === '' ? Number.NaN : Number(seq) };
 }
 
 /** What `GET /api/agent/capabilities` answers: AG-UI's own shape. */
