@@ -12,7 +12,6 @@ import { follow } from '../support/crash-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { call, gate, startModelServer, text, type ModelServer } from '../support/model-server.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
-import { isRunning } from '../support/processes.ts';
 
 const SKILL = '---\nname: greeter\ndescription: Greets.\n---\nRun `scripts/greet.sh NAME`.\n';
 const SCRIPT = 'echo "hello $1"\n[ "$1" != nobody ]\n';
@@ -408,8 +407,12 @@ describe('F14: health and readiness', { timeout: 120_000 }, () => {
 		held.open();
 		expect((await ending).events.at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
 		// Told again it doesn’t wait any longer; within a second it would be the same signal.
-		const again = setInterval(() => isRunning(app.pid()) && process.kill(app.pid(), 'SIGTERM'), 200);
-		await app.stop().finally(() => clearInterval(again));
+		await eventually(async () => {
+			process.kill(app.pid(), 'SIGTERM');
+			// A new connection: once it is refused, a signal could end a process that hears nothing any more.
+			await expect(fetch(`${app.url}/health`, { headers: { connection: 'close' } })).rejects.toThrow();
+		});
+		await app.stop();
 		expect(app.exitCode()).toBe(0);
 	});
 });

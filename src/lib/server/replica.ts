@@ -82,6 +82,19 @@ const TRY_EVERY_MS = 50;
 /** How long work waits for the database. */
 const RECONNECT_MS = 30_000;
 
+/** These statements take milliseconds: a connection that is silent for so long is given up. */
+const SILENCE_MS = 5_000;
+
+async function inTime<Result>(on: Client, work: Promise<Result>): Promise<Result> {
+	// It fails what it waits for.
+	const silence = setTimeout(() => void on.end().catch(() => undefined), SILENCE_MS);
+	try {
+		return await work;
+	} finally {
+		clearTimeout(silence);
+	}
+}
+
 interface SharedOptions {
 	/** A connection of its own: no pooler carries LISTEN and session locks. */
 	connect(): Promise<Client>;
@@ -94,7 +107,8 @@ interface SharedOptions {
 /** @throws if the database can't be reached */
 export async function openReplica({ connect, replicas, log, isWorker = false }: SharedOptions): Promise<Replica> {
 	const id = randomUUID();
-	const lockKey = randomInt(1, 2 ** 31 - 1);
+	/** Another one for each connection: the database may hold the last one's lock until it notices that it's gone. */
+	let lockKey = 0;
 	const listeners = new Map<Topic, ((words: readonly string[]) => void)[]>();
 	const goneListeners: ((id: string) => Promise<unknown>)[] = [];
 	/** Servers that have stopped. */
@@ -145,6 +159,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 	/** Listens before it locks: a word in between isn't missed. */
 	const open = async (): Promise<Client> => {
 		const opened = await connect();
+		const key = randomInt(1, 2 ** 31 - 1);
 		const drop = (): void => {
 			if (client !== opened) return;
 			client = null;
@@ -154,8 +169,14 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		opened.on('error', drop);
 		opened.on('end', drop);
 		opened.on('notification', onMessage);
-		await opened.query(`listen ${CHANNEL}`);
-		await opened.query('select pg_advisory_lock($1, $2)', [LOCKS, lockKey]);
+		try {
+			await inTime(opened, opened.query(`listen ${CHANNEL}`));
+			await inTime(opened, opened.query('select pg_advisory_lock($1, $2)', [LOCKS, key]));
+		} catch (error) {
+			await opened.end().catch(() => undefined);
+			throw error;
+		}
+		lockKey = key;
 		return opened;
 	};
 	const bury = async (gone: string): Promise<void> => {
@@ -176,17 +197,19 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 			await replicas.beat({ id, lockKey });
 		}
 		if (performance.now() < quietUntil) return;
-		const { rows } = await on.query<{ id: string; lock_key: number; free: boolean; silent: boolean }>(
+		const looked = on.query<{ id: string; lock_key: number; free: boolean; silent: boolean }>(
 			`select id, lock_key, pg_try_advisory_lock($1, lock_key) as free,
 				beat_at < now() - make_interval(secs => $3) as silent
 			from replicas where id <> $2 and pg_postmaster_start_time() < now() - make_interval(secs => $4)`,
 			[LOCKS, id, SILENT_SECONDS, QUIET_MS / 1000]
 		);
+		const { rows } = await inTime(on, looked);
 		for (const other of rows) {
 			if (other.free) await on.query('select pg_advisory_unlock($1, $2)', [LOCKS, other.lock_key]);
 			if (other.free || other.silent) await bury(other.id);
 		}
 	};
+	let isAway = false;
 	const tick = async (): Promise<void> => {
 		try {
 			if (!client) {
@@ -195,8 +218,12 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 				hearAll();
 			}
 			await look(client);
+			if (isAway) log.info({}, 'Looks after the other servers again');
+			isAway = false;
 		} catch (error) {
-			if (!isClosed) log.info({ reason: String(error) }, 'Couldn’t look after the other servers');
+			// Once for each time that the database is away.
+			if (!isClosed && !isAway) log.error({ reason: String(error) }, 'Can’t look after the other servers');
+			isAway = true;
 		}
 	};
 	const goOn = (): void => {

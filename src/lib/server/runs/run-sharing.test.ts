@@ -28,6 +28,9 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	let root: string;
 	let model: ModelServer;
 	let count = 0;
+	let logged: string[] = [];
+	/** For words and locks, tried so far. */
+	let connections = 0;
 	const gates: Gate[] = [];
 	afterEach(async () => {
 		for (const each of gates.splice(0)) each.open();
@@ -41,11 +44,16 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	async function start(script: Reply[], options: RigOptions = {}, first: RigOptions = {}): Promise<[RunRig, RunRig]> {
 		root = await mkdtemp(join(tmpdir(), 'run-sharing-'));
 		model = await startModelServer(script);
+		logged = [];
+		connections = 0;
 		const url = await postgres.createDatabase(`sharing_${(count += 1)}`);
 		const open = async (own: RigOptions = {}): Promise<RunRig> => {
-			const log = createLog(() => undefined);
+			const log = createLog((line) => logged.push(line));
 			const store = await openPostgresStore(url);
-			const connect = () => connectPostgres(url, { startMs: 0 });
+			const connect = () => {
+				connections += 1;
+				return connectPostgres(url, { startMs: 0 });
+			};
 			const replica = await openReplica({ connect, replicas: store.replicas, log });
 			const rig = await createRunRig([], { ...options, ...own, among: { root, server: model, store, replica } });
 			rigs.push(rig);
@@ -296,5 +304,20 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		expect(await b.answer(runId)).toMatchObject({ status: 'interrupted', error: { code: 'interrupted' } });
 		expect(model.requests).toHaveLength(1);
 		held.open();
+	});
+
+	test('a database that is away is said once by each server; afterwards nobody takes another for dead, and answers go on', async () => {
+		const [a, b] = await start([text('Here.')]);
+		await postgres.shutDown();
+		await eventually(() => expect(connections).toBeGreaterThan(10));
+		await expect(b.ask('go')).rejects.toThrow('The database is unavailable. Try again in a moment.');
+		await postgres.startAgain();
+		await eventually(() => expect([a, b].map(({ replica }) => replica.mayJudge())).toEqual([true, true]));
+		const { runId } = await a.ask('go');
+		expect(textOf(await a.answer((await b.events(runId), runId)))).toBe('Here.');
+		const said = (words: string) => logged.filter((line) => line.includes(words)).length;
+		expect(said('Can’t look after the other servers')).toBe(2);
+		expect(said('Looks after the other servers again')).toBe(2);
+		expect(said('Another server has stopped')).toBe(0);
 	});
 });

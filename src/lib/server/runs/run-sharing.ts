@@ -48,6 +48,8 @@ export class RunSharing {
 	#work: Promise<void> = Promise.resolve();
 	#renewedAt = performance.now();
 	#isClosing = false;
+	/** What failed since the last time that all went well. */
+	#told = new Set<string>();
 	#replyListeners: ReplyListener[] = [];
 
 	constructor(options: Options) {
@@ -218,10 +220,14 @@ export class RunSharing {
 	#soon(work: () => Promise<void>): Promise<void> {
 		return (this.#work = this.#work
 			.then(work)
+			.then(() => this.#told.clear())
 			.catch((error: unknown) => this.#tell('couldn’t look after runs', error)));
 	}
 
+	/** Once for each time that the database is away. */
 	#tell(what: string, error: unknown): void {
+		if (this.#told.has(what)) return;
+		this.#told.add(what);
 		this.#options.log.error({ reason: String(error) }, what);
 	}
 }

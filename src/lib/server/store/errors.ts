@@ -26,8 +26,12 @@ export function toStorageError(error: unknown): unknown {
 		const message = 'The database can’t be written because its disk is full. Free some space and try again.';
 		return new AppError('storage_full', message, { cause: error });
 	}
-	if (SQLITE_UNAVAILABLE.has(sqlite) || POSTGRES_UNAVAILABLE.test(code) || SOCKET_UNAVAILABLE.test(code)) {
+	if (SQLITE_UNAVAILABLE.has(sqlite)) {
 		return new AppError('unavailable', `The database is unavailable (${error.message}). Try again.`, { cause: error });
+	}
+	if (POSTGRES_UNAVAILABLE.test(code) || SOCKET_UNAVAILABLE.test(code)) {
+		// Where it is concerns nobody but the operator.
+		return new AppError('unavailable', 'The database is unavailable. Try again in a moment.', { cause: error });
 	}
 	if (REFERS_TO_NOTHING.includes('errcode' in error ? Number(error.errcode) : code)) {
 		return new AppError('not_found', 'This was deleted in the meantime.', { cause: error });

@@ -13,7 +13,7 @@ export function createReplicas(db: Kysely<Database>) {
 		async beat({ id, lockKey }: { id: string; lockKey: number }): Promise<void> {
 			await sql`
 				insert into replicas (id, lock_key, started_at, beat_at) values (${id}, ${lockKey}, now(), now())
-				on conflict (id) do update set beat_at = now()`.execute(db);
+				on conflict (id) do update set lock_key = excluded.lock_key, beat_at = now()`.execute(db);
 		},
 
 		async live(): Promise<Set<string>> {
