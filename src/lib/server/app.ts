@@ -313,7 +313,7 @@ async function createParts(
 	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
 	runner.onReply(questions.onReply);
-	const outbox = createOutbox({ store, runner, changes });
+	const outbox = createOutbox({ store, runner, changes, log });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await Promise.all([runner.recover(), responses.recover()]);
 	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
@@ -361,6 +361,7 @@ async function createParts(
 	});
 	await a2a.resume();
 	await replica.start();
+	outbox.start();
 	void storage?.catchUp();
 	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
 	const localSocket = await listenLocal(
@@ -405,7 +406,7 @@ async function createParts(
 		acp,
 		localSocket,
 		async close() {
-			await Promise.all([localSocket?.close(), mcp.close(), acp.close(), a2a.close()]);
+			await Promise.all([localSocket?.close(), mcp.close(), acp.close(), a2a.close(), outbox.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();

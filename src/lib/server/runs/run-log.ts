@@ -199,7 +199,8 @@ export class RunLog implements UnsavedEvents {
 			message: { conversationId: this.conversationId, message },
 			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined,
 			// What continues an answer isn't a fresh measurement.
-			speed: this.#usedBefore === null ? (message.usage ?? undefined) : undefined
+			speed: this.#usedBefore === null ? (message.usage ?? undefined) : undefined,
+			sendsNext: mayGoOn(event)
 		});
 	}
 
@@ -254,6 +255,13 @@ function toRunError(error: unknown): RunEvent {
 		code: known?.code ?? 'internal',
 		message: known?.message ?? 'The reply couldn’t be saved, so it was stopped. See the server log for details.'
 	};
+}
+
+/** Whether a message that waits may follow this end without anyone having looked. */
+export function mayGoOn(last: RunEvent): boolean {
+	if (last.type !== 'RUN_FINISHED' || last.outcome?.type !== 'success') return false;
+	// A program is still working on this reply, so the next message waits for its result.
+	return last.result === undefined && !last.outcome.pendingToolCallIds?.length;
 }
 
 function stateOf(event: RunEvent): RunFinish['state'] {

@@ -119,6 +119,37 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		});
 	});
 
+	test('a message that waits is sent by another server, once, if its own stops between the end of the answer and that', async () => {
+		const [held, cut] = [gate(), gate()];
+		gates.push(cut);
+		let isStuck = false;
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			queue: {
+				...store.queue,
+				async list(id) {
+					if (isStuck) await cut.opened;
+					return store.queue.list(id);
+				}
+			}
+		});
+		const [a, b] = await start([text(held, 'First.'), text('Second.'), text('Third.')], {}, { wrapStore });
+		for (const rig of [a, b]) rig.outbox.start();
+		await a.ask('go');
+		for (const id of ['m2', 'm3']) await b.outbox.enqueue('c', { id, text: id, files: [] });
+		isStuck = true;
+		held.open();
+		const texts = async () => (await b.store.messages.list('c')).map(textOf);
+		const all = ['go', 'First.', 'm2', 'Second.', 'm3', 'Third.'];
+		await eventually(async () => expect(await texts()).toEqual(all));
+		// It wasn't dead, and does what it was about to.
+		cut.open();
+		await a.outbox.close();
+		expect(await a.store.queue.list('c')).toEqual([]);
+		expect(await texts()).toEqual(all);
+		expect(model.requests).toHaveLength(3);
+	});
+
 	test('a server that starts ends nothing of another', async () => {
 		const held = gate();
 		const [a, b] = await start([text('one ', held, 'two')]);

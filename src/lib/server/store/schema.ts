@@ -162,6 +162,8 @@ interface QueuedMessagesTable {
 	/** JSON array of workspace paths. */
 	files: string;
 	created_at: string;
+	/** 1: nothing is left to wait for, so the chat's first message is to be sent. */
+	is_due: Generated<number>;
 }
 
 /** Answers to questions that interrupted a run (AG-UI interrupts). */
@@ -413,6 +415,20 @@ interface LoginSessionsTable {
 	expires_at: string;
 }
 
+/** Wrong tokens and keys of the last minute. */
+interface LoginFailuresTable {
+	/** A keyed hash of the client's address; empty: all clients together. */
+	client: string;
+	/** Time of the first. */
+	since: string;
+	count: number;
+}
+
+/** One row, which goes with the database into a dump. */
+interface DatabaseIdentityTable {
+	id: string;
+}
+
 export interface ApiKeysTable {
 	id: string;
 	name: string;
@@ -579,6 +595,8 @@ export interface Database {
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;
 	login_sessions: LoginSessionsTable;
+	login_failures: LoginFailuresTable;
+	database_identity: DatabaseIdentityTable;
 	conversations: ConversationsTable;
 	messages: MessagesTable;
 	queued_messages: QueuedMessagesTable;

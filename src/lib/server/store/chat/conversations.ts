@@ -10,6 +10,7 @@ import { isReasoningEffort, WEB_TOOLS } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { addUsage, readUsage } from './runs.ts';
 import { lockConversation } from '../locks.ts';
+import { nothingDue } from './queue.ts';
 import { type Database, hasEffect } from '../schema.ts';
 import { findSnippets, foldText, matches, readQuery, searchOf } from './search.ts';
 
@@ -233,6 +234,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			db.transaction().execute(async (transaction) => {
 				// The update locks the conversation, so a run that starts right now is either found below or refused.
 				if (!(await update(transaction, id, { deleted_at: now }))) return null;
+				await nothingDue(transaction, id);
 				const runs = transaction.selectFrom('runs').select('id').where('conversation_id', '=', id);
 				const active = await runs.where('state', '=', 'running').execute();
 				return { runIds: active.map((run) => run.id) };

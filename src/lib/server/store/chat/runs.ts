@@ -46,6 +46,8 @@ export interface RunResult {
 	message?: FoldedMessage | undefined;
 	used?: TokenUsage | undefined;
 	speed?: RunUsage | undefined;
+	/** The next message that waits is due. */
+	sendsNext?: boolean | undefined;
 }
 
 /** Row counts of the prepared inserts: few statements are enough for any number of events. */
@@ -76,7 +78,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 
 		advanceIn: advance,
 
-		end: (last, end, { message: folded, used, speed }) =>
+		end: (last, end, { message: folded, used, speed, sendsNext }) =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversationOf(transaction, last.runId);
 				// False if another writer has ended the run.
@@ -87,6 +89,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 				const run = used && (await findRun(transaction, last.runId));
 				if (run) await addUsage(transaction, run.conversationId, used);
 				if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
+				if (sendsNext && folded) await markDue(transaction, folded.conversationId);
 				return true;
 			})
 	};
@@ -198,6 +201,22 @@ export async function readLogEvents(
 /** The epoch is said where there is more than one. */
 export function toStoredEvent({ seq, data, epoch = 1 }: StoredEvent): StoredEvent {
 	return epoch === 1 ? { seq, data } : { seq, data, epoch };
+}
+
+/** What waits beside a comparison follows the answer that somebody chooses. */
+async function markDue(transaction: Transaction<Database>, conversationId: string): Promise<void> {
+	await transaction
+		.updateTable('queued_messages')
+		.set({ is_due: 1 })
+		.where('conversation_id', '=', conversationId)
+		.where(({ not, exists, selectFrom }) =>
+			not(
+				exists(
+					selectFrom('conversations').select('id').where('id', '=', conversationId).where('comparison', 'is not', null)
+				)
+			)
+		)
+		.execute();
 }
 
 /** Not for cancelled runs: whoever stopped one has seen it. */
