@@ -152,9 +152,14 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		expect(Object.keys(skills)).toEqual(names);
 	});
 
-	test('old chats are deleted for good by both at once, with their files', async () => {
+	test('old chats are deleted for good by both at once, each by one, with their files', async () => {
 		const [a, b] = [await open(), await open()];
-		const ids = Array.from({ length: 5 }, (_, index) => `old-${index}`);
+		const purged: string[] = [];
+		for (const { workspaces } of [a, b]) {
+			const { removeAll } = workspaces;
+			workspaces.removeAll = async (id) => (purged.push(id), removeAll.call(workspaces, id));
+		}
+		const ids = Array.from({ length: 25 }, (_, index) => `old-${index}`);
 		for (const id of ids) {
 			await a.store.conversations.create({ id, title: id, createdAt: NOW });
 			await a.workspaces.write(id, 'deep/file.txt', new Blob(['text']).stream());
@@ -163,6 +168,7 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		await Promise.all([a, b].map((app) => app.conversationTrash.purge()));
 		expect(await b.store.conversations.listDeleted({ page: 1, limit: 10 })).toMatchObject({ total: 0 });
 		expect(await readdir(join(root, 'data/workspaces'))).toEqual([]);
+		expect(purged.sort()).toEqual(ids.sort());
 	});
 
 	test('versions of a file that both keep at once are all kept', async () => {

@@ -316,7 +316,7 @@ async function createParts(
 	const outbox = createOutbox({ store, runner, changes, log });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await Promise.all([runner.recover(), responses.recover()]);
-	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
+	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, replica, log });
 	const adHoc: AdHocParts = {
 		skills,
 		store,
@@ -340,7 +340,7 @@ async function createParts(
 		}
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
-	const login = createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys });
+	const login = createLogin({ ...config, sessions: store.loginSessions, failures: store.loginFailures, keys: apiKeys });
 	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const acp = createAcp({
 		...turns,

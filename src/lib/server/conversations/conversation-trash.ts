@@ -2,6 +2,7 @@
 import type { ConversationSummary, DeletedConversation } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../log.ts';
+import type { Replica } from '../replica.ts';
 import type { Store } from '../store/store.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
 import type { Runner } from '../runs/runner.ts';
@@ -31,6 +32,7 @@ interface Parts {
 	runner: Pick<Runner, 'stop'>;
 	workspaces: Pick<Workspaces, 'removeAll'>;
 	changes: ConversationChanges;
+	replica: Pick<Replica, 'id'>;
 	log: Log;
 	/** Milliseconds since 1970. */
 	now?: () => number;
@@ -38,7 +40,7 @@ interface Parts {
 
 /** Purges at once what is left from an earlier start, then every minute. */
 export function openConversationTrash(parts: Parts): ConversationTrash {
-	const { store, runner, workspaces, changes, log, now = Date.now } = parts;
+	const { store, runner, workspaces, changes, replica, log, now = Date.now } = parts;
 	const { conversations } = store;
 	let isClosed = false;
 	let purging = Promise.resolve();
@@ -58,7 +60,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	const purgeNow = async (): Promise<void> => {
 		try {
 			const until = new Date(now() - KEEP_MS).toISOString();
-			for (const id of await conversations.claimDeleted(until)) {
+			for (const id of await conversations.claimDeleted(until, replica.id)) {
 				if (isClosed) return;
 				await removeForGood(id);
 			}
@@ -90,7 +92,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 		},
 
 		async removeForGood(id) {
-			const [claimed] = await conversations.claimDeleted(new Date(now()).toISOString(), id);
+			const [claimed] = await conversations.claimDeleted(new Date(now()).toISOString(), replica.id, id);
 			if (claimed === undefined) {
 				throw new AppError(
 					'not_found',

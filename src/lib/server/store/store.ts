@@ -1,6 +1,13 @@
 /** The server's storage: one object per aggregate, on any database that Kysely supports. */
 import type { Kysely } from 'kysely';
-import { createApiKeys, createLoginSessions, createMcpServers, createSecrets, createStoredSettings } from './access.ts';
+import {
+	createApiKeys,
+	createLoginFailures,
+	createLoginSessions,
+	createMcpServers,
+	createSecrets,
+	createStoredSettings
+} from './access.ts';
 import { createApprovals, createCompactions, createConversationSkills, createQueue } from './chat/queue.ts';
 import { createConversations } from './chat/conversations.ts';
 import { createMessages } from './chat/messages.ts';
@@ -43,6 +50,7 @@ export function createStore(db: Kysely<Database>) {
 		approvals: withStorageErrors(createApprovals(db)),
 		compactions: withStorageErrors(createCompactions(db)),
 		loginSessions: withStorageErrors(createLoginSessions(db)),
+		loginFailures: withStorageErrors(createLoginFailures(db)),
 		trustedSkills: withStorageErrors(createTrustedSkills(db)),
 		skillExecutions: withStorageErrors(createSkillExecutions(db)),
 		skillSettings: withStorageErrors(createSkillSettings(db)),
