@@ -10,7 +10,7 @@ import type { AgentLimits } from './agent/loop.ts';
 import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.ts';
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
-import { openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
+import { claimFolder, openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
@@ -127,11 +127,15 @@ export async function createApp(config: Config): Promise<App> {
 
 /** SQLite for this server alone, or Postgres with others. */
 async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ store: Store; replica: Replica }> {
-	if (database === null) return { store: await openSqliteStore(join(dataDir, 'app.sqlite')), replica: soleReplica() };
+	if (database === null) {
+		claimFolder(dataDir, null);
+		return { store: await openSqliteStore(join(dataDir, 'app.sqlite')), replica: soleReplica() };
+	}
 	const { connectPostgres, openPostgresStore } = await import('./store/postgres.ts');
 	const { url, directUrl } = database;
 	const store = await openPostgresStore(url, { directUrl, log });
 	try {
+		claimFolder(dataDir, await store.replicas.database());
 		const connect = () => connectPostgres(directUrl, { startMs: 0, log });
 		const replica = await openReplica({ connect, replicas: store.replicas, log });
 		return { store: announcing(store, replica), replica };

@@ -13,9 +13,9 @@ export const CHUNK_BYTES = 1024 * 1024;
 /** Each level holds an open descriptor. Deeper nesting is hostile. */
 export const MAX_DEPTH = 64;
 export const DATABASE = 'app.sqlite';
-/** Recreated by every server: locks, sockets, copies, staging, runs of evals. */
+/** Recreated by every server: locks, the mark of its database, sockets, copies, staging, runs of evals. */
 export const MADE_AGAIN =
-	/^(server\..+|[a-z]+\.sock|net|scratch|servers|skill-copies|staging|evals|environments|app\.sqlite-.+|secrets\.key\..+)$/;
+	/^(server\..+|database\.json(\..+)?|[a-z]+\.sock|net|scratch|servers|skill-copies|staging|evals|environments|app\.sqlite-.+|secrets\.key\..+)$/;
 /** On Linux, paths through open descriptors, so that a script can’t replace a folder by a link. */
 export const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
 /** Maximum names listed; a script may create any number. */

@@ -2,7 +2,6 @@
 import type { ConversationSummary, DeletedConversation } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../log.ts';
-import type { Replica } from '../replica.ts';
 import type { Store } from '../store/store.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
 import type { Runner } from '../runs/runner.ts';
@@ -32,7 +31,8 @@ interface Parts {
 	runner: Pick<Runner, 'stop'>;
 	workspaces: Pick<Workspaces, 'removeAll'>;
 	changes: ConversationChanges;
-	replica: Pick<Replica, 'id'>;
+	/** This server, among others. */
+	replica: { readonly id: string };
 	log: Log;
 	/** Milliseconds since 1970. */
 	now?: () => number;
