@@ -216,6 +216,8 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 
 			await ask(a, 'run-1');
 			const booking = await questionOn(b, 'run-1');
+			const marks = () => Promise.all([a, b].map((app) => app.store.conversations.get('c')));
+			expect(await marks()).toMatchObject([{ isWaiting: true }, { isWaiting: true }]);
 			const content = { name: 'Ada', guests: 2 };
 			const wrong = b.questions.reply('c', booking.id, { action: 'accept', content: { ...content, guests: 9 } });
 			await expect(wrong).rejects.toThrow('must be at most 8');
@@ -225,6 +227,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 			await expect(b.questions.reply('c', 'unknown', { action: 'decline' })).rejects.toThrow('no longer open');
 			await b.questions.reply('c', booking.id, { action: 'decline' });
 			await eventually(async () => expect(await answerOf(b, 'run-1')).toMatchObject({ status: 'complete' }));
+			expect(await marks()).toMatchObject([{ isWaiting: false }, { isWaiting: false }]);
 			await expect(b.questions.reply('c', booking.id, { action: 'decline' })).rejects.toThrow('no longer open');
 
 			await ask(a, 'run-2');

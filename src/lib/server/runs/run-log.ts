@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../shared/errors.ts';
 import { usageSince, type RunEvent, type TokenUsage } from '../../shared/events.ts';
-import { foldEvent, type Message } from '../../shared/message.ts';
+import { foldEvent, type Message, openQuestions } from '../../shared/message.ts';
 import type { ResponseItem } from '../agent/model.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { RunFinish } from '../store/chat/store-runs.ts';
@@ -75,6 +75,10 @@ export class RunLog implements UnsavedEvents {
 	/** Whether it can still be written. */
 	get isOpen(): boolean {
 		return !this.#isEnded && this.#lost === null;
+	}
+
+	get isAsking(): boolean {
+		return this.#message.parts.some((part) => part.type === 'tool' && openQuestions(part).length > 0);
 	}
 
 	/** The answer as folded so far, and the last event in it. */

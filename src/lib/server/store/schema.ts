@@ -95,6 +95,8 @@ export interface RunsTable {
 	wants: Generated<string | null>;
 	/** How often another server has gone on with it. */
 	takeovers: Generated<number>;
+	/** 1: one of its tools asks a person something. */
+	asks: Generated<number>;
 }
 
 /** Servers on this database. */

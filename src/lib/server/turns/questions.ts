@@ -32,8 +32,6 @@ export interface Questions {
 	reply(conversationId: string, id: string, reply: QuestionReply): Promise<void>;
 	/** Takes an answer that came to another server, and ignores one that doesn't fit or comes too late. */
 	onReply(conversationId: string, id: string, reply: unknown): void;
-	/** Whether a question of it is open here. */
-	isAsking(conversationId: string): boolean;
 }
 
 /** Other servers, on which tools ask, too. */
@@ -126,7 +124,6 @@ export function createQuestions({ replica = soleReplica(), find, handOver }: Par
 				// It was checked where it came in, against what the log says of the question.
 				if (!(error instanceof AppError)) throw error;
 			}
-		},
-		isAsking: (conversationId) => [...open.values()].some((each) => each.conversationId === conversationId)
+		}
 	};
 }

@@ -109,6 +109,13 @@ export function createConversations(db: Kysely<Database>): Conversations {
 					.limit(1)
 					.as('activeRunId')
 			)
+			.select(({ selectFrom }) =>
+				selectFrom('runs')
+					.select(({ fn }) => fn.max('runs.asks').as('asks'))
+					.whereRef('runs.conversation_id', '=', 'conversations.id')
+					.where('runs.state', '=', 'running')
+					.as('asks')
+			)
 			.where('conversations.deleted_at', 'is', null);
 
 	return {
@@ -382,11 +389,13 @@ interface SummaryRow {
 	/** Status of the last shown message. */
 	headStatus: string | null;
 	activeRunId: string | null;
+	/** 1: a tool of its runs asks something. */
+	asks: number | null;
 }
 
-function toSummary({ summary, pinnedAt, archivedAt, unread, headStatus, ...row }: SummaryRow): ConversationSummary {
+function toSummary({ summary, pinnedAt, archivedAt, unread, headStatus, asks, ...row }: SummaryRow): ConversationSummary {
 	const marks = { isPinned: pinnedAt !== null, isArchived: archivedAt !== null, isUnread: unread !== 0 };
-	return { ...row, ...(summary && { summary }), ...marks, isWaiting: headStatus === 'waiting' };
+	return { ...row, ...(summary && { summary }), ...marks, isWaiting: headStatus === 'waiting' || asks === 1 };
 }
 
 async function update(

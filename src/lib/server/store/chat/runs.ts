@@ -40,6 +40,8 @@ export interface RunAdvance {
 	events: readonly StoredEvent[];
 	/** In which the writer owns the run; default 1. */
 	epoch?: number;
+	/** Whether a question of a tool is open after these events. */
+	isAsking?: boolean | undefined;
 }
 
 export interface RunResult {
@@ -102,7 +104,7 @@ type Advance = (transaction: Transaction<Database>, advances: readonly RunAdvanc
 function createAdvance(db: Kysely<Database>): Advance {
 	const step = db
 		.updateTable('runs')
-		.set((runs) => ({ last_seq: runs('last_seq', '+', 0) }))
+		.set((runs) => ({ last_seq: runs('last_seq', '+', 0), asks: 0 }))
 		.where('id', '=', '')
 		.where('state', '=', 'running')
 		.where('epoch', '=', 0)
@@ -114,8 +116,8 @@ function createAdvance(db: Kysely<Database>): Advance {
 	});
 	return async (transaction, advances) => {
 		const gone = new Set<string>();
-		for (const { runId, events, epoch = 1 } of advances) {
-			const parameters = [events.length, runId, 'running', epoch];
+		for (const { runId, events, epoch = 1, isAsking = false } of advances) {
+			const parameters = [events.length, Number(isAsking), runId, 'running', epoch];
 			const { rows } = await transaction.executeQuery<{ last_seq: number }>({ ...step, parameters });
 			const [run] = rows;
 			if (!run) {
@@ -140,12 +142,13 @@ const advanceAtOnce: Advance = async (transaction, advances) => {
 	const all = advances.flatMap(({ runId, events, epoch = 1 }) => events.map((event) => ({ runId, epoch, ...event })));
 	const given = sql`unnest(
 		${advances.map(({ runId }) => runId)}::text[], ${advances.map(({ epoch = 1 }) => epoch)}::int[],
-		${advances.map(({ events }) => events[0]?.seq ?? 0)}::int[], ${advances.map(({ events }) => events.length)}::int[]
-	) as given(id, epoch, first, count)`;
+		${advances.map(({ events }) => events[0]?.seq ?? 0)}::int[], ${advances.map(({ events }) => events.length)}::int[],
+		${advances.map(({ isAsking = false }) => Number(isAsking))}::int[]
+	) as given(id, epoch, first, count, asks)`;
 	const isOwn = sql`runs.id = given.id and runs.state = 'running' and runs.epoch = given.epoch`;
 	const { rows } = await sql<{ id: string }>`
 		with advanced as (
-			update runs set last_seq = last_seq + given.count from ${given}
+			update runs set last_seq = last_seq + given.count, asks = given.asks from ${given}
 			where ${isOwn} and (given.count = 0 or runs.last_seq = given.first - 1) returning runs.id
 		), added as (
 			insert into run_events (run_id, seq, data, epoch)

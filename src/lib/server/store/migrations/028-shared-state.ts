@@ -1,4 +1,4 @@
-/** Several servers on one database: which chats have a message to send, wrong logins, and the database's own id. */
+/** Several servers on one database: what waits or asks in a chat, wrong logins, and the database's own id. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 
@@ -6,6 +6,10 @@ export async function addSharedState(db: Kysely<unknown>): Promise<void> {
 	await db.schema
 		.alterTable('queued_messages')
 		.addColumn('is_due', 'integer', (column) => column.notNull().defaultTo(0))
+		.execute();
+	await db.schema
+		.alterTable('runs')
+		.addColumn('asks', 'integer', (column) => column.notNull().defaultTo(0))
 		.execute();
 	await db.schema
 		.createTable('login_failures')
