@@ -279,6 +279,7 @@ async function createParts(
 	});
 	const questions: Questions = createQuestions({
 		replica,
+		key: parts.keyFor('grants'),
 		find: (conversationId, id) => runner.questionElsewhere(conversationId, id),
 		handOver: (conversationId, id, reply) => runner.replyElsewhere(conversationId, id, reply)
 	});

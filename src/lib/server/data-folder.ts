@@ -176,12 +176,18 @@ export async function openOwnFolder(dataDir: string, replica: Replica, log: Log)
 		});
 	const own = nameOf(replica.id);
 	mkdirSync(at(own), { recursive: true });
-	// Read in this order: each is told to the others before its folder is there.
-	const names = readdirSync(join(dataDir, SERVERS));
-	const live = new Set([...(await replica.live())].map(nameOf));
-	for (const name of names) if (name !== own && !live.has(name)) await remove(name);
-	replica.hear('gone', (ids) => {
-		for (const id of ids) if (nameOf(id) !== own) void remove(nameOf(id));
+	const sweep = async (): Promise<void> => {
+		// Read in this order: each is told to the others before its folder is there.
+		const names = readdirSync(join(dataDir, SERVERS));
+		const live = new Set([...(await replica.live())].map(nameOf));
+		for (const name of names) if (name !== own && !live.has(name)) await remove(name);
+	};
+	await sweep();
+	// Anybody who may connect to the database can send words: who has stopped is read, and no word becomes a path.
+	replica.hear('gone', () => {
+		sweep().catch((error: unknown) =>
+			log.info({ reason: String(error) }, 'Couldn’t look for folders of stopped servers')
+		);
 	});
 	return { dir: at(own), close: () => remove(own) };
 }

@@ -77,6 +77,14 @@ const SILENT_SECONDS = 15;
 const LOCKS = 7;
 /** The same for work that one server does at a time; the second is a hash of its name. */
 const WORK_LOCKS = 8;
+/**
+ * Ends the connection that holds a server's lock. One that was paused would keep it, and the locks of its work, for as long as
+ * its machine answers for it.
+ */
+const END_HOLDER = `
+	select pg_terminate_backend(pid) from pg_locks
+	where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted
+		and database = (select oid from pg_database where datname = current_database())`;
 /** How often a lock is tried that another server has. */
 const TRY_EVERY_MS = 50;
 /** How long work waits for the database. */
@@ -206,6 +214,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		const { rows } = await inTime(on, looked);
 		for (const other of rows) {
 			if (other.free) await on.query('select pg_advisory_unlock($1, $2)', [LOCKS, other.lock_key]);
+			else if (other.silent) await inTime(on, on.query(END_HOLDER, [LOCKS, other.lock_key]));
 			if (other.free || other.silent) await bury(other.id);
 		}
 	};

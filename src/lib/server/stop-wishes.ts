@@ -1,6 +1,7 @@
 /** Work of one of several servers that another is asked to stop: evals, responses in the background (decision 018). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../shared/errors.ts';
+import { onceForAll } from '../shared/in-turn.ts';
 import type { Log } from './log.ts';
 import type { Replica } from './replica.ts';
 
@@ -29,14 +30,14 @@ const ASK_EVERY_MS = 50;
 
 export function createStopWishes({ replica, log }: { replica: Replica; log: Log }, work: Work): StopWishes {
 	if (!replica.isShared) return { stop: async () => undefined, close: () => undefined };
-	const look = async (): Promise<void> => {
+	const look = onceForAll(async () => {
 		if (!work.hasWork()) return;
 		try {
 			for (const id of await work.stopsWanted(replica.id)) work.stop(id);
 		} catch (error) {
 			log.info({ reason: String(error) }, 'Couldn’t look for what another server wants to stop');
 		}
-	};
+	});
 	replica.hear('stops', () => void look());
 	const timer = setInterval(() => void look(), LOOK_EVERY_MS);
 	timer.unref();

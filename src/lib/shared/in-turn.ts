@@ -8,6 +8,17 @@ export function createLine() {
 	};
 }
 
+/** Runs the work for each call, one at a time; calls that come before it begins count as one. */
+export function onceForAll(work: () => Promise<void>): () => Promise<void> {
+	const inLine = createLine();
+	let next: Promise<void> | null = null;
+	return () =>
+		(next ??= inLine(() => {
+			next = null;
+			return work();
+		}));
+}
+
 /** Runs work while no other of its name runs, in this process or, among several servers, in any of them. */
 export type Exclusively = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 

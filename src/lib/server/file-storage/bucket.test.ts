@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BucketServer, startBucketServer } from '../../../../tests/support/bucket-server.ts';
 import { BlobDamaged, BucketUnavailable, openBucket } from './bucket.ts';
@@ -89,6 +91,40 @@ test('F5: wrong keys are refused at once, and no error says the secret or the ad
 	expect(error.message).toBe('it answered 403 SignatureDoesNotMatch');
 	expect(server.requests).toHaveLength(1);
 });
+
+test('F5: a bucket that isn’t there is an outage, not the loss of every object', async () => {
+	const content = contentOf('text');
+	const bucket = openBucket({ ...server.settings, url: server.settings.url.replace('/files/', '/gone/') }, QUICK);
+	await expect(textOf(bucket.get('one', content, signal))).rejects.toThrow('it answered 404 NoSuchBucket');
+	await expect(bucket.remove('one', signal)).rejects.toThrow(BucketUnavailable);
+});
+
+test('F5: of an error that has no end, only the beginning is read', async () => {
+	const endless = createServer((_, response) => {
+		response.writeHead(403).write('<Code>AccessDenied</Code>');
+		const more = () => void (response.destroyed || response.write('x'.repeat(65_536), more));
+		more();
+	});
+	await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+	const { port } = endless.address() as AddressInfo;
+	const bucket = openBucket(
+		{ ...server.settings, url: `http://127.0.0.1:${port}/files` },
+		{ ...QUICK, answerMs: 600_000 }
+	);
+	await expect(bucket.put('one', contentOf('text'), signal)).rejects.toThrow('it answered 403 AccessDenied');
+	endless.closeAllConnections();
+	await new Promise((resolve) => endless.close(resolve));
+});
+
+test.each(['../other', '..', 'a/../../b', '/etc', 'a?list-type=2', '%2e%2e/b', ''])(
+	'F5: %j in the database is no object, and isn’t asked for',
+	async (object) => {
+		const bucket = openBucket(server.settings, QUICK);
+		await expect(textOf(bucket.get(object, contentOf('text'), signal))).rejects.toThrow(BlobDamaged);
+		await bucket.remove(object, signal);
+		expect(server.requests).toEqual([]);
+	}
+);
 
 test('F5: an aborted transfer ends at once', async () => {
 	const bucket = openBucket(server.settings, { ...QUICK, answerMs: 60_000 });

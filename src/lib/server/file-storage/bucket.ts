@@ -58,6 +58,8 @@ export function openBucket(
 		given: { sha256?: string; bytes?: number; body?: AsyncIterable<Uint8Array>; signal: AbortSignal }
 	): Promise<Response> => {
 		const { sha256, bytes = 0, body } = given;
+		// A row that somebody else wrote must not lead to another folder of the bucket.
+		if (!OBJECT.test(object)) throw new BlobDamaged('the database names no object');
 		// Of nothing, for requests without a body.
 		const digest = sha256 ?? EMPTY;
 		// Only with S3_URL.
@@ -115,11 +117,7 @@ export function openBucket(
 		async *get(object, { sha256, bytes }, signal) {
 			const response = await again(signal, async () => {
 				const answer = await send('GET', object, { bytes, signal });
-				if (answer.status === 404) {
-					await answer.body?.cancel();
-					throw new BlobDamaged(`${object} isn't in the bucket`);
-				}
-				await refuse(answer, { keepsBody: true });
+				await refuse(answer, { keepsBody: true, missing: `${object} isn't in the bucket` });
 				return answer;
 			});
 			const hash = createHash('sha256');
@@ -139,28 +137,50 @@ export function openBucket(
 		},
 		remove: (object, signal) =>
 			again(signal, async () => {
-				const response = await send('DELETE', object, { signal });
-				if (response.status === 404) await response.body?.cancel();
-				else await refuse(response);
+				await refuse(await send('DELETE', object, { signal }), { missing: object });
+			}).catch((error: unknown) => {
+				if (!(error instanceof BlobDamaged)) throw error;
 			})
 	};
 }
 
+const OBJECT = /^\w[\w.-]*$/;
 const EMPTY = createHash('sha256').digest('hex');
 /** As a cause: no use in trying again at once. */
 const REFUSED = Symbol('refused');
 
-async function refuse(response: Response, { keepsBody = false } = {}): Promise<void> {
+/** More of an error isn't read: its server may be anything. */
+const MAX_ERROR_CHARACTERS = 10_000;
+/** Of all objects, not of the one that was asked for. */
+const NO_BUCKET = 'NoSuchBucket';
+
+/** `missing`: what to say of an object that isn't there. @throws BucketUnavailable, BlobDamaged */
+async function refuse(response: Response, options: { keepsBody?: boolean; missing?: string } = {}): Promise<void> {
+	const { keepsBody = false, missing } = options;
 	if (response.ok) {
 		if (!keepsBody) await response.body?.cancel();
 		return;
 	}
 	// Nothing of what it says but its code, which is a word: `AccessDenied`.
-	const text = await response.text().catch(() => '');
-	const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
+	const code = /<Code>(\w{1,60})<\/Code>/.exec(await beginningOf(response))?.[1];
+	if (response.status === 404 && code !== NO_BUCKET && missing !== undefined) throw new BlobDamaged(missing);
 	const says = code ? `${response.status} ${code}` : String(response.status);
 	const isFinal = response.status < 500 && response.status !== 429 && response.status !== 408;
 	throw new BucketUnavailable(`it answered ${says}`, { cause: isFinal ? REFUSED : undefined });
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+	const decoder = new TextDecoder();
+	let text = '';
+	try {
+		for await (const piece of body ?? []) {
+			text += decoder.decode(piece, { stream: true });
+			if (text.length > MAX_ERROR_CHARACTERS) break;
+		}
+	} catch {
+		// What came is enough.
+	}
+	return text;
 }
 
 /** Ends with an error before the last piece if it isn't this content. */

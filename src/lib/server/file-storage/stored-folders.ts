@@ -123,14 +123,14 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		root: string,
 		file: StoredFile,
 		state: LocalState,
-		signal: AbortSignal
+		{ signal, tell }: { signal: AbortSignal; tell: (problem: string) => void }
 	): Promise<'done' | 'left' | 'damaged'> => {
 		const { path, content, version } = file;
 		const known = state.files.get(path);
 		if (known && known.version >= version) return 'done';
 		const parts = pathParts(path);
 		if (parts === null) {
-			log.error({ path }, 'A stored file has no valid path');
+			tell('A stored file has no valid path');
 			return 'done';
 		}
 		const here = await factsAt(root, parts);
@@ -152,11 +152,11 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		try {
 			const placed = await placeFile(root, parts, bucket.get(content.object, content, signal), file);
 			if (placed) state.files.set(path, { ...placed, sha256: content.sha256, version });
-			else log.error({ path }, 'A stored file has no place, because a file and a folder have the same name');
+			else tell('A stored file has no place, because a file and a folder have the same name');
 			return 'done';
 		} catch (error) {
 			if (!(error instanceof BlobDamaged)) throw error;
-			log.error({ path, reason: error.message }, 'A stored file is damaged');
+			tell('A stored file is damaged');
 			return 'damaged';
 		}
 	};
@@ -170,12 +170,15 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		const files = await store.changesSince(folder, state.version);
 		const damaged: string[] = [];
 		let isWhole = true;
+		// Once for all files: a folder may have thousands, and what they're called is nobody's business.
+		const problems = new Map<string, number>();
+		const tell = (problem: string) => void problems.set(problem, (problems.get(problem) ?? 0) + 1);
 		try {
 			// What is deleted may make room for a folder of its name.
 			for (const isDeleted of [true, false]) {
 				const some = files.filter(({ content }) => (content === null) === isDeleted);
 				await each(some, async (file, signal) => {
-					const outcome = await bringFile(root, file, state, signal);
+					const outcome = await bringFile(root, file, state, { signal, tell });
 					if (outcome === 'damaged') damaged.push(file.path);
 					if (outcome !== 'done') isWhole = false;
 				});
@@ -183,6 +186,7 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 			if (isWhole) state.version = there.version;
 			works();
 		} finally {
+			for (const [problem, count] of problems) log.error({ folder, files: count }, problem);
 			await states.write(folder, state);
 		}
 		return damaged;

@@ -48,6 +48,8 @@ export class RunSharing {
 	#work: Promise<void> = Promise.resolve();
 	#renewedAt = performance.now();
 	#isClosing = false;
+	/** What is in line and hasn't begun. However many ask for it, it's done once, or leases would wait behind it. */
+	#due = new Set<string>();
 	/** What failed since the last time that all went well. */
 	#told = new Set<string>();
 	#replyListeners: ReplyListener[] = [];
@@ -61,8 +63,8 @@ export class RunSharing {
 	start(): void {
 		const { replica } = this.#options;
 		replica.hear('runs', (ids) => this.#tails.wake(ids.length > 0 ? ids : this.#tails.ids));
-		replica.hear('wants', () => void this.#soon(() => this.#takeWants()));
-		replica.hear('lapsed', () => void this.#soon(() => this.#claimAll()));
+		replica.hear('wants', () => void this.#once('wants', () => this.#takeWants()));
+		replica.hear('lapsed', () => void this.#once('claims', () => this.#claimAll()));
 		replica.onGone(async () => {
 			replica.tell('lapsed', ['runs']);
 			await this.#soon(() => this.#claimAll());
@@ -70,7 +72,7 @@ export class RunSharing {
 		this.#timer = setInterval(() => {
 			// Nobody else could tell this one to stop.
 			if (performance.now() - this.#renewedAt > STOP_AFTER_MS) this.#loseAll();
-			void this.#soon(() => this.#renew());
+			void this.#once('leases', () => this.#renew());
 		}, RENEW_EVERY_MS);
 		void this.#soon(() => this.#claimAll());
 	}
@@ -215,6 +217,15 @@ export class RunSharing {
 		const isLeft = await store.runs.want(runId, want);
 		if (isLeft) replica.tell('wants', [runId]);
 		return isLeft;
+	}
+
+	async #once(what: string, work: () => Promise<void>): Promise<void> {
+		if (this.#due.has(what)) return;
+		this.#due.add(what);
+		await this.#soon(() => {
+			this.#due.delete(what);
+			return work();
+		});
 	}
 
 	#soon(work: () => Promise<void>): Promise<void> {

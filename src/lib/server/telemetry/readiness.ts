@@ -1,4 +1,5 @@
 /** Whether this process should be given requests: it isn’t stopping, and what it depends on answers. */
+import { AppError } from '../../shared/errors.ts';
 
 export interface Readiness {
 	/** null if it should; otherwise why not, as a sentence. Never rejects. */
@@ -20,13 +21,21 @@ export function createReadiness(
 ): Readiness {
 	let isStopping = false;
 	const delay = Promise.withResolvers<void>();
+	/** Anybody may ask, as often as they like: what doesn't answer is asked once at a time. */
+	const asked = new Map<string, Promise<string | null>>();
 	const check = async (what: string, ask: () => Promise<unknown>): Promise<string | null> => {
 		const late = Promise.withResolvers<string>();
 		const timer = setTimeout(() => late.resolve(`${what} didn’t answer within ${patienceMs} ms.`), patienceMs);
-		const answer = ask().then(
-			() => null,
-			(error: unknown) => `${what} doesn’t answer: ${error instanceof Error ? error.message : String(error)}`
-		);
+		const answer =
+			asked.get(what) ??
+			ask()
+				.then(
+					() => null,
+					// Others in the network are told no more than that.
+					(error: unknown) => `${what} doesn’t answer${error instanceof AppError ? `: ${error.message}` : '.'}`
+				)
+				.finally(() => asked.delete(what));
+		asked.set(what, answer);
 		return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 	};
 	return {

@@ -6,7 +6,7 @@ import type { Replica } from '../replica.ts';
 import { failed } from '../sandbox/running.ts';
 import type { Sandbox, SandboxCommand, SandboxIsolation, SandboxResult } from '../sandbox/sandbox.ts';
 import type { ScriptCounts, ScriptJobNews, ScriptJobs } from '../store/script-jobs.ts';
-import { type OutputTexts, sealJob, type ScriptResult } from './job.ts';
+import { readOutput, readResult, sealJob } from './job.ts';
 
 /** What servers know of the workers' backend. */
 export type WorkersBackend = Pick<Sandbox, 'name' | 'programs' | 'locate'> & {
@@ -137,7 +137,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 				}
 				for (const { n, texts } of output) {
 					waiter.after = n;
-					for (const [stream, text] of JSON.parse(texts) as OutputTexts) {
+					for (const [stream, text] of readOutput(texts)) {
 						seen[stream] += text;
 						onOutput?.(stream, text);
 					}
@@ -147,10 +147,12 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 				// Its run is another server's.
 				if (state === 'gone') resolve(stopped('abort'));
 				if (state !== 'ended' || result === null) return;
-				const { result: ended, refused, unreached } = JSON.parse(result) as ScriptResult;
-				reach?.refused.push(...refused);
-				reach?.unreached.push(...unreached);
-				resolve(ended);
+				const read = readResult(result);
+				if (!read)
+					return resolve(failed('the worker’s result can’t be read: servers and workers need the same version'));
+				reach?.refused.push(...read.refused);
+				reach?.unreached.push(...read.unreached);
+				resolve(read.result);
 			}
 		};
 		const end = async (want: 'abort' | 'kill'): Promise<void> => {
@@ -161,7 +163,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 		};
 
 		const { dataDir, key } = options;
-		const job = { dataDir, sandbox: backend.name, image, reach: reach?.reach ?? null, command: own };
+		const job = { at: Date.now(), dataDir, sandbox: backend.name, image, reach: reach?.reach ?? null, command: own };
 		try {
 			const { key: owner = '', runId = null } = caller ?? {};
 			const isOwn = await jobs.add({ id, serverId: replica.id, runId, owner, sealed: sealJob(key, id, job) });
