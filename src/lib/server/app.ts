@@ -339,7 +339,7 @@ async function createParts(
 		},
 		async inWorkspace({ apiKeyId, sessionId, conversationId }, work) {
 			const name = conversationId ?? folderOf(apiKeyId ?? null, sessionId ?? randomUUID());
-			return (await workspaces.use(name, work)).result;
+			return workspaces.use(name, work);
 		}
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
