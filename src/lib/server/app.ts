@@ -26,7 +26,7 @@ import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createRegistrySearch, type SearchRegistry } from './mcp-servers/registry.ts';
 import { keepSignIns } from './models/keys.ts';
 import { createModels, type Models } from './models/models.ts';
-import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
+import { isServersTool, openSkills, skillPlacesOf, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { type Acp, createAcp } from './protocols/acp/acp.ts';
 import { listenLocal, type LocalSocket } from './protocols/local-socket.ts';
@@ -48,6 +48,7 @@ import { openReplica, type Replica, soleReplica } from './replica.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
+import { withSkillPlaces } from './store/skills/places.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
 import { createReadiness, type Readiness } from './telemetry/readiness.ts';
@@ -157,12 +158,14 @@ async function createParts(
 	dataFolder: DataFolder,
 	{ log, telemetry }: { log: Log; telemetry: Telemetry }
 ): Promise<App> {
-	const { store, replica } = await openDatabase(config, log);
+	const { store: stored, replica } = await openDatabase(config, log);
+	const places = skillPlacesOf(config);
+	const store = withSkillPlaces(stored, config.dataDir, places);
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const own = await openOwnFolder(config.dataDir, replica, log);
 	const { exclusively } = replica;
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {
-		...{ log, rooms, replica, ownDir: own.dir },
+		...{ log, rooms, replica, places, ownDir: own.dir },
 		watch: telemetry.watchExecutions
 	});
 	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
@@ -341,7 +344,7 @@ async function createParts(
 		},
 		async inWorkspace({ apiKeyId, sessionId, conversationId }, work) {
 			const name = conversationId ?? folderOf(apiKeyId ?? null, sessionId ?? randomUUID());
-			return (await workspaces.use(name, work)).result;
+			return workspaces.use(name, work);
 		}
 	};
 	const apiKeys = createApiKeys(store.apiKeys);

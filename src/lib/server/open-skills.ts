@@ -9,7 +9,7 @@ import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
 import type { Installer } from './install/catalog-installer.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
-import { installPlaces, ownedRoots } from './install/install-context.ts';
+import { installPlaces, ownedRoots, renameOldEdits } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
@@ -36,11 +36,13 @@ import { createSkillEdits, type SkillEdits } from './skill-admin/skill-edits.ts'
 import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts';
 import { siblingsOf } from './skills/needs/siblings.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import { labelRoots } from './skills/read/folder-walk.ts';
 import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
 import type { Skill } from './skills/types.ts';
 import type { Replica } from './replica.ts';
+import { createSkillPlaces, type SkillPlaces } from './store/skills/places.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -80,6 +82,14 @@ export interface SkillParts {
 
 const INSTALLED = 'installed';
 
+/** The folders of skills. The label of installed ones is reserved, because secrets and grants are stored by it. */
+const foldersOf = ({ skillsDirs, dataDir }: Config) =>
+	skillsDirs.map((path) => (path === join(dataDir, 'skills') ? { path, source: INSTALLED, listsCopies: true } : path));
+
+/** How rows name folders of skills. */
+export const skillPlacesOf = (config: Config): SkillPlaces =>
+	createSkillPlaces(config.dataDir, labelRoots(foldersOf(config)));
+
 /** No tool of a skill has such a name. */
 export const isServersTool = (name: string): boolean => isServerTool(name) || ownToolOf(name) !== undefined;
 
@@ -91,12 +101,14 @@ export async function openSkills(
 		rooms,
 		replica,
 		ownDir,
+		places: skillPlaces,
 		watch
 	}: {
 		log: Log;
 		rooms: WorkspaceRooms;
 		replica: Replica;
 		ownDir: string;
+		places: SkillPlaces;
 		watch(recorder: ExecutionRecorder): ExecutionRecorder;
 	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
@@ -166,15 +178,11 @@ export async function openSkills(
 		onChange: () => revisions.note(),
 		exclusively: replica.exclusively
 	});
-	// A reserved label, because secrets and grants are stored by it.
-	const folders = config.skillsDirs.map((path) =>
-		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
-	);
 	const owned = await ownedRoots(dataDir);
 	await replica.exclusively(SWAPS, async () => {
 		for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
 	});
-	const skills = await createSkillsProvider([...folders, ...owned], {
+	const skills = await createSkillsProvider([...foldersOf(config), ...owned], {
 		handlers: await loadHandlers(execution.handlerModules),
 		maxRetries: config.skillsMaxRetries,
 		maxOutput: config.skillsMaxOutputBytes,
@@ -200,6 +208,13 @@ export async function openSkills(
 		isReserved: isServersTool,
 		watch: true
 	});
+	const places = installPlaces(dataDir, { skillPlaces });
+	const { skills: ready, shadowed, broken } = skills.registry.snapshot();
+	await renameOldEdits(
+		dataDir,
+		places,
+		[...ready, ...shadowed, ...broken].map(({ dir }) => dir)
+	);
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const revisions = createSkillRevisions(skills.registry);
@@ -255,6 +270,7 @@ export async function openSkills(
 	const installer = await createInstaller({
 		dataDir,
 		ownDir,
+		skillPlaces,
 		exclusively: replica.exclusively,
 		modes,
 		log,
@@ -293,7 +309,7 @@ export async function openSkills(
 		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
 		recorder,
 		installer,
-		edits: createSkillEdits(installPlaces(dataDir).editsOf, { exclusively: replica.exclusively }),
+		edits: createSkillEdits(places.editsOf, { exclusively: replica.exclusively }),
 		catalogs,
 		async close() {
 			await packages.close();

@@ -106,7 +106,7 @@ export function shown(path: Uint8Array): string {
 export const inside = (folder: Buffer, name: Uint8Array, between = sep): Buffer =>
 	Buffer.concat([folder, Buffer.from(between), name]);
 
-/** Columns with absolute paths that exist in this database. */
+/** Columns with paths of skills’ folders, absolute before migration 027, that exist in this database. */
 export function placesOfSkills(database: DatabaseSync): { table: string; column: string }[] {
 	const columns = [
 		{ table: 'skill_installs', column: 'dir' },

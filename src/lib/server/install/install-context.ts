@@ -1,7 +1,7 @@
 /** What all parts of the installer share. */
 import { hash } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
 import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { ignoring } from '../foreign-folders.ts';
@@ -12,6 +12,7 @@ import { ownerOf, SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill, SkillRoot } from '../skills/types.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import { createSkillPlaces, type SkillPlaces } from '../store/skills/places.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 
@@ -98,10 +99,15 @@ export interface InstallPlaces {
 	trashedAt(trashId: string): string;
 	/** What files of the skill in this folder said before they were edited. */
 	editsOf(dir: string): string;
+	/** Whether a skill may be put there: below a folder of skills or in the data folder. */
+	isPlace(path: string): boolean;
 }
 
-/** `ownDir`: on the same file system. */
-export function installPlaces(dataDir: string, ownDir = dataDir): InstallPlaces {
+/** `ownDir`: on the same file system. `skillPlaces`: knows the folders of skills. */
+export function installPlaces(
+	dataDir: string,
+	{ ownDir = dataDir, skillPlaces = createSkillPlaces(dataDir) }: { ownDir?: string; skillPlaces?: SkillPlaces } = {}
+): InstallPlaces {
 	const [kept, trash] = [join(dataDir, 'kept'), join(dataDir, 'trash')];
 	const rootOf = (owner: string): SkillRoot => {
 		const label = owner === SYSTEM ? undefined : ownerOf(owner);
@@ -116,13 +122,23 @@ export function installPlaces(dataDir: string, ownDir = dataDir): InstallPlaces 
 		trash,
 		keptAt: (id) => join(kept, id),
 		trashedAt: (id) => join(trash, id),
-		editsOf: (dir) => {
-			// A backup may be restored to another folder.
-			const within = relative(dataDir, dir).replaceAll(sep, '/');
-			const isWithin = !isAbsolute(within) && within.split('/')[0] !== '..';
-			return join(dataDir, 'skill-edits', hash('sha256', isWithin ? within : dir));
-		}
+		// Relative, as in rows: both folders may be moved.
+		editsOf: (dir) => join(dataDir, EDITS, hash('sha256', skillPlaces.toRow(dir))),
+		isPlace: (path) => isAbsolute(path) && skillPlaces.fromRow(path) !== null
 	};
+}
+
+const EDITS = 'skill-edits';
+
+/** Earlier versions named edits of skills that aren't in the data folder by their absolute paths. */
+export async function renameOldEdits(dataDir: string, places: InstallPlaces, dirs: readonly string[]): Promise<void> {
+	const names = new Set(await namesIn(join(dataDir, EDITS)));
+	for (const dir of dirs) {
+		const old = hash('sha256', dir);
+		const now = places.editsOf(dir);
+		if (!names.has(old) || names.has(basename(now))) continue;
+		await rename(join(dataDir, EDITS, old), now).catch(ignoring('ENOENT', 'ENOTEMPTY', 'EEXIST'));
+	}
 }
 
 /** The roots of all API keys that have skills, for the library. */

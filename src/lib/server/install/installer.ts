@@ -16,6 +16,7 @@ import type {
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import type { SkillPlaces } from '../store/skills/places.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Fetch, Installer, InstallSubject, SourceFetcher } from './catalog-installer.ts';
 import { placeStaged } from './confirming.ts';
@@ -43,6 +44,8 @@ export interface InstallerOptions extends Pick<
 	'store' | 'registry' | 'log' | 'needsOf' | 'siblingsOf'
 > {
 	dataDir: string;
+	/** Where folders of skills are. Default: none but those in the data folder. */
+	skillPlaces?: SkillPlaces;
 	/** A folder that no other server uses. Default: the data folder. */
 	ownDir?: string;
 	/** Default: this server is alone. */
@@ -60,6 +63,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	const {
 		dataDir,
 		ownDir = dataDir,
+		skillPlaces,
 		exclusively = createLines(),
 		sources,
 		now = Date.now,
@@ -71,7 +75,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		needsOf,
 		siblingsOf
 	} = options;
-	const places = installPlaces(dataDir, ownDir);
+	const places = installPlaces(dataDir, { ownDir, ...(skillPlaces && { skillPlaces }) });
 	const context: InstallContext = { store, registry, modes, log, needsOf, siblingsOf, places, now };
 	const shelf = ownDir === dataDir ? null : createStagedShelf(dirname(ownDir));
 	const remove = ({ dir }: { dir: string }) => removeQuietly(dir, context);

@@ -135,7 +135,7 @@ async function recoverFolder({ store, places }: InstallContext, row: InstallReco
 }
 
 async function recoverTrash(context: InstallContext): Promise<void> {
-	const { store } = context;
+	const { store, places } = context;
 	for (const record of await store.skillTrash.list()) {
 		const row = record.installId === null ? null : await store.skillInstalls.get(record.installId);
 		if (await isThere(record.stored)) {
@@ -145,7 +145,7 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 			continue;
 		}
 		// Not moved yet, or already restored.
-		if (row && (await isThere(record.path))) {
+		if (row && places.isPlace(record.path) && (await isThere(record.path))) {
 			await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
 		}
 		await store.skillTrash.remove(record.id);

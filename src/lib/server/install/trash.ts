@@ -55,8 +55,14 @@ export async function moveToTrash(context: InstallContext, skill: Skill | Broken
 
 /** @throws AppError `not_found`, `conflict` if its place is taken */
 export async function restoreFromTrash(context: InstallContext, id: string): Promise<TrashRecord> {
-	const { store } = context;
+	const { store, places } = context;
 	const { record, row } = await findTrashed(context, id);
+	if (!places.isPlace(record.path)) {
+		const hint = 'Add its folder to SKILLS_DIRS, then try again.';
+		throw new AppError('conflict', `“${record.name}” was in ${record.path}, which is no folder of skills now.`, {
+			hint
+		});
+	}
 	const rows = row === null ? [] : await installationsOf(context, row.skillId);
 	const isTaken = rows.some(({ state, version }) => state === 'active' && version === row?.version);
 	if (isTaken || (await isThere(record.path))) {

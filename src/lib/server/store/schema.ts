@@ -228,7 +228,7 @@ export interface SkillInstallsTable {
 	version: string;
 	/** `placing`: recorded, but the folder isn't in place yet; the next server start cleans up. */
 	state: 'placing' | 'active' | 'kept' | 'trashed';
-	/** Absolute path of its folder. */
+	/** Its folder, relative to the data folder. */
 	dir: string;
 	/** JSON of a SkillOrigin. */
 	origin: string;
@@ -247,9 +247,9 @@ export interface SkillTrashTable {
 	skill_id: string;
 	name: string;
 	version: string | null;
-	/** Original absolute path. */
+	/** Where it was: as `createSkillPlaces` writes it; absolute in rows of older versions, if it wasn't in the data folder. */
 	path: string;
-	/** Current absolute path. */
+	/** Where it is, relative to the data folder. */
 	stored: string;
 	/** The former installation; null if it wasn't installed. */
 	install_id: string | null;
