@@ -80,7 +80,8 @@ async function forNginx(folder: string, port: number, hosts: string[]): Promise<
 	return { args: ['-p', folder, '-c', file, '-g', here], env: {} };
 }
 
-async function freePort(): Promise<number> {
+/** Of this machine. */
+export async function freePort(): Promise<number> {
 	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const { port } = server.address() as AddressInfo;
