@@ -5,7 +5,7 @@ import { kindOf } from '../skills/skill-words.ts';
 import { examplesFrom } from './choices.svelte.ts';
 
 function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {
-	const example = { prompt: `Show me ${name}`, files: [] };
+	const example = { title: `${name} in short`, prompt: `Show me ${name}`, files: [] };
 	return sampleSummary({ id: name, name, description: `Does ${name}.`, trust: 'trusted', example, ...change });
 }
 

@@ -69,6 +69,18 @@ describe('E13: the page of an execution', () => {
 		await expect.element(table.getByTestId('execution-source')).toHaveTextContent('Codex');
 	});
 
+	test.each([
+		['run-1', 'Run tab'],
+		['eval-1', 'Eval'],
+		['resp_1', 'Responses API'],
+		['mine', 'API'],
+		[null, 'Test case or API']
+	])('E10: the list tells where a run without a chat comes from: session %s', async (sessionId, source) => {
+		const executions = [sampleExecution({ conversationId: null, apiKeyId: null, sessionId })];
+		const table = await render(ExecutionTable, { executions, onend: () => {} });
+		await expect.element(table.getByTestId('execution-source')).toHaveTextContent(source);
+	});
+
 	test('that a person has denied says so, and is no failure', async () => {
 		const denied = {
 			status: 'error',
