@@ -8,15 +8,7 @@ import { createConnectionResponses, type ConnectionResponses } from './connectio
 import { type Background, createBackground } from './background.ts';
 import { ApiError, badParameter, runFailure } from './errors.ts';
 import { type ResponseEvent, type ResponseResource, usageOf } from './wire.ts';
-import {
-	presetFor,
-	respond,
-	withoutSeals,
-	type Answering,
-	type RespondOptions,
-	type RespondParts,
-	newResponseId
-} from './respond.ts';
+import { presetFor, respond, withoutSeals, type Answering, type RespondOptions, type RespondParts, newResponseId, countInputTokens } from './respond.ts';
 import {
 	createSizeOf,
 	isSummaryItem,
@@ -31,8 +23,7 @@ import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
-import { countInputTokens } from './input-tokens.ts';
-import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './lists.ts';
+import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './items.ts';
 import { checkBody, responseInput } from './request.ts';
 import type { Replica } from '../../replica.ts';
 import type { StoredResponse } from '../../store/responses.ts';
