@@ -2,7 +2,18 @@
 import type { Model, ModelEvent, ModelRequest, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { isOfModel } from '../../agent/history.ts';
 import { createModelCatalog, type ModelCatalog } from '../catalog.ts';
-import { makeFault, type ErrorContext, excerpt, type Fault, networkFault, faultOf, readErrorDetail, backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './faults.ts';
+import {
+	makeFault,
+	type ErrorContext,
+	excerpt,
+	type Fault,
+	networkFault,
+	faultOf,
+	readErrorDetail,
+	backoffDelayMs,
+	MAX_RETRY_DELAY_MS,
+	wait
+} from './faults.ts';
 import {
 	cacheFields,
 	isHeaderText,

@@ -31,7 +31,18 @@ import { asObject } from '../../../shared/json.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { renderCatalog } from '../../skills/prompt.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { complete, getPrompt, listPrompts, createResourceWatch, filesIn, listResources, listTemplates, readResource, serveSkills, SKILLS_EXTENSION } from './resources.ts';
+import {
+	complete,
+	getPrompt,
+	listPrompts,
+	createResourceWatch,
+	filesIn,
+	listResources,
+	listTemplates,
+	readResource,
+	serveSkills,
+	SKILLS_EXTENSION
+} from './resources.ts';
 import { answerCall, canBeTask } from './call-or-task.ts';
 import { levelIn, reportCall } from './call-reports.ts';
 import { createListening, listeningResponse, listeningTransport, taskAddress } from './listening.ts';

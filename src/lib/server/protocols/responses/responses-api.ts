@@ -8,7 +8,16 @@ import { createConnectionResponses, type ConnectionResponses } from './connectio
 import { type Background, createBackground } from './background.ts';
 import { ApiError, badParameter, runFailure } from './errors.ts';
 import { type ResponseEvent, type ResponseResource, usageOf } from './wire.ts';
-import { presetFor, respond, withoutSeals, type Answering, type RespondOptions, type RespondParts, newResponseId, countInputTokens } from './respond.ts';
+import {
+	presetFor,
+	respond,
+	withoutSeals,
+	type Answering,
+	type RespondOptions,
+	type RespondParts,
+	newResponseId,
+	countInputTokens
+} from './respond.ts';
 import {
 	createSizeOf,
 	isSummaryItem,
