@@ -33,9 +33,9 @@ export interface Config {
 	model: string;
 	/** Demo mode: no key is set and the base URL is OpenRouter’s. */
 	isOffline: boolean;
-	/** Local ports to search for model servers (F11), without this server’s own. */
 	/** The model names chats. */
 	autoTitles: boolean;
+	/** Local ports to search for model servers (F11), without this server’s own. */
 	modelPorts: number[];
 	dataDir: string;
 	skillsDirs: string[];
@@ -128,7 +128,7 @@ export interface ExecutionConfig {
 
 const SETTINGS = Object.keys(variables.shape);
 
-/** Values never shown. */
+/** Never shown, and never given to a script, whatever SKILLS_ENV says. */
 const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'OPENROUTER_API_KEY',
 	'ADMIN_TOKEN',
@@ -141,9 +141,8 @@ const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'METRICS_TOKEN'
 ]);
 
-/** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
-const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|DATABASE_DIRECT_URL$|S3_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|METRICS_TOKEN$|OTEL_|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+/** The same for what changes how programs start. */
+const NEVER_FOR_SKILLS = /^(OPENROUTER_|OTEL_|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** @throws Error naming the variable and its value */
 export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
@@ -169,7 +168,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		adminToken: values.ADMIN_TOKEN ?? null,
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
-		a2aPushHosts: values.A2A_PUSH_HOSTS.split(/[\s,]+/).filter(Boolean),
+		a2aPushHosts: values.A2A_PUSH_HOSTS,
 		responseBytes: values.RESPONSES_MB * MB,
 		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
@@ -269,7 +268,7 @@ function catalogOf(values: Variables): CatalogConfig {
 		catalogRequests: values.SKILLS_CATALOG_REQUESTS,
 		githubToken: values.GITHUB_TOKEN ?? null,
 		// The operator’s own addresses may be anywhere.
-		hosts: [...values.SKILLS_INSTALL_HOSTS.split(/[\s,]+/).filter(Boolean), ...Object.values(urls).map(hostOf)]
+		hosts: [...values.SKILLS_INSTALL_HOSTS, ...Object.values(urls).map(hostOf)]
 	};
 }
 
@@ -288,7 +287,7 @@ function executionOf(values: Variables, paths: nodePath.PlatformPath): Execution
 		runsOnWorkers: values.SKILLS_RUN_ON === 'workers',
 		containerRuntime: values.SKILLS_SANDBOX_RUNTIME,
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
-		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
+		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES,
 		network: values.SKILLS_SANDBOX_NETWORK_ENABLED ?? null,
 		handlerModules: listed(values.SKILLS_HANDLERS, paths),
 		definesTools: values.SKILLS_DEFINE_TOOLS === 'ask',
@@ -308,7 +307,7 @@ function executionOf(values: Variables, paths: nodePath.PlatformPath): Execution
 		packages: {
 			pipIndexUrl: values.SKILLS_PIP_INDEX_URL ?? null,
 			npmRegistry: values.SKILLS_NPM_REGISTRY ?? null,
-			hosts: values.SKILLS_PACKAGE_HOSTS.split(/[\s,]+/).filter(Boolean),
+			hosts: values.SKILLS_PACKAGE_HOSTS,
 			mayBuild: values.SKILLS_PACKAGE_BUILDS,
 			maxBytes: values.SKILLS_PACKAGES_MB * MB
 		},
@@ -357,10 +356,14 @@ function foldersOf(
 	};
 }
 
-function pickVariables(names: string, environment: Record<string, string | undefined>): Record<string, string> {
+function pickVariables(
+	names: readonly string[],
+	environment: Record<string, string | undefined>
+): Record<string, string> {
 	const picked: Record<string, string> = {};
-	for (const name of names.split(/[\s,]+/).filter(Boolean)) {
-		if (NEVER_FOR_SKILLS.test(name)) throw new Error(`SKILLS_ENV can’t include ${name}: skills may not have it.`);
+	for (const name of names) {
+		if (SECRET_SETTINGS.has(name) || NEVER_FOR_SKILLS.test(name))
+			throw new Error(`SKILLS_ENV can’t include ${name}: skills may not have it.`);
 		const value = environment[name];
 		if (value !== undefined) picked[name] = value;
 	}

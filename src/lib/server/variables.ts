@@ -65,8 +65,10 @@ function decoded(text: string): string | null {
 	}
 }
 
+const listed = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 const text = z.string().optional();
-const list = z.string().default('');
+/** Separated by spaces or commas. */
+const list = z.string().default('').transform(listed);
 const flag = z.stringbool().default(false);
 const token = z
 	.string()
@@ -80,7 +82,7 @@ export const variables = z.object({
 	MODEL_PORTS: z
 		.string()
 		.default('11434,1234,8080')
-		.transform((text) => text.split(/[\s,]+/).filter(Boolean))
+		.transform(listed)
 		.pipe(z.array(z.coerce.number<string>('must be numbers separated by commas').int().min(1).max(65535)).max(20)),
 	HOST: z.string().default('127.0.0.1'),
 	PORT: count(3000, 0, 65535),
@@ -138,7 +140,7 @@ export const variables = z.object({
 	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh'),
 	SKILLSMP_URL: baseUrl('https://skillsmp.com'),
 	SKILLS_INSTALL_HOSTS: list,
-	SKILLS_HANDLERS: list,
+	SKILLS_HANDLERS: z.string().default(''),
 	A2A_PUSH_HOSTS: list,
 	RESPONSES_MB: count(1024, 1, 1_048_576),
 	MCP_REGISTRY_URL: baseUrl('https://registry.modelcontextprotocol.io'),

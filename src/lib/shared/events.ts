@@ -15,19 +15,19 @@
  * `toolCallId`.
  */
 import type * as agui from '@ag-ui/core';
-import type { MissingNeed } from './skills.ts';
 import type {
 	ApprovalDecision,
 	ApprovalRequest,
 	Citation,
-	ProducedFile,
+	Execution,
 	Question,
 	RunCompaction,
 	RunContext,
 	RunRetry,
 	RunUsage,
 	SkillOffer,
-	TokenUsage
+	TokenUsage,
+	ToolPart
 } from './message-schema.ts';
 
 export type {
@@ -50,63 +50,19 @@ type Custom<Name extends string, Value> = { type: 'CUSTOM'; name: Name; value: V
 /** Skills of which a run keeps why they were offered. */
 export const MAX_OFFERED = 50;
 
-export interface SkillLoaded {
+interface OfCall {
 	toolCallId: string;
-	skill: string;
-	description: string;
-	/** Absolute path of the SKILL.md. */
-	path: string;
-	/** Estimated tokens of the instructions (characters / 4). */
-	tokens: number;
-	/** Skills that it names and that can't be loaded; absent if there are none. */
-	lacks?: { name: string; state: 'off' | 'missing' }[];
 }
 
-export interface SkillStarted {
-	toolCallId: string;
-	/** Names it in the record of executions; absent in runs of older versions. */
-	executionId?: string;
-	skill: string;
-	/** Script path relative to the skill's folder. */
-	script: string;
-	/** Name of the tools.json tool, when it is one. */
-	tool?: string;
-	args: string[];
-	/** The backend that runs it, e.g. `process`. */
-	sandbox: string;
-	/** A tool that the agent defined in this chat, which is no skill of the library. */
-	isOfChat?: boolean;
-}
-
-export interface SkillWaiting {
-	toolCallId: string;
-	/** For a worker; false once it has begun. */
-	isWaiting: boolean;
-}
-
-export interface SkillOutput {
-	toolCallId: string;
-	stream: 'stdout' | 'stderr';
-	text: string;
-}
-
-export interface SkillFinished {
-	toolCallId: string;
-	skill: string;
-	/** null when the process was ended by a signal or never started. */
-	exitCode: number | null;
-	durationMs: number;
-	/** True when a stream was longer than its cap. */
-	truncated: boolean;
-	files: ProducedFile[];
-	/** A type of FEATURES D13, e.g. `ExecutionTimeout`. */
-	error?: string;
-	message?: string;
-	/** What it lacked, by its own output. */
-	missing?: MissingNeed;
-	/** Connections that were refused, `host:port`. */
-	refused?: string[];
-}
+type SkillLoaded = OfCall & NonNullable<ToolPart['loaded']>;
+type SkillStarted = OfCall &
+	Pick<Execution, 'executionId' | 'skill' | 'script' | 'tool' | 'args' | 'sandbox' | 'isOfChat'>;
+/** For a worker; false once it has begun. */
+type SkillWaiting = OfCall & { isWaiting: boolean };
+type SkillOutput = OfCall & Execution['output'][number];
+type SkillFinished = OfCall &
+	Pick<Execution, 'skill' | 'files' | 'error' | 'message' | 'missing' | 'refused'> &
+	Required<Pick<Execution, 'exitCode' | 'durationMs' | 'truncated'>>;
 
 /** What is said of a run before it begins. */
 export interface RunVerdict {
@@ -146,16 +102,16 @@ export type CustomRunEvent =
 	| Custom<'skill.finished', SkillFinished>
 	| Custom<'text.citation', Citation & { messageId: string }>
 	/** What a tool of the model's server has made, before its result. */
-	| Custom<'tool.files', { toolCallId: string; files: ProducedFile[] }>
+	| Custom<'tool.files', OfCall & Pick<Execution, 'files'>>
 	| Custom<'run.usage', RunUsage>
 	| Custom<'run.retry', RunRetry>
 	| Custom<'run.context', RunContext>
 	| Custom<'run.compaction', RunCompaction>
-	| Custom<'tool.approval', ApprovalRequest & { toolCallId: string }>
-	| Custom<'tool.decision', ApprovalDecision & { toolCallId: string }>
+	| Custom<'tool.approval', ApprovalRequest & OfCall>
+	| Custom<'tool.decision', ApprovalDecision & OfCall>
 	/** An MCP server asks the person something during the call; only the kind of the answer is kept. */
-	| Custom<'tool.question', Omit<Question, 'reply'> & { toolCallId: string }>
-	| Custom<'tool.reply', { toolCallId: string; id: string; action: NonNullable<Question['reply']> }>
+	| Custom<'tool.question', Omit<Question, 'reply'> & OfCall>
+	| Custom<'tool.reply', OfCall & { id: string; action: NonNullable<Question['reply']> }>
 	/** Another server goes on with the run, because its own has stopped. */
 	| Custom<'run.taken', { epoch: number }>
 	| Custom<'run.title', { title: string }>;

@@ -2,16 +2,17 @@
 import { z } from 'zod';
 import { missingNeed } from './skills.ts';
 
-export const tokenUsage = z.object({
-	inputTokens: z.number(),
-	outputTokens: z.number(),
-	cachedTokens: z.number().optional(),
-	reasoningTokens: z.number().optional(),
+const tokensIn = (count: z.ZodNumber) => ({
+	inputTokens: count,
+	outputTokens: count,
+	cachedTokens: count.optional(),
+	reasoningTokens: count.optional(),
 	/** USD. */
-	cost: z.number().optional(),
-	/** USD that cached input tokens saved. */
-	saved: z.number().optional()
+	cost: count.optional(),
+	/** USD that cached input tokens saved, by the server’s list of prices; without what writing to the cache costs. */
+	saved: count.optional()
 });
+export const tokenUsage = z.object(tokensIn(z.number()));
 export type TokenUsage = z.infer<typeof tokenUsage>;
 
 /** `once`: this call; `script`, `skill`: also later ones while the skill’s files are unchanged. */
@@ -37,16 +38,7 @@ export const MAX_FILE_PARTS = 5_000;
 
 function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	const text = z.string();
-	const tokens = {
-		inputTokens: count,
-		outputTokens: count,
-		cachedTokens: count.optional(),
-		reasoningTokens: count.optional(),
-		/** USD. */
-		cost: count.optional(),
-		/** USD that cached input tokens saved, by the server’s list of prices; without what writing to the cache costs. */
-		saved: count.optional()
-	};
+	const tokens = tokensIn(count);
 
 	/** What the security check found, for a card. */
 	const checked = {
@@ -148,9 +140,12 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 
 	const execution = object({
 		skill: text,
+		/** Path relative to the skill’s folder. */
 		script: text,
+		/** Name of the tools.json tool, if it is one. */
 		tool: text.optional(),
 		args: list(text, 10_000),
+		/** The backend that runs it, such as `process`. */
 		sandbox: text,
 		/** Output in order; adjacent chunks of a stream are merged. */
 		output: list(object({ stream: z.enum(['stdout', 'stderr']), text }), 100_000),
@@ -159,11 +154,14 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		/** Absent while running; null if a signal ended it. */
 		exitCode: exit.nullable().optional(),
 		durationMs: count.optional(),
+		/** A stream was longer than its cap. */
 		truncated: z.boolean().optional(),
 		/** `path` is relative to the workspace, with `/`; `seen`: the version that the model looked at, which the step didn't make. */
 		files: list(object({ path: text, bytes: count, seen: text.optional() }), 10_000),
+		/** A type of FEATURES D13, such as `ExecutionTimeout`. */
 		error: text.optional(),
 		message: text.optional(),
+		/** Names it in the record of executions; absent in runs of older versions. */
 		executionId: text.optional(),
 		/** A tool that was defined in the chat, so there’s no skill to open. */
 		isOfChat: z.boolean().optional(),
@@ -209,7 +207,9 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		loaded: object({
 			skill: text,
 			description: text,
+			/** Absolute path of the SKILL.md. */
 			path: text,
+			/** Estimated, of the instructions. */
 			tokens: count,
 			/** Skills that it names and that couldn’t be loaded. */
 			lacks: list(object({ name: text, state: z.enum(['off', 'missing']) }), 64).optional()

@@ -1,14 +1,14 @@
 /** Follows turns, model requests, tool calls and scripts: a span for each, in the one that caused it, and its figures. */
 import type { Attributes, Span, SpanKind } from '@opentelemetry/api';
 import { isServerTool, mcpToolOf } from '../../shared/names.ts';
-import type { Model, ModelEvent, ModelRequest } from '../agent/model.ts';
+import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import type { AgentObserver } from '../agent/observer.ts';
 import type { ToolResult } from '../agent/tool.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
-import { inputMessages, outputMessages } from './messages.ts';
 import type { Meters, ToolKind, TurnOutcome } from './meters.ts';
 import type { StartSpan } from './opentelemetry.ts';
 import type { Scopes } from './scope.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 
 export interface FollowOptions {
 	scopes: Scopes;
@@ -277,4 +277,48 @@ function requested({ sessionId, options = {} }: ModelRequest): Attributes {
 function finishReasonOf({ incompleteReason, items }: Extract<ModelEvent, { type: 'completed' }>): string {
 	if (incompleteReason !== null) return incompleteReason === 'max_output_tokens' ? 'length' : incompleteReason;
 	return items.some(({ type }) => type === 'function_call') ? 'tool_call' : 'stop';
+}
+
+function inputMessages({ instructions, input }: Pick<ModelRequest, 'instructions' | 'input'>): Attributes {
+	return {
+		'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: instructions }]),
+		'gen_ai.input.messages': JSON.stringify(input.flatMap(toMessage))
+	};
+}
+
+function outputMessages(items: readonly ResponseItem[]): Attributes {
+	return { 'gen_ai.output.messages': JSON.stringify(items.flatMap(toMessage)) };
+}
+
+function toMessage(item: ResponseItem): object[] {
+	switch (item.type) {
+		case 'message':
+			return [{ role: item.role ?? 'user', parts: toParts(item.content) }];
+		case 'function_call': {
+			const args = parseJson(String(item.arguments)) ?? item.arguments;
+			const part = { type: 'tool_call', id: item.call_id, name: item.name, arguments: args };
+			return [{ role: 'assistant', parts: [part] }];
+		}
+		case 'function_call_output': {
+			const part = { type: 'tool_call_response', id: item.call_id, response: textOf(item.output) };
+			return [{ role: 'tool', parts: [part] }];
+		}
+		default:
+			return [];
+	}
+}
+
+/** Files and pictures are only named: they would fill the span. */
+function toParts(content: unknown): object[] {
+	if (typeof content === 'string') return [{ type: 'text', content }];
+	const parts = Array.isArray(content) ? content.filter(isObject) : [];
+	return parts.map((part) =>
+		typeof part.text === 'string' ? { type: 'text', content: part.text } : { type: String(part.type) }
+	);
+}
+
+function textOf(output: unknown): string {
+	if (typeof output === 'string') return output;
+	const parts = Array.isArray(output) ? output.filter(isObject) : [];
+	return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
 }

@@ -20,7 +20,7 @@ import {
 	usageOf
 } from './items.ts';
 import { asArray, asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../../shared/json.ts';
-import { withFunctionCalls } from './custom.ts';
+import { withFunctionCalls } from './foreign.ts';
 import type { SseFrame } from './connection.ts';
 
 export type Ending =

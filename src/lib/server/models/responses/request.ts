@@ -5,8 +5,7 @@ import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
 import type { ModelRouting } from '../../../shared/models.ts';
-import { asCustomTool, takesCustom, withCustomCalls } from './custom.ts';
-import { belongsTo } from './foreign.ts';
+import { asCustomTool, takesCustom, withCustomCalls, belongsTo } from './foreign.ts';
 import { sanitiseInput } from './input.ts';
 
 /** OpenRouter rejects longer ones. */

@@ -2,7 +2,18 @@
 import type { Model, ModelEvent, ModelRequest, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { isOfModel } from '../../agent/history.ts';
 import { createModelCatalog, type ModelCatalog } from '../catalog.ts';
-import { makeFault, type ErrorContext, excerpt, type Fault, networkFault, faultOf, readErrorDetail } from './faults.ts';
+import {
+	makeFault,
+	type ErrorContext,
+	excerpt,
+	type Fault,
+	networkFault,
+	faultOf,
+	readErrorDetail,
+	backoffDelayMs,
+	MAX_RETRY_DELAY_MS,
+	wait
+} from './faults.ts';
 import {
 	cacheFields,
 	isHeaderText,
@@ -15,7 +26,6 @@ import {
 } from './request.ts';
 import { createForeign, type RefusedTypes } from './foreign.ts';
 import { withTextCalls } from '../text-calls.ts';
-import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './retry.ts';
 import type { ContentEvent } from './items.ts';
 import { connect, type Connection, createSseDecoder, Interruption } from './connection.ts';
 import { asArray, asObject, asText, parseJson } from '../../../shared/json.ts';

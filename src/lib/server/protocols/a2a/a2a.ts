@@ -6,7 +6,9 @@ import {
 	type Message,
 	type SendMessageConfiguration,
 	type StreamResponse,
-	type Task
+	type Task,
+	type ListTasksResponse,
+	TaskState
 } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler, V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import {
@@ -22,15 +24,17 @@ import { duplicateInterfacesForLegacy } from '@a2a-js/sdk/compat/v0_3';
 import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { listTasks } from './list-tasks.ts';
 import { createPushes, type PushParts, type Pushes } from './pushes.ts';
-import { artifactsOf, inlineBudget, toTask, taskEvents } from './render-task.ts';
+import { artifactsOf, inlineBudget, toTask, taskEvents, STATES } from './render-task.ts';
 import { readCall, type RpcCall, rpcError, type RpcError } from './requests.ts';
-import { cancel, readTask, send, type TaskSource } from './task-calls.ts';
+import { cancel, readTask, send, type TaskSource, type CallParts } from './task-calls.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import type { SkillRegistry } from '../../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { StoredSkillModes } from '../../trust/skill-modes.ts';
+import { z } from 'zod';
+import type { MessageStatus } from '../../../shared/message.ts';
+import type { TaskPlace } from '../../store/chat/tasks.ts';
 
 /** Maximum request body. Large, because files arrive as base64. */
 export const MAX_A2A_BYTES = 24 * 1024 * 1024;
@@ -359,4 +363,58 @@ function skillsOf({ skills, modes }: CardParts, apiKeyId: string | null): AgentS
 		// Other agents read this: no invisible characters.
 		...withoutHiddenIn({ id: `skill:${name}`, name, description, tags: [...tags] })
 	}));
+}
+
+const DEFAULT_PAGE = 50;
+
+/** `render` makes a task of what was read. @throws A2AError for a page token that isn't ours */
+async function listTasks(
+	parts: CallParts,
+	asker: Asker,
+	request: ListTasksRequest,
+	render: (source: TaskSource) => Promise<Task>
+): Promise<ListTasksResponse> {
+	const { contextId, status, statusTimestampAfter, pageToken } = request;
+	const pageSize = request.pageSize ?? DEFAULT_PAGE;
+	const { data, total } = await parts.store.tasks.list({
+		apiKeyId: asker.apiKeyId,
+		contextId: contextId || undefined,
+		statuses: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : statusesOf(status),
+		since: statusTimestampAfter ? new Date(statusTimestampAfter).toISOString() : undefined,
+		after: pageToken === '' ? undefined : readToken(pageToken),
+		// One more, to see whether there is a next page.
+		limit: pageSize + 1
+	});
+	const page = data.slice(0, pageSize);
+	const tasks: Task[] = [];
+	for (const { taskId } of page) {
+		const source = await readTask(parts, asker, taskId).catch((error: unknown) => {
+			// Deleted meanwhile.
+			if (error instanceof AppError && error.code === 'not_found') return null;
+			throw error;
+		});
+		if (source) tasks.push(await render(source));
+	}
+	const last = data.length > pageSize ? page.at(-1) : undefined;
+	return { tasks, pageSize, totalSize: total, nextPageToken: last ? tokenOf(last) : '' };
+}
+
+function statusesOf(state: TaskState): MessageStatus[] {
+	return (Object.keys(STATES) as MessageStatus[]).filter((status) => STATES[status] === state);
+}
+
+function tokenOf({ at, runId }: TaskPlace): string {
+	return Buffer.from(JSON.stringify([at, runId])).toString('base64url');
+}
+
+const token = z.tuple([z.iso.datetime(), z.string().max(1024)]);
+
+function readToken(text: string): TaskPlace {
+	try {
+		const [at, runId] = token.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+		if (!runId.includes('\0')) return { at, runId };
+	} catch {
+		// Another server's, or none.
+	}
+	throw new RequestMalformedError('params.pageToken isn’t one of this list. Start again without it.');
 }

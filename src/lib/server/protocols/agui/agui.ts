@@ -10,7 +10,7 @@ import { putInto } from '../../conversations/conversations.ts';
 import { formatOf } from '../../turns/pictures.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { decodeReceived, keepReceived, nameOfReceived, tellAddress } from '../received-files.ts';
-import { type AgentCapabilities, isTerminal, type RunEvent } from '../../../shared/events.ts';
+import { type AgentCapabilities, type CustomRunEvent, isTerminal, type RunEvent } from '../../../shared/events.ts';
 import type { FunctionTool } from '../../agent/model.ts';
 import type { StoredSkillModes } from '../../trust/skill-modes.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
@@ -50,26 +50,27 @@ export function offeredSkills(
 	};
 }
 
-/** Names of our CUSTOM events, for clients that show more than standard AG-UI. */
-const CUSTOM_EVENTS = [
-	'skill.catalog',
-	'skill.loaded',
-	'skill.started',
-	'skill.waiting',
-	'skill.output',
-	'skill.finished',
-	'text.citation',
-	'tool.files',
-	'run.usage',
-	'run.retry',
-	'run.context',
-	'run.compaction',
-	'run.title',
-	'tool.approval',
-	'tool.decision',
-	'tool.question',
-	'tool.reply'
-];
+/** All our CUSTOM events, for clients that show more than standard AG-UI. */
+const CUSTOM_EVENTS = Object.keys({
+	'skill.catalog': true,
+	'skill.loaded': true,
+	'skill.started': true,
+	'skill.waiting': true,
+	'skill.output': true,
+	'skill.finished': true,
+	'text.citation': true,
+	'tool.files': true,
+	'run.usage': true,
+	'run.retry': true,
+	'run.context': true,
+	'run.compaction': true,
+	'run.taken': true,
+	'run.title': true,
+	'tool.approval': true,
+	'tool.decision': true,
+	'tool.question': true,
+	'tool.reply': true
+} satisfies Record<CustomRunEvent['name'], true>);
 
 export function describeAgent(facts: AgentFacts): AgentCapabilities {
 	const { version, tools, skills, isSandboxed, maxSteps, maxDurationMs } = facts;

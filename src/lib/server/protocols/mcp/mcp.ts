@@ -31,14 +31,23 @@ import { asObject } from '../../../shared/json.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { renderCatalog } from '../../skills/prompt.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { complete, getPrompt, listPrompts } from './prompts.ts';
+import {
+	complete,
+	getPrompt,
+	listPrompts,
+	createResourceWatch,
+	filesIn,
+	listResources,
+	listTemplates,
+	readResource,
+	serveSkills,
+	SKILLS_EXTENSION
+} from './resources.ts';
 import { answerCall, canBeTask } from './call-or-task.ts';
 import { levelIn, reportCall } from './call-reports.ts';
 import { createListening, listeningResponse, listeningTransport, taskAddress } from './listening.ts';
-import { serveSkills, SKILLS_EXTENSION } from './skills-extension.ts';
 import { serveTasks, TaskCreated, TASKS_EXTENSION, toLegacy } from './serve-tasks.ts';
 import { createTasks, type McpTasks, type TaskEntry } from './tasks.ts';
-import { createResourceWatch, filesIn, listResources, listTemplates, readResource } from './resources.ts';
 
 /** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;

@@ -10,7 +10,7 @@ import { conversationId, type ConversationStore, itemsOfConversation } from './c
 import { badParameter, type ApiError } from './errors.ts';
 import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
-import { forModel, inPlaceOf, insert, modelItems, type ReadItem, userText, withoutOurs } from './sent-items.ts';
+import { forModel, inPlaceOf, insert, modelItems, type ReadItem, userText, withoutOurs } from './items.ts';
 import { sentTool } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';

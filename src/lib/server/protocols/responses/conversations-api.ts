@@ -8,7 +8,7 @@ import type { Asker } from '../../turns/toolbox.ts';
 import { type ConversationParts, readItems } from './conversation.ts';
 import { keyIsFull, MOST, noConversation } from './conversation-items.ts';
 import { ApiError, badParameter } from './errors.ts';
-import { type ListPage, pageOf, shownItem, type ShownItem, withIds } from './lists.ts';
+import { type ListPage, pageOf, shownItem, type ShownItem, withIds } from './items.ts';
 import { checkBody, metadataPairs, someItems, type InputItem } from './request.ts';
 
 export interface ConversationObject {

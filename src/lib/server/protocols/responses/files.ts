@@ -9,7 +9,7 @@ import type { Asker } from '../../turns/toolbox.ts';
 import { nameOfReceived } from '../received-files.ts';
 import { mimeTypeOf } from '../refusals.ts';
 import { ApiError, badParameter } from './errors.ts';
-import { type ListPage, pageOf } from './lists.ts';
+import { type ListPage, pageOf } from './items.ts';
 import { checkBody } from './request.ts';
 
 export interface FilesParts {

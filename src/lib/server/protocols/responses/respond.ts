@@ -4,7 +4,7 @@ import { plainLine } from '../../../shared/characters.ts';
 import { findPreset, type Preset, presetOfModel, type Presets } from '../../../shared/models.ts';
 import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
-import type { ModelOptions, ModelSource, ResponseItem } from '../../agent/model.ts';
+import type { ModelOptions, ModelSource, ResponseItem, Model, ModelRequest } from '../../agent/model.ts';
 import { isReasoningEffort } from '../../../shared/names.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
@@ -12,7 +12,7 @@ import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
 import { conversationId, MOST } from './conversation-items.ts';
-import { inputEntries } from './lists.ts';
+import { inputEntries } from './items.ts';
 import { runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
 import { type CallerTools, chooseTools, readTools } from './tools.ts';
@@ -28,6 +28,9 @@ import {
 	usageOf
 } from './wire.ts';
 import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
+import { isObject } from '../../../shared/json.ts';
+import { createSizeOf, totalTokens } from '../../agent/compaction.ts';
+import { estimateTokens } from '../../skills/prompt.ts';
 
 export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;
@@ -120,7 +123,7 @@ interface Prepared {
 }
 
 /** @throws ApiError for an invalid request */
-export async function prepare(
+async function prepare(
 	parts: RespondParts,
 	request: ResponseRequest,
 	{ asker, sessionId: newSessionId = null, signal }: { asker: Asker; sessionId?: string | null; signal: AbortSignal }
@@ -357,4 +360,39 @@ function pick<Value extends object, Key extends keyof Value>(
 ): Partial<Pick<Value, Key>> {
 	const said = keys.filter((key) => value[key] !== undefined && value[key] !== null);
 	return Object.fromEntries(said.map((key) => [key, value[key]])) as Partial<Pick<Value, Key>>;
+}
+
+/** Four characters per token, and an amount for each picture and page. Nothing is sent. @throws ApiError as for a response */
+export async function countInputTokens(
+	parts: RespondParts,
+	body: unknown,
+	asker: Asker,
+	signal: AbortSignal
+): Promise<{ object: 'response.input_tokens'; input_tokens: number }> {
+	const request = readResponseRequest(isObject(body) ? { ...body, input: body.input ?? '' } : body);
+	const { turn } = await prepare(parts, request, { asker, signal });
+	let sent: ModelRequest | null = null;
+	const model: Model = {
+		...turn.model,
+		id: turn.model.id,
+		async *stream(asked) {
+			sent = asked;
+			yield { type: 'failed', error: { code: 'aborted', message: 'Only counted.' }, items: [] };
+		}
+	};
+	try {
+		for await (const _event of runHeadless(parts, { ...turn, model, signal })) if (sent) break;
+	} finally {
+		// Without a key, what a count wrote is nobody's.
+		const isOwn = asker.apiKeyId === null && turn.sessionId === turn.responseId;
+		if (isOwn) await parts.workspaces.removeAll(turn.folder);
+	}
+	return { object: 'response.input_tokens', input_tokens: sent ? tokensOf(sent) : 0 };
+}
+
+function tokensOf({ instructions, input, tools, options }: ModelRequest): number {
+	const texts = [instructions, tools, options?.text ?? ''].map((part) =>
+		typeof part === 'string' ? part : JSON.stringify(part)
+	);
+	return texts.reduce((sum, text) => sum + estimateTokens(text), totalTokens(input, createSizeOf()));
 }

@@ -15,7 +15,8 @@ import {
 	type Answering,
 	type RespondOptions,
 	type RespondParts,
-	newResponseId
+	newResponseId,
+	countInputTokens
 } from './respond.ts';
 import {
 	createSizeOf,
@@ -31,8 +32,7 @@ import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
-import { countInputTokens } from './input-tokens.ts';
-import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './lists.ts';
+import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './items.ts';
 import { checkBody, responseInput } from './request.ts';
 import type { Replica } from '../../replica.ts';
 import type { StoredResponse } from '../../store/responses.ts';
