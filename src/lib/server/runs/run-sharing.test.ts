@@ -28,6 +28,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	let root: string;
 	let model: ModelServer;
 	let count = 0;
+	let url: string;
 	let logged: string[] = [];
 	/** For words and locks, tried so far. */
 	let connections = 0;
@@ -46,7 +47,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		model = await startModelServer(script);
 		logged = [];
 		connections = 0;
-		const url = await postgres.createDatabase(`sharing_${(count += 1)}`);
+		url = await postgres.createDatabase(`sharing_${(count += 1)}`);
 		const open = async (own: RigOptions = {}): Promise<RunRig> => {
 			const log = createLog((line) => logged.push(line));
 			const store = await openPostgresStore(url);
@@ -193,7 +194,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	});
 
 	/** What a server writes of its runs waits from now on, as if it were cut off from the database, until the test is over. */
-	function cutOff(what: readonly ('appendAll' | 'finish' | 'renew')[]): { options: RigOptions; cut(): void } {
+	function cutOff(what: readonly ('appendAll' | 'finish' | 'renew' | 'claim')[]): { options: RigOptions; cut(): void } {
 		let isCut = false;
 		const back = gate();
 		gates.push(back);
@@ -207,7 +208,8 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 				...store.runs,
 				appendAll: (...given) => wait('appendAll', () => store.runs.appendAll(...given)),
 				finish: (...given) => wait('finish', () => store.runs.finish(...given)),
-				renew: (...given) => wait('renew', () => store.runs.renew(...given))
+				renew: (...given) => wait('renew', () => store.runs.renew(...given)),
+				claim: (...given) => wait('claim', () => store.runs.claim(...given))
 			}
 		});
 		return { options: { wrapStore }, cut: () => void (isCut = true) };
@@ -320,6 +322,49 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		});
 		expect(await b.runner.get(runId)).toMatchObject({ state: 'interrupted', errorCode: 'interrupted' });
 		expect(textOf(await b.answer(runId))).toBe('one two three ');
+		held.open();
+	});
+
+	test('takeovers may take longer than a lease: a server keeps its own answers meanwhile', async () => {
+		const { options, cut } = cutOff(['claim']);
+		const held = gate();
+		let renewals = 0;
+		const wrapStore = (store: Store): Store => {
+			const runs = options.wrapStore!(store).runs;
+			return { ...store, runs: { ...runs, renew: (...given) => ((renewals += 1), runs.renew(...given)) } };
+		};
+		const [a, b] = await start([text('one ', held, 'two')], {}, { wrapStore });
+		const { runId } = await a.ask('go');
+		cut();
+		b.replica.tell('lapsed', ['runs']);
+		renewals = 0;
+		// Three renewals take as long as a lease.
+		await eventually(() => expect(renewals).toBeGreaterThan(4));
+		held.open();
+		await b.events(runId);
+		expect(textOf(await b.answer(runId))).toBe('one two');
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'success', epoch: 1 });
+	});
+
+	test('an answer whose log is damaged keeps nobody from going on with the others', async () => {
+		const { options, cut } = cutOff(EVERYTHING);
+		const held = gate();
+		const [a, b] = await start([text('bad ', held), text('good ', held), text('and more')], {}, options);
+		const { runId: damaged } = await a.ask('go');
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(damaged)))).toBe('bad '));
+		const { runId } = await a.ask('go', {
+			runId: 'r2',
+			conversationId: 'c2',
+			message: { id: 'm2', text: 'x', files: [] }
+		});
+		await model.received(2);
+		cut();
+		const client = await connectPostgres(url, { startMs: 0 });
+		await client.query('update run_events set data = $1 where run_id = $2 and seq = 2', ['{', damaged]);
+		await client.end();
+		await lapse(a);
+		await isOver(b, runId);
+		expect(textOf((await b.store.messages.list('c2')).at(-1)!)).toBe('and more');
 		held.open();
 	});
 

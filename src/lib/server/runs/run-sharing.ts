@@ -1,6 +1,7 @@
 /** The runs of several servers on one database: who owns which, who goes on, and what one asks of another (decision 018). */
 import { AppError } from '../../shared/errors.ts';
 import type { Question } from '../../shared/message-schema.ts';
+import { onceForAll } from '../../shared/in-turn.ts';
 import type { Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
 import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
@@ -26,6 +27,8 @@ const RENEW_EVERY_MS = LEASE_MS / 3;
 /** An owner that couldn't renew for so long stops: soon another may begin. */
 const STOP_AFTER_MS = LEASE_MS - 1000;
 
+const NOT_FOLLOWED = 'couldn’t follow a run';
+
 type ReplyListener = (conversationId: string, id: string, reply: unknown) => void;
 
 interface Options {
@@ -44,37 +47,40 @@ export class RunSharing {
 	#options: Options;
 	#tails: RunTails;
 	#timer: NodeJS.Timeout | undefined;
-	/** What is done with the runs, one after the other. */
-	#work: Promise<void> = Promise.resolve();
+	/** Leases and wishes wait for no takeover: many of those take longer than a lease. */
+	#keepLeases = this.#inTurn('couldn’t renew the leases of runs', () => this.#renew());
+	#hearWants = this.#inTurn('couldn’t read what other servers ask', () => this.#takeWants());
+	#goOnAll = this.#inTurn('couldn’t go on with runs of servers that have stopped', () => this.#claimAll());
+	/** Ids of lapsed runs that can’t be read: the others don’t wait for them. */
+	#unreadable = new Set<string>();
 	#renewedAt = performance.now();
 	#isClosing = false;
-	/** What is in line and hasn't begun. However many ask for it, it's done once, or leases would wait behind it. */
-	#due = new Set<string>();
-	/** What failed since the last time that all went well. */
+	/** What failed the last time. */
 	#told = new Set<string>();
 	#replyListeners: ReplyListener[] = [];
 
 	constructor(options: Options) {
 		this.#options = options;
-		this.#tails = new RunTails(options.store.runs, (error) => this.#tell('couldn’t follow a run', error));
+		this.#tails = new RunTails(options.store.runs, (error) => this.#tell(NOT_FOLLOWED, error));
 	}
 
 	/** Keeps the leases of this server's runs, and goes on with those whose server has stopped. */
 	start(): void {
 		const { replica } = this.#options;
 		replica.hear('runs', (ids) => this.#tails.wake(ids.length > 0 ? ids : this.#tails.ids));
-		replica.hear('wants', () => void this.#once('wants', () => this.#takeWants()));
-		replica.hear('lapsed', () => void this.#once('claims', () => this.#claimAll()));
+		replica.hear('wants', () => void this.#hearWants());
+		replica.hear('lapsed', () => void this.#goOnAll());
 		replica.onGone(async () => {
 			replica.tell('lapsed', ['runs']);
-			await this.#soon(() => this.#claimAll());
+			// Others are looked at meanwhile.
+			void this.#goOnAll();
 		});
 		this.#timer = setInterval(() => {
 			// Nobody else could tell this one to stop.
 			if (performance.now() - this.#renewedAt > STOP_AFTER_MS) this.#loseAll();
-			void this.#once('leases', () => this.#renew());
+			void this.#keepLeases();
 		}, RENEW_EVERY_MS);
-		void this.#soon(() => this.#claimAll());
+		void this.#goOnAll();
 	}
 
 	/** No more runs are taken over. */
@@ -86,7 +92,8 @@ export class RunSharing {
 	async close(): Promise<void> {
 		const { store, replica } = this.#options;
 		clearInterval(this.#timer);
-		await this.#work;
+		// After what is under way.
+		await Promise.all([this.#keepLeases(), this.#hearWants(), this.#goOnAll()]);
 		this.#tails.close();
 		if ((await store.runs.release(replica.id)) > 0) replica.tell('lapsed', ['runs']);
 	}
@@ -142,13 +149,14 @@ export class RunSharing {
 		const ids = [...active.keys()];
 		const own = ids.length === 0 ? new Set<string>() : await store.runs.renew(replica.id, ids);
 		this.#renewedAt = asked;
+		this.#told.delete(NOT_FOLLOWED);
 		this.#options.leases?.('renewed', own.size);
 		for (const id of ids) {
 			const log = active.get(id)?.log;
 			if (!own.has(id) && log?.isOpen) this.#lose(log);
 		}
-		await this.#takeWants();
-		if (replica.mayJudge()) await this.#claimAll();
+		void this.#hearWants();
+		if (replica.mayJudge()) void this.#goOnAll();
 	}
 
 	#loseAll(): void {
@@ -184,10 +192,13 @@ export class RunSharing {
 		let how: GoesOn | null = null;
 		const claimed = await store.runs.claim(replica.id, {
 			// What is still ending here isn't anybody's.
-			except: [...active.keys()],
+			except: [...active.keys(), ...this.#unreadable],
 			now: new Date().toISOString(),
-			async take(run) {
-				const taking = await takeOver(run);
+			take: async (run) => {
+				const taking = await takeOver(run).catch((error: unknown) => {
+					if (error instanceof SyntaxError) this.#unreadable.add(run.id);
+					throw error;
+				});
 				how = taking.goesOn;
 				return taking.taken;
 			}
@@ -219,20 +230,13 @@ export class RunSharing {
 		return isLeft;
 	}
 
-	async #once(what: string, work: () => Promise<void>): Promise<void> {
-		if (this.#due.has(what)) return;
-		this.#due.add(what);
-		await this.#soon(() => {
-			this.#due.delete(what);
-			return work();
-		});
-	}
-
-	#soon(work: () => Promise<void>): Promise<void> {
-		return (this.#work = this.#work
-			.then(work)
-			.then(() => this.#told.clear())
-			.catch((error: unknown) => this.#tell('couldn’t look after runs', error)));
+	#inTurn(failure: string, work: () => Promise<void>): () => Promise<void> {
+		return onceForAll(() =>
+			work().then(
+				() => void this.#told.delete(failure),
+				(error: unknown) => this.#tell(failure, error)
+			)
+		);
 	}
 
 	/** Once for each time that the database is away. */
