@@ -178,7 +178,6 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		// As if it were killed: what is its own is another's, whose lock nobody holds.
 		const dead = 'dead0000-0000-4000-8000-000000000000';
 		await mkdir(join(root, 'data/servers/dead0000'));
-		await b.store.replicas.beat({ id: dead, lockKey: 1 });
 		const marker = `${ownerOf(join(root, 'data'), dead)}.x`;
 		spawn('/bin/sleep', [NAP], { env: { SKILLS_EXECUTION: marker }, detached: true, stdio: 'ignore' }).unref();
 		await eventually(() => expect(processesWith(NAP)).toHaveLength(1));
@@ -188,6 +187,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 			await client.query(`update ${table} set boot_id = $1`, [dead]);
 		}
 		await client.end();
+		await b.store.replicas.beat({ id: dead, lockKey: 1 });
 		await eventually(async () => {
 			expect(await b.evals.get('greeter', run.id)).toMatchObject({ finishedAt: expect.any(String) });
 			const [stored] = await b.store.evalRuns.list('skills/greeter', 1);

@@ -126,6 +126,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 	let isClosed = false;
 	let timer: NodeJS.Timeout | undefined;
 	let looking: Promise<void> = Promise.resolve();
+	let cleaning: Promise<void> = Promise.resolve();
 	let lastBeat = -Infinity;
 
 	const tell: Replica['tell'] = (topic, words) => {
@@ -193,9 +194,12 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		log.info({ server: gone }, 'Another server has stopped');
 		tell('gone', [gone]);
 		for (const listener of listeners.get('gone') ?? []) listener([gone]);
-		for (const listener of goneListeners) {
-			await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
-		}
+		// Whoever looks goes on: without its beats, this one would be taken for gone.
+		cleaning = cleaning.then(async () => {
+			for (const listener of goneListeners) {
+				await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
+			}
+		});
 	};
 
 	/** Whoever's lock is free has stopped: the database frees it with its connection. */
@@ -278,6 +282,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 			isClosed = true;
 			clearTimeout(timer);
 			await looking;
+			await cleaning;
 			await replicas.bury(id).catch(() => undefined);
 			const last = client;
 			client = null;
