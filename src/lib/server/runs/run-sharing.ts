@@ -26,6 +26,9 @@ const RENEW_EVERY_MS = LEASE_MS / 3;
 /** An owner that couldn't renew for so long stops: soon another may begin. */
 const STOP_AFTER_MS = LEASE_MS - 1000;
 
+/** How long a run is left that can't be read: by a server of another version, perhaps. */
+const LEFT_MS = 60_000;
+
 type ReplyListener = (conversationId: string, id: string, reply: unknown) => void;
 
 interface Options {
@@ -50,6 +53,8 @@ export class RunSharing {
 	#isClosing = false;
 	/** What is in line and hasn't begun. However many ask for it, it's done once, or leases would wait behind it. */
 	#due = new Set<string>();
+	/** Runs that couldn't be taken over: when to try again (`performance.now`). Others would wait behind them. */
+	#left = new Map<string, number>();
 	/** What failed since the last time that all went well. */
 	#told = new Set<string>();
 	#replyListeners: ReplyListener[] = [];
@@ -182,16 +187,26 @@ export class RunSharing {
 	async #claim(): Promise<boolean> {
 		const { store, log, replica, active, isInterrupting } = this.#options;
 		let how: GoesOn | null = null;
-		const claimed = await store.runs.claim(replica.id, {
+		let asked: string | null = null;
+		for (const [id, until] of this.#left) if (until < performance.now()) this.#left.delete(id);
+		const claiming = store.runs.claim(replica.id, {
 			// What is still ending here isn't anybody's.
-			except: [...active.keys()],
+			except: [...active.keys(), ...this.#left.keys()],
 			now: new Date().toISOString(),
 			async take(run) {
+				asked = run.id;
 				const taking = await takeOver(run);
 				how = taking.goesOn;
 				return taking.taken;
 			}
 		});
+		const claimed = await claiming.catch((error: unknown) => {
+			if (asked === null || (error instanceof AppError && error.code === 'unavailable')) throw error;
+			log.error({ runId: asked, error: String(error) }, 'couldn’t go on with a run of a server that has stopped');
+			this.#left.set(asked, performance.now() + LEFT_MS);
+			return 'left' as const;
+		});
+		if (claimed === 'left') return true;
 		if (!claimed) return false;
 		const { run, takeovers } = claimed;
 		this.#options.leases?.('taken', 1);
