@@ -187,15 +187,21 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		lockKey = key;
 		return opened;
 	};
+	/** What one can't do, another must not miss, nor the start of this server. */
+	const cleanUp = async (gone: string): Promise<void> => {
+		for (const listener of goneListeners) {
+			await listener(gone).catch((error: unknown) =>
+				log.error({ server: gone, error: String(error) }, 'Couldn’t clean up after a server that has stopped')
+			);
+		}
+	};
 	const bury = async (gone: string): Promise<void> => {
 		if (isWorker ? noticed.has(gone) : !(await replicas.bury(gone))) return;
 		noticed.add(gone);
 		log.info({ server: gone }, 'Another server has stopped');
 		tell('gone', [gone]);
 		for (const listener of listeners.get('gone') ?? []) listener([gone]);
-		for (const listener of goneListeners) {
-			await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
-		}
+		await cleanUp(gone);
 	};
 
 	/** Whoever's lock is free has stopped: the database frees it with its connection. */
@@ -269,9 +275,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 				}
 			}),
 		async start() {
-			for (const gone of await replicas.unknown()) {
-				for (const listener of goneListeners) await listener(gone);
-			}
+			for (const gone of await replicas.unknown()) await cleanUp(gone);
 			goOn();
 		},
 		async close() {
