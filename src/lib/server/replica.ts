@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Notification } from 'pg';
 import { AppError } from '../shared/errors.ts';
 import { createLines, type Exclusively } from '../shared/in-turn.ts';
-import type { Log } from './log.ts';
+import { createOutageLog, type Log } from './log.ts';
 import { CHANNEL, type Replicas } from './store/replicas.ts';
 
 /**
@@ -90,6 +90,8 @@ const TRY_EVERY_MS = 50;
 /** How long work waits for the database. */
 const RECONNECT_MS = 30_000;
 
+const TELLING = 'Couldn’t tell the other servers';
+
 /** These statements take milliseconds: a connection that is silent for so long is given up. */
 const SILENCE_MS = 5_000;
 
@@ -128,11 +130,13 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 	let looking: Promise<void> = Promise.resolve();
 	let lastBeat = -Infinity;
 
+	const outages = createOutageLog(log);
 	const tell: Replica['tell'] = (topic, words) => {
 		if (words.length === 0 || isClosed) return;
-		replicas.tell(`${id} ${topic}`, words).catch((error: unknown) => {
-			log.info({ topic, reason: String(error) }, 'Couldn’t tell the other servers');
-		});
+		replicas.tell(`${id} ${topic}`, words).then(
+			() => outages.worked(TELLING),
+			(error: unknown) => outages.failed(TELLING, error)
+		);
 	};
 	const inLine = createLines();
 	/** Tries again and again: waiting for it in the database would hold up what else this connection is for. */

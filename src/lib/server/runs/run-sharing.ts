@@ -1,7 +1,7 @@
 /** The runs of several servers on one database: who owns which, who goes on, and what one asks of another (decision 018). */
 import { AppError } from '../../shared/errors.ts';
 import type { Question } from '../../shared/message-schema.ts';
-import type { Log } from '../log.ts';
+import { createOutageLog, type Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
 import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
@@ -26,6 +26,8 @@ const RENEW_EVERY_MS = LEASE_MS / 3;
 /** An owner that couldn't renew for so long stops: soon another may begin. */
 const STOP_AFTER_MS = LEASE_MS - 1000;
 
+const FOLLOWING = 'couldn’t follow a run';
+const LOOKING = 'couldn’t look after runs';
 /** How long a run is left that can't be read: by a server of another version, perhaps. */
 const LEFT_MS = 60_000;
 
@@ -55,13 +57,13 @@ export class RunSharing {
 	#due = new Set<string>();
 	/** Runs that couldn't be taken over: when to try again (`performance.now`). Others would wait behind them. */
 	#left = new Map<string, number>();
-	/** What failed since the last time that all went well. */
-	#told = new Set<string>();
+	#outages: ReturnType<typeof createOutageLog>;
 	#replyListeners: ReplyListener[] = [];
 
 	constructor(options: Options) {
 		this.#options = options;
-		this.#tails = new RunTails(options.store.runs, (error) => this.#tell('couldn’t follow a run', error));
+		this.#outages = createOutageLog(options.log);
+		this.#tails = new RunTails(options.store.runs, (error) => this.#outages.failed(FOLLOWING, error, 'error'));
 	}
 
 	/** Keeps the leases of this server's runs, and goes on with those whose server has stopped. */
@@ -246,15 +248,8 @@ export class RunSharing {
 	#soon(work: () => Promise<void>): Promise<void> {
 		return (this.#work = this.#work
 			.then(work)
-			.then(() => this.#told.clear())
-			.catch((error: unknown) => this.#tell('couldn’t look after runs', error)));
-	}
-
-	/** Once for each time that the database is away. */
-	#tell(what: string, error: unknown): void {
-		if (this.#told.has(what)) return;
-		this.#told.add(what);
-		this.#options.log.error({ reason: String(error) }, what);
+			.then(() => [FOLLOWING, LOOKING].forEach((sentence) => this.#outages.worked(sentence)))
+			.catch((error: unknown) => this.#outages.failed(LOOKING, error, 'error')));
 	}
 }
 
