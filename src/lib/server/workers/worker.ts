@@ -119,7 +119,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const begun = createBegun(join(options.dataDir, 'workers', 'begun'));
 	/** The last moment to find that it must not run; null if it may. */
 	const mayBegin = async (id: string, at: number, script: Running): Promise<string | null> => {
-		if (Math.abs(Date.now() - at) > JOB_LIVES_MS) return 'The job is too old.';
+		if (Math.abs(Date.now() - at) > JOB_LIVES_MS)
+			return 'The job is hours old. Do servers and workers have the same time?';
 		if (!(await begun.mark(id))) return 'The job was begun before.';
 		// Paused meanwhile, it may have been given up.
 		return performance.now() - script.askedAt > ALONE_MS ? 'The worker was too slow to begin it. Try again.' : null;
