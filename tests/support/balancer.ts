@@ -41,7 +41,7 @@ export async function startBalancer(name: BalancerName, servers: [string, string
 	child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
 	const ended = once(child, 'exit');
 	const url = `http://127.0.0.1:${port}`;
-	while (!(await answers(`${url}/ready`))) {
+	while (!(await answers(`${url}/health`))) {
 		if (child.exitCode !== null) throw new Error(`${name} ended:\n${said}`);
 		await delay(50);
 	}

@@ -46,4 +46,23 @@ describe.skipIf(lacksPostgres())('F14: a server among others', () => {
 		await client.end();
 		await store.close();
 	});
+
+	test('starts, and does all else, if something that a stopped one left can’t be cleaned up', async () => {
+		const url = await postgres.createDatabase('left');
+		const store = await openPostgresStore(url);
+		const lines: string[] = [];
+		const log = createLog((line) => void lines.push(line));
+		const replica = await openReplica({
+			...{ connect: () => connectPostgres(url), log },
+			replicas: { ...store.replicas, unknown: async () => ['gone'] }
+		});
+		const cleaned: string[] = [];
+		replica.onGone(async () => Promise.reject(new Error('rubbish')));
+		replica.onGone(async (id) => cleaned.push(id));
+		await replica.start();
+		expect(cleaned).toEqual(['gone']);
+		expect(lines.filter((line) => line.includes('rubbish'))).toHaveLength(1);
+		await replica.close();
+		await store.close();
+	});
 });

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Notification } from 'pg';
 import { AppError } from '../shared/errors.ts';
 import { createLines, type Exclusively } from '../shared/in-turn.ts';
-import type { Log } from './log.ts';
+import { createOutageLog, type Log } from './log.ts';
 import { CHANNEL, type Replicas } from './store/replicas.ts';
 
 /**
@@ -90,6 +90,8 @@ const TRY_EVERY_MS = 50;
 /** How long work waits for the database. */
 const RECONNECT_MS = 30_000;
 
+const TELLING = 'Couldn’t tell the other servers';
+
 /** These statements take milliseconds: a connection that is silent for so long is given up. */
 const SILENCE_MS = 5_000;
 
@@ -129,11 +131,13 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 	let cleaning: Promise<void> = Promise.resolve();
 	let lastBeat = -Infinity;
 
+	const outages = createOutageLog(log);
 	const tell: Replica['tell'] = (topic, words) => {
 		if (words.length === 0 || isClosed) return;
-		replicas.tell(`${id} ${topic}`, words).catch((error: unknown) => {
-			log.info({ topic, reason: String(error) }, 'Couldn’t tell the other servers');
-		});
+		replicas.tell(`${id} ${topic}`, words).then(
+			() => outages.worked(TELLING),
+			(error: unknown) => outages.failed(TELLING, error)
+		);
 	};
 	const inLine = createLines();
 	/** Tries again and again: waiting for it in the database would hold up what else this connection is for. */
@@ -188,6 +192,14 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		lockKey = key;
 		return opened;
 	};
+	/** What one can't do, another must not miss, nor the start of this server. */
+	const cleanUp = async (gone: string): Promise<void> => {
+		for (const listener of goneListeners) {
+			await listener(gone).catch((error: unknown) =>
+				log.error({ server: gone, error: String(error) }, 'Couldn’t clean up after a server that has stopped')
+			);
+		}
+	};
 	const bury = async (gone: string): Promise<void> => {
 		if (isWorker ? noticed.has(gone) : !(await replicas.bury(gone))) return;
 		noticed.add(gone);
@@ -195,11 +207,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		tell('gone', [gone]);
 		for (const listener of listeners.get('gone') ?? []) listener([gone]);
 		// Whoever looks goes on: without its beats, this one would be taken for gone.
-		cleaning = cleaning.then(async () => {
-			for (const listener of goneListeners) {
-				await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
-			}
-		});
+		cleaning = cleaning.then(() => cleanUp(gone));
 	};
 
 	/** Whoever's lock is free has stopped: the database frees it with its connection. */
@@ -273,9 +281,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 				}
 			}),
 		async start() {
-			for (const gone of await replicas.unknown()) {
-				for (const listener of goneListeners) await listener(gone);
-			}
+			for (const gone of await replicas.unknown()) await cleanUp(gone);
 			goOn();
 		},
 		async close() {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../shared/errors.ts';
 import { onceForAll } from '../shared/in-turn.ts';
-import type { Log } from './log.ts';
+import { createOutageLog, type Log } from './log.ts';
 import type { Replica } from './replica.ts';
 
 interface Work {
@@ -27,15 +27,18 @@ export interface StopWishes {
 const LOOK_EVERY_MS = 1_000;
 const WAIT_MS = 30_000;
 const ASK_EVERY_MS = 50;
+const LOOKING = 'Couldn’t look for what another server wants to stop';
 
 export function createStopWishes({ replica, log }: { replica: Replica; log: Log }, work: Work): StopWishes {
 	if (!replica.isShared) return { stop: async () => undefined, close: () => undefined };
+	const outages = createOutageLog(log);
 	const look = onceForAll(async () => {
 		if (!work.hasWork()) return;
 		try {
 			for (const id of await work.stopsWanted(replica.id)) work.stop(id);
+			outages.worked(LOOKING);
 		} catch (error) {
-			log.info({ reason: String(error) }, 'Couldn’t look for what another server wants to stop');
+			outages.failed(LOOKING, error);
 		}
 	});
 	replica.hear('stops', () => void look());

@@ -2,7 +2,7 @@
 import { AppError } from '../../shared/errors.ts';
 import type { Question } from '../../shared/message-schema.ts';
 import { onceForAll } from '../../shared/in-turn.ts';
-import type { Log } from '../log.ts';
+import { createOutageLog, type Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
 import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
@@ -27,7 +27,12 @@ const RENEW_EVERY_MS = LEASE_MS / 3;
 /** An owner that couldn't renew for so long stops: soon another may begin. */
 const STOP_AFTER_MS = LEASE_MS - 1000;
 
-const NOT_FOLLOWED = 'couldn’t follow a run';
+const FOLLOWING = 'couldn’t follow a run';
+const RENEWING = 'couldn’t renew the leases of runs';
+const HEARING = 'couldn’t read what other servers ask';
+const GOING_ON = 'couldn’t look for runs of servers that have stopped';
+/** How long a run is left that can't be read: by a server of another version, perhaps. */
+const LEFT_MS = 60_000;
 
 type ReplyListener = (conversationId: string, id: string, reply: unknown) => void;
 
@@ -48,20 +53,20 @@ export class RunSharing {
 	#tails: RunTails;
 	#timer: NodeJS.Timeout | undefined;
 	/** Leases and wishes wait for no takeover: many of those take longer than a lease. */
-	#keepLeases = this.#inTurn('couldn’t renew the leases of runs', () => this.#renew());
-	#hearWants = this.#inTurn('couldn’t read what other servers ask', () => this.#takeWants());
-	#goOnAll = this.#inTurn('couldn’t go on with runs of servers that have stopped', () => this.#claimAll());
-	/** Ids of lapsed runs that can’t be read: the others don’t wait for them. */
-	#unreadable = new Set<string>();
+	#keepLeases = this.#inTurn(RENEWING, () => this.#renew());
+	#hearWants = this.#inTurn(HEARING, () => this.#takeWants());
+	#goOnAll = this.#inTurn(GOING_ON, () => this.#claimAll());
 	#renewedAt = performance.now();
 	#isClosing = false;
-	/** What failed the last time. */
-	#told = new Set<string>();
+	/** Runs that couldn't be taken over: when to try again (`performance.now`). Others would wait behind them. */
+	#left = new Map<string, number>();
+	#outages: ReturnType<typeof createOutageLog>;
 	#replyListeners: ReplyListener[] = [];
 
 	constructor(options: Options) {
 		this.#options = options;
-		this.#tails = new RunTails(options.store.runs, (error) => this.#tell(NOT_FOLLOWED, error));
+		this.#outages = createOutageLog(options.log);
+		this.#tails = new RunTails(options.store.runs, (error) => this.#outages.failed(FOLLOWING, error, 'error'));
 	}
 
 	/** Keeps the leases of this server's runs, and goes on with those whose server has stopped. */
@@ -72,7 +77,6 @@ export class RunSharing {
 		replica.hear('lapsed', () => void this.#goOnAll());
 		replica.onGone(async () => {
 			replica.tell('lapsed', ['runs']);
-			// Others are looked at meanwhile.
 			void this.#goOnAll();
 		});
 		this.#timer = setInterval(() => {
@@ -149,12 +153,12 @@ export class RunSharing {
 		const ids = [...active.keys()];
 		const own = ids.length === 0 ? new Set<string>() : await store.runs.renew(replica.id, ids);
 		this.#renewedAt = asked;
-		this.#told.delete(NOT_FOLLOWED);
 		this.#options.leases?.('renewed', own.size);
 		for (const id of ids) {
 			const log = active.get(id)?.log;
 			if (!own.has(id) && log?.isOpen) this.#lose(log);
 		}
+		this.#outages.worked(FOLLOWING);
 		void this.#hearWants();
 		if (replica.mayJudge()) void this.#goOnAll();
 	}
@@ -190,19 +194,26 @@ export class RunSharing {
 	async #claim(): Promise<boolean> {
 		const { store, log, replica, active, isInterrupting } = this.#options;
 		let how: GoesOn | null = null;
-		const claimed = await store.runs.claim(replica.id, {
+		let asked: string | null = null;
+		for (const [id, until] of this.#left) if (until < performance.now()) this.#left.delete(id);
+		const claiming = store.runs.claim(replica.id, {
 			// What is still ending here isn't anybody's.
-			except: [...active.keys(), ...this.#unreadable],
+			except: [...active.keys(), ...this.#left.keys()],
 			now: new Date().toISOString(),
-			take: async (run) => {
-				const taking = await takeOver(run).catch((error: unknown) => {
-					if (error instanceof SyntaxError) this.#unreadable.add(run.id);
-					throw error;
-				});
+			async take(run) {
+				asked = run.id;
+				const taking = await takeOver(run);
 				how = taking.goesOn;
 				return taking.taken;
 			}
 		});
+		const claimed = await claiming.catch((error: unknown) => {
+			if (asked === null || (error instanceof AppError && error.code === 'unavailable')) throw error;
+			log.error({ runId: asked, error: String(error) }, 'couldn’t go on with a run of a server that has stopped');
+			this.#left.set(asked, performance.now() + LEFT_MS);
+			return 'left' as const;
+		});
+		if (claimed === 'left') return true;
 		if (!claimed) return false;
 		const { run, takeovers } = claimed;
 		this.#options.leases?.('taken', 1);
@@ -233,17 +244,10 @@ export class RunSharing {
 	#inTurn(failure: string, work: () => Promise<void>): () => Promise<void> {
 		return onceForAll(() =>
 			work().then(
-				() => void this.#told.delete(failure),
-				(error: unknown) => this.#tell(failure, error)
+				() => this.#outages.worked(failure),
+				(error: unknown) => this.#outages.failed(failure, error, 'error')
 			)
 		);
-	}
-
-	/** Once for each time that the database is away. */
-	#tell(what: string, error: unknown): void {
-		if (this.#told.has(what)) return;
-		this.#told.add(what);
-		this.#options.log.error({ reason: String(error) }, what);
 	}
 }
 

@@ -85,8 +85,8 @@ export function createMeters(meter: Meter, gauges: Gauges): Meters {
 			const about: Attributes = {
 				'gen_ai.operation.name': 'chat',
 				'gen_ai.provider.name': provider,
-				'gen_ai.request.model': boundModel(model),
-				'gen_ai.response.model': boundModel(answeredBy)
+				'gen_ai.request.model': boundModel(model, errorType === undefined),
+				'gen_ai.response.model': boundModel(answeredBy, errorType === undefined)
 			};
 			requests.record(seconds, { ...about, ...errorOf(errorType) });
 			if (firstSeconds !== null) first.record(firstSeconds, about);
@@ -125,12 +125,15 @@ function errorOf(errorType: string | undefined): Attributes {
 	return errorType === undefined ? {} : { 'error.type': errorType };
 }
 
-/** Returns the first `most` different values unchanged, and `other` for all later ones. */
-function createBound(most: number): (value: string) => string {
+/**
+ * Returns the first `most` different values unchanged, and `other` for all later ones. Half of the room is for values that
+ * have proved to be real: whoever asks for models that there aren't would take it all.
+ */
+function createBound(most: number): (value: string, isReal: boolean) => string {
 	const known = new Set<string>();
-	return (value) => {
+	return (value, isReal) => {
 		if (known.has(value)) return value;
-		if (known.size >= most) return 'other';
+		if (known.size >= (isReal ? most : most / 2)) return 'other';
 		known.add(value);
 		return value;
 	};

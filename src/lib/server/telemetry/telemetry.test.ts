@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Model } from '../agent/model.ts';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { createScopes } from './scope.ts';
@@ -53,6 +54,26 @@ test('E29: model ids of programs and odd methods make no series without end', as
 	// A database that doesn’t answer takes nothing else away.
 	expect(text).not.toContain('queue_messages ');
 	expect(text).toContain('gen_ai_provider_name="models.example"');
+});
+
+test('E29: models that there aren’t don’t take the names of those that answer', async () => {
+	const { watchModel, scrape } = await open({ METRICS: 'true' });
+	const ask = async (id: string, end: 'completed' | 'failed') => {
+		const usage = { inputTokens: 1, outputTokens: 1 };
+		const stream = async function* () {
+			if (end === 'completed') yield { type: end, items: [], usage, incompleteReason: null };
+			else yield { type: end, error: { code: 'model_unavailable' as const, message: 'There’s no such model.' } };
+		};
+		const model = watchModel({ id, stream: stream as Model['stream'] }, 'https://models.example/v1');
+		const asked = { instructions: '', input: [], tools: [], toolChoice: 'auto' as const, sessionId: '' };
+		await Array.fromAsync(model.stream(asked, new AbortController().signal));
+	};
+	for (let index = 0; index < 300; index++) await ask(`made-up-${index}`, 'failed');
+	await ask('real', 'completed');
+	const models = [...((await scrape?.()) ?? '').matchAll(/gen_ai_request_model="([^"]+)"/g)].map(([, name]) => name);
+	expect(models).toContain('real');
+	expect(models).toContain('other');
+	expect(new Set(models).size).toBeLessThan(102);
 });
 
 test('E29: leases of runs are counted once a replica has some', async () => {

@@ -3,7 +3,7 @@ import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../log.ts';
+import { createOutageLog, type Log } from '../log.ts';
 import type { OpenReach } from '../network/network-access.ts';
 import type { Replica } from '../replica.ts';
 import { failed } from '../sandbox/running.ts';
@@ -43,6 +43,11 @@ const FINISH_MS = 30_000;
 /** Longer than it stays in the queue. */
 const JOB_LIVES_MS = 2 * 60 * 60_000;
 
+const TAKING = 'Couldn’t take a script';
+const LOOKING = 'Couldn’t look after scripts';
+const SENDING = 'Couldn’t send output';
+const ENDING = 'Couldn’t send a result';
+
 /** A script that runs here. */
 interface Running {
 	serverId: string;
@@ -60,7 +65,8 @@ interface Running {
 }
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-	const { jobs, replica, sandbox, log, slots } = options;
+	const { jobs, replica, sandbox, slots } = options;
+	const outages = createOutageLog(options.log);
 	const running = new Map<string, Running>();
 	/** Servers that have stopped. */
 	const gone = new Set<string>();
@@ -90,9 +96,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		for (let left = 3; ; left -= 1) {
 			try {
 				await jobs.write(replica.id, batches);
+				outages.worked(SENDING);
 				break;
 			} catch (error) {
-				if (left === 0) return log.info({ reason: String(error) }, 'Couldn’t send output');
+				if (left === 0) return outages.failed(SENDING, error);
 				await delay(LOOK_EVERY_MS);
 			}
 		}
@@ -112,7 +119,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const begun = createBegun(join(options.dataDir, 'workers', 'begun'));
 	/** The last moment to find that it must not run; null if it may. */
 	const mayBegin = async (id: string, at: number, script: Running): Promise<string | null> => {
-		if (Math.abs(Date.now() - at) > JOB_LIVES_MS) return 'The job is too old.';
+		if (Math.abs(Date.now() - at) > JOB_LIVES_MS)
+			return 'The job is hours old. Do servers and workers have the same time?';
 		if (!(await begun.mark(id))) return 'The job was begun before.';
 		// Paused meanwhile, it may have been given up.
 		return performance.now() - script.askedAt > ALONE_MS ? 'The worker was too slow to begin it. Try again.' : null;
@@ -147,9 +155,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			try {
 				await jobs.finish(id, replica.id, JSON.stringify(result));
 				replica.tell('outputs', [id]);
+				outages.worked(ENDING);
 				return;
 			} catch (error) {
-				log.info({ reason: String(error) }, 'Couldn’t send a result');
+				outages.failed(ENDING, error);
 				if (performance.now() > until) return;
 				await delay(LOOK_EVERY_MS);
 			}
@@ -200,7 +209,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 	const fillSoon = (): void => {
 		isFillWanted = true;
 		filling ??= fill()
-			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t take a script'))
+			.then(
+				() => outages.worked(TAKING),
+				(error: unknown) => outages.failed(TAKING, error)
+			)
 			.finally(() => {
 				filling = null;
 				if (isFillWanted && !isClosing) setTimeout(fillSoon, LOOK_EVERY_MS).unref();
@@ -245,7 +257,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 				await check();
 			}
 		})()
-			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t look after scripts'))
+			.then(
+				() => outages.worked(LOOKING),
+				(error: unknown) => outages.failed(LOOKING, error)
+			)
 			.finally(() => (checking = null));
 	};
 

@@ -221,7 +221,7 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 	});
 
 	test('without the database for long, a worker ends its scripts: servers may have given it up', async () => {
-		await rig.startWorker();
+		const worker = await rig.startWorker();
 		const server = await rig.startServer();
 		let result: ReturnType<typeof server.sh> | undefined;
 		await begin((onOutput) => (result = server.sh(patient(), { id: 'alone', onOutput })));
@@ -230,6 +230,12 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		await postgres.startAgain();
 		expect(await result).toMatchObject({ ended: 'lost', stdout: 'begun\n' });
 		expect(await server.sh('echo next')).toMatchObject({ stdout: 'next\n' });
+		// Each second something failed.
+		const said = worker.logs
+			.filter((line) => line.includes('Couldn’t'))
+			.map((line) => JSON.parse(line).message as string);
+		expect(said.length).toBeGreaterThan(0);
+		expect(new Set(said).size).toBe(said.length);
 	});
 
 	test('workers that are killed at any moment run no script twice, and none is forgotten', async () => {
