@@ -13,6 +13,7 @@ import { evalStart } from '../../src/lib/shared/try-out.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { call, gate, hang, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import { openPackageIndex } from '../support/package-index.ts';
 import { processesWith } from '../support/processes.ts';
 import { lacksPostgres } from '../support/postgres.ts';
 import { createSharedApps } from '../support/shared-apps.ts';
@@ -31,14 +32,16 @@ const SKILL: Record<string, string> = {
 
 describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	let model: ModelServer;
+	let environment: Record<string, string> = {};
 	// Before the apps' own hook, which then runs first.
 	afterEach(() => model?.close());
 	const shared = createSharedApps(() => ({
 		...{ OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'test', OPENROUTER_MODEL: 'test/model' },
-		...{ CHAT_TITLES: 'false' }
+		...{ CHAT_TITLES: 'false', ...environment }
 	}));
 	const { open } = shared;
 	beforeEach(async () => {
+		environment = {};
 		for (const [path, content] of Object.entries(SKILL)) await shared.put(path, content);
 	});
 
@@ -111,6 +114,71 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		await expect(b.evals.start('greeter', evalStart.parse({}))).rejects.toThrow('already running');
 		expect(await b.evals.cancel('greeter', run.id)).toMatchObject({ state: 'cancelled' });
 		expect(await a.evals.get('greeter', run.id)).toMatchObject({ state: 'cancelled' });
+	});
+
+	test('F8: a trial of a draft is watched and stopped at any server, runs once at a time, and is over with its server', async () => {
+		const [a, b] = await start([hang(), hang()]);
+		const { id, revision } = await a.drafts.start({ skill: 'greeter' });
+		const wanted = { revision, prompt: 'Greet me.' };
+		expect(await b.drafts.trial(id)).toBeNull();
+		const both = await Promise.allSettled([a, a, b, b].map((app) => app.drafts.try(id, wanted)));
+		expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+		await eventually(() => expect(model.requests).toHaveLength(1));
+		for (const app of [a, b]) {
+			expect(await app.drafts.trial(id)).toMatchObject({ state: 'running' });
+			await expect(app.drafts.try(id, wanted)).rejects.toThrow('being tried already');
+		}
+		const isOnA = both.slice(0, 2).some(({ status }) => status === 'fulfilled');
+		const [owner, other] = isOnA ? [a, b] : [b, a];
+		expect(await other.drafts.stopTrial(id)).toMatchObject({ state: 'cancelled' });
+		expect(await owner.drafts.trial(id)).toMatchObject({ state: 'cancelled' });
+
+		await other.drafts.try(id, wanted);
+		await eventually(() => expect(model.requests).toHaveLength(2));
+		expect(await owner.drafts.trial(id)).toMatchObject({ state: 'running' });
+		const client = new Client(shared.url);
+		await client.connect();
+		await client.query(`update shown_work set boot_id = 'killed'`);
+		await client.end();
+		expect(await owner.drafts.trial(id)).toMatchObject({
+			state: 'failed',
+			error: expect.stringContaining('has stopped')
+		});
+		await other.drafts.remove(id);
+	});
+
+	test('D46: packages that one server looks up are shown, allowed and stopped at any other', async () => {
+		const index = await openPackageIndex([{ name: 'tiny-lib' }]);
+		try {
+			await shared.put('greeter/requirements.txt', 'tiny-lib\n');
+			environment = { SKILLS_PIP_INDEX_URL: index.pipIndexUrl };
+			const [a, b] = await start([]);
+			const skillOf = (app: App) => app.skills.registry.snapshot().skills.find(({ name }) => name === 'greeter')!;
+			const stateAt = (app: App) => app.packages.stateOf(skillOf(app));
+			index.intercept = () => true;
+			await a.packages.lookUp(skillOf(a), []);
+			await eventually(async () => expect((await stateAt(b)).work).toMatchObject({ kind: 'looking-up' }));
+			await expect(b.packages.lookUp(skillOf(b), [])).rejects.toThrow('are being installed');
+			await b.packages.remove(skillOf(b), 'pending');
+			for (const app of [a, b]) {
+				expect(await stateAt(app)).toEqual({ installed: null, proposed: null, work: null, problem: null });
+			}
+
+			index.intercept = null;
+			await a.packages.lookUp(skillOf(a), []);
+			await a.packages.settled(skillOf(a));
+			const { proposed } = await stateAt(b);
+			expect(proposed?.packages.map(({ name }) => name)).toEqual(['tiny-lib']);
+			await b.packages.install(skillOf(b), proposed?.digest ?? '');
+			await b.packages.settled(skillOf(b));
+			for (const app of [a, b]) {
+				expect(await stateAt(app)).toMatchObject({ installed: { state: 'ready' }, proposed: null, work: null });
+			}
+			await a.packages.remove(skillOf(a));
+			for (const app of [a, b]) expect(await stateAt(app)).toMatchObject({ installed: null, problem: null });
+		} finally {
+			await index.close();
+		}
 	});
 
 	test('a server that starts ends nothing of a live one: evals, responses, drafts and scripts go on', async () => {

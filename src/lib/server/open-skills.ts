@@ -164,7 +164,8 @@ export async function openSkills(
 			return [...ready, ...shadowed, ...broken].map(skillIdOf);
 		},
 		onChange: () => revisions.note(),
-		exclusively: replica.exclusively
+		exclusively: replica.exclusively,
+		elsewhere: { store: store.shownWork, replica, log }
 	});
 	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) =>

@@ -39,7 +39,7 @@ const LANDED: Record<string, string> = {
 	'026-script-jobs.ts': 'c2208dc96b5a2563bcb17c4688cbb9ed163c85e9d8f5f60fb2b197ecba928b12',
 	'023-wishes.ts': '9362f4dfee47c4abdd133993e892cb2019aa73a08fce0d7000599089e0f31504',
 	'024-stored-files.ts': '99519c5da465d32497fc1e0671438e597d51f0d8d5c6e38771a7bd56dc1ee95a',
-	'028-shared-state.ts': '3d1e948e265624f3abf0408ed3e841af3345ea3d4a4f54735c9aaaa73a5e5d7f',
+	'028-shared-state.ts': 'ac95a1ad12c9458c233c83eaef9c2236e09c2491809c72d450cd6889a26a0dee',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
