@@ -176,7 +176,8 @@ export async function openSkills(
 			return [...ready, ...shadowed, ...broken].map(skillIdOf);
 		},
 		onChange: () => revisions.note(),
-		exclusively: replica.exclusively
+		exclusively: replica.exclusively,
+		elsewhere: { store: store.shownWork, replica, log }
 	});
 	const owned = await ownedRoots(dataDir);
 	await replica.exclusively(SWAPS, async () => {

@@ -426,6 +426,20 @@ interface LoginFailuresTable {
 	count: number;
 }
 
+/** Trials of drafts and lookups of packages, with several servers. */
+interface ShownWorkTable {
+	kind: 'trial' | 'packages';
+	/** Of the draft, or the skill. */
+	id: string;
+	/** The server start that does it, or did it last. */
+	boot_id: string;
+	/** JSON of how it goes, or has ended. */
+	body: string;
+	is_running: number;
+	stop_wanted: number;
+	updated_at: string;
+}
+
 /** One row, which goes with the database into a dump. */
 interface DatabaseIdentityTable {
 	id: string;
@@ -599,6 +613,7 @@ export interface Database {
 	login_sessions: LoginSessionsTable;
 	login_failures: LoginFailuresTable;
 	database_identity: DatabaseIdentityTable;
+	shown_work: ShownWorkTable;
 	conversations: ConversationsTable;
 	messages: MessagesTable;
 	queued_messages: QueuedMessagesTable;

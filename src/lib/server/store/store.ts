@@ -21,6 +21,7 @@ import {
 import { createSkillDrafts } from './skills/drafts.ts';
 import { createEvalRuns } from './skills/eval-runs.ts';
 import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
+import { createShownWork } from './shown-work.ts';
 import { createResponses } from './responses.ts';
 import { createResponseConversations } from './response-conversations.ts';
 import { createStoredFiles } from './stored-files.ts';
@@ -65,6 +66,7 @@ export function createStore(db: Kysely<Database>) {
 		skillPackages: withStorageErrors(createSkillPackages(db)),
 		secrets: withStorageErrors(createSecrets(db)),
 		mcpServers: withStorageErrors(createMcpServers(db)),
+		shownWork: withStorageErrors(createShownWork(db)),
 		replicas: withStorageErrors(createReplicas(db)),
 		/** Postgres only; creates the queue. */
 		openScriptJobs: (options?: Parameters<typeof openScriptJobs>[1]) => openScriptJobs(db, options),

@@ -43,6 +43,11 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_57
 const MOST_MODELS = 100;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** `_OTHER` for one that isn’t known. */
+export function methodOf(method: string): string {
+	return METHODS.has(method) ? method : '_OTHER';
+}
+
 export function createMeters(meter: Meter, gauges: Gauges): Meters {
 	const histogram = (name: string, description: string, unit = 's', explicitBucketBoundaries = SECONDS) =>
 		meter.createHistogram(name, { description, unit, advice: { explicitBucketBoundaries } });
@@ -105,7 +110,7 @@ export function createMeters(meter: Meter, gauges: Gauges): Meters {
 		},
 		requestAnswered(seconds, { method, route, status }) {
 			answers.record(seconds, {
-				'http.request.method': METHODS.has(method) ? method : '_OTHER',
+				'http.request.method': methodOf(method),
 				'http.route': route ?? 'none',
 				'http.response.status_class': `${Math.floor(status / 100)}xx`
 			});

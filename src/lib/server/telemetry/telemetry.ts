@@ -22,8 +22,8 @@ export interface Telemetry {
 	watchExecutions(recorder: ExecutionRecorder): ExecutionRecorder;
 	/** For requests to models: adds a `traceparent`, if the operator wants that. */
 	fetch: typeof fetch | undefined;
-	/** Gives the request an id, in the log and in the answer, and counts it. */
-	request(request: ObservedRequest, work: () => Promise<Response>): Promise<Response>;
+	/** Gives the request an id, in the log and in the answer, counts it, and makes it a span if its caller is known. */
+	request(request: ObservedRequest, steps: RequestSteps): Promise<Response>;
 	/** Counts leases of runs. Only replicas have them. */
 	leases: Meters['leases'];
 	/** Tells what is counted when somebody looks. Call it once there is a database. */
@@ -41,7 +41,19 @@ interface ObservedRequest {
 	method: string;
 	/** Kit’s route id; null without a route. */
 	route: string | null;
+	url: URL;
 	headers: Headers;
+}
+
+interface RequestSteps {
+	/**
+	 * Rejects when the request may not go on. False if anybody may ask this: then it’s in no trace, and its `traceparent`
+	 * counts for nothing, because strangers would choose what is recorded, and where.
+	 */
+	admit(): Promise<boolean>;
+	answer(): Promise<Response>;
+	/** For what `admit` rejects with. */
+	refuse(error: unknown): Response;
 }
 
 /** A receiver that hangs must not hold up the end. */
@@ -73,17 +85,35 @@ export async function openTelemetry(
 
 		measure: (given) => void (measured = given),
 
-		request({ method, route, headers }, work) {
+		request(asked, { admit, answer, refuse }) {
+			const { method, route, headers } = asked;
 			const requestId = requestIdOf(headers.get('x-request-id'));
-			return scopes.run({ requestId, span: readTraceparent(headers.get('traceparent')) }, async () => {
+			return scopes.run({ requestId }, async () => {
+				const startTime = new Date();
 				const startedAt = performance.now();
-				const response = await work();
-				const { status } = response;
-				const ms = performance.now() - startedAt;
-				meters?.requestAnswered(ms / 1000, { method, route, status });
-				log.debug?.({ method, route, status, ms: Math.round(ms) }, 'request');
-				response.headers.set('x-request-id', requestId);
-				return response;
+				const respond = async () => {
+					const response = await answer();
+					tell(response);
+					return response;
+				};
+				const tell = (response: Response) => {
+					const { status } = response;
+					const ms = performance.now() - startedAt;
+					meters?.requestAnswered(ms / 1000, { method, route, status });
+					log.debug?.({ method, route, status, ms: Math.round(ms) }, 'request');
+					response.headers.set('x-request-id', requestId);
+				};
+				let isKnown: boolean;
+				try {
+					isKnown = await admit();
+				} catch (error) {
+					const refusal = refuse(error);
+					tell(refusal);
+					return refusal;
+				}
+				if (!isKnown) return respond();
+				const parent = readTraceparent(headers.get('traceparent'));
+				return follow.request(asked, { startTime, parent }, respond);
 			});
 		},
 

@@ -393,7 +393,15 @@ interface SummaryRow {
 	asks: number | null;
 }
 
-function toSummary({ summary, pinnedAt, archivedAt, unread, headStatus, asks, ...row }: SummaryRow): ConversationSummary {
+function toSummary({
+	summary,
+	pinnedAt,
+	archivedAt,
+	unread,
+	headStatus,
+	asks,
+	...row
+}: SummaryRow): ConversationSummary {
 	const marks = { isPinned: pinnedAt !== null, isArchived: archivedAt !== null, isUnread: unread !== 0 };
 	return { ...row, ...(summary && { summary }), ...marks, isWaiting: headStatus === 'waiting' || asks === 1 };
 }

@@ -1,4 +1,4 @@
-/** Several servers on one database: what waits or asks in a chat, wrong logins, and the database's own id. */
+/** Several servers on one database: what waits or asks in a chat, wrong logins, other work, and the database's own id. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 
@@ -16,6 +16,17 @@ export async function addSharedState(db: Kysely<unknown>): Promise<void> {
 		.addColumn('client', 'text', (column) => column.primaryKey())
 		.addColumn('since', 'text', (column) => column.notNull())
 		.addColumn('count', 'integer', (column) => column.notNull())
+		.execute();
+	await db.schema
+		.createTable('shown_work')
+		.addColumn('kind', 'text', (column) => column.notNull())
+		.addColumn('id', 'text', (column) => column.notNull())
+		.addColumn('boot_id', 'text', (column) => column.notNull())
+		.addColumn('body', 'text', (column) => column.notNull())
+		.addColumn('is_running', 'integer', (column) => column.notNull())
+		.addColumn('stop_wanted', 'integer', (column) => column.notNull())
+		.addColumn('updated_at', 'text', (column) => column.notNull())
+		.addPrimaryKeyConstraint('shown_work_pk', ['kind', 'id'])
 		.execute();
 	await db.schema
 		.createTable('database_identity')
