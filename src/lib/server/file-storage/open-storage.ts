@@ -23,7 +23,7 @@ export async function openStorage(
 ): Promise<{ storage: StoredFolders | null; skills: StoredSkills }> {
 	if (bucket === null) return { storage: null, skills: localSkills };
 	const line = createLine();
-	const kinds = skillKindsIn(line);
+	const kinds = skillKindsIn(line, tell);
 	const all = [...WORKSPACE_KINDS, CHAT_TOOLS, ...kinds];
 	const storage = createStoredFolders({ store, bucket: openBucket(bucket), dataDir, log, kinds: all });
 	const skills = await openStoredSkills({ storage, dataDir, log, exclusively, line, kinds, editsOf, tell });

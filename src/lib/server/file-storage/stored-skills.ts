@@ -36,9 +36,10 @@ export interface StoredSkillsOptions {
 	tell(): void;
 }
 
-/** `line`: for changes of their folders, one after the other. */
-export function skillKindsIn(line: ReturnType<typeof createLine>): FolderKind[] {
-	const kind = { isWhole: true, within: line };
+/** `line`: for changes of their folders, one after the other. `tell`: after what couldn't be stored before was stored. */
+export function skillKindsIn(line: ReturnType<typeof createLine>, tell: () => void): FolderKind[] {
+	const within = (work: () => Promise<unknown>) => line(work).finally(tell);
+	const kind = { isWhole: true, within };
 	return [
 		{ ...kind, path: 'skills', keepsBoth: true },
 		{ ...kind, path: 'owned', depth: 2, keepsBoth: true },
@@ -115,6 +116,7 @@ export async function openStoredSkills(options: StoredSkillsOptions): Promise<St
 	const begin = async (): Promise<void> => {
 		const keepAll = async (): Promise<void> => {
 			for (const folder of await storage.local(kinds)) await storage.keep(folder);
+			tell();
 		};
 		const brought = bring();
 		void brought.then(() => line(keepAll));
