@@ -90,7 +90,11 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/file-storage/',
-		imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, WORKSPACES, VERSIONS, STORE]
+		imports: [
+			...[SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, WORKSPACES, VERSIONS, STORE],
+			'lib/server/install/folder-swap.ts',
+			'lib/server/install/install-context.ts'
+		]
 	},
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST, REPLICA] },

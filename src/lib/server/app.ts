@@ -14,12 +14,11 @@ import { claimFolder, openDataFolder, openOwnFolder, type DataFolder } from './d
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
-import { openBucket } from './file-storage/bucket.ts';
-import { createStoredFolders, type StoredFolders } from './file-storage/stored-folders.ts';
-import { WORKSPACE_KINDS, withStorage } from './file-storage/stored-workspaces.ts';
+import { openStorage } from './file-storage/open-storage.ts';
+import { storedChatTools, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
-import { namesIn } from './install/install-context.ts';
+import { installPlaces, namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
@@ -146,26 +145,24 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 	}
 }
 
-/** Files in a bucket; null: they are only in the data folder. */
-function openStorage({ bucket, dataDir }: Config, store: Store, log: Log): StoredFolders | null {
-	if (bucket === null) return null;
-	const parts = { store: store.storedFiles, bucket: openBucket(bucket), dataDir, log, kinds: WORKSPACE_KINDS };
-	return createStoredFolders(parts);
-}
-
 async function createParts(
 	config: Config,
 	dataFolder: DataFolder,
 	{ log, telemetry }: { log: Log; telemetry: Telemetry }
 ): Promise<App> {
 	const { store: stored, replica } = await openDatabase(config, log);
-	const places = skillPlacesOf(config);
-	const store = withSkillPlaces(stored, config.dataDir, places);
+	const skillPlaces = skillPlacesOf(config);
+	const store = withSkillPlaces(stored, config.dataDir, skillPlaces);
+	const places = installPlaces(config.dataDir, { skillPlaces });
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const own = await openOwnFolder(config.dataDir, replica, log);
 	const { exclusively } = replica;
+	const { storage, skills: storedSkills } = await openStorage(config, {
+		...{ store: store.storedFiles, log, exclusively, editsOf: places.editsOf },
+		tellOfSkills: () => replica.tell('table', ['skills'])
+	});
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {
-		...{ log, rooms, replica, places, ownDir: own.dir },
+		...{ log, rooms, replica, ownDir: own.dir, places, skillPlaces, stored: storedSkills },
 		watch: telemetry.watchExecutions
 	});
 	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
@@ -179,12 +176,12 @@ async function createParts(
 		store,
 		registry: skills.registry,
 		folderOf: (id) => join(chatTools, workspaceName(id)),
+		...(storage && storedChatTools(storage)),
 		isReserved: isServersTool,
 		isEnabled: () => config.execution.definesTools && isEnabled(),
 		exclusively,
 		now: () => new Date().toISOString()
 	});
-	const storage = openStorage(config, store, log);
 	const local = createWorkspaces(config.dataDir, rooms, {
 		...{ versionBytes: config.execution.limits.workspaceBytes, exclusively, log }
 	});

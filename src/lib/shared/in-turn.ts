@@ -37,3 +37,20 @@ export function createLines(): Exclusively {
 		}
 	};
 }
+
+/** Runs so many at once, and the others when one ends. */
+export function createRoom(size: number) {
+	let free = size;
+	const waiting: (() => void)[] = [];
+	return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+		if (free > 0) free -= 1;
+		else await new Promise<void>((resolve) => waiting.push(resolve));
+		try {
+			return await work();
+		} finally {
+			const next = waiting.shift();
+			if (next) next();
+			else free += 1;
+		}
+	};
+}

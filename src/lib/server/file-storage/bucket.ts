@@ -1,6 +1,7 @@
 /** A bucket on a server that speaks S3: puts, gets and deletes whole objects. */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '../../shared/errors.ts';
 
 /** Where the bucket is. */
 export interface BucketSettings {
@@ -213,4 +214,16 @@ function asUnavailable(error: unknown): BucketUnavailable {
 	if (name === 'TimeoutError') return new BucketUnavailable('it took too long', { cause: error });
 	const code = (cause as NodeJS.ErrnoException | undefined)?.code;
 	return new BucketUnavailable(code ?? message, { cause: error });
+}
+
+/** As people are told: `unavailable` or `storage_full`; others as they are. */
+export function asTold(error: unknown): unknown {
+	if (error instanceof BucketUnavailable) {
+		const message = `The files can’t be fetched, because the file storage can’t be used (${error.message}). Try again later.`;
+		return new AppError('unavailable', message, { cause: error });
+	}
+	if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+		return new AppError('storage_full', 'The disk is full. Free some space and try again.', { cause: error });
+	}
+	return error;
 }

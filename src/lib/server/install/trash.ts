@@ -68,6 +68,9 @@ export async function restoreFromTrash(context: InstallContext, id: string): Pro
 	if (isTaken || (await isThere(record.path))) {
 		throw new AppError('conflict', `Something else is already at ${record.path}.`, { hint: 'Remove it first.' });
 	}
+	if (context.isSpread && !(await isThere(record.stored))) {
+		throw new AppError('unavailable', `The files of “${record.name}” aren’t on this server yet. Try again later.`);
+	}
 	await onDisk(moveFolder(record.stored, record.path));
 	await moveEdits(context, record.stored, record.path);
 	if (row) await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
@@ -89,10 +92,17 @@ export async function purgeFromTrash(context: InstallContext, id: string): Promi
 	await removeQuietly(places.editsOf(record.stored), context);
 }
 
+export async function hasExpired(context: InstallContext): Promise<boolean> {
+	return (await expired(context)).length > 0;
+}
+
+async function expired({ store, now }: InstallContext): Promise<TrashRecord[]> {
+	return (await store.skillTrash.list()).filter(({ removedAt }) => Date.parse(removedAt) + KEPT_MS <= now());
+}
+
 /** Logs what can’t be deleted now and tries it again next time: it must stop neither startup nor the list. */
 export async function purgeExpired(context: InstallContext): Promise<void> {
-	for (const { id, removedAt } of await context.store.skillTrash.list()) {
-		if (Date.parse(removedAt) + KEPT_MS > context.now()) continue;
+	for (const { id } of await expired(context)) {
 		await purgeFromTrash(context, id).catch((error: unknown) => {
 			context.log.error({ trashId: id, error: String(error) }, 'couldn’t permanently delete a removed skill');
 		});

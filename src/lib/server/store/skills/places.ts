@@ -11,7 +11,7 @@ export interface SkillPlaces {
 }
 
 /** Marks the label of a folder of skills: no label begins with it, and nothing that is kept in the data folder. */
-const LABEL = '~';
+export const LABEL = '~';
 
 /** `roots`: folders of skills with their labels. */
 export function createSkillPlaces(
