@@ -14,7 +14,7 @@ import { openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
-import { openBucket } from './file-storage/bucket.ts';
+import { openBucket, requireBucket } from './file-storage/bucket.ts';
 import { createStoredFolders, type StoredFolders } from './file-storage/stored-folders.ts';
 import { WORKSPACE_KINDS, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
@@ -153,6 +153,7 @@ async function createParts(
 	dataFolder: DataFolder,
 	{ log, telemetry }: { log: Log; telemetry: Telemetry }
 ): Promise<App> {
+	if (config.bucket) await requireBucket(config.bucket, log);
 	const { store, replica } = await openDatabase(config, log);
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const own = await openOwnFolder(config.dataDir, replica, log);

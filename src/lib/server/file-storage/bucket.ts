@@ -1,6 +1,7 @@
 /** A bucket on a server that speaks S3: puts, gets and deletes whole objects. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../log.ts';
 
 /** Where the bucket is. */
 export interface BucketSettings {
@@ -115,11 +116,12 @@ export function openBucket(
 		async *get(object, { sha256, bytes }, signal) {
 			const response = await again(signal, async () => {
 				const answer = await send('GET', object, { bytes, signal });
-				if (answer.status === 404) {
-					await answer.body?.cancel();
-					throw new BlobDamaged(`${object} isn't in the bucket`);
-				}
-				await refuse(answer, { keepsBody: true });
+				await refuse(answer, {
+					keepsBody: true,
+					onMissing() {
+						throw new BlobDamaged(`${object} isn't in the bucket`);
+					}
+				});
 				return answer;
 			});
 			const hash = createHash('sha256');
@@ -139,18 +141,53 @@ export function openBucket(
 		},
 		remove: (object, signal) =>
 			again(signal, async () => {
-				const response = await send('DELETE', object, { signal });
-				if (response.status === 404) await response.body?.cancel();
-				else await refuse(response);
+				await refuse(await send('DELETE', object, { signal }), { onMissing: () => undefined });
 			})
 	};
 }
+
+/**
+ * Puts, gets and deletes an object, before anything else is started. A server that can't be reached now is only logged.
+ *
+ * @throws {Error} saying what to do, if the server refuses that
+ */
+export async function requireBucket(settings: BucketSettings, log: Log): Promise<void> {
+	const bucket = openBucket(settings, { ...TIMES, answerMs: 5_000, againMs: [] });
+	const object = `start.${randomUUID()}`;
+	const content = { sha256: EMPTY, bytes: 0 };
+	const { signal } = new AbortController();
+	try {
+		await bucket.put(object, { ...content, async *read() {} }, signal);
+		await Array.fromAsync(bucket.get(object, content, signal));
+		await bucket.remove(object, signal);
+	} catch (error) {
+		const { message, cause } = error as BucketUnavailable;
+		const [, hint = null] = HINTS.find(([says]) => says.test(message)) ?? [];
+		if (hint === null && cause !== REFUSED) return log.error({ reason: message }, 'The file storage can’t be used yet');
+		const what = hint ?? 'Check the address, the key and its rights in S3_URL.';
+		throw new Error(`Files can’t be stored at ${settings.url} (${message}). ${what}`, { cause: error });
+	}
+}
+
+/** By what the server says, or TLS. */
+const HINTS: readonly [says: RegExp, hint: string][] = [
+	[/NoSuchBucket/, 'Create the bucket, or correct its name in S3_URL.'],
+	[/InvalidAccessKeyId|SignatureDoesNotMatch/, 'Check the key and the secret in S3_URL.'],
+	[/AccessDenied/, 'Check the key in S3_URL, and give it the rights to put, get and delete objects.'],
+	[/AuthorizationHeaderMalformed|IllegalLocation/, 'Set the bucket’s region in S3_URL: ?region=…'],
+	[/RequestTimeTooSkewed/, 'Set the clock of this machine.'],
+	[/CERT|UNABLE_TO_/, 'If the certificate is one of your own, start with NODE_EXTRA_CA_CERTS=/path/ca.pem.']
+];
 
 const EMPTY = createHash('sha256').digest('hex');
 /** As a cause: no use in trying again at once. */
 const REFUSED = Symbol('refused');
 
-async function refuse(response: Response, { keepsBody = false } = {}): Promise<void> {
+/** `onMissing`: the object isn't there, but its bucket is. */
+async function refuse(
+	response: Response,
+	{ keepsBody = false, onMissing }: { keepsBody?: boolean; onMissing?: () => void } = {}
+): Promise<void> {
 	if (response.ok) {
 		if (!keepsBody) await response.body?.cancel();
 		return;
@@ -158,6 +195,7 @@ async function refuse(response: Response, { keepsBody = false } = {}): Promise<v
 	// Nothing of what it says but its code, which is a word: `AccessDenied`.
 	const text = await response.text().catch(() => '');
 	const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
+	if (response.status === 404 && onMissing && code !== 'NoSuchBucket') return onMissing();
 	const says = code ? `${response.status} ${code}` : String(response.status);
 	const isFinal = response.status < 500 && response.status !== 429 && response.status !== 408;
 	throw new BucketUnavailable(`it answered ${says}`, { cause: isFinal ? REFUSED : undefined });
