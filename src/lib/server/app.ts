@@ -14,6 +14,7 @@ import { claimFolder, openDataFolder, openOwnFolder, type DataFolder } from './d
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
+import { requireBucket } from './file-storage/bucket.ts';
 import { openStorage } from './file-storage/open-storage.ts';
 import { storedChatTools, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
@@ -150,6 +151,7 @@ async function createParts(
 	dataFolder: DataFolder,
 	{ log, telemetry }: { log: Log; telemetry: Telemetry }
 ): Promise<App> {
+	if (config.bucket) await requireBucket(config.bucket, log);
 	const { store: stored, replica } = await openDatabase(config, log);
 	const skillPlaces = skillPlacesOf(config);
 	const store = withSkillPlaces(stored, config.dataDir, skillPlaces);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BucketServer, startBucketServer } from '../../../../tests/support/bucket-server.ts';
-import { BlobDamaged, BucketUnavailable, openBucket } from './bucket.ts';
+import { BlobDamaged, BucketUnavailable, openBucket, requireBucket } from './bucket.ts';
 
 const QUICK = { answerMs: 300, bytesPerSecond: 1024 * 1024, againMs: [1] };
 let server: BucketServer;
@@ -133,4 +133,43 @@ test('F5: an aborted transfer ends at once', async () => {
 	const put = bucket.put('one', contentOf('text'), stop.signal);
 	stop.abort(new Error('stopped'));
 	await expect(put).rejects.toThrow('stopped');
+});
+
+describe('at the start', () => {
+	const logged: string[] = [];
+	const log = {
+		info() {},
+		error: (facts: object, sentence: string) => void logged.push(sentence + JSON.stringify(facts))
+	};
+	const url = (path: string) => new URL(path, server.settings.url).href;
+
+	test('F5: a bucket that takes, gives and deletes a file is used, and left as it was', async () => {
+		await requireBucket(server.settings, log);
+		expect(server.requests.map((request) => request.split(' ')[0])).toEqual(['PUT', 'GET', 'DELETE']);
+		expect(server.objects.size).toBe(0);
+	});
+
+	test('F5: what is set wrong is said with what to do, and without the secret', async () => {
+		const secret = requireBucket({ ...server.settings, secretAccessKey: 'wrong-secret' }, log);
+		await expect(secret).rejects.toThrow(
+			/^Files can’t be stored at http.*\(it answered 403 SignatureDoesNotMatch\)\. Check the key and the secret in S3_URL\.$/
+		);
+		await expect(secret).rejects.not.toThrow('wrong-secret');
+		await expect(requireBucket({ ...server.settings, url: url('/nowhere') }, log)).rejects.toThrow(
+			'(it answered 404 NoSuchBucket). Create the bucket, or correct its name in S3_URL.'
+		);
+	});
+
+	test('F5: a server that is away only delays the start, and is logged', async () => {
+		server.fail('error');
+		logged.length = 0;
+		await requireBucket(server.settings, log);
+		expect(logged).toEqual(['The file storage can’t be used yet{"reason":"it answered 503 SlowDown"}']);
+	});
+
+	test('F5: files of a bucket that was deleted are away, not damaged, and none counts as deleted', async () => {
+		const bucket = openBucket({ ...server.settings, url: url('/nowhere') }, QUICK);
+		await expect(textOf(bucket.get('one', contentOf('text'), signal))).rejects.toThrow(BucketUnavailable);
+		await expect(bucket.remove('one', signal)).rejects.toThrow(BucketUnavailable);
+	});
 });

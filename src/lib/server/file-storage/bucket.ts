@@ -1,7 +1,8 @@
 /** A bucket on a server that speaks S3: puts, gets and deletes whole objects. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../../shared/errors.ts';
+import type { Log } from '../log.ts';
 
 /** Where the bucket is. */
 export interface BucketSettings {
@@ -146,6 +147,39 @@ export function openBucket(
 }
 
 const OBJECT = /^\w[\w.-]*$/;
+/**
+ * Puts, gets and deletes an object, before anything else is started. A server that can't be reached now is only logged.
+ *
+ * @throws {Error} saying what to do, if the server refuses that
+ */
+export async function requireBucket(settings: BucketSettings, log: Log): Promise<void> {
+	const bucket = openBucket(settings, { ...TIMES, answerMs: 5_000, againMs: [] });
+	const object = `start.${randomUUID()}`;
+	const content = { sha256: EMPTY, bytes: 0 };
+	const { signal } = new AbortController();
+	try {
+		await bucket.put(object, { ...content, async *read() {} }, signal);
+		await Array.fromAsync(bucket.get(object, content, signal));
+		await bucket.remove(object, signal);
+	} catch (error) {
+		const { message, cause } = error as BucketUnavailable;
+		const [, hint = null] = HINTS.find(([says]) => says.test(message)) ?? [];
+		if (hint === null && cause !== REFUSED) return log.error({ reason: message }, 'The file storage can’t be used yet');
+		const what = hint ?? 'Check the address, the key and its rights in S3_URL.';
+		throw new Error(`Files can’t be stored at ${settings.url} (${message}). ${what}`, { cause: error });
+	}
+}
+
+/** By what the server says, or TLS. */
+const HINTS: readonly [says: RegExp, hint: string][] = [
+	[/NoSuchBucket/, 'Create the bucket, or correct its name in S3_URL.'],
+	[/InvalidAccessKeyId|SignatureDoesNotMatch/, 'Check the key and the secret in S3_URL.'],
+	[/AccessDenied/, 'Check the key in S3_URL, and give it the rights to put, get and delete objects.'],
+	[/AuthorizationHeaderMalformed|IllegalLocation/, 'Set the bucket’s region in S3_URL: ?region=…'],
+	[/RequestTimeTooSkewed/, 'Set the clock of this machine.'],
+	[/CERT|UNABLE_TO_/, 'If the certificate is one of your own, start with NODE_EXTRA_CA_CERTS=/path/ca.pem.']
+];
+
 const EMPTY = createHash('sha256').digest('hex');
 /** As a cause: no use in trying again at once. */
 const REFUSED = Symbol('refused');

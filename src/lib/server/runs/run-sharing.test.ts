@@ -14,6 +14,7 @@ import type { Message, ToolPart } from '../../shared/message.ts';
 import { decide } from '../conversations/consent.ts';
 import { createLog } from '../log.ts';
 import { openReplica } from '../replica.ts';
+import { ConnectionLost, toStorageError } from '../store/errors.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
 import type { Store } from '../store/store.ts';
 
@@ -371,6 +372,25 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		expect(said.length).toBeGreaterThan(0);
 		expect(said.length).toBeLessThanOrEqual(2);
 		await client.end();
+	});
+
+	test('an answer for which the database was away for a moment goes on: it doesn’t fail', async () => {
+		let failures = 0;
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			messages: {
+				...store.messages,
+				async listForModel(...given) {
+					if (failures++ === 0) throw toStorageError(new ConnectionLost(new Error('gone'), { isUnwritten: false }));
+					return store.messages.listForModel(...given);
+				}
+			}
+		});
+		const [a, b] = await start([text('Here.')], {}, { wrapStore });
+		const { runId } = await a.ask('go');
+		await isOver(b, runId);
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'success', epoch: 2 });
+		expect(textOf(await b.answer(runId))).toBe('Here.');
 	});
 
 	test('RUN_TAKEOVER=interrupt: the answer ends with what was written', async () => {

@@ -23,6 +23,7 @@ import { endOrphan, foldStored, type GoesOn, INTERRUPTED } from './takeover.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
 import type { CustomInstructions } from '../turns/instructions.ts';
 import { runTurn, type TurnParts } from '../turns/turn.ts';
+import { isDatabaseAway } from '../store/errors.ts';
 
 export interface RunnerOptions extends TurnParts {
 	/** A run keeps the model it started with. */
@@ -399,7 +400,10 @@ export class Runner {
 				else if (event.type !== 'RUN_STARTED' || !hasBegun) await runLog.append(event);
 			}
 		} catch (error) {
-			this.#options.log.error({ runId, error: String(error) }, 'run failed');
+			const { log, replica } = this.#options;
+			// As when an event can't be written: a server goes on from what is stored, perhaps this one.
+			if (replica.isShared && isDatabaseAway(error)) runLog.onLost(new RunGone());
+			else log.error({ runId, error: String(error) }, 'run failed');
 			last = internalError('Something went wrong on the server. See its log for details.');
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;
