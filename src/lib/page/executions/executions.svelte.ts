@@ -57,6 +57,7 @@ export function factsOf(execution: SkillExecution, keyName?: string): [name: str
 		[
 			'Limits',
 			Object.entries(limits)
+				.filter(([, value]) => value > 0)
 				.map(([name, value]) => printLimit(name, value))
 				.join('\n')
 		],

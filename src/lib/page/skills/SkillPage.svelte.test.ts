@@ -343,5 +343,6 @@ describe('the parts of a skill', () => {
 		const example = { title: 'Show me', prompt: 'Show me', files: [] };
 		const { screen: other } = await setup(detailOf({ example }));
 		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
+		await expect.element(other.getByTestId('skill-example')).toHaveTextContent('Show me');
 	});
 });

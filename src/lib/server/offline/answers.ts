@@ -175,6 +175,7 @@ function reportFailure(call: FinishedCall): string {
 	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
 	const reason = message ?? (error === type ? '' : error);
 	const hasExited = / ended with exit code \d+\.$/.test(reason ?? '');
+	const button = buttonFor(type, message ?? '');
 	// The step above has the rest of it, and its exit code.
 	const said = hasExited ? (errors ?? output ?? '') : '';
 	const line = errorLine(said);
@@ -185,10 +186,11 @@ function reportFailure(call: FinishedCall): string {
 		line === null || isBlock ? `${what}.` : `${what}: ${inlineCode(line)}`,
 		line !== null && isBlock && fenced(said),
 		hasExited ? '' : reason,
-		!hasExited && output && renderOutput(output),
+		// What it printed before it lacked something is in the step.
+		!hasExited && button === null && output && renderOutput(output),
 		!hasExited && errors && fenced((isTrace(errors) ? errorLine(errors) : null) ?? lastLines(errors)),
 		reportFiles(result.files, ''),
-		`**What to do**: ${buttonFor(type, message ?? '') ?? asText(result.hint) ?? adviceAfter(type, said)}`
+		`**What to do**: ${button ?? asText(result.hint) ?? adviceAfter(type, said)}`
 	]
 		.filter(Boolean)
 		.join('\n\n');

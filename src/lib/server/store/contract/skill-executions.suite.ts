@@ -91,7 +91,7 @@ export function testSkillExecutions(bench: () => Bench): void {
 				['e2', 'ExecutionFailed']
 			] as const)
 				await skillExecutions.finish(id, end({ status: 'error', errorType }), at(10));
-			await skillExecutions.finish('e3', end({ status: 'error', errorType: undefined }), at(10));
+			await skillExecutions.finish('e3', end({ status: 'error' }), at(10));
 			expect(await ids({ status: 'denied' })).toEqual(['e0', 1]);
 			expect(await ids({ status: 'failed' })).toEqual(['e3 e2', 2]);
 			expect(await ids({ status: 'error' }, 1, 9)).toEqual(['e3 e2 e1 e0', 4]);
