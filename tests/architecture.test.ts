@@ -92,6 +92,18 @@ test('every file that AGENTS.md and docs/design name is where they say', () => {
 	expect(lost).toEqual([]);
 });
 
+test('a turn can be read in an afternoon: the files that the overview walks are at most 60, with 9,000 lines', () => {
+	const page = readFileSync(join(root, 'docs/design/overview.md'), 'utf8');
+	const [, walk = ''] = /### File by file\n([^#]*)/.exec(page) ?? [];
+	const rows = walk.split('\n').filter((line) => line.startsWith('| '));
+	const named = rows.flatMap((row) => [...row.matchAll(/`(?:src\/)?([^`]+)`/g)].map(([, name = '']) => name));
+	const texts = named.map((name) => files.get(name) ?? files.get(`lib/${name}`) ?? `there is no ${name}`);
+	expect(texts.filter((text) => text.startsWith('there is no'))).toEqual([]);
+	expect(named.length).toBeGreaterThan(30);
+	expect(named.length).toBeLessThanOrEqual(60);
+	expect(texts.join('').split('\n').length).toBeLessThanOrEqual(9_000);
+});
+
 describe('the rules', () => {
 	const imports = (specifier: string): string => `import { x } from '${specifier}';`;
 
