@@ -29,7 +29,7 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/server/install/installer.ts': 'stamps of installs, and of a trash that outlives the process',
 	'lib/server/skill-admin/skill-edits.ts': 'stamps of edits, which are joined over restarts',
 	'lib/server/install/sources/outbound.ts': 'other servers say a time of day from which they answer again',
-	'lib/server/models/responses/faults.ts': 'other servers say a time of day from which they answer again',
+	'lib/shared/errors.ts': 'other servers say a time of day from which they answer again',
 	'lib/server/protocols/responses/files.ts': 'uploads are kept until a stored time, over restarts',
 	'lib/server/protocols/responses/respond.ts': 'stamps, and how long stored responses are kept',
 	'lib/server/protocols/responses/responses-api.ts': 'a stamp',

@@ -7,7 +7,7 @@ import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import { conversationId, type ConversationStore, itemsOfConversation } from './conversation-items.ts';
-import { badParameter, type ApiError } from './errors.ts';
+import { badParameter, type ApiError, missing } from './errors.ts';
 import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
 import { forModel, inPlaceOf, insert, modelItems, type ReadItem, withoutOurs } from './items.ts';
@@ -398,10 +398,6 @@ async function readPicture(part: Part, param: string, context: InputContext): Pr
 function address(url: string, param: string): string {
 	if (url.length <= MAX_ADDRESS && /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
 	throw badParameter(param, `${param} must be a data URL or an http(s) address of at most ${MAX_ADDRESS} characters.`);
-}
-
-function missing(param: string): ApiError {
-	return badParameter(param, `Missing required parameter: '${param}'.`, 'missing_required_parameter');
 }
 
 /** @throws ApiError */
