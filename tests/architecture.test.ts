@@ -29,7 +29,7 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/server/install/installer.ts': 'stamps of installs, and of a trash that outlives the process',
 	'lib/server/skill-admin/skill-edits.ts': 'stamps of edits, which are joined over restarts',
 	'lib/server/install/sources/outbound.ts': 'other servers say a time of day from which they answer again',
-	'lib/server/models/responses/faults.ts': 'other servers say a time of day from which they answer again',
+	'lib/shared/errors.ts': 'other servers say a time of day from which they answer again',
 	'lib/server/protocols/responses/files.ts': 'uploads are kept until a stored time, over restarts',
 	'lib/server/protocols/responses/respond.ts': 'stamps, and how long stored responses are kept',
 	'lib/server/protocols/responses/responses-api.ts': 'a stamp',
@@ -93,6 +93,18 @@ test('every file that AGENTS.md and docs/design name is where they say', () => {
 		return missing.map((name) => `${page}: ${name}`);
 	});
 	expect(lost).toEqual([]);
+});
+
+test('a turn can be read in an afternoon: the files that the overview walks are at most 60, with 9,000 lines', () => {
+	const page = readFileSync(join(root, 'docs/design/overview.md'), 'utf8');
+	const [, walk = ''] = /### File by file\n([^#]*)/.exec(page) ?? [];
+	const rows = walk.split('\n').filter((line) => line.startsWith('| '));
+	const named = rows.flatMap((row) => [...row.matchAll(/`(?:src\/)?([^`]+)`/g)].map(([, name = '']) => name));
+	const texts = named.map((name) => files.get(name) ?? files.get(`lib/${name}`) ?? `there is no ${name}`);
+	expect(texts.filter((text) => text.startsWith('there is no'))).toEqual([]);
+	expect(named.length).toBeGreaterThan(30);
+	expect(named.length).toBeLessThanOrEqual(60);
+	expect(texts.join('').split('\n').length).toBeLessThanOrEqual(9_000);
 });
 
 describe('the rules', () => {

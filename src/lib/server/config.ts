@@ -1,7 +1,7 @@
 /** The settings of the server, from the variables of the environment. */
 import { homedir } from 'node:os';
 import nodePath, { join, resolve } from 'node:path';
-import { isLoopback } from '../shared/errors.ts';
+import { hostAndPort, isLoopback } from '../shared/errors.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
 import type { TelemetrySettings } from './telemetry/telemetry.ts';
 import { inPlainWords } from '../shared/plain-issues.ts';
@@ -268,14 +268,8 @@ function catalogOf(values: Variables): CatalogConfig {
 		catalogRequests: values.SKILLS_CATALOG_REQUESTS,
 		githubToken: values.GITHUB_TOKEN ?? null,
 		// The operator’s own addresses may be anywhere.
-		hosts: [...values.SKILLS_INSTALL_HOSTS, ...Object.values(urls).map(hostOf)]
+		hosts: [...values.SKILLS_INSTALL_HOSTS, ...Object.values(urls).map((url) => hostAndPort(new URL(url)))]
 	};
-}
-
-/** `host:port`, always with the port. */
-function hostOf(url: string): string {
-	const { hostname, port, protocol } = new URL(url);
-	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
 function executionOf(values: Variables, paths: nodePath.PlatformPath): ExecutionConfig {

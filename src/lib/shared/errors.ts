@@ -61,6 +61,22 @@ export function isLoopback(host: string): boolean {
 	return LOOPBACK.test(host.replace(/^\[(.*)\]$/, '$1'));
 }
 
+/** `host:port`, always with the port. */
+export function hostAndPort({ hostname, port, protocol }: URL): string {
+	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`.toLowerCase();
+}
+
+/** Milliseconds of a `Retry-After` (seconds or an HTTP date); undefined if invalid. */
+export function parseRetryAfterMs(value: unknown, now = Date.now()): number | undefined {
+	if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? Math.ceil(value * 1000) : undefined;
+	if (typeof value !== 'string') return undefined;
+	const text = value.trim();
+	if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+	// HTTP dates start with a weekday; `Date.parse` would read "-5" as a year.
+	const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+	return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
 /** The line of a script’s output that says what went wrong: the last of a Python trace, the one above Node’s. Null without any. */
 export function errorLine(output: string): string | null {
 	const lines = output.split(/[\r\n]+/).filter((line) => /\S/.test(line));

@@ -2,7 +2,15 @@
 import type { RunEvent } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { isNote } from './turn-note.ts';
-import type { Model, ModelErrorCode, ModelOptions, ModelRequest, ModelUsage, ResponseItem } from './model.ts';
+import {
+	type Model,
+	type ModelErrorCode,
+	type ModelOptions,
+	type ModelRequest,
+	type ModelUsage,
+	type ResponseItem,
+	userItem
+} from './model.ts';
 
 export interface ItemSize {
 	/** Estimate: characters of the JSON, divided by 4, and a fixed amount for each picture and page. */
@@ -271,10 +279,6 @@ export function summaryItem(summary: string): ResponseItem {
 
 export function isSummaryItem({ type, role, content }: ResponseItem): boolean {
 	return type === 'message' && role === 'user' && textOf(content).startsWith(SUMMARY_HEAD);
-}
-
-function userItem(text: string): ResponseItem {
-	return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
 
 /** Characters of a result, or of a call's arguments. */

@@ -3,7 +3,7 @@ import type { ApprovalDecision } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { isServerCall } from '../../shared/names.ts';
 import { type Message, messageText, type Part } from '../../shared/message.ts';
-import type { ResponseItem } from './model.ts';
+import { assistantItem, type ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
 import { withoutResult } from './compaction.ts';
 import { isNote, leftOutBy } from './turn-note.ts';
@@ -30,7 +30,7 @@ export const GO_ON: ResponseItem = {
 /** The whole conversation, for `modelId`. Leaves out other models' reasoning, whose signature servers reject, and what their servers' tools did. */
 export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
 	const whole = history.flatMap(({ message, items, model }) => {
-		if (message.role === 'user') return [userItem(message)];
+		if (message.role === 'user') return [questionItem(message)];
 		const stored = (items ?? []).filter(isItem);
 		const sent = hasOwn(stored) ? stored : [...stored, ...fromParts(message)];
 		// The model must know the text of a stopped answer, even if it isn't in any item.
@@ -102,7 +102,7 @@ export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 	);
 }
 
-function userItem(message: Message): ResponseItem {
+function questionItem(message: Message): ResponseItem {
 	const texts = [messageText(message)];
 	if (message.files.length > 0) texts.push(attachedFiles(message.files));
 	return { type: 'message', role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) };
@@ -135,10 +135,6 @@ function unrecordedText(message: Message, stored: readonly ResponseItem[]): Resp
 export function unrecorded(text: string, items: readonly ResponseItem[]): ResponseItem[] {
 	if (text === '' || JSON.stringify(items.at(-1) ?? '').includes(JSON.stringify(text).slice(1, -1))) return [];
 	return [assistantItem(text)];
-}
-
-function assistantItem(text: string): ResponseItem {
-	return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
 }
 
 function isItem(value: unknown): value is ResponseItem {

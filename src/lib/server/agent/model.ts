@@ -147,6 +147,52 @@ export interface Model {
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
+/** A message of the user with one text. */
+export function userItem(text: string): ResponseItem {
+	return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+export function assistantItem(text: string): ResponseItem {
+	return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
+}
+
+export interface TextAnswer {
+	/** As far as it came. */
+	text: string;
+	usage: ModelUsage | null;
+	/** Null if the answer is complete. */
+	error: ModelError | null;
+	/** Ended at the maximum length. */
+	isCut: boolean;
+	/** Id of the model that answered. */
+	answeredBy: string;
+}
+
+/**
+ * Asks for a text alone, without tools: for a title, a verdict and the like. Keeps `most` characters. `onText` gets the
+ * number of characters so far, and may throw to end it.
+ */
+export async function askForText(
+	model: Model,
+	{ sessionId = '', ...request }: Pick<ModelRequest, 'instructions' | 'input' | 'options'> & { sessionId?: string },
+	{ signal, most = Infinity, onText }: { signal: AbortSignal; most?: number; onText?: (characters: number) => void }
+): Promise<TextAnswer> {
+	const answer: TextAnswer = { text: '', usage: null, error: null, isCut: false, answeredBy: model.id };
+	const asked = { ...request, tools: [], toolChoice: 'none' as const, textOnly: true, sessionId };
+	for await (const event of model.stream(asked, signal)) {
+		if (event.type === 'text.delta' && answer.text.length < most) {
+			answer.text += event.delta;
+			onText?.(answer.text.length);
+		}
+		if (event.type === 'failed') answer.error = event.error;
+		if (event.type !== 'completed') continue;
+		answer.usage = event.usage;
+		answer.isCut = event.incompleteReason !== null;
+		answer.answeredBy = event.answeredBy ?? model.id;
+	}
+	return answer;
+}
+
 /** Provides models to runs. The settings can change between two runs. */
 export interface ModelSource {
 	/** The model with this id (default: from the settings) on the current server, or Demo mode. `routing` adds to that of the settings. */

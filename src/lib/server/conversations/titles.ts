@@ -2,7 +2,7 @@
 import { plainLine } from '../../shared/characters.ts';
 import { messageText } from '../../shared/message.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
-import type { Model, ModelSource, ModelUsage } from '../agent/model.ts';
+import { askForText, type ModelSource, userItem } from '../agent/model.ts';
 import { startTimeLimit } from '../agent/time-limit.ts';
 import type { Log } from '../log.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
@@ -46,8 +46,13 @@ export function createTitles({ store, runner, models, changes, isEnabled, log }:
 		const model = models.modelFor({ id: chosen, routing });
 		if (model.id === BUILT_IN_MODEL) return;
 		const chat = `User:\n${messageText(question).slice(0, LONGEST)}\n\nAssistant:\n${messageText(answer).slice(0, LONGEST)}`;
-		const { text, used } = await askFor(model, { chat, signal: closing.signal });
-		await store.conversations.retitle(id, { from: first, ...readNames(text), used });
+		const input = [userItem(`${chat}\n\n---\n\nName this chat.`)];
+		const request = { instructions: INSTRUCTIONS, input, options: { max_output_tokens: MAX_OUTPUT_TOKENS } };
+		const time = startTimeLimit(TIMEOUT_MS, closing.signal);
+		const { text, error, usage } = await askForText(model, request, { signal: time.signal, most: LONGEST });
+		time.clear();
+		if (error) throw new Error(error.message);
+		await store.conversations.retitle(id, { from: first, ...readNames(text), used: usage });
 		changes.announce(id);
 	};
 
@@ -65,36 +70,6 @@ export function createTitles({ store, runner, models, changes, isEnabled, log }:
 			await Promise.all(open);
 		}
 	};
-}
-
-async function askFor(
-	model: Model,
-	{ chat, signal }: { chat: string; signal: AbortSignal }
-): Promise<{ text: string; used: ModelUsage | null }> {
-	const time = startTimeLimit(TIMEOUT_MS, signal);
-	const request = {
-		instructions: INSTRUCTIONS,
-		input: [
-			{ type: 'message', role: 'user', content: [{ type: 'input_text', text: `${chat}\n\n---\n\nName this chat.` }] }
-		],
-		tools: [],
-		toolChoice: 'none' as const,
-		textOnly: true,
-		sessionId: '',
-		options: { max_output_tokens: MAX_OUTPUT_TOKENS }
-	};
-	let text = '';
-	let used: ModelUsage | null = null;
-	try {
-		for await (const event of model.stream(request, time.signal)) {
-			if (event.type === 'text.delta' && text.length < LONGEST) text += event.delta;
-			else if (event.type === 'completed') used = event.usage;
-			else if (event.type === 'failed') throw new Error(event.error.message);
-		}
-	} finally {
-		time.clear();
-	}
-	return { text, used };
 }
 
 /**

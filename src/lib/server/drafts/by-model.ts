@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { type Message, messageText } from '../../shared/message.ts';
 import { between, parseJson } from '../../shared/json.ts';
-import type { Model, ModelError } from '../agent/model.ts';
+import { askForText, type Model, userItem } from '../agent/model.ts';
 import { skillFiles } from '../skills/make/templates.ts';
 import { lineOf } from '../skills/read/fields.ts';
 import { SkillError } from '../skills/types.ts';
@@ -139,7 +139,6 @@ async function ask(
 	{ instructions, material }: Pick<ModelTask, 'instructions' | 'material'>,
 	{ signal, onProgress }: { signal: AbortSignal; onProgress: (characters: number) => void }
 ): Promise<string> {
-	const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: material }] }];
 	const format = {
 		type: 'json_schema',
 		name: 'skill',
@@ -154,17 +153,14 @@ async function ask(
 			'text' in options
 				? ''
 				: `\n\nAnswer with one JSON object only, of this schema:\n${JSON.stringify(format.schema)}`;
-		const request = { instructions: instructions + how, input, tools: [], toolChoice: 'none' as const };
-		let said = '';
-		let failure: ModelError | null = null;
-		for await (const event of model.stream({ ...request, textOnly: true, sessionId: '', options }, signal)) {
-			if (event.type === 'text.delta') {
-				said += event.delta;
-				if (said.length > MAX_REPLY) throw new Error('The model’s reply is too long for a skill.');
-				onProgress(said.length);
+		const request = { instructions: instructions + how, input: [userItem(material)], options };
+		const { text: said, error: failure } = await askForText(model, request, {
+			signal,
+			onText(characters) {
+				if (characters > MAX_REPLY) throw new Error('The model’s reply is too long for a skill.');
+				onProgress(characters);
 			}
-			if (event.type === 'failed') failure = event.error;
-		}
+		});
 		signal.throwIfAborted();
 		if (!failure) return said;
 		// Not every server knows structured output.

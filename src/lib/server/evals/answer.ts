@@ -6,7 +6,7 @@ import type { ReasoningEffort } from '../../shared/names.ts';
 import type { EvalAnswer, EvalSide } from '../../shared/try-out.ts';
 import { type AgentLimits, runAgent } from '../agent/loop.ts';
 import type { AgentObserver } from '../agent/observer.ts';
-import type { Model } from '../agent/model.ts';
+import { type Model, userItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { removeFolder } from '../foreign-folders.ts';
@@ -178,10 +178,7 @@ async function* eventsOf(
 		model,
 		effort,
 		instructions: instructionsOf(catalog, { always: told?.always }),
-		input: [
-			{ type: 'message', role: 'user', content: [{ type: 'input_text', text: asked.prompt }] },
-			...(note ? [note] : [])
-		],
+		input: [userItem(asked.prompt), ...(note ? [note] : [])],
 		held: [],
 		toolbox: createSkillToolbox({ session, callerTools: [], cwd, caller, approvals: library ? asksForAll : approvals }),
 		threadId: sessionId,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { between, isObject, parseJson } from '../../shared/json.ts';
 import type { AgentLimits } from '../agent/loop.ts';
-import type { Model } from '../agent/model.ts';
+import { askForText, type Model, userItem } from '../agent/model.ts';
 import { startTimeLimit } from '../agent/time-limit.ts';
 import type { EvalCase } from './evals-file.ts';
 import type { Observed, Verdict } from './verdicts.ts';
@@ -45,11 +45,14 @@ export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLi
 				return untold('Demo mode can’t judge this. Add an API key in the settings, or set OPENROUTER_API_KEY.');
 			const maxMs = Math.min(maxDurationMs, MAX_JUDGE_MS);
 			const time = startTimeLimit(maxMs, signal);
-			const { said, problem, costUsd } = await ask(model, questionOf(texts, of), time.signal);
+			const request = { instructions: INSTRUCTIONS, input: [userItem(questionOf(texts, of))], sessionId: 'judge' };
+			const { text, error, usage } = await askForText(model, request, { signal: time.signal, most: MAX_REPLY });
 			time.clear();
+			const costUsd = usage?.cost ?? null;
+			const problem = text.length >= MAX_REPLY ? 'its reply was far too long.' : (error?.message ?? null);
 			if (problem !== null && time.isOver) return untold(`Judging took longer than ${maxMs / 1000} s.`, costUsd);
 			if (problem !== null) return untold(`Couldn’t judge this: ${problem}`, costUsd);
-			const told = readVerdicts(said);
+			const told = readVerdicts(text);
 			if (told.length === 0) return untold('The judge didn’t answer with the JSON it was asked for.', costUsd);
 			const verdicts = texts.map((text, index): Verdict => {
 				return { text, ...(told[index] ?? { isMet: null, reason: 'The judge didn’t say.' }) };
@@ -68,25 +71,6 @@ function questionOf(texts: readonly string[], { asked, seen, calls }: Parameters
 		files: seen.files.slice(0, 100),
 		expectations: texts.map((text, index) => ({ number: index + 1, text }))
 	});
-}
-
-async function ask(
-	model: Model,
-	question: string,
-	signal: AbortSignal
-): Promise<{ said: string; problem: string | null; costUsd: number | null }> {
-	const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: question }] }];
-	const choice = { tools: [], toolChoice: 'none' as const, textOnly: true };
-	const request = { instructions: INSTRUCTIONS, input, ...choice, sessionId: 'judge' };
-	let said = '';
-	let costUsd: number | null = null;
-	for await (const event of model.stream(request, signal)) {
-		if (event.type === 'text.delta') said += event.delta;
-		if (said.length > MAX_REPLY) return { said: '', problem: 'its reply was far too long.', costUsd };
-		if (event.type === 'completed') costUsd = event.usage?.cost ?? null;
-		if (event.type === 'failed') return { said, problem: event.error.message, costUsd };
-	}
-	return { said, problem: null, costUsd };
 }
 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);

@@ -4,12 +4,9 @@ import { AppError } from '../../shared/errors.ts';
 import type { RunEvent, TokenUsage } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import type { Question } from '../../shared/message-schema.ts';
-import { plainLine } from '../../shared/characters.ts';
-import { findPreset, MOST_COMPARED, presetOfModel } from '../../shared/models.ts';
-import type { ReasoningEffort, WebTool } from '../../shared/names.ts';
-import type { Settings } from '../../shared/settings.ts';
+import { MOST_COMPARED } from '../../shared/models.ts';
 import type { AgentLimits } from '../agent/loop.ts';
-import type { Model, ModelSource } from '../agent/model.ts';
+import type { Model } from '../agent/model.ts';
 import type { Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
@@ -18,20 +15,16 @@ import type { ConversationChanges } from './conversation-changes.ts';
 import { EventWriter, RunGone } from './event-writer.ts';
 import { EVENT_PAGE } from './event-window.ts';
 import { RunLog, type LiveAnswer } from './run-log.ts';
+import { type ResponderParts, responderFor, withPreset } from './responder.ts';
 import { type ActiveRun, RunSharing } from './run-sharing.ts';
 import { endOrphan, foldStored, type GoesOn, INTERRUPTED } from './takeover.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
-import type { CustomInstructions } from '../turns/instructions.ts';
-import { runTurn, type TurnParts } from '../turns/turn.ts';
 import { isDatabaseAway } from '../store/errors.ts';
+import { type Responder, runTurn, type TurnParts } from '../turns/turn.ts';
 
-export interface RunnerOptions extends TurnParts {
-	/** A run keeps the model it started with. */
-	models: ModelSource;
+export interface RunnerOptions extends TurnParts, ResponderParts {
 	/** Current limits, for a new run. */
 	limits(): AgentLimits;
-	/** For all chats; none by default. */
-	chats?(): Pick<Settings, 'instructions' | 'web' | 'presets'>;
 	changes: ConversationChanges;
 	log: Log;
 	replica: Replica;
@@ -39,14 +32,6 @@ export interface RunnerOptions extends TurnParts {
 	takeover?: 'go-on' | 'interrupt';
 	/** Counts what becomes of leases. */
 	leases?(what: 'renewed' | 'lost' | 'taken', count: number): void;
-}
-
-interface Responder {
-	model: Model;
-	effort: ReasoningEffort | null;
-	custom: CustomInstructions;
-	web: readonly WebTool[];
-	approval: 'ask' | undefined;
 }
 
 type EndListener = (conversationId: string, last: RunEvent) => Promise<void>;
@@ -57,8 +42,8 @@ export const UNTITLED = 'New chat';
 export class Runner {
 	#options: RunnerOptions;
 	#writer: EventWriter;
-	/** With other servers; null alone. */
-	#sharing: RunSharing | null;
+	/** The runs of other servers; there are none for one that is alone. */
+	#elsewhere: Elsewhere;
 	#active = new Map<string, ActiveRun>();
 	/** Runs being stored, before they are active. */
 	#starting = new Map<string, Promise<void>>();
@@ -72,9 +57,9 @@ export class Runner {
 		this.#writer = new EventWriter(store.runs, replica.isShared ? tell : null);
 		const goOn = (run: RunRecord, how: GoesOn) => this.#goOn(run, how);
 		const isInterrupting = takeover === 'interrupt';
-		this.#sharing = replica.isShared
+		this.#elsewhere = replica.isShared
 			? new RunSharing({ ...options, active: this.#active, isInterrupting, goOn })
-			: null;
+			: alone(options);
 	}
 
 	/**
@@ -109,8 +94,8 @@ export class Runner {
 		if (active) return active.log.follow(after, signal);
 		const run = await this.#options.store.runs.get(runId);
 		if (!run) return null;
-		if (run.state === 'running' && this.#sharing) return this.#sharing.follow(run, { after, epoch }, signal);
-		return this.#replay(runId, after, signal);
+		const live = run.state === 'running' ? this.#elsewhere.follow(run, { after, epoch }, signal) : null;
+		return live ?? this.#replay(runId, after, signal);
 	}
 
 	/**
@@ -124,7 +109,7 @@ export class Runner {
 		if (epoch < current) return seq <= (await this.#options.store.runs.lastSeqIn(run.id, epoch)) ? seq : 0;
 		if (live) return seq <= live.seq ? seq : 0;
 		// Its owner may be ahead of the database. Nobody goes on after the end of a run.
-		if (run.state === 'running' && this.#sharing) return seq;
+		if (run.state === 'running' && this.#options.replica.isShared) return seq;
 		return seq <= run.lastSeq - 1 ? seq : 0;
 	}
 
@@ -137,9 +122,7 @@ export class Runner {
 	async current(message: Message): Promise<Message> {
 		if (message.runId === null) return message;
 		const live = this.live(message.runId);
-		if (live || !this.#sharing || message.status !== 'running') {
-			return live?.message.id === message.id ? live.message : message;
-		}
+		if (live || message.status !== 'running') return live?.message.id === message.id ? live.message : message;
 		const run = await this.get(message.runId);
 		const folded = run?.state === 'running' ? await foldStored(this.#options.store, run) : null;
 		return folded?.message.id === message.id ? folded.message : message;
@@ -154,7 +137,7 @@ export class Runner {
 		// Wait for a run that is just being stored.
 		await this.#starting.get(runId)?.catch(() => undefined);
 		const active = this.#active.get(runId);
-		if (!active) return (await this.#sharing?.stop(runId)) ?? false;
+		if (!active) return this.#elsewhere.stop(runId);
 		active.controller.abort(new Error('stopped by the user'));
 		await active.task;
 		return true;
@@ -165,22 +148,22 @@ export class Runner {
 		for (const active of this.#active.values()) {
 			if (active.conversationId === conversationId) active.isAskedToYield = true;
 		}
-		await this.#sharing?.askToYield(conversationId);
+		await this.#elsewhere.askToYield(conversationId);
 	}
 
 	/** The question that a tool of another server's run asks; null if none with this id is open there. */
-	async questionElsewhere(conversationId: string, id: string): Promise<Question | null> {
-		return (await this.#sharing?.question(conversationId, id)) ?? null;
+	questionElsewhere(conversationId: string, id: string): Promise<Question | null> {
+		return this.#elsewhere.question(conversationId, id);
 	}
 
 	/** Hands an answer to a tool's question to another server that runs the tool. False if there is none. */
-	async replyElsewhere(conversationId: string, id: string, reply: unknown): Promise<boolean> {
-		return (await this.#sharing?.reply(conversationId, id, reply)) ?? false;
+	replyElsewhere(conversationId: string, id: string, reply: unknown): Promise<boolean> {
+		return this.#elsewhere.reply(conversationId, id, reply);
 	}
 
 	/** Called with answers that came to another server. */
 	onReply(listener: (conversationId: string, id: string, reply: unknown) => void): void {
-		this.#sharing?.onReply(listener);
+		this.#elsewhere.onReply(listener);
 	}
 
 	/** Calls the listener with the terminal event of each run, once another may start. Not during shutdown. */
@@ -193,12 +176,7 @@ export class Runner {
 	 * the runs of this one, and goes on with those whose server has stopped.
 	 */
 	async recover(): Promise<void> {
-		const { store, log, replica } = this.#options;
-		if (this.#sharing) return this.#sharing.start();
-		for (const run of await store.runs.listRunning(replica.id)) {
-			await endOrphan(store, run);
-			log.info({ runId: run.id }, 'run was interrupted by the last stop');
-		}
+		await this.#elsewhere.start();
 	}
 
 	/**
@@ -206,23 +184,23 @@ export class Runner {
 	 */
 	async close(graceMs = 0): Promise<void> {
 		this.#isClosing = true;
-		this.#sharing?.stopClaiming();
+		this.#elsewhere.stopClaiming();
 		await Promise.allSettled(this.#starting.values());
 		const tasks = Promise.all([...this.#active.values()].map(({ task }) => task));
 		const interrupt = async (): Promise<void> => {
 			const rest = [...this.#active.values()];
-			if (this.#sharing) await Promise.all(rest.map(({ log }) => log.handOver()));
+			if (this.#options.replica.isShared) await Promise.all(rest.map(({ log }) => log.handOver()));
 			for (const { controller } of rest) controller.abort(new Error('the server is stopping'));
 		};
 		const timer = setTimeout(() => void interrupt(), graceMs);
 		await tasks;
 		clearTimeout(timer);
-		await this.#sharing?.close();
+		await this.#elsewhere.close();
 	}
 
 	async #start(asked: RunRequest): Promise<void> {
-		const request = await this.#withPreset(asked);
-		const responder = await this.#responderFor(request);
+		const request = await withPreset(this.#options, asked);
+		const responder = await responderFor(this.#options, request);
 		const started = await this.#store(request, responder.model);
 		switch (started.outcome) {
 			case 'duplicate_message':
@@ -239,48 +217,6 @@ export class Runner {
 				);
 				this.#options.changes.announce(request.conversationId);
 		}
-	}
-
-	/**
-	 * A preset that is named as the model gives the chat what it has, once: named again, or changed or removed since, it
-	 * changes nothing there. @throws AppError not_found
-	 */
-	async #withPreset(request: RunRequest): Promise<RunRequest> {
-		const { choice = {}, pins = [], conversationId } = request;
-		const id = presetOfModel(choice.model);
-		if (id === null) return request;
-		const { model: _named, ...said } = choice;
-		if ((await this.#options.store.runs.choiceOf(conversationId)).preset === id) return { ...request, choice: said };
-		const preset = findPreset(this.#options.chats?.().presets ?? {}, id);
-		if (!preset) throw new AppError('not_found', `There’s no preset “${plainLine(id).slice(0, 100)}”.`);
-		const { model, effort, instructions, skills, web, routing, approval } = preset;
-		const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
-		return {
-			...request,
-			choice: { effort, instructions, web, routing, approval, ...given, model, preset: id },
-			pins: [...new Set([...skills, ...pins])]
-		};
-	}
-
-	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. `begunWith`: the model of a run that goes on. */
-	async #responderFor(request: RunRequest, begunWith?: string): Promise<Responder> {
-		const { store, models, chats } = this.#options;
-		const { conversationId, apiKeyId, choice = {}, compare } = request;
-		const beside = 'messageId' in request ? await store.messages.compared(conversationId) : [];
-		const own = 'messageId' in request ? beside.find(({ id }) => id === request.messageId)?.model : compare?.model;
-		const kept = await store.runs.choiceOf(conversationId);
-		// null resets to the settings.
-		const { model: id = kept.model, effort = kept.effort, instructions = kept.instructions } = choice;
-		// A program with a key isn't told what the owner has written about themselves, and spends nothing it didn't ask for.
-		const all = apiKeyId === undefined ? chats?.() : undefined;
-		const { web = kept.web, routing = kept.routing, approval = kept.approval } = choice;
-		return {
-			model: models.modelFor({ id: begunWith ?? (own || id), routing }),
-			effort: effort ?? models.effort(),
-			custom: { allChats: all?.instructions ?? '', thisChat: instructions ?? '' },
-			web: web ?? all?.web ?? [],
-			approval: approval ?? undefined
-		};
 	}
 
 	async #store(request: RunRequest, model: Model): Promise<RunStartResult> {
@@ -319,7 +255,7 @@ export class Runner {
 	async #goOn(run: RunRecord, { answer, before, request }: GoesOn): Promise<void> {
 		const begun = { run, answer, usedBefore: before.usage };
 		if (request) {
-			const responder = await this.#responderFor(request, run.model);
+			const responder = await responderFor(this.#options, request, run.model);
 			this.#launch(begun, (active) => this.#execute(request, responder, answer, active));
 		} else this.#launch(begun, ({ log }) => this.#finish(log));
 		this.#options.changes.announce(run.conversationId);
@@ -420,6 +356,36 @@ export class Runner {
 			cursor = last.seq;
 		}
 	}
+}
+
+/** What `RunSharing` is for several servers. */
+type Elsewhere = Pick<
+	RunSharing,
+	'stop' | 'askToYield' | 'question' | 'reply' | 'onReply' | 'stopClaiming' | 'close'
+> & {
+	start(): void | Promise<void>;
+	follow(...run: Parameters<RunSharing['follow']>): AsyncGenerator<StoredEvent[]> | null;
+};
+
+/** For a server that has its database for itself: what is left is of its own last start. */
+function alone({ store, log, replica }: Pick<RunnerOptions, 'store' | 'log' | 'replica'>): Elsewhere {
+	const nothing = async () => undefined;
+	return {
+		async start() {
+			for (const run of await store.runs.listRunning(replica.id)) {
+				await endOrphan(store, run);
+				log.info({ runId: run.id }, 'run was interrupted by the last stop');
+			}
+		},
+		follow: () => null,
+		stop: async () => false,
+		askToYield: nothing,
+		question: async () => null,
+		reply: async () => false,
+		onReply: () => undefined,
+		stopClaiming: () => undefined,
+		close: nothing
+	};
 }
 
 function internalError(message: string): RunEvent {

@@ -1,5 +1,5 @@
 /** Answers what an MCP server asks the chat's model, without tools and without the chat (E36). */
-import type { Model, ModelUsage } from '../agent/model.ts';
+import { askForText, assistantItem, type Model, type ModelUsage, userItem } from '../agent/model.ts';
 
 export interface SampleRequest {
 	/** The system prompt; '' for none. */
@@ -27,30 +27,10 @@ export async function sampleFrom(
 	{ instructions, messages, maxTokens }: SampleRequest,
 	{ signal, spend }: { signal: AbortSignal; spend: (usage: ModelUsage | null) => void }
 ): Promise<Sample> {
-	const input = messages.map(({ role, text }) => {
-		const type = role === 'user' ? 'input_text' : 'output_text';
-		return { type: 'message', role, content: [{ type, text }] };
-	});
-	const options = { max_output_tokens: maxTokens };
-	const request = {
-		instructions,
-		input,
-		tools: [],
-		toolChoice: 'none' as const,
-		textOnly: true,
-		sessionId: '',
-		options
-	};
-	let text = '';
-	let isCut = false;
-	let answeredBy = model.id;
-	for await (const event of model.stream(request, signal)) {
-		if (event.type === 'text.delta') text += event.delta;
-		if (event.type === 'failed') throw new Error(event.error.message);
-		if (event.type !== 'completed') continue;
-		spend(event.usage);
-		isCut = event.incompleteReason !== null;
-		answeredBy = event.answeredBy ?? model.id;
-	}
+	const input = messages.map(({ role, text }) => (role === 'user' ? userItem(text) : assistantItem(text)));
+	const request = { instructions, input, options: { max_output_tokens: maxTokens } };
+	const { text, error, usage, answeredBy, isCut } = await askForText(model, request, { signal });
+	if (error) throw new Error(error.message);
+	spend(usage);
 	return { text, model: answeredBy, isCut };
 }

@@ -25,13 +25,8 @@ export interface TurnParts extends TurnSetupParts {
 	questions: Questions;
 }
 
-export interface Turn {
-	request: RunRequest;
-	/** The answer before the run's first event. */
-	answer: Message;
-	/** Counts the servers that have written this run. */
-	epoch: number;
-	/** Used for the whole turn, even if the settings change. */
+/** Used for the whole turn, even if the settings change. */
+export interface Responder {
 	model: Model;
 	/** Reasoning effort; null: the model's default. */
 	effort: ReasoningEffort | null;
@@ -40,6 +35,14 @@ export interface Turn {
 	web: readonly WebTool[];
 	/** `ask`: every script needs approval. */
 	approval: 'ask' | undefined;
+}
+
+export interface Turn extends Responder {
+	request: RunRequest;
+	/** The answer before the run's first event. */
+	answer: Message;
+	/** Counts the servers that have written this run. */
+	epoch: number;
 	limits: AgentLimits;
 	signal: AbortSignal;
 	isAskedToYield(): boolean;

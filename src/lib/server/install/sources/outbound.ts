@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import type { z } from 'zod';
-import { AppError } from '../../../shared/errors.ts';
+import { AppError, hostAndPort, parseRetryAfterMs } from '../../../shared/errors.ts';
 import { NetworkError } from '../../network/addresses.ts';
 import { createSafeFetch, type SafeResponse } from '../../network/safe-fetch.ts';
 import { parseJson } from '../../../shared/json.ts';
@@ -55,7 +55,7 @@ export function createOutbound({ hosts, resolve }: OutboundOptions): Outbound {
 	async function once(url: URL, request: OutboundRequest): Promise<SafeResponse> {
 		const { bearer, headers, service, signal, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = request;
 		const isOwn = bearer?.token && url.origin === new URL(bearer.baseUrl).origin;
-		const fetch = named.has(hostOf(url)) ? namedFetch : publicFetch;
+		const fetch = named.has(hostAndPort(url)) ? namedFetch : publicFetch;
 		try {
 			return await fetch(url.href, {
 				headers: {
@@ -107,11 +107,6 @@ export async function fetchJson<Shape extends z.ZodType>(
 			: 'Try again later. If it keeps failing, its API may have changed.',
 		cause: parsed.error
 	});
-}
-
-/** `host:port`, always with the port. */
-function hostOf({ hostname, port, protocol }: URL): string {
-	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`.toLowerCase();
 }
 
 function parseUrl(text: string): URL {
@@ -189,11 +184,8 @@ function rateLimit({ headers }: Answer, service: string): AppError {
 
 /** `retry-after` in seconds or as a date, else `x-ratelimit-reset` in seconds since 1970. */
 function resetOf(headers: Answer['headers']): Date | null {
-	const after = headers['retry-after'];
-	const reset = Number(headers['x-ratelimit-reset']);
-	const seconds = Number(after);
-	const time =
-		after === undefined ? reset * 1000 : Number.isFinite(seconds) ? Date.now() + seconds * 1000 : Date.parse(after);
+	const afterMs = parseRetryAfterMs(headers['retry-after']);
+	const time = afterMs === undefined ? Number(headers['x-ratelimit-reset']) * 1000 : Date.now() + afterMs;
 	// Invalid, or out of the range of dates.
 	return Number.isFinite(time) && time > 0 && time < 8.64e15 ? new Date(time) : null;
 }

@@ -1,4 +1,5 @@
 /** Converts failures of a model server to messages for people: what happened, what to do, and when to try again. */
+import { parseRetryAfterMs } from '../../../shared/errors.ts';
 import { plainLine } from '../../../shared/characters.ts';
 import { UNREACHABLE } from '../../../shared/errors.ts';
 import type { ModelError, ModelErrorCode } from '../../agent/model.ts';
@@ -378,17 +379,6 @@ export const MAX_RETRY_DELAY_MS = 30_000;
 export function backoffDelayMs(attempt: number, baseMs: number, random: () => number = Math.random): number {
 	const full = Math.min(MAX_RETRY_DELAY_MS, baseMs * 2 ** (attempt - 1));
 	return Math.round(full * (0.5 + random() / 2));
-}
-
-/** Parses a `Retry-After` value (seconds or an HTTP date); undefined if invalid. */
-export function parseRetryAfterMs(value: unknown, now = Date.now()): number | undefined {
-	if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? Math.ceil(value * 1000) : undefined;
-	if (typeof value !== 'string') return undefined;
-	const text = value.trim();
-	if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-	// HTTP dates start with a weekday; `Date.parse` would read "-5" as a year.
-	const date = /^[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-	return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 /** True after the delay; false at once if the signal aborts. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { backoffDelayMs, MAX_RETRY_DELAY_MS, parseRetryAfterMs, wait } from './faults.ts';
+import { parseRetryAfterMs } from '../../../shared/errors.ts';
+import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './faults.ts';
 
 describe('back-off', () => {
 	test('doubles, with jitter between half and all of it, up to the cap', () => {

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse, Task, TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
-import { AppError } from '../../../shared/errors.ts';
+import { parseJson } from '../../../shared/json.ts';
+import { AppError, hostAndPort } from '../../../shared/errors.ts';
 import { API_SCOPES } from '../../../shared/names.ts';
 import type { Log } from '../../log.ts';
 import { createAddressGuard, NetworkError } from '../../network/addresses.ts';
@@ -92,7 +93,7 @@ export function createPushes(parts: PushParts): Pushes {
 	const publicFetch = createSafeFetch();
 	const trustedFetch = createSafeFetch({ isAllowed: () => true });
 	const guard = createAddressGuard();
-	const isTrusted = (url: URL) => parts.pushHosts.includes(hostOf(url));
+	const isTrusted = (url: URL) => parts.pushHosts.includes(hostAndPort(url));
 
 	const seal = (push: Omit<TaskPush, 'sealed'>, secret: Secret): TaskPush => ({
 		...push,
@@ -100,9 +101,9 @@ export function createPushes(parts: PushParts): Pushes {
 	});
 	/** null if it was written with another key, or damaged. */
 	const open = (push: TaskPush): Secret | null => {
-		const sealed = jsonOf(push.sealed) as ReturnType<typeof encryptText> | null;
+		const sealed = parseJson(push.sealed) as ReturnType<typeof encryptText> | null;
 		const text = sealed && decryptText(parts.pushKey, labelOf(push), sealed);
-		return text === null ? null : (stored.safeParse(jsonOf(text)).data ?? null);
+		return text === null ? null : (stored.safeParse(parseJson(text)).data ?? null);
 	};
 	const find = async ({ contextId, answer }: TaskSource): Promise<TaskPush[]> =>
 		store.tasks.pushes(contextId, answer.id);
@@ -140,7 +141,10 @@ export function createPushes(parts: PushParts): Pushes {
 				if (outcome === 'never' || delayMs === null) break;
 				await delay(delayMs, undefined, { signal: closing.signal, ref: false });
 			}
-			log.info({ host: hostOf(new URL(secret.url)), taskId: push.taskId }, 'A push notification couldn’t be delivered');
+			log.info(
+				{ host: hostAndPort(new URL(secret.url)), taskId: push.taskId },
+				'A push notification couldn’t be delivered'
+			);
 		} catch (error) {
 			if (!closing.signal.aborted) log.error({ error: String(error) }, 'A push notification failed');
 		}
@@ -300,15 +304,6 @@ export function createPushes(parts: PushParts): Pushes {
 	};
 }
 
-function jsonOf(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// As if it were null, which is no secret either.
-		return null;
-	}
-}
-
 function tell(watch: Watch, event: StreamResponse): void {
 	const task = watch.task === null && event.payload?.$case === 'task' ? event.payload.value : watch.task;
 	if (!task) return;
@@ -331,11 +326,6 @@ function placeOf({ contextId, messageId }: Pick<TaskPush, 'contextId' | 'message
 
 function labelOf({ contextId, messageId, id }: Pick<TaskPush, 'contextId' | 'messageId' | 'id'>): Buffer {
 	return Buffer.from(JSON.stringify(['a2a-push', contextId, messageId, id]));
-}
-
-/** `host:port`, always with the port. */
-function hostOf({ hostname, port, protocol }: URL): string {
-	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
 /** As a program may read it: without what it's secured with. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import { A2A_ERROR_CODE, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
+import { parseJson } from '../../../shared/json.ts';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import { modelId } from '../../../shared/models.ts';
@@ -191,12 +192,8 @@ const envelope = z.object({
 
 /** Parses a request body. Never throws. */
 export function readCall(text: string): RpcCall | RpcError {
-	let json: unknown;
-	try {
-		json = JSON.parse(text);
-	} catch {
-		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body isn’t JSON.');
-	}
+	const json = parseJson(text);
+	if (json === undefined) return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body isn’t JSON.');
 	if (isNestedDeeperThan(MAX_NESTING, json)) {
 		const message = `The body is nested more than ${MAX_NESTING} levels deep.`;
 		return rpcError(idOf(json), A2A_ERROR_CODE.INVALID_REQUEST, message);

@@ -11,7 +11,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { AppError } from '../../../shared/errors.ts';
 import type { RunEvent } from '../../../shared/events.ts';
-import { asText } from '../../../shared/json.ts';
+import { asText, parseJson } from '../../../shared/json.ts';
 import { filesOf, foldEvent, type Message, type ToolPart } from '../../../shared/message.ts';
 import { mcpToolOf } from '../../../shared/names.ts';
 import { parseArguments } from '../../agent/calls.ts';
@@ -363,9 +363,6 @@ function inFence(text: string): string {
 
 function rawOf(result: string): unknown {
 	if (result.length > MAX_RAW) return `${result.slice(0, MAX_RAW)}…`;
-	try {
-		return JSON.parse(result) as unknown;
-	} catch {
-		return result;
-	}
+	const value = parseJson(result);
+	return value === undefined ? result : value;
 }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { asObject, isObject, type JsonObject } from '../../../shared/json.ts';
-import { badParameter } from '../responses/errors.ts';
+import { badParameter, missing } from '../responses/errors.ts';
 
 const text = z.string().nullish();
 const part = z.looseObject({ type: z.string() });
@@ -294,8 +294,4 @@ function dataOrAddress(value: unknown, param: string, fileId?: unknown): JsonObj
 
 function extensionOf(format: unknown, usual: string): string {
 	return typeof format === 'string' && /^[a-z0-9]{1,8}$/i.test(format) ? format.toLowerCase() : usual;
-}
-
-function missing(param: string) {
-	return badParameter(param, `Missing required parameter: '${param}'.`, 'missing_required_parameter');
 }

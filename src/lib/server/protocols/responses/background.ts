@@ -10,7 +10,7 @@ import type { StoredEvent } from '../../store/chat/runs.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import { runFailure, toApiError } from './errors.ts';
 import { INTERRUPTED, Interruption } from './respond.ts';
-import type { OutputItem, ResponseEvent } from './wire.ts';
+import { type OutputItem, type ResponseEvent, isLast } from './wire.ts';
 
 export interface BackgroundOptions {
 	responses: Responses;
@@ -81,7 +81,7 @@ export function createBackground(options: BackgroundOptions): Background {
 		const save = async (stored: StoredResponse) => void (ended = stored);
 		try {
 			for await (const event of open(running.controller.signal, save)) {
-				if (isTerminal(event)) last = event;
+				if (isLast(event)) last = event;
 				else await append(running, event);
 			}
 		} catch (error) {
@@ -325,10 +325,6 @@ class ActiveResponse implements UnsavedEvents {
 		this.lost ??= { error };
 		this.controller.abort(error);
 	}
-}
-
-function isTerminal({ type }: ResponseEvent): boolean {
-	return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
 }
 
 /** Sequence numbers count from 0, and logs from 1. */

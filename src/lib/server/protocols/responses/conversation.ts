@@ -1,16 +1,16 @@
 /** Reads what a request continues from: the chain before it, its session and workspace, and its own items. */
 import { hash } from 'node:crypto';
 import { attachedFiles } from '../../agent/history.ts';
-import type { Model, ResponseItem } from '../../agent/model.ts';
+import { type Model, type ResponseItem, userItem } from '../../agent/model.ts';
 import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import { conversationId, type ConversationStore, itemsOfConversation } from './conversation-items.ts';
-import { badParameter, type ApiError } from './errors.ts';
+import { badParameter, type ApiError, missing } from './errors.ts';
 import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
-import { forModel, inPlaceOf, insert, modelItems, type ReadItem, userText, withoutOurs } from './items.ts';
+import { forModel, inPlaceOf, insert, modelItems, type ReadItem, withoutOurs } from './items.ts';
 import { sentTool } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -187,7 +187,7 @@ const newRooms = () => ({ room: { left: MAX_UNSHOWN }, uploads: { left: MAX_UPLO
  * @throws ApiError naming the item
  */
 async function readInput(input: ResponseRequest['input'], context: InputContext): Promise<ResponseItem[]> {
-	if (typeof input === 'string') return [userText(input)];
+	if (typeof input === 'string') return [userItem(input)];
 	const items: ResponseItem[] = [];
 	const calls = new Set(context.calls);
 	const roomy = { ...context, ...newRooms() };
@@ -398,10 +398,6 @@ async function readPicture(part: Part, param: string, context: InputContext): Pr
 function address(url: string, param: string): string {
 	if (url.length <= MAX_ADDRESS && /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
 	throw badParameter(param, `${param} must be a data URL or an http(s) address of at most ${MAX_ADDRESS} characters.`);
-}
-
-function missing(param: string): ApiError {
-	return badParameter(param, `Missing required parameter: '${param}'.`, 'missing_required_parameter');
 }
 
 /** @throws ApiError */

@@ -50,6 +50,10 @@ export function badParameter(param: string, message: string, code = 'invalid_val
 	return new ApiError(400, message, { code, param });
 }
 
+export function missing(param: string): ApiError {
+	return badParameter(param, `Missing required parameter: '${param}'.`, 'missing_required_parameter');
+}
+
 /** Converts any error to an ApiError. Hides the message of an unexpected one. */
 export function toApiError(error: unknown): ApiError {
 	if (error instanceof ApiError) return error;

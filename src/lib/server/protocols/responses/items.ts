@@ -1,7 +1,7 @@
 /** Items: as lists show them in pages, like OpenAI's API, and as the model gets what a client sent (F12). */
 import { z } from 'zod';
 import { asArray, asObject, isObject } from '../../../shared/json.ts';
-import type { ResponseItem } from '../../agent/model.ts';
+import { type ResponseItem, userItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import { badParameter } from './errors.ts';
@@ -167,11 +167,7 @@ function readAgentMessage(item: ResponseItem): ResponseItem {
 	const texts = content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
 	if (texts.length < content.length) return item;
 	const author = typeof item.author === 'string' ? item.author : '';
-	return userText([`Message of the agent ${author}:`, ...texts].join('\n'));
-}
-
-export function userText(text: string): ResponseItem {
-	return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+	return userItem([`Message of the agent ${author}:`, ...texts].join('\n'));
 }
 
 /** Without fields that only this server writes, and reads unchecked. */

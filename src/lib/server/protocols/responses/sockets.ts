@@ -8,7 +8,7 @@ import { isObject, parseJson } from '../../../shared/json.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { ApiError, badParameter, toApiError } from './errors.ts';
 import type { ResponsesApi } from './responses-api.ts';
-import type { ResponseEvent } from './wire.ts';
+import { type ResponseEvent, isLast } from './wire.ts';
 
 export interface ConnectionOptions {
 	api: Pick<ResponsesApi, 'respond' | 'remember'>;
@@ -134,10 +134,6 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 }
 
 const BUSY = 'A response is still running on this connection. Wait for its last event, or open another connection.';
-
-function isLast({ type }: ResponseEvent): boolean {
-	return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
-}
 
 export interface ResponseSockets {
 	/** Accepts an authorized connection. Calls `check` before each turn. @throws AppError unavailable */

@@ -239,3 +239,8 @@ export function finishedMessage(
 		values.flatMap((value) => schema.safeParse(value).data ?? []);
 	return { part: { ...plain, logprobs: valid(logprob, first.logprobs) }, phase: data.phase, isSame: true };
 }
+
+/** The one event that ends a response. */
+export function isLast({ type }: ResponseEvent): boolean {
+	return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
+}
