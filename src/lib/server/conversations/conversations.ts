@@ -297,6 +297,8 @@ export function createOutbox({ store, runner, changes, log }: Omit<Parts, 'works
 	return {
 		start() {
 			timer = setInterval(lookAgain, LOOK_EVERY_MS);
+			// Don't keep an otherwise idle process alive.
+			timer.unref();
 			lookAgain();
 		},
 
