@@ -141,7 +141,7 @@ describe.skipIf(lacksPostgres())('F5: skills on two servers with one bucket', ()
 		expect(skillAt(b, 'pdf')?.body).toBe('Second.');
 		expect(await listEdits(b, 'installed/pdf')).toHaveLength(1);
 		await eventually(() => expect(skillAt(a, 'pdf')?.body).toBe('Second.'));
-		expect(await listEdits(a, 'installed/pdf')).toHaveLength(1);
+		await eventually(async () => expect(await listEdits(a, 'installed/pdf')).toHaveLength(1));
 		const again = await b.installer.remove(await skillOn(b, 'pdf'));
 		await same(a, `trash/${again.id}/SKILL.md`, 'Second.');
 		await a.installer.purge(again.id);

@@ -5,7 +5,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLine, type Exclusively } from '../../shared/in-turn.ts';
+import type { createLine, Exclusively } from '../../shared/in-turn.ts';
 import { isThere } from '../foreign-folders.ts';
 import { recoverSwaps } from '../install/folder-swap.ts';
 import { type FolderChanges, namesIn, ownFolders } from '../install/install-context.ts';
