@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/lib/server/log.ts';
 import { createBackground } from '../../src/lib/server/protocols/responses/background.ts';
-import { Waiters } from '../../src/lib/server/runs/waiters.ts';
+import { Waiters } from '../../src/lib/shared/in-turn.ts';
 import { eventually } from '../support/eventually.ts';
 import { call, gate, hang, reasoning, text, type Reply } from '../support/model-server.ts';
 import { processesWith } from '../support/processes.ts';

@@ -1,3 +1,5 @@
+/** Work that waits: for its turn, or for what happens again and again. */
+
 /** Runs work one after another, whatever becomes of the work before it. */
 export function createLine() {
 	let last: Promise<unknown> = Promise.resolve();
@@ -53,4 +55,26 @@ export function createRoom(size: number) {
 			else free += 1;
 		}
 	};
+}
+
+export class Waiters {
+	readonly #waiting = new Set<() => void>();
+
+	/** Resolves with the next `wake`, or once the signal aborts. */
+	wait(signal: AbortSignal): Promise<void> {
+		if (signal.aborted) return Promise.resolve();
+		return new Promise((resolve) => {
+			const done = () => {
+				this.#waiting.delete(done);
+				signal.removeEventListener('abort', done);
+				resolve();
+			};
+			this.#waiting.add(done);
+			signal.addEventListener('abort', done, { once: true });
+		});
+	}
+
+	wake(): void {
+		for (const done of [...this.#waiting]) done();
+	}
 }

@@ -1,5 +1,6 @@
 /** Calls built-in skills: checks whether they are on, records executions and emits events (SECURITY `gate`; FEATURES E11, E13). */
 import { hash, randomUUID } from 'node:crypto';
+import { failed } from '../skills/call/tools.ts';
 import { builtinNameOf } from '../../shared/names.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillEvent, ToolDefinition } from '../skills/types.ts';
@@ -189,7 +190,7 @@ export function createBuiltinSession(
 		},
 		async call(name, args, context) {
 			const builtin = find(name);
-			if (!builtin) return { ok: false, output: JSON.stringify({ ok: false, error: 'UnknownTool' }) };
+			if (!builtin) return failed('UnknownTool');
 			return calls.call(builtin, args, context);
 		}
 	};

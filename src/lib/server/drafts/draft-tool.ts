@@ -1,7 +1,7 @@
 /** The agent's tool to make a draft of a skill from its own chat. It places nothing: that is for a person, in the workbench (F8). */
 import { AppError } from '../../shared/errors.ts';
 import { DRAFT_TOOL } from '../../shared/names.ts';
-import { toolOf } from '../skills/call/tools.ts';
+import { toolOf, failed } from '../skills/call/tools.ts';
 import type { BuiltinTools } from '../turns/toolbox.ts';
 import type { Drafts } from './drafts.ts';
 
@@ -37,7 +37,7 @@ export function createDraftTool(
 				return { ok: true, output: `${said} Nothing is installed until the user saves it there. (${draft.id})` };
 			} catch (error) {
 				const message = error instanceof AppError ? error.message : 'The draft couldn’t be made.';
-				return { ok: false, output: JSON.stringify({ ok: false, error: 'DraftFailed', message }) };
+				return failed('DraftFailed', message);
 			}
 		}
 	};

@@ -46,7 +46,7 @@ import {
 } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider, type KnownSecrets } from './personal.ts';
-import { createSaving, digestsOf, type SavingParts } from './saving.ts';
+import { createSaving, digestsOf, type SavingParts, savable } from './saving.ts';
 import { createTrials, type TrialParts } from './trials.ts';
 
 export interface DraftParts extends TrialParts, SavingParts {
@@ -123,10 +123,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			data: drafts.map(({ id, name, state, from, base, updatedAt }) => ({ id, name, state, from, base, updatedAt }))
 		};
 	};
-	const requireDraft = async (id: string): Promise<StoredDraft> => {
+	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {
 		const draft = await skillDrafts.get(id);
-		if (draft) return draft;
-		throw new AppError('not_found', 'This draft is gone.', { hint: 'Make a new one from the chat.' });
+		if (!draft) throw new AppError('not_found', 'This draft is gone.', { hint: 'Make a new one from the chat.' });
+		if (draft.revision !== (revision ?? draft.revision)) throw changedElsewhere();
+		return draft;
 	};
 	const put = async (before: StoredDraft, changed: Partial<StoredDraft>): Promise<StoredDraft> => {
 		const draft = { ...before, ...changed, revision: before.revision + 1, updatedAt: now() };
@@ -192,6 +193,12 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		const job: Writing = { stop: new AbortController(), characters: 0, done: Promise.resolve() };
 		writing.set(id, job);
 		job.done = write(id, model, what, job);
+	};
+	const stopWriting = async (id: string): Promise<boolean> => {
+		const job = writing.get(id);
+		job?.stop.abort();
+		await job?.done;
+		return job !== undefined;
 	};
 	const begin = async (
 		made: Pick<StoredDraft, 'files' | 'notes' | 'problem' | 'from' | 'base' | 'baseFiles'>,
@@ -335,8 +342,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			wanted.conversationId === undefined ? ofSkill(wanted.skill ?? '') : ofChat(wanted.conversationId, wanted),
 		get: async (id) => shown(await requireDraft(id)),
 		async change(id, { revision, files, undo, restore }) {
-			const before = await requireDraft(id);
-			if (before.revision !== revision) throw changedElsewhere();
+			const before = await requireDraft(id, revision);
 			writing.get(id)?.stop.abort();
 			const again = { state: 'ready' as const, savedAs: null };
 			if (restore) {
@@ -356,8 +362,8 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			return shown(await put(before, { ...again, ...withFiles(before, [...made.values()]) }));
 		},
 		async improve(id, { revision, wish }) {
-			const before = await requireDraft(id);
-			if (before.revision !== revision || before.state === 'writing') throw changedElsewhere();
+			const before = await requireDraft(id, revision);
+			if (before.state === 'writing') throw changedElsewhere();
 			const model = await parts.modelOf(before.from?.conversationId ?? null);
 			if (!model) {
 				throw new AppError('conflict', 'Demo mode can’t improve a skill: there is no model.', {
@@ -371,11 +377,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			return shown(draft);
 		},
 		async stop(id) {
-			const job = writing.get(id);
-			job?.stop.abort();
-			await job?.done;
+			const wasWriting = await stopWriting(id);
 			const draft = await requireDraft(id);
-			if (job || draft.state !== 'writing') return shown(draft);
+			if (wasWriting || draft.state !== 'writing') return shown(draft);
 			// Another server's: what its model still writes counts for nothing.
 			return shown(await put(draft, { state: 'ready' }));
 		},
@@ -390,23 +394,10 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			});
 		},
 		async save(id, revision) {
-			const draft = await requireDraft(id);
-			if (draft.revision !== revision) throw changedElsewhere();
+			const draft = await requireDraft(id, revision);
 			const { signal } = new AbortController();
 			// As it will be read: a broken skill isn't placed.
-			const { name } = await staged(draft.files, signal, async ({ skills: [skill, other] }) => {
-				if (other) throw new AppError('invalid_input', `A draft is one skill: “${other.name}” is another one in it.`);
-				const fault = skill?.diagnostics.find(({ severity }) => severity === 'error');
-				if (!skill || skill.status === 'broken') {
-					const where = fault
-						? `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}`
-						: 'it has no SKILL.md';
-					throw new AppError('invalid_input', `The skill can’t be saved: ${where}.`, {
-						hint: 'Mend it, then save again.'
-					});
-				}
-				return skill;
-			});
+			const { name } = await staged(draft.files, signal, async ({ skills }) => savable(skills));
 			const savedAs =
 				draft.base === null ? await placeNew(name, draft.files) : await changeBase(draft.base, name, draft);
 			// From now on, it changes that skill.
@@ -415,17 +406,15 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			return shown(await put(draft, { state: 'saved', savedAs, base: savedAs, baseFiles }));
 		},
 		async try(id, wanted) {
-			const draft = await requireDraft(id);
-			if (draft.revision !== wanted.revision || draft.state === 'writing') throw changedElsewhere();
+			const draft = await requireDraft(id, wanted.revision);
+			if (draft.state === 'writing') throw changedElsewhere();
 			return trials.start(draft, wanted, draft.base === null ? null : baseOf(draft.base));
 		},
 		trial: trials.get,
 		stopTrial: trials.stop,
 		async remove(id) {
 			await trials.stop(id);
-			const job = writing.get(id);
-			job?.stop.abort();
-			await job?.done;
+			await stopWriting(id);
 			await put(await requireDraft(id), { state: 'discarded' });
 		},
 		settled: async (id) => writing.get(id)?.done,

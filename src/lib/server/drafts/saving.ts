@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import { chmod, cp, lchown, lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type StagedSkill } from '../../shared/install.ts';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import { ignoring } from '../foreign-folders.ts';
@@ -156,4 +157,13 @@ async function adopt(path: string, { uid, gid }: Stats, mode: number): Promise<v
 export async function digestsOf(skill: Pick<Skill, 'dir'>): Promise<Record<string, string>> {
 	const { files } = await readFolder(skill.dir);
 	return Object.fromEntries(files.filter(isHeld).map(({ path, sha256 }) => [path, sha256]));
+}
+
+/** The one skill of a draft. @throws AppError `invalid_input` if it's broken, or not one */
+export function savable([skill, other]: readonly StagedSkill[]): StagedSkill {
+	if (other) throw new AppError('invalid_input', `A draft is one skill: “${other.name}” is another one in it.`);
+	const fault = skill?.diagnostics.find(({ severity }) => severity === 'error');
+	if (skill && skill.status !== 'broken') return skill;
+	const where = fault ? `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}` : 'it has no SKILL.md';
+	throw new AppError('invalid_input', `The skill can’t be saved: ${where}.`, { hint: 'Mend it, then save again.' });
 }

@@ -1,6 +1,8 @@
 /** Reads a skill's `evals/evals.json` and `evals/trigger-evals.json`, in skill-creator's formats and similar ones (F16). */
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
+import { type EvalRun } from '../../shared/try-out.ts';
+import { AppError } from '../../shared/errors.ts';
 import { readSkillFile } from '../skills/read/files.ts';
 import { type Skill, SkillError } from '../skills/types.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
@@ -74,6 +76,29 @@ export async function readEvals(skill: Pick<Skill, 'dir' | 'name'>): Promise<Ski
 		return [{ ...each, id: taken.has(id) ? `evals ${id}` : id, ...triggering(is, skill.name) }];
 	});
 	return { cases, triggers: [...said, ...implied], problem: null };
+}
+
+/** @throws AppError `conflict` if there are none */
+export async function casesOf(skill: Skill, kind: EvalRun['kind']): Promise<EvalCase[]> {
+	const { cases, triggers, problem } = await readEvals(skill);
+	const hint = 'Add evals/evals.json to the skill’s folder, with prompts and what you expect of the replies.';
+	if (problem !== null) throw new AppError('conflict', problem, { hint });
+	const found = kind === 'triggers' ? triggers : cases;
+	if (found.length > 0) return found;
+	if (kind === 'answers') throw new AppError('conflict', `“${skill.name}” has no evals.`, { hint });
+	throw new AppError('conflict', `No eval says whether “${skill.name}” should be loaded.`, {
+		hint: 'Add evals/trigger-evals.json to the skill’s folder: a list of prompts with should_trigger.'
+	});
+}
+
+/** All without `ids`. @throws AppError `invalid_input` */
+export function chosen(cases: EvalCase[], ids: readonly (string | number)[] | undefined): EvalCase[] {
+	if (!ids) return cases;
+	const wanted = new Set(ids.map(String));
+	const unknown = [...wanted].find((id) => !cases.some((each) => each.id === id));
+	if (unknown !== undefined) throw new AppError('invalid_input', `ids: no eval named “${unknown}”.`);
+	if (wanted.size === 0) throw new AppError('invalid_input', 'ids must have at least one eval.');
+	return cases.filter(({ id }) => wanted.has(id));
 }
 
 async function readEntries(

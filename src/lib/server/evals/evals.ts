@@ -20,7 +20,7 @@ import { type Replica, soleReplica } from '../replica.ts';
 import { createStopWishes } from '../stop-wishes.ts';
 import type { Store } from '../store/store.ts';
 import type { AnswerParts, AskedSide, EvalModel } from './answer.ts';
-import { readEvals, type EvalCase } from './evals-file.ts';
+import { casesOf, chosen, readEvals } from './evals-file.ts';
 import { readImportedFile, readImportedZip } from './imports.ts';
 import { createJudge } from './judge.ts';
 import {
@@ -145,11 +145,13 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
 	/** With the skills that it declares it needs, as far as they are on. */
-	const sidesFor = (skill: Skill, options: Parameters<typeof sidesOf>[1]) => {
-		const on = skills.registry.snapshot().skills.filter((each) => modes.modeOf(each) !== 'off');
+	const sidesFor = (skill: Skill, kind: EvalRun['kind'], options: Omit<Parameters<typeof sidesOf>[1], 'library'>) => {
+		const snapshot = skills.registry.snapshot();
+		const library = kind === 'triggers' ? snapshot : null;
+		const on = snapshot.skills.filter((each) => modes.modeOf(each) !== 'off');
 		const required = siblingsOf(skill, { skills: on, off: [] }).filter(({ isDeclared }) => isDeclared);
 		const names = new Set(required.map(({ name }) => name));
-		return sidesOf(skill, { ...options, siblings: on.filter(({ name }) => names.has(name)) });
+		return sidesOf(skill, { ...options, library, siblings: on.filter(({ name }) => names.has(name)) });
 	};
 	/** Scripts need approval as in a chat, because nobody knows beforehand what the model will run. */
 	const request = async (run: PlannedRun) => {
@@ -226,9 +228,8 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		await requireAllowed(parts, skill);
 		const version = options.version === undefined ? null : versionOf(parts, skill, options.version);
 		if (version) await requireAllowed(parts, version);
-		const cases = choose(await casesOf(skill, options.kind), options.ids);
-		const library = options.kind === 'triggers' ? skills.registry.snapshot() : null;
-		const sides = await sidesFor(skill, { ...options, agents: agentsOf(options.models), version, library });
+		const cases = chosen(await casesOf(skill, options.kind), options.ids);
+		const sides = await sidesFor(skill, options.kind, { ...options, agents: agentsOf(options.models), version });
 		const runId = randomUUID();
 		const { rounds, maxCostUsd, kind, isFresh } = options;
 		const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${runId}` };
@@ -262,9 +263,8 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const known = new Set(run.results.map(({ id }) => id));
 		const cases = (await casesOf(skill, run.kind)).filter(({ id }) => known.has(id));
 		const agents = agentsOf([...new Set(run.sides.map(({ model }) => model))]);
-		const library = run.kind === 'triggers' ? skills.registry.snapshot() : null;
 		const without = run.sides.some(({ kind }) => kind === 'without');
-		const sides = await sidesFor(skill, { agents, version, without, library });
+		const sides = await sidesFor(skill, run.kind, { agents, version, without });
 		const isSame = (side: AskedSide, { kind, digest, agent }: AskedSide | undefined = side) => {
 			const before = run.sides.find(({ id }) => id === side.id);
 			return before?.kind === kind && before.digest === digest && before.model === agent.model.id;
@@ -333,11 +333,10 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 
 		async tryOut(draft, { kind = 'answers', ids, models, rounds = 1, maxCostUsd = null, ...options }, trial) {
 			const skill = typeof draft === 'string' ? await draftIn(draft) : draft;
-			const cases = choose(await casesOf(skill, kind), ids);
-			const library = kind === 'triggers' ? skills.registry.snapshot() : null;
+			const cases = chosen(await casesOf(skill, kind), ids);
 			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
 			const version = trial.against ?? named;
-			const sides = await sidesFor(skill, { ...options, agents: agentsOf(models), version, library });
+			const sides = await sidesFor(skill, kind, { ...options, agents: agentsOf(models), version });
 			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${randomUUID()}` };
 			const { signal, approvals: own = { request }, onAnswer } = trial;
 			const outcome = await runEvals({ ...partsFor(options), approvals: own }, plan, {
@@ -406,19 +405,6 @@ async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill
 	});
 }
 
-/** @throws AppError `conflict` if there are none */
-async function casesOf(skill: Skill, kind: EvalRun['kind']): Promise<EvalCase[]> {
-	const { cases, triggers, problem } = await readEvals(skill);
-	const hint = 'Add evals/evals.json to the skill’s folder, with prompts and what you expect of the replies.';
-	if (problem !== null) throw new AppError('conflict', problem, { hint });
-	const found = kind === 'triggers' ? triggers : cases;
-	if (found.length > 0) return found;
-	if (kind === 'answers') throw new AppError('conflict', `“${skill.name}” has no evals.`, { hint });
-	throw new AppError('conflict', `No eval says whether “${skill.name}” should be loaded.`, {
-		hint: 'Add evals/trigger-evals.json to the skill’s folder: a list of prompts with should_trigger.'
-	});
-}
-
 async function draftIn(dir: string): Promise<Skill> {
 	const skill = await loadFolder(dir, TRIAL_SOURCE);
 	if (skill?.status === 'ready') return skill;
@@ -434,15 +420,6 @@ function versionOf({ skills }: EvalsParts, skill: Skill, version: string): Skill
 	const found = version === skill.version ? undefined : [...first, ...shadowed].find(isIt);
 	if (found) return found;
 	throw new AppError('not_found', `“${skill.name}” has no other version ${version}.`);
-}
-
-function choose(cases: EvalCase[], ids: readonly (string | number)[] | undefined): EvalCase[] {
-	if (!ids) return cases;
-	const wanted = new Set(ids.map(String));
-	const unknown = [...wanted].find((id) => !cases.some((each) => each.id === id));
-	if (unknown !== undefined) throw new AppError('invalid_input', `ids: no eval named “${unknown}”.`);
-	if (wanted.size === 0) throw new AppError('invalid_input', 'ids must have at least one eval.');
-	return cases.filter(({ id }) => wanted.has(id));
 }
 
 /** The run's end: without a complete answer it has failed. */

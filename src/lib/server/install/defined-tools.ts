@@ -1,6 +1,7 @@
 /** Tools that the agent defines in a chat: approved, kept with the chat, made skills when wanted (D25, D26, F8). */
 import { hash, randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { done, failed, type ToolAnswer } from '../skills/call/tools.ts';
 import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
@@ -74,15 +75,9 @@ interface DefinedToolsOfTurn {
 	/** Each definition is asked for, in every approval mode. */
 	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
 	/** Never throws. Defines only what this turn has an answer for. */
-	call(name: string, args: Record<string, unknown>): Promise<DefinedResult>;
+	call(name: string, args: Record<string, unknown>): Promise<ToolAnswer>;
 	/** The conversation's tools, as skills of one tool each. */
 	skills(): readonly Skill[];
-}
-
-interface DefinedResult {
-	ok: boolean;
-	output: string;
-	changesLibrary?: boolean;
 }
 
 export interface DefinedTools {
@@ -204,7 +199,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 		/** Made skills in this turn. */
 		const kept = new Set<string>();
 		const answered = new Map<string, Plan>();
-		const refused = new Map<string, DefinedResult>();
+		const refused = new Map<string, ToolAnswer>();
 
 		async function ask(args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | Plan> {
 			const plan = planTool(args, isReserved);
@@ -225,7 +220,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 			};
 		}
 
-		async function define(plan: Plan): Promise<DefinedResult> {
+		async function define(plan: Plan): Promise<ToolAnswer> {
 			const use = `Call it as ${plan.tool}, from the next step on.`;
 			if (!plan.persistent) {
 				await checkFree(plan, await read(id ?? ''));
@@ -239,7 +234,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 			return { ...done({ defined: plan.tool, skill: skill.name, use }), changesLibrary: true };
 		}
 
-		async function remove(name: string): Promise<DefinedResult> {
+		async function remove(name: string): Promise<ToolAnswer> {
 			if (isReserved(name)) {
 				throw new SkillError(
 					'InvalidArgs',
@@ -402,20 +397,12 @@ async function reviewOf(plan: Plan, before: Skill | undefined): Promise<NonNulla
 	};
 }
 
-function done(value: object): DefinedResult {
-	return { ok: true, output: JSON.stringify({ ok: true, ...value }) };
-}
-
-function failed(error: string, message: string, hint?: string): DefinedResult {
-	return { ok: false, output: JSON.stringify({ ok: false, error, message, hint }) };
-}
-
 function isRefused(error: unknown): false {
 	if (error instanceof SkillError) return false;
 	throw error;
 }
 
-function failureOf(error: unknown): DefinedResult {
+function failureOf(error: unknown): ToolAnswer {
 	if (error instanceof SkillError) return failed(error.type, error.message, error.hint);
 	if (error instanceof AppError) return failed('DefineFailed', plainLine(error.message).slice(0, 500), error.hint);
 	return failed('DefineFailed', 'The disk of the server can’t be written.');

@@ -8,7 +8,7 @@ import type { Approval } from '../../shared/message.ts';
 import { SKILL_REQUEST_TOOLS } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { SkillFinding, SkillNeeds } from '../../shared/skills.ts';
-import { toolOf } from '../skills/call/tools.ts';
+import { toolOf, done, failed, type ToolAnswer } from '../skills/call/tools.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { Skill, ToolDefinition } from '../skills/types.ts';
 import type { Installer } from './catalog-installer.ts';
@@ -45,13 +45,7 @@ interface SkillRequestTools {
 	/** Fetches and checks the skill for the question. Asks in every approval mode. */
 	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
 	/** Never throws. Installs only what this turn has an answer for. */
-	call(name: string, args: Record<string, unknown>, context: { signal: AbortSignal }): Promise<RequestResult>;
-}
-
-interface RequestResult {
-	ok: boolean;
-	output: string;
-	changesLibrary?: boolean;
+	call(name: string, args: Record<string, unknown>, context: { signal: AbortSignal }): Promise<ToolAnswer>;
 }
 
 const MAX_FOUND = 8;
@@ -83,7 +77,7 @@ export function createSkillRequests(options: SkillRequestOptions) {
 	/** Ids that a catalog has listed: the model can't ask for anything else, such as what a page told it to. */
 	const listed = new Set<string>();
 
-	async function search(query: string, signal: AbortSignal): Promise<RequestResult> {
+	async function search(query: string, signal: AbortSignal): Promise<ToolAnswer> {
 		const either = AbortSignal.any([signal, AbortSignal.timeout(searchTimeoutMs)]);
 		const asked = { 'skills.sh': catalogs.searchSkillssh({ q: query, limit: MAX_FOUND }, either) } as Record<
 			string,
@@ -111,7 +105,7 @@ export function createSkillRequests(options: SkillRequestOptions) {
 	}
 
 	/** Why it needn't be installed; null if no skill has this name. */
-	function presentAs(name: string): RequestResult | null {
+	function presentAs(name: string): ToolAnswer | null {
 		const { skills, shadowed } = registry.snapshot();
 		const same = [...skills, ...shadowed].filter((skill) => slugOf(skill.name) === slugOf(name));
 		const [skill] = same;
@@ -144,15 +138,12 @@ export function createSkillRequests(options: SkillRequestOptions) {
 	}: SkillRequestOffer): SkillRequestTools {
 		/** What to install, by call; or why nothing is asked. */
 		const answered = new Map<string, { stagedId: string; path: string; digest: string }>();
-		const refused = new Map<string, RequestResult>();
+		const refused = new Map<string, ToolAnswer>();
 		const isOffered = () =>
 			apiKeyId === undefined && !isLimited && settings().skillsEnabled && settings().catalogRequests;
 		const offered = () => (isOffered() ? TOOLS.filter(({ name }) => only?.includes(name) ?? true) : []);
 
-		async function ask(
-			args: Record<string, unknown>,
-			earlier: Approval | null
-		): Promise<ApprovalRequest | RequestResult> {
+		async function ask(args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | ToolAnswer> {
 			const id = textOf(args.id);
 			const source = sourceOf(id);
 			const why = plainLine(textOf(args.why)).slice(0, MAX_DESCRIPTION);
@@ -229,20 +220,12 @@ export function createSkillRequests(options: SkillRequestOptions) {
 }
 
 /** The one that was asked for, if it can be installed. */
-function chosenIn(skills: readonly StagedSkill[], name: string): StagedSkill | RequestResult {
+function chosenIn(skills: readonly StagedSkill[], name: string): StagedSkill | ToolAnswer {
 	const [skill] = skills.length === 1 ? skills : skills.filter((each) => slugOf(each.name) === slugOf(name));
 	if (!skill) return failed('SkillNotFound', 'Its repository has no skill of this name.', 'Try another one.');
 	if (skill.status === 'ready') return skill;
 	const { field = '', message = 'is broken' } = skill.diagnostics.find(({ severity }) => severity === 'error') ?? {};
 	return failed('InvalidSkill', `It can’t be installed: ${field} ${message}.`, 'Try another one.');
-}
-
-function done(value: object): RequestResult {
-	return { ok: true, output: JSON.stringify({ ok: true, ...value }) };
-}
-
-function failed(error: string, message: string, hint?: string): RequestResult {
-	return { ok: false, output: JSON.stringify({ ok: false, error, message, hint }) };
 }
 
 /** Ours are sentences; those of the system may name paths and addresses. */

@@ -1,5 +1,6 @@
 /** The tools of MCP servers in a conversation: offered, approved, called and recorded (D42). */
 import { hash, randomUUID } from 'node:crypto';
+import { failed } from '../skills/call/tools.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 import { mcpSubject } from '../../shared/names.ts';
@@ -237,10 +238,6 @@ function whyOf(
 	if (isOver && isUnanswered) return ['ExecutionTimeout', `Nobody answered what ${shown} asked.`];
 	if (isOver) return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
 	return ['Cancelled', `${shown} was stopped.`];
-}
-
-function failed(error: SkillErrorType, message: string): { ok: false; output: string } {
-	return { ok: false, output: JSON.stringify({ ok: false, error, message }) };
 }
 
 function digestOf({ server, tool }: Found): string {

@@ -1,7 +1,7 @@
 /** The newest events of one run in memory, for any number of followers; older ones are read from the database. */
 import type { StoredEvent } from '../store/chat/runs.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
-import { Waiters } from './waiters.ts';
+import { Waiters } from '../../shared/in-turn.ts';
 
 /** Stored events kept in memory for followers. */
 const WINDOW = { events: 256, characters: 256 * 1024 };

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Waiters } from './waiters.ts';
+import { Waiters } from '../../shared/in-turn.ts';
 
 test('a wait ends with the next wake, or with its signal, and leaves no listener', async () => {
 	const waiters = new Waiters();

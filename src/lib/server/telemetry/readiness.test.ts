@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { AppError } from '../../shared/errors.ts';
-import { createReadiness } from './readiness.ts';
+import { createReadiness } from './telemetry.ts';
 
 test('F14: a server is ready while all that it depends on answers', async () => {
 	let problem: Error | null = null;

@@ -1,5 +1,6 @@
 /** The loop's toolbox: tools of skills, built-in tools and the caller's own; and who may approve calls. */
 import { randomUUID } from 'node:crypto';
+import { failed, type ToolAnswer } from '../skills/call/tools.ts';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import type { ApprovalRequest, CustomRunEvent, ProducedFile, RunVerdict } from '../../shared/events.ts';
 import { isOfChat, mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
@@ -68,15 +69,11 @@ export interface BuiltinTools {
 	): Promise<BuiltinResult>;
 }
 
-export interface BuiltinResult {
-	ok: boolean;
-	output: string;
+export interface BuiltinResult extends ToolAnswer {
 	/** See `ToolResult`. */
 	parts?: readonly object[];
 	/** That it has made, or shown. */
 	files?: ProducedFile[];
-	/** Skills were added, which this turn can use, too. */
-	changesLibrary?: boolean;
 }
 
 /** A caller's tool takes precedence over one of ours with the same name (B13). */
@@ -262,7 +259,7 @@ export function joinTools(sources: readonly BuiltinTools[]): BuiltinTools {
 		async call(name, args, context) {
 			const source = sourceOf(name);
 			if (source) return source.call(name, args, context);
-			return { ok: false, output: JSON.stringify({ ok: false, error: 'UnknownTool' }) };
+			return failed('UnknownTool');
 		}
 	};
 }

@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import type { AgentContext, ClientCapabilities, ToolCallContent } from '@agentclientprotocol/sdk';
+import { done } from '../../skills/call/tools.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
 import { asNumber } from '../../../shared/json.ts';
@@ -206,7 +207,7 @@ async function list({ project }: Editor, args: Record<string, unknown>): Promise
 		}
 		files.push({ path: at, bytes: facts.size });
 	}
-	return result({
+	return done({
 		files,
 		...(isCut && { note: `Only the first ${MAX_LISTED} files. Name a folder, or a part of the path.` })
 	});
@@ -218,7 +219,7 @@ async function read(editor: Editor, args: Record<string, unknown>, signal: Abort
 	const first = asNumber(args.line) ?? 1;
 	const some = lines.slice(first - 1, first - 1 + (asNumber(args.limit) ?? MAX_READ_LINES));
 	const content = some.join('\n').slice(0, MAX_READ_CHARACTERS);
-	return result({ path: place.shown, line: first, lines: some.length, of: lines.length, content });
+	return done({ path: place.shown, line: first, lines: some.length, of: lines.length, content });
 }
 
 async function change(
@@ -231,7 +232,7 @@ async function change(
 	const { sessionId } = editor.project;
 	const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
 	await editor.client.request('fs/write_text_file', { sessionId, path: place.path, content: after }, options);
-	return result({ path: place.shown, bytes: Buffer.byteLength(after), created: before === null });
+	return done({ path: place.shown, bytes: Buffer.byteLength(after), created: before === null });
 }
 
 /** @throws AppError invalid_input */
@@ -289,10 +290,6 @@ async function run(
 		if (signal.aborted) await terminal.kill().catch(() => undefined);
 		await terminal.release().catch(() => undefined);
 	}
-}
-
-function result(value: object): BuiltinResult {
-	return { ok: true, output: JSON.stringify({ ok: true, ...value }) };
 }
 
 // Places: only below the project's folders, also where links lead, and nothing that holds secrets.

@@ -8,7 +8,7 @@ import {
 	ProtocolErrorCode
 } from '@modelcontextprotocol/server';
 import { plainLine } from '../../../shared/characters.ts';
-import { Waiters } from '../../runs/waiters.ts';
+import { Waiters } from '../../../shared/in-turn.ts';
 import type { SkillEvent } from '../../skills/types.ts';
 import { CONSENT_KEY } from './consent.ts';
 

@@ -3,7 +3,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
 import { EventWriter, type UnsavedEvents } from '../../runs/event-writer.ts';
 import { EVENT_PAGE } from '../../runs/event-window.ts';
-import { Waiters } from '../../runs/waiters.ts';
+import { Waiters } from '../../../shared/in-turn.ts';
 import { type Replica, soleReplica } from '../../replica.ts';
 import { createStopWishes } from '../../stop-wishes.ts';
 import type { StoredEvent } from '../../store/chat/runs.ts';

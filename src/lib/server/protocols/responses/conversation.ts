@@ -6,11 +6,20 @@ import type { ConversationItem, ResponseConversations } from '../../store/respon
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
-import { conversationId, type ConversationStore, itemsOfConversation } from './conversation-items.ts';
+import {
+	conversationId,
+	type ConversationStore,
+	itemsOfConversation,
+	forModel,
+	inPlaceOf,
+	insert,
+	modelItems,
+	type ReadItem,
+	withoutOurs
+} from './items.ts';
 import { badParameter, type ApiError, missing } from './errors.ts';
 import type { FilesApi } from './files.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
-import { forModel, inPlaceOf, insert, modelItems, type ReadItem, withoutOurs } from './items.ts';
 import { sentTool } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';

@@ -6,9 +6,8 @@ import { isNote } from '../../agent/turn-note.ts';
 import type { ConversationItem, ResponseConversation } from '../../store/response-conversations.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { type ConversationParts, readItems } from './conversation.ts';
-import { keyIsFull, MOST, noConversation } from './conversation-items.ts';
+import { keyIsFull, MOST, noConversation, type ListPage, pageOf, shownItem, type ShownItem, withIds } from './items.ts';
 import { ApiError, badParameter } from './errors.ts';
-import { type ListPage, pageOf, shownItem, type ShownItem, withIds } from './items.ts';
 import { checkBody, metadataPairs, someItems, type InputItem } from './request.ts';
 
 export interface ConversationObject {

@@ -4,9 +4,10 @@ import { asArray, asObject, isObject } from '../../../shared/json.ts';
 import { type ResponseItem, userItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
 import type { StoredResponse } from '../../store/responses.ts';
-import { badParameter } from './errors.ts';
-import { checkBody } from './request.ts';
+import { badParameter, ApiError } from './errors.ts';
+import { checkBody, type ResponseRequest } from './request.ts';
 import { noteOfTools, readCall, toolsOf } from './tools.ts';
+import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
 
 export interface ListPage<Item> {
 	object: 'list';
@@ -23,18 +24,18 @@ const listQuery = (most: number) =>
 			.int()
 			.min(1)
 			.max(most)
-			.default(most > MOST ? most : USUAL),
+			.default(most > MOST_LISTED ? most : USUAL),
 		order: z.enum(['asc', 'desc']).default('desc'),
 		after: z.string().max(200).optional()
 	});
-const MOST = 100;
+const MOST_LISTED = 100;
 const USUAL = 20;
 
-/** `items` are in the order they came; more than `MOST` at once is also the default. @throws ApiError for a wrong parameter, or if `after` isn't one of them */
+/** `items` are in the order they came; more than `MOST_LISTED` at once is also the default. @throws ApiError for a wrong parameter, or if `after` isn't one of them */
 export function pageOf<Item extends { id: string }>(
 	items: readonly Item[],
 	query: URLSearchParams,
-	most = MOST
+	most = MOST_LISTED
 ): ListPage<Item> {
 	const schema = listQuery(most);
 	const given = [...query].filter(([name, value]) => value !== '' && Object.hasOwn(schema.shape, name));
@@ -175,4 +176,46 @@ export function withoutOurs<Item extends object>(item: Item): Item {
 	const ours = item as Item & { found_tools?: unknown; told?: unknown; as_model?: unknown };
 	const { found_tools: _found, told: _told, as_model: _model, ...rest } = ours;
 	return rest as unknown as Item;
+}
+
+// The conversation that a request names, and its items (F12).
+
+export interface ConversationStore {
+	store: { responseConversations: ResponseConversations };
+	/** Limit of what one key's conversations have together, and of its responses. */
+	storedBytes: number;
+}
+
+/** Null without one. */
+export function conversationId(conversation: ResponseRequest['conversation']): string | null {
+	return (typeof conversation === 'string' ? conversation : conversation?.id) ?? null;
+}
+
+/** Null without a conversation. @throws ApiError 404; 400 if it's full, or all of the key are */
+export async function itemsOfConversation(
+	{ store: { responseConversations }, storedBytes }: ConversationStore,
+	id: string | null,
+	apiKeyId: string | null
+): Promise<ConversationItem[] | null> {
+	if (id === null) return null;
+	if (!(await responseConversations.get(id, apiKeyId))) throw noConversation(id);
+	if (!(await responseConversations.hasRoom(apiKeyId, storedBytes))) throw keyIsFull('conversation', storedBytes);
+	const items = await responseConversations.items(id);
+	if (items.length < MOST.items) return items;
+	const sentence = `This conversation has ${items.length} items, and can’t take more. Begin another one.`;
+	throw badParameter('conversation', sentence, 'conversation_full');
+}
+
+/** Of a conversation: more text than any model takes. Pictures and files are in the workspace. */
+export const MOST = { items: 5000, bytes: 16 * 1024 * 1024 };
+
+export function keyIsFull(param: string, bytes: number): ApiError {
+	const most = `${Math.floor(bytes / 1024 / 1024)} MB`;
+	const hint = 'Delete some with DELETE /v1/conversations/{id}, or have RESPONSES_MB raised on the server.';
+	return badParameter(param, `The conversations of this key have reached ${most} together. ${hint}`, 'storage_full');
+}
+
+export function noConversation(id: string): ApiError {
+	const message = `Conversation with id '${id.slice(0, 100)}' not found.`;
+	return new ApiError(404, message, { code: 'conversation_not_found', param: 'conversation' });
 }

@@ -12,6 +12,22 @@ export function toolOf(
 	return { type: 'function', name, description, parameters: { type: 'object', properties, required } };
 }
 
+/** What a tool that is no skill's gives the model, as JSON. */
+export interface ToolAnswer {
+	ok: boolean;
+	output: string;
+	/** Skills were added, which this turn can use, too. */
+	changesLibrary?: boolean;
+}
+
+export function done(value: object): ToolAnswer {
+	return { ok: true, output: JSON.stringify({ ok: true, ...value }) };
+}
+
+export function failed(error: string, message?: string, hint?: string): ToolAnswer {
+	return { ok: false, output: JSON.stringify({ ok: false, error, message, hint }) };
+}
+
 export const LOAD_SKILL = toolOf(
 	'load_skill',
 	'Load the full instructions for a skill. Call this before using a skill for the first time.',
