@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { API_SCOPES } from '../../shared/names.ts';
-import { createApiKeys as createStoredKeys, createLoginFailures, createLoginSessions, type LoginSessions } from '../store/access.ts';
+import {
+	createApiKeys as createStoredKeys,
+	createLoginFailures,
+	createLoginSessions,
+	type LoginSessions
+} from '../store/access.ts';
 import { migrate } from '../store/migrations.ts';
 import type { Database } from '../store/schema.ts';
 import { openSqlite } from '../store/sqlite.ts';
@@ -82,10 +87,12 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 		await login.logIn(TOKEN, '10.0.0.1');
 		expect(await check({ authorization: 'Bearer wrong' })).toBe('unauthorized');
 		const statements: string[] = [];
-		const failures = createLoginFailures(db.withPlugin({
-			transformQuery: ({ node }) => (statements.push(node.kind), node),
-			transformResult: async ({ result }) => result
-		}));
+		const failures = createLoginFailures(
+			db.withPlugin({
+				transformQuery: ({ node }) => (statements.push(node.kind), node),
+				transformResult: async ({ result }) => result
+			})
+		);
 		const other = createLogin({ adminToken: TOKEN, publicOrigin: null, sessions, failures, keys });
 		await other.check({ authorization: `Bearer ${TOKEN}`, session: undefined, client: '10.0.0.9' });
 		expect(statements).toEqual([]);

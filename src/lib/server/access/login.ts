@@ -72,7 +72,8 @@ export function createLogin(options: LoginOptions): Login {
 
 	const checkKey = async (given: string, client: string): Promise<Caller> => {
 		const key = await keys.find(given);
-		if (!key) throw await refuse(client, 'This API key is unknown or was revoked.', 'Create a new one on the Connect page.');
+		if (!key)
+			throw await refuse(client, 'This API key is unknown or was revoked.', 'Create a new one on the Connect page.');
 		return { apiKeyId: key.id, scopes: key.scopes };
 	};
 
