@@ -89,7 +89,9 @@ describe('E13: the page of an execution', () => {
 		} as const;
 		const { screen } = await setup(sampleExecution({ ...denied, exitCode: null, sandbox: '', output: '' }));
 		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Denied');
-		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('It wasn’t allowed, so nothing ran.');
+		await expect
+			.element(screen.getByTestId('execution-message'))
+			.toHaveTextContent('It wasn’t allowed, so nothing ran.');
 		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
 		await expect.element(screen.getByText('About this run')).toBeVisible();
 		await expect.element(screen.getByTestId('execution-replay')).not.toBeInTheDocument();
