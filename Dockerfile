@@ -19,11 +19,12 @@ FROM ${BASE}
 RUN apt-get update \
 	&& apt-get install -y --no-install-recommends bubblewrap ca-certificates python3 python3-venv tini \
 	&& rm -rf /var/lib/apt/lists/* \
-	&& install -d -o 1000 -g 1000 -m 700 /data
+	&& install -d -o 1000 -g 1000 -m 700 /data /data/app
 COPY --from=build /app /app
 RUN ln -s /app/dist/bin/openrouter-skills.js /usr/local/bin/openrouter-skills
+# A folder in the volume: a backup can be beside it, and restoring makes it anew.
 # Others reach it, so it doesn't start without ADMIN_TOKEN. `docker stop` kills after 10 seconds: answers have half of it.
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data SHUTDOWN_TIMEOUT_MS=5000
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data/app SHUTDOWN_TIMEOUT_MS=5000
 USER 1000:1000
 WORKDIR /data
 VOLUME /data

@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { BALANCERS, lacksBalancer } from '../tests/support/balancer.ts';
 import { findSecondChromium } from '../tests/support/chromium.ts';
+import { lacksPgbouncer } from '../tests/support/pgbouncer.ts';
 import { lacksPostgres } from '../tests/support/postgres.ts';
 import { missingPackages } from '../tests/support/sandbox-packages.ts';
 import { buildAnew } from './build.ts';
@@ -47,6 +48,7 @@ const missing = [
 	...missingPackages(),
 	...(lacksPostgres() ? ['postgresql'] : []),
 	...BALANCERS.filter(lacksBalancer),
+	...(lacksPgbouncer() ? ['pgbouncer'] : []),
 	...(secondBrowser?.path === null ? ['chromium'] : [])
 ];
 const note = skippedNote(totals.skipped, missing);

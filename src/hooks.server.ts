@@ -64,12 +64,12 @@ export const handle: Handle = async ({ event, resolve }) => {
 	if (!app) throw new Error('couldn’t start the app');
 	event.locals.app = app;
 	const { method, headers: given } = event.request;
-	const response = await app.telemetry.request({ method, route: event.route.id, headers: given }, () =>
-		admit(event).then(
-			async () => asJson(event, await resolve(event, resolving(app))),
-			(error: unknown) => refusal(event, error)
-		)
-	);
+	const request = { method, route: event.route.id, url: event.url, headers: given };
+	const response = await app.telemetry.request(request, {
+		admit: () => admit(event),
+		answer: async () => asJson(event, await resolve(event, resolving(app))),
+		refuse: (error) => refusal(event, error)
+	});
 	// Proxies must not cache what only this client may see.
 	const headers: [string, string][] = [
 		...securityHeaders(app.config.publicOrigin),
@@ -89,14 +89,14 @@ function resolving({ models }: App): ResolveOptions {
 	};
 }
 
-/** @throws AppError or ApiError when the request may not go on */
-async function admit(event: RequestEvent): Promise<void> {
+/** True if the caller is known, or nobody has to be. @throws AppError or ApiError when the request may not go on */
+async function admit(event: RequestEvent): Promise<boolean> {
 	const { config, login, dataFolder } = event.locals.app;
 	const { method, headers } = event.request;
 	const isScraped = event.route.id === '/metrics' && login.mayScrape(headers.get('authorization'));
 	if (isScraped || PROBES.includes(event.route.id)) {
 		event.locals.caller = MANAGER;
-		return;
+		return false;
 	}
 	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
 	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
@@ -107,7 +107,8 @@ async function admit(event: RequestEvent): Promise<void> {
 	event.locals.caller = MANAGER;
 	// Only names the door admits get here; the first request comes from the server itself.
 	dataFolder.tellAddress(event.url.origin);
-	if (!LOGIN_ROUTES.includes(event.route.id)) {
+	const isForAll = LOGIN_ROUTES.includes(event.route.id);
+	if (!isForAll) {
 		const session = event.cookies.get(login.cookie.name);
 		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };
 		event.locals.caller = await login.check(proof);
@@ -119,6 +120,7 @@ async function admit(event: RequestEvent): Promise<void> {
 	if (isHidden || (isProgramRoute(event.url.pathname) && event.route.id === null)) {
 		throw new AppError('not_found', `Not found: ${event.url.pathname}`);
 	}
+	return !isForAll || !login.isNeeded;
 }
 
 /** Turns Kit's plain-text 405 into JSON. */

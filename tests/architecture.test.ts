@@ -40,6 +40,9 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/server/skills/read/safe-read.ts': 'compared with what the file system stamps',
 	'lib/server/skills/run/execution.ts': 'compared with what the file system stamps',
 	'lib/server/trust/folder.ts': 'compared with what the file system stamps',
+	'lib/server/turns/questions.ts': 'when a word was signed, which another server hears',
+	'lib/server/workers/dispatch.ts': 'when a job was sealed, which a worker reads',
+	'lib/server/workers/worker.ts': 'how old a job is that another machine sealed, by hours; marks, over restarts',
 	'lib/server/workspace-versions.ts': 'deleted files are kept until a stored time, over restarts'
 };
 

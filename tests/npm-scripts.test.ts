@@ -42,7 +42,7 @@ test('CI runs on Linux, macOS and Windows, with files and scripts that are there
 test('.ci/run installs all that tests need of a machine', () => {
 	const installs = readFileSync(join(root, '.ci/run'), 'utf8').match(/apt-get install .*/g) ?? [];
 	expect(installs.flatMap((line) => line.split(' '))).toEqual(
-		expect.arrayContaining([...TEST_PACKAGES, ...BALANCERS, 'postgresql', 'chromium'])
+		expect.arrayContaining([...TEST_PACKAGES, ...BALANCERS, 'pgbouncer', 'postgresql', 'chromium'])
 	);
 });
 

@@ -16,12 +16,12 @@ let server: RouteServer;
 
 beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), 'example-'));
-	const chart = await folder('chart', 'example: Chart these sales\n  icon: 📈');
+	const chart = await folder('chart', 'example: Chart these sales\n  example-title: A chart\n  icon: 📈');
 	await mkdir(join(chart, 'examples', 'deep'), { recursive: true });
 	await writeFile(join(chart, 'examples', 'sales.csv'), 'region,sum\nNorth,1\n');
 	await writeFile(join(chart, 'examples', 'deep', 'more.csv'), 'no');
 	await folder('plain', 'icon: not one emoji');
-	const sly = await folder('sly', 'example: Show me');
+	const sly = await folder('sly', `example: Show me\n  example-title: ${'b'.repeat(61)}`);
 	await mkdir(join(sly, 'examples'));
 	await writeFile(join(root, 'outside.txt'), 'secret');
 	await symlink(join(root, 'outside.txt'), join(sly, 'examples', 'notes.txt'));
@@ -57,7 +57,11 @@ const inWorkspace = (name: string) => readFile(join(app.workspaces.path('c1'), n
 test('E2: the list says which example and which icon a skill brings', async () => {
 	const { data } = (await (await fetch(`${server.url}/api/skills`)).json()) as SkillList;
 	const of = (name: string) => data.find((skill) => skill.name === name);
-	expect(of('chart')).toMatchObject({ example: { prompt: 'Chart these sales', files: ['sales.csv'] }, icon: '📈' });
+	expect(of('chart')).toMatchObject({
+		example: { title: 'A chart', prompt: 'Chart these sales', files: ['sales.csv'] },
+		icon: '📈'
+	});
+	expect(of('sly')?.example?.title).toBe('Show me');
 	expect(of('plain')).toMatchObject({ example: null, icon: null });
 	expect(of('wordy')?.example).toBeNull();
 	expect(of('wordy')?.diagnostics.map(({ message }) => message)).toEqual([

@@ -46,7 +46,7 @@ test('F5: the list says what a model is shown of a file, if one is named', async
 	await put('a.txt', 'one');
 	const seenAs = async (query: string) => ((await (await get(query)).json()) as { data: ListedFile[] }).data[0]?.seenAs;
 	expect(await seenAs('')).toBe(undefined);
-	const demo = { as: 'name', why: 'Scripts can read it; Demo mode itself can’t.' };
+	const demo = { as: 'name', why: 'Skills can read it.' };
 	expect(await seenAs('?model=acme/seeing&path=a.txt')).toEqual(demo);
 	expect(await seenAs('?model=acme/seeing&path=b.txt')).toBe(undefined);
 	expect((await get(`?model=${'x'.repeat(1000)}`)).status).toBe(400);

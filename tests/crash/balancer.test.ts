@@ -1,5 +1,7 @@
 /** F14: two servers on one Postgres behind the load balancers of deploy/, as people run them. */
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { text as streamText } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -34,6 +36,7 @@ describe.skipIf(lacksPostgres()).each(BALANCERS)('F14: two servers behind %s', (
 			...{ OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'test', OPENROUTER_MODEL: 'test/model' },
 			DATABASE_URL: await postgres.createDatabase('balanced'),
 			SECRETS_KEY: 'a long secret of the two servers, the same for both',
+			METRICS: 'true',
 			// More than the balancer takes to notice.
 			SHUTDOWN_DELAY_MS: '3000'
 		};
@@ -71,6 +74,22 @@ describe.skipIf(lacksPostgres()).each(BALANCERS)('F14: two servers behind %s', (
 		});
 		return { events, cuts };
 	}
+
+	test.skipIf(isMissing)(
+		'what is for the balancer and for monitoring isn’t passed on, however it’s spelled',
+		async () => {
+			for (const path of ['/metrics', '/ready', '/%6detrics', '/ready?a', '//metrics', '/x/../ready']) {
+				const { host, hostname, port } = new URL(balancer.url);
+				const socket = connect(Number(port), hostname);
+				// fetch would write the path as it should be.
+				socket.end(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+				const answer = await streamText(socket);
+				expect(answer.split('\r\n')[0], path).toMatch(/ (404|308) /);
+				expect(answer, path).not.toMatch(/ready"|# HELP/);
+			}
+			expect((await fetch(`${balancer.url}/health`)).status).toBe(200);
+		}
+	);
 
 	test.skipIf(isMissing)('an event reaches the page before the next one is written: nothing is gathered', async () => {
 		const steps = Array.from({ length: 5 }, gate);

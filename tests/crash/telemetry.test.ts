@@ -1,7 +1,7 @@
 /** The whole app beside a real OTLP receiver, a scraper and a load balancer (E29, E19, F14). */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,13 +96,20 @@ describe('E29: traces', { timeout: 120_000 }, () => {
 		const traceparent = `00-${TRACE}-${PARENT}-01`;
 		const { runId, threadId } = await turn('a private question', { traceparent, 'x-request-id': 'from-the-proxy' });
 
-		const [agent, chat, tool, script] = await receiver.received(
-			...['invoke_agent', 'chat test/model', 'execute_tool use_skill', 'run_script process']
+		const [request, agent, chat, tool, script] = await receiver.received(
+			...['POST /api/chat', 'invoke_agent', 'chat test/model', 'execute_tool use_skill', 'run_script process']
 		);
-		await eventually(() => expect(receiver.spans).toHaveLength(7));
-		expect(new Set(receiver.spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+		const inTrace = () => receiver.spans.filter(({ traceId }) => traceId === TRACE);
+		await eventually(() => expect(inTrace()).toHaveLength(8));
+		const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+			version: string;
+		};
+		expect(request).toMatchObject({
+			...{ parentId: PARENT, kind: 2, status: 0, resource: { 'service.version': version } },
+			attributes: { 'http.request.method': 'POST', 'http.route': '/api/chat', 'http.response.status_code': 202 }
+		});
 		expect(agent).toMatchObject({
-			parentId: PARENT,
+			parentId: request?.spanId,
 			kind: 1,
 			status: 0,
 			resource: { 'service.name': 'openrouter-skills' },
@@ -153,6 +160,10 @@ describe('E29: traces', { timeout: 120_000 }, () => {
 		expect(tools.find(({ spanId }) => spanId === failed?.parentId)).toMatchObject({ status: 2 });
 		expect(JSON.stringify(receiver.spans)).not.toContain('private question');
 		expect(JSON.stringify(receiver.spans)).not.toContain('hello');
+		// The page's own requests are traces of their own, under the names of routes.
+		const [followed] = await receiver.received('GET /api/runs/[id]/events');
+		expect(followed?.traceId).not.toBe(TRACE);
+		expect(JSON.stringify(receiver.spans.filter(({ kind }) => kind === 2))).not.toContain(runId);
 		// A third party isn’t told of it.
 		expect(model.requests.map(({ headers }) => headers.traceparent)).toEqual([undefined, undefined]);
 		await eventually(() => expect(receiver.metrics.flat()).toContain('gen_ai.client.token.usage'));
@@ -204,7 +215,8 @@ describe('E29: traces', { timeout: 120_000 }, () => {
 		model.push(text('Done.'));
 		await turn('Hello');
 		await app.restart();
-		expect(receiver.spans.map(({ name }) => name)).toEqual(['chat test/model', 'invoke_agent']);
+		const names = receiver.spans.filter(({ kind }) => kind !== 2).map(({ name }) => name);
+		expect(names).toEqual(['chat test/model', 'invoke_agent']);
 		expect(receiver.spans[0]?.resource['service.name']).toBe('team-skills');
 		expect(receiver.metrics).toEqual([]);
 	});
@@ -300,9 +312,27 @@ describe('E29: metrics', { timeout: 120_000 }, () => {
 		});
 		const agents = () => receiver.spans.filter(({ name }) => name === 'invoke_agent');
 		await eventually(() => expect(agents()).toHaveLength(2));
+		const [request] = await receiver.received('POST /api/chat');
 		expect(agents().map(({ traceId, parentId }) => [traceId === TRACE, parentId])).toEqual([
-			[true, PARENT],
+			[true, request?.spanId],
 			[false, '']
+		]);
+	});
+
+	test('E19: behind a login, strangers choose no trace and leave no span; who is known does', async () => {
+		const ADMIN_TOKEN = 'a-token-of-the-operator';
+		await start({ ADMIN_TOKEN, ...tracing() });
+		const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
+		for (const path of ['/api/conversations', '/login', '/health', '/.well-known/agent-card.json', '/no/such/page']) {
+			await fetch(app.url + path, { headers });
+		}
+		const known = { ...headers, authorization: `Bearer ${ADMIN_TOKEN}` };
+		expect((await fetch(`${app.url}/api/conversations`, { headers: known })).status).toBe(200);
+		await app.stop();
+		// The start of this test asks that, with the token.
+		const spans = receiver.spans.filter(({ name }) => name !== 'GET /api/health');
+		expect(spans.map(({ name, traceId, parentId }) => [name, traceId, parentId])).toEqual([
+			['GET /api/conversations', TRACE, PARENT]
 		]);
 	});
 

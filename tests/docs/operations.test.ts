@@ -22,10 +22,17 @@ interface Service {
 	stop_grace_period?: string;
 	depends_on?: Record<string, unknown>;
 	volumes: string[];
+	networks?: string[];
+	ports?: string[];
+	mem_limit?: string;
+	pids_limit?: number;
+	logging?: { options: Record<string, string> };
+	security_opt?: string[];
 }
 const compose = load(read('deploy/compose.yaml'), { schema: CORE_SCHEMA.withTags(mergeTag) }) as {
 	services: Record<string, Service>;
 	volumes: object;
+	networks: Record<string, { internal?: boolean } | null>;
 };
 const service = (name: string): Service => compose.services[name] ?? expect.fail(`compose.yaml has no ${name}`);
 const servers = Object.keys(compose.services).filter((name) => name.startsWith('app-'));
@@ -40,6 +47,8 @@ interface Deployment {
 		template: {
 			spec: {
 				terminationGracePeriodSeconds: number;
+				automountServiceAccountToken?: boolean;
+				volumes: { name: string; emptyDir?: { sizeLimit?: string } }[];
 				containers: { env: { name: string; value: string }[]; [probe: string]: unknown }[];
 			};
 		};
@@ -58,7 +67,7 @@ test('every setting that the page, the image and the examples name is one', () =
 	const composed = ['worker', ...servers].flatMap((name) => Object.keys(service(name).environment));
 	const kubernetes = container.env.map(({ name }) => name);
 	const named = [...page, ...flags, ...image, ...composed, ...kubernetes, ...example.map(([, name]) => name)];
-	const known = new Set([...SETTINGS, 'NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET']);
+	const known = new Set([...SETTINGS, 'NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET', 'WORKER_MEMORY']);
 	expect([...new Set(named)].filter((name) => name && !known.has(name))).toEqual([]);
 	expect(named.length).toBeGreaterThan(30);
 });
@@ -73,6 +82,37 @@ test('what compose.yaml takes from .env is in the example, and the servers start
 		const config = () => loadConfig({ ...Object.fromEntries(environment), ...(name === 'worker' ? {} : site) });
 		expect(config, name).not.toThrow();
 	}
+});
+
+test('no service of compose.yaml can take all of the machine, gain rights, or be reached by others than it must', () => {
+	for (const [name, each] of Object.entries(compose.services)) {
+		expect(each.mem_limit, name).toBeTruthy();
+		expect(each.pids_limit, name).toBeGreaterThan(0);
+		expect(each.logging?.options['max-size'], name).toBeTruthy();
+		expect(
+			each.security_opt?.some((option) => option.startsWith('no-new-privileges')),
+			name
+		).toBe(true);
+	}
+	const published = Object.keys(compose.services).filter((name) => service(name).ports);
+	expect(published).toEqual(['balancer']);
+	const reaches = (one: string, other: string) =>
+		service(one).networks?.some((network) => service(other).networks?.includes(network)) ?? true;
+	for (const stored of ['postgres', 's3']) {
+		expect(reaches('balancer', stored)).toBe(false);
+		for (const name of ['worker', ...servers]) expect(reaches(name, stored)).toBe(true);
+		for (const network of service(stored).networks ?? []) expect(compose.networks[network]?.internal).toBe(true);
+	}
+	for (const name of servers) expect([reaches('balancer', name), reaches('worker', 'balancer')]).toEqual([true, false]);
+	expect(read('deploy/compose.yaml')).not.toMatch(
+		/\$\{(ADMIN_TOKEN|SECRETS_KEY|POSTGRES_PASSWORD|PUBLIC_ORIGIN|SITE)(:-[^}]*)?\}/
+	);
+});
+
+test('pods get no token of the cluster, and can’t fill its disks', () => {
+	expect(pod.automountServiceAccountToken).toBe(false);
+	for (const { emptyDir, name } of pod.volumes) if (emptyDir) expect(emptyDir.sizeLimit, name).toBeTruthy();
+	expect(loadAll(read('deploy/kubernetes.yaml'))).toContainEqual(expect.objectContaining({ kind: 'NetworkPolicy' }));
 });
 
 test('both balancers and compose.yaml name the same servers', () => {

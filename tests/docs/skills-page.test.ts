@@ -201,7 +201,8 @@ async function keysWrittenOut(): Promise<string[]> {
 		for (const file of await readdir(dir, { recursive: true })) {
 			if (!file.endsWith('.ts') || file.includes('.test.') || file.includes('.suite.')) continue;
 			const code = (await readFile(join(dir, file), 'utf8')).replaceAll(/\/\*[^]*?\*\/|\/\/[^\n]*/g, '');
-			keys.push(...Array.from(code.matchAll(/(?<!['`])\bmetadata\??\.(\w+)\b(?!\()/g), ([, key = '']) => key));
+			const read = code.matchAll(/(?<!['`])\bmetadata(?:\??\.(\w+)\b(?!\()|\['([\w-]+)'\])/g);
+			keys.push(...Array.from(read, ([, key, quoted]) => key ?? quoted ?? ''));
 		}
 	}
 	return keys;

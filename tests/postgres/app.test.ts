@@ -1,11 +1,14 @@
 /** The app on Postgres instead of SQLite. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/lib/server/app.ts';
+import { backUp } from '../../src/lib/server/backup/back-up.ts';
+import { restore } from '../../src/lib/server/backup/restore.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
+import { createLog } from '../../src/lib/server/log.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
@@ -20,11 +23,14 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 		await rm(root, { recursive: true, force: true });
 	});
 
-	const configOf = (url: string) =>
+	/** A folder for each database. `url` null: SQLite. */
+	const configOf = (url: string | null, dataDir = join(root, url?.split('?')[0]?.split('/').at(-1) ?? 'sqlite')) =>
 		loadConfig({
-			...{ DATA_DIR: join(root, 'data'), DATABASE_URL: url, SECRETS_KEY: 'a key of all servers', SKILLS_HOME: 'false' },
-			...{ SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' }
+			...{ DATA_DIR: dataDir, SECRETS_KEY: 'a key of all servers', SKILLS_HOME: 'false' },
+			...{ SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process', ...(url !== null && { DATABASE_URL: url }) }
 		});
+	const start = async (...given: Parameters<typeof configOf>) => (await createApp(configOf(...given))).close();
+	const NOW = new Date().toISOString();
 
 	test('all that was said and set is in the database, and nothing of it in the data folder', async () => {
 		const config = configOf(await postgres.createDatabase('app'));
@@ -58,7 +64,71 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 	test('a server that isn’t there stops the start, and leaves the data folder to others', async () => {
 		const config = configOf(postgres.urlOf('nowhere'));
 		await expect(createApp(config)).rejects.toThrow('has no database “nowhere”');
-		const other = await createApp(configOf(await postgres.createDatabase('other')));
-		await other.close();
+		await start(await postgres.createDatabase('other'), config.dataDir);
+	});
+
+	test('a data folder is one database’s: no other server starts on it, and its own goes on after a move or a restore', async () => {
+		const url = await postgres.createDatabase('owner');
+		const { dataDir } = configOf(url);
+		const first = await createApp(configOf(url));
+		await first.store.conversations.create({ id: 'c1', title: 'One', createdAt: NOW });
+		await first.workspaces.write('c1', 'a.txt', new Blob(['kept']).stream());
+		await first.close();
+		const files = async () => (await readdir(dataDir, { recursive: true })).filter((name) => name !== 'server.json');
+		const before = await files();
+		const stranger = await postgres.createDatabase('stranger');
+		await expect(createApp(configOf(stranger, dataDir))).rejects.toThrow(
+			`The data folder ${dataDir} belongs to another Postgres database than that of DATABASE_URL. Choose another folder with ` +
+				'DATA_DIR, or the other database with DATABASE_URL.'
+		);
+		await expect(createApp(configOf(null, dataDir))).rejects.toThrow(
+			`The data folder ${dataDir} belongs to a Postgres database, and DATABASE_URL isn’t set. Set it, or choose another`
+		);
+		expect(await files()).toEqual(before);
+		// As with pg_dump and pg_restore to another server.
+		await start(await postgres.createDatabase('moved', 'owner'), dataDir);
+		// The files from their backup, which has no mark.
+		const restored = join(root, 'restored');
+		const file = join(root, 'files.backup');
+		backUp(dataDir, file, { hasDatabase: false });
+		restore(
+			file,
+			restored,
+			createLog(() => undefined)
+		);
+		expect(await readdir(restored)).not.toContain('database.json');
+		await start(url, restored);
+		await expect(createApp(configOf(stranger, restored))).rejects.toThrow('belongs to another');
+		// What the message says.
+		await rm(join(restored, 'database.json'));
+		await start(stranger, restored);
+		await writeFile(join(restored, 'database.json'), '{');
+		await expect(createApp(configOf(stranger, restored))).rejects.toThrow('database.json is damaged');
+	});
+
+	test('of two databases that take a new folder at once, one has it', async () => {
+		const urls = [await postgres.createDatabase('one'), await postgres.createDatabase('two')];
+		const dataDir = join(root, 'new');
+		const started = await Promise.allSettled(urls.map((url) => createApp(configOf(url, dataDir))));
+		const apps = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+		for (const app of apps) await app.close();
+		expect(apps).toHaveLength(1);
+	});
+
+	test('whoever changes from SQLite is told what isn’t taken along, before anything is lost', async () => {
+		const sqlite = await createApp(configOf(null));
+		const { dataDir } = sqlite.config;
+		await sqlite.store.conversations.create({ id: 'c1', title: 'One', createdAt: NOW });
+		await sqlite.close();
+		const url = await postgres.createDatabase('empty');
+		const changing = createApp(configOf(url, dataDir));
+		await expect(changing).rejects.toThrow('Chats, settings, API keys, saved secrets');
+		await start(null, dataDir);
+		// Whoever has changed long ago has both.
+		const long = await createApp(configOf(url, join(root, 'long-ago')));
+		await long.store.conversations.create({ id: 'c2', title: 'Two', createdAt: NOW });
+		await long.close();
+		await start(url, dataDir);
+		await expect(createApp(configOf(null, dataDir))).rejects.toThrow('belongs to a Postgres database');
 	});
 });

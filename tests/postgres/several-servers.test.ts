@@ -1,61 +1,23 @@
 /** F14: servers with the same Postgres and the same data folder, in one process. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type App, createApp } from '../../src/lib/server/app.ts';
-import { loadConfig } from '../../src/lib/server/config.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../src/lib/server/app.ts';
 import { DataFolderInUse } from '../../src/lib/server/data-folder.ts';
 import { fetchOf } from '../../src/lib/server/drafts/draft-files.ts';
 import { mcpServerPut } from '../../src/lib/shared/mcp-servers.ts';
 import { eventually } from '../support/eventually.ts';
-import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { lacksPostgres } from '../support/postgres.ts';
+import { createSharedApps } from '../support/shared-apps.ts';
 
 const NOW = '2026-11-27T12:00:00.000Z';
 
 describe.skipIf(lacksPostgres())('F14: several servers with one data folder', () => {
-	let postgres: TestPostgres;
-	beforeAll(async () => {
-		postgres = await startPostgres();
-	});
-	afterAll(() => postgres.stop());
+	const shared = createSharedApps();
+	const { open, close } = shared;
+	beforeEach(() => shared.put('greeter/SKILL.md', '---\nname: greeter\ndescription: Says hello.\n---\nHi.'));
 
-	let root: string;
-	let url: string;
-	let apps: App[] = [];
-	let count = 0;
-	beforeEach(async () => {
-		root = await mkdtemp(join(tmpdir(), 'several-servers-'));
-		url = await postgres.createDatabase(`several_${(count += 1)}`);
-		await putSkill('greeter');
-	});
-	afterEach(async () => {
-		for (const app of apps) await app.close();
-		apps = [];
-		await rm(root, { recursive: true, force: true });
-	});
-
-	const settings = () => ({
-		...{ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_HOME: 'false' },
-		...{ SKILLS_SANDBOX: 'process', SECRETS_KEY: 'a key of all servers' }
-	});
-	async function open(environment: Record<string, string> = { DATABASE_URL: url }): Promise<App> {
-		const app = await createApp(loadConfig({ ...settings(), ...environment }));
-		apps.push(app);
-		return app;
-	}
-	async function close(app: App): Promise<void> {
-		apps = apps.filter((each) => each !== app);
-		await app.close();
-	}
-	async function putSkill(name: string, description = 'Says hello.'): Promise<void> {
-		await mkdir(join(root, 'skills', name), { recursive: true });
-		await writeFile(
-			join(root, 'skills', name, 'SKILL.md'),
-			`---\nname: ${name}\ndescription: ${description}\n---\nHi.`
-		);
-	}
 	const skillOf = (app: App, name: string) => {
 		const found = app.skills.registry.snapshot().skills.find((skill) => skill.name === name);
 		if (!found) throw new Error(`there is no ${name}`);
@@ -80,18 +42,19 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		await close(a);
 		await expect(open({})).rejects.toThrow(DataFolderInUse);
 		await close(b);
-		const alone = await open({});
-		await expect(open()).rejects.toThrow(`process ${process.pid} (`);
+		const other = { DATA_DIR: join(shared.root, 'other') };
+		const alone = await open(other);
+		await expect(open({ ...other, DATABASE_URL: shared.url })).rejects.toThrow(`process ${process.pid} (`);
 		await close(alone);
 	});
 
 	test('have a folder of their own each, which goes with them; one for programs of this user has the sockets', async () => {
 		const a = await open();
 		const b = await open();
-		const folders = () => readdir(join(root, 'data/servers'));
+		const folders = () => readdir(join(shared.root, 'data/servers'));
 		expect(await folders()).toHaveLength(2);
 		expect([a.localSocket, b.localSocket].map((socket) => socket !== null)).toEqual([true, false]);
-		await writeFile(join(root, 'data/servers', 'leftover'), 'of a server that was killed');
+		await writeFile(join(shared.root, 'data/servers', 'leftover'), 'of a server that was killed');
 		await close(a);
 		const c = await open();
 		expect(await folders()).toHaveLength(2);
@@ -147,14 +110,21 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		for (const app of [a, b]) {
 			await eventually(() => expect(names.map((name) => skillOf(app, name).version)).toHaveLength(6));
 		}
-		expect((await readdir(join(root, 'data/skills'))).sort()).toEqual(names.map((name) => `${name}@1.0.0`));
-		const { skills } = JSON.parse(await readFile(join(root, 'data/skills-lock.json'), 'utf8')) as { skills: object };
+		expect((await readdir(join(shared.root, 'data/skills'))).sort()).toEqual(names.map((name) => `${name}@1.0.0`));
+		const { skills } = JSON.parse(await readFile(join(shared.root, 'data/skills-lock.json'), 'utf8')) as {
+			skills: object;
+		};
 		expect(Object.keys(skills)).toEqual(names);
 	});
 
-	test('old chats are deleted for good by both at once, with their files', async () => {
+	test('old chats are deleted for good by both at once, each by one, with their files', async () => {
 		const [a, b] = [await open(), await open()];
-		const ids = Array.from({ length: 5 }, (_, index) => `old-${index}`);
+		const purged: string[] = [];
+		for (const { workspaces } of [a, b]) {
+			const { removeAll } = workspaces;
+			workspaces.removeAll = async (id) => (purged.push(id), removeAll.call(workspaces, id));
+		}
+		const ids = Array.from({ length: 25 }, (_, index) => `old-${index}`);
 		for (const id of ids) {
 			await a.store.conversations.create({ id, title: id, createdAt: NOW });
 			await a.workspaces.write(id, 'deep/file.txt', new Blob(['text']).stream());
@@ -162,7 +132,8 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		}
 		await Promise.all([a, b].map((app) => app.conversationTrash.purge()));
 		expect(await b.store.conversations.listDeleted({ page: 1, limit: 10 })).toMatchObject({ total: 0 });
-		expect(await readdir(join(root, 'data/workspaces'))).toEqual([]);
+		expect(await readdir(join(shared.root, 'data/workspaces'))).toEqual([]);
+		expect(purged.sort()).toEqual(ids.sort());
 	});
 
 	test('versions of a file that both keep at once are all kept', async () => {

@@ -1,13 +1,11 @@
 /** F14: work that goes on at one of several servers, and is seen, answered and stopped at another. */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type App, createApp } from '../../src/lib/server/app.ts';
-import { loadConfig } from '../../src/lib/server/config.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../src/lib/server/app.ts';
 import { ownerOf } from '../../src/lib/server/sandbox/workspace.ts';
 import { mcpServerPut } from '../../src/lib/shared/mcp-servers.ts';
 import { type Message, openQuestions, type ToolPart } from '../../src/lib/shared/message.ts';
@@ -15,8 +13,10 @@ import { evalStart } from '../../src/lib/shared/try-out.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFixtureHttp } from '../support/mcp-fixture.ts';
 import { call, gate, hang, type ModelServer, type Reply, startModelServer, text } from '../support/model-server.ts';
+import { openPackageIndex } from '../support/package-index.ts';
 import { processesWith } from '../support/processes.ts';
-import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { lacksPostgres } from '../support/postgres.ts';
+import { createSharedApps } from '../support/shared-apps.ts';
 
 const NOW = '2026-11-27T12:00:00.000Z';
 const ASKER = { apiKeyId: null, scopes: [] };
@@ -31,44 +31,20 @@ const SKILL: Record<string, string> = {
 };
 
 describe.skipIf(lacksPostgres())('F14: several servers', () => {
-	let postgres: TestPostgres;
-	beforeAll(async () => {
-		postgres = await startPostgres();
-	});
-	afterAll(() => postgres.stop());
-
-	let root: string;
-	let url: string;
 	let model: ModelServer;
-	let apps: App[] = [];
-	let count = 0;
+	let environment: Record<string, string> = {};
+	// Before the apps' own hook, which then runs first.
+	afterEach(() => model?.close());
+	const shared = createSharedApps(() => ({
+		...{ OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'test', OPENROUTER_MODEL: 'test/model' },
+		...{ CHAT_TITLES: 'false', ...environment }
+	}));
+	const { open } = shared;
 	beforeEach(async () => {
-		root = await mkdtemp(join(tmpdir(), 'shared-work-'));
-		url = await postgres.createDatabase(`shared_${(count += 1)}`);
-		for (const [path, content] of Object.entries(SKILL)) {
-			await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-			await writeFile(join(root, 'skills', path), content);
-		}
-	});
-	afterEach(async () => {
-		for (const app of apps) await app.close();
-		apps = [];
-		await model?.close();
-		await rm(root, { recursive: true, force: true });
+		environment = {};
+		for (const [path, content] of Object.entries(SKILL)) await shared.put(path, content);
 	});
 
-	async function open(): Promise<App> {
-		const app = await createApp(
-			loadConfig({
-				...{ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_HOME: 'false' },
-				...{ SKILLS_SANDBOX: 'process', SECRETS_KEY: 'a key of all servers', DATABASE_URL: url },
-				...{ OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'test', OPENROUTER_MODEL: 'test/model' },
-				...{ CHAT_TITLES: 'false' }
-			})
-		);
-		apps.push(app);
-		return app;
-	}
 	async function start(script: Reply[]): Promise<[App, App]> {
 		model = await startModelServer(script);
 		return [await open(), await open()];
@@ -140,6 +116,71 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		expect(await a.evals.get('greeter', run.id)).toMatchObject({ state: 'cancelled' });
 	});
 
+	test('F8: a trial of a draft is watched and stopped at any server, runs once at a time, and is over with its server', async () => {
+		const [a, b] = await start([hang(), hang()]);
+		const { id, revision } = await a.drafts.start({ skill: 'greeter' });
+		const wanted = { revision, prompt: 'Greet me.' };
+		expect(await b.drafts.trial(id)).toBeNull();
+		const both = await Promise.allSettled([a, a, b, b].map((app) => app.drafts.try(id, wanted)));
+		expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+		await eventually(() => expect(model.requests).toHaveLength(1));
+		for (const app of [a, b]) {
+			expect(await app.drafts.trial(id)).toMatchObject({ state: 'running' });
+			await expect(app.drafts.try(id, wanted)).rejects.toThrow('being tried already');
+		}
+		const isOnA = both.slice(0, 2).some(({ status }) => status === 'fulfilled');
+		const [owner, other] = isOnA ? [a, b] : [b, a];
+		expect(await other.drafts.stopTrial(id)).toMatchObject({ state: 'cancelled' });
+		expect(await owner.drafts.trial(id)).toMatchObject({ state: 'cancelled' });
+
+		await other.drafts.try(id, wanted);
+		await eventually(() => expect(model.requests).toHaveLength(2));
+		expect(await owner.drafts.trial(id)).toMatchObject({ state: 'running' });
+		const client = new Client(shared.url);
+		await client.connect();
+		await client.query(`update shown_work set boot_id = 'killed'`);
+		await client.end();
+		expect(await owner.drafts.trial(id)).toMatchObject({
+			state: 'failed',
+			error: expect.stringContaining('has stopped')
+		});
+		await other.drafts.remove(id);
+	});
+
+	test('D46: packages that one server looks up are shown, allowed and stopped at any other', async () => {
+		const index = await openPackageIndex([{ name: 'tiny-lib' }]);
+		try {
+			await shared.put('greeter/requirements.txt', 'tiny-lib\n');
+			environment = { SKILLS_PIP_INDEX_URL: index.pipIndexUrl };
+			const [a, b] = await start([]);
+			const skillOf = (app: App) => app.skills.registry.snapshot().skills.find(({ name }) => name === 'greeter')!;
+			const stateAt = (app: App) => app.packages.stateOf(skillOf(app));
+			index.intercept = () => true;
+			await a.packages.lookUp(skillOf(a), []);
+			await eventually(async () => expect((await stateAt(b)).work).toMatchObject({ kind: 'looking-up' }));
+			await expect(b.packages.lookUp(skillOf(b), [])).rejects.toThrow('are being installed');
+			await b.packages.remove(skillOf(b), 'pending');
+			for (const app of [a, b]) {
+				expect(await stateAt(app)).toEqual({ installed: null, proposed: null, work: null, problem: null });
+			}
+
+			index.intercept = null;
+			await a.packages.lookUp(skillOf(a), []);
+			await a.packages.settled(skillOf(a));
+			const { proposed } = await stateAt(b);
+			expect(proposed?.packages.map(({ name }) => name)).toEqual(['tiny-lib']);
+			await b.packages.install(skillOf(b), proposed?.digest ?? '');
+			await b.packages.settled(skillOf(b));
+			for (const app of [a, b]) {
+				expect(await stateAt(app)).toMatchObject({ installed: { state: 'ready' }, proposed: null, work: null });
+			}
+			await a.packages.remove(skillOf(a));
+			for (const app of [a, b]) expect(await stateAt(app)).toMatchObject({ installed: null, problem: null });
+		} finally {
+			await index.close();
+		}
+	});
+
 	test('a server that starts ends nothing of a live one: evals, responses, drafts and scripts go on', async () => {
 		const held = gate();
 		model = await startModelServer([
@@ -177,23 +218,23 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		await eventually(() => expect(model.requests).toHaveLength(2));
 		// As if it were killed: what is its own is another's, whose lock nobody holds.
 		const dead = 'dead0000-0000-4000-8000-000000000000';
-		await mkdir(join(root, 'data/servers/dead0000'));
-		await b.store.replicas.beat({ id: dead, lockKey: 1 });
-		const marker = `${ownerOf(join(root, 'data'), dead)}.x`;
+		await mkdir(join(shared.root, 'data/servers/dead0000'));
+		const marker = `${ownerOf(join(shared.root, 'data'), dead)}.x`;
 		spawn('/bin/sleep', [NAP], { env: { SKILLS_EXECUTION: marker }, detached: true, stdio: 'ignore' }).unref();
 		await eventually(() => expect(processesWith(NAP)).toHaveLength(1));
-		const client = new Client(url);
+		const client = new Client(shared.url);
 		await client.connect();
 		for (const table of ['eval_runs', 'responses']) {
 			await client.query(`update ${table} set boot_id = $1`, [dead]);
 		}
 		await client.end();
+		await b.store.replicas.beat({ id: dead, lockKey: 1 });
 		await eventually(async () => {
 			expect(await b.evals.get('greeter', run.id)).toMatchObject({ finishedAt: expect.any(String) });
 			const [stored] = await b.store.evalRuns.list('skills/greeter', 1);
 			expect(stored).toMatchObject({ state: 'failed', error: expect.stringContaining('server stopped') });
 			expect(await b.store.responses.get(id, null)).toMatchObject({ isRunning: false, body: { status: 'failed' } });
-			expect(await readdir(join(root, 'data/servers'))).toHaveLength(2);
+			expect(await readdir(join(shared.root, 'data/servers'))).toHaveLength(2);
 			expect(processesWith(NAP)).toEqual([]);
 		});
 		held.open();
@@ -216,6 +257,8 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 
 			await ask(a, 'run-1');
 			const booking = await questionOn(b, 'run-1');
+			const marks = () => Promise.all([a, b].map((app) => app.store.conversations.get('c')));
+			expect(await marks()).toMatchObject([{ isWaiting: true }, { isWaiting: true }]);
 			const content = { name: 'Ada', guests: 2 };
 			const wrong = b.questions.reply('c', booking.id, { action: 'accept', content: { ...content, guests: 9 } });
 			await expect(wrong).rejects.toThrow('must be at most 8');
@@ -225,6 +268,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 			await expect(b.questions.reply('c', 'unknown', { action: 'decline' })).rejects.toThrow('no longer open');
 			await b.questions.reply('c', booking.id, { action: 'decline' });
 			await eventually(async () => expect(await answerOf(b, 'run-1')).toMatchObject({ status: 'complete' }));
+			expect(await marks()).toMatchObject([{ isWaiting: false }, { isWaiting: false }]);
 			await expect(b.questions.reply('c', booking.id, { action: 'decline' })).rejects.toThrow('no longer open');
 
 			await ask(a, 'run-2');

@@ -173,7 +173,7 @@ describe('data-analysis: groups', () => {
 
 	it('says the total of a column that nothing is grouped by, before the chart', async () => {
 		const { stdout } = await analyzeSales('--value', 'revenue');
-		expect(stdout).toContain('Total revenue: **13273.05** (23 values; mean 577.09, lowest');
+		expect(stdout).toContain('Total revenue: **13,273.05** (23 values; average 577.09, lowest');
 		expect(stdout.indexOf('Total revenue')).toBeLessThan(stdout.indexOf('Chart:'));
 	});
 

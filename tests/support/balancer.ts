@@ -41,7 +41,7 @@ export async function startBalancer(name: BalancerName, servers: [string, string
 	child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
 	const ended = once(child, 'exit');
 	const url = `http://127.0.0.1:${port}`;
-	while (!(await answers(`${url}/ready`))) {
+	while (!(await answers(`${url}/health`))) {
 		if (child.exitCode !== null) throw new Error(`${name} ended:\n${said}`);
 		await delay(50);
 	}
@@ -80,7 +80,8 @@ async function forNginx(folder: string, port: number, hosts: string[]): Promise<
 	return { args: ['-p', folder, '-c', file, '-g', here], env: {} };
 }
 
-async function freePort(): Promise<number> {
+/** Of this machine. */
+export async function freePort(): Promise<number> {
 	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const { port } = server.address() as AddressInfo;

@@ -40,7 +40,7 @@ const AGENT = 'lib/server/agent/';
 const STORE = 'lib/server/store/';
 /** Words between servers on the same database. */
 const REPLICA = 'lib/server/replica.ts';
-/** Stops what another server does. */
+/** Shows and stops what another server does. */
 const STOP_WISHES = 'lib/server/stop-wishes.ts';
 const TRUST = 'lib/server/trust/';
 const TURNS = 'lib/server/turns/';
@@ -82,7 +82,7 @@ const LAYERS: Layer[] = [
 		]
 	},
 	{ path: REPLICA, imports: [SHARED, LOG, STORE] },
-	{ path: STOP_WISHES, imports: [SHARED, LOG, REPLICA] },
+	{ path: STOP_WISHES, imports: [STORE, SHARED, LOG, REPLICA] },
 	{ path: 'lib/server/announcing.ts', imports: [LOG, REPLICA, STORE] },
 	{
 		path: 'lib/server/workers/',
@@ -90,7 +90,11 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/file-storage/',
-		imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, WORKSPACES, VERSIONS, STORE]
+		imports: [
+			...[SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, WORKSPACES, VERSIONS, STORE],
+			'lib/server/install/folder-swap.ts',
+			'lib/server/install/install-context.ts'
+		]
 	},
 	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
 	{ path: TURNS, imports: [SHARED, LOG, FOREIGN_FOLDERS, WORKSPACES, AGENT, SKILLS, STORE, TRUST, REPLICA] },
@@ -107,7 +111,7 @@ const LAYERS: Layer[] = [
 		path: 'lib/server/builtins/',
 		imports: [SHARED, LOG, SAFE_PATH, FOREIGN_FOLDERS, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]
 	},
-	{ path: 'lib/server/packages/', imports: [SHARED, FOREIGN_FOLDERS, NETWORK, SKILLS, STORE, TRUST] },
+	{ path: 'lib/server/packages/', imports: [SHARED, FOREIGN_FOLDERS, NETWORK, SKILLS, STOP_WISHES, STORE, TRUST] },
 	{
 		path: 'lib/server/install/',
 		imports: [READ_TEXT, SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST]
@@ -144,6 +148,7 @@ const LAYERS: Layer[] = [
 			'lib/server/agent/model.ts',
 			SKILLS,
 			REPLICA,
+			STOP_WISHES,
 			STORE,
 			TRUST,
 			TURNS,

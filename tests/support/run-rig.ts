@@ -147,7 +147,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		});
 	};
 	const runner = createRunner();
-	const outbox = createOutbox({ store, runner, changes });
+	const outbox = createOutbox({ store, runner, changes, log });
 	let count = 0;
 
 	/** All events of a run, to its end. */
@@ -182,6 +182,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		questions,
 		changes,
 		createRunner,
+		log,
 		logged,
 		events,
 		ask,
@@ -207,6 +208,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			);
 		},
 		async close() {
+			await outbox.close();
 			await runner.close();
 			await skills.close();
 			await replica.close();

@@ -71,6 +71,11 @@ export async function createWorkerRig(url: string, backend = 'process'): Promise
 	};
 }
 
+/** Of its servers and workers. */
+export async function jobKeyOf({ dataDir, secretsKey = SECRETS_KEY }: { dataDir: string; secretsKey?: string | null }) {
+	return keyFor(await loadSecretsKey(dataDir, secretsKey), JOB_KEY);
+}
+
 /** What a server has of it, without the rest of the app. */
 export async function openWorkerServer(env: Record<string, string>): Promise<WorkerServer> {
 	const config = loadConfig(env);
@@ -79,7 +84,7 @@ export async function openWorkerServer(env: Record<string, string>): Promise<Wor
 	const store = await openPostgresStore(url);
 	const connect = () => connectPostgres(url, { startMs: 0 });
 	const replica = await openReplica({ connect, replicas: store.replicas, log });
-	const key = keyFor(await loadSecretsKey(config.dataDir, config.secretsKey), JOB_KEY);
+	const key = await jobKeyOf(config);
 	const box = await openWorkersSandbox(config, log, { store, replica, key });
 	await replica.start();
 	let count = 0;

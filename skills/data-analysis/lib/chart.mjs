@@ -2,7 +2,7 @@
 
 import { barChart, roundStep } from './bar-chart.mjs';
 import { decimal, grouped, plain, toNumber } from './decimal.mjs';
-import { capitalized } from './report.mjs';
+import { capitalized, measured } from './report.mjs';
 
 const MOST_BARS = 30;
 const BINS = 10;
@@ -36,9 +36,9 @@ function byGroup(groups, value, column, measure) {
 	if (!column)
 		return { title: `Rows by ${labelAxis}`, subtitle: `Number of rows${some}`, valueAxis: 'rows', labelAxis, bars };
 	return {
-		title: `${measure === 'sum' ? '' : `${measure} of `}${column.name} by ${labelAxis}`,
-		subtitle: `${capitalized(measure)} of ${column.name}${some}`,
-		valueAxis: `${column.name} (${measure})`,
+		title: `${measured(measure, column.name)} by ${labelAxis}`,
+		subtitle: `${measure === 'mean' ? 'Average' : capitalized(measure)} of ${column.name}${some}`,
+		valueAxis: `${column.name} (${measure === 'mean' ? 'average' : measure})`,
 		labelAxis,
 		bars,
 		places: measure === 'mean' ? column.places : undefined

@@ -1,7 +1,7 @@
 /** What was found, as Markdown. */
 
 import { quantile } from './columns.mjs';
-import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
+import { compare, decimal, divide, grouped, multiply, plain, ZERO } from './decimal.mjs';
 
 const MOST_ROWS = 60;
 const LONGEST_CELL = 60;
@@ -77,20 +77,25 @@ export function extremes({ groups, columns }, value, measure) {
 		[]
 	);
 	if (!low || compare(low, high) === 0) return '';
-	const what = measure === 'sum' ? cell(name) : `${measure} of ${cell(name)}`;
+	const what = measured(measure, cell(name));
 	const those = (size) => {
 		const labels = found.filter((group) => compare(group.size, size) === 0).map(({ label }) => `**${cell(label)}**`);
 		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
-		return `${labels.slice(0, 3).join(', ')}${rest} (${plain(size, measure === 'mean' ? places : undefined)})`;
+		return `${labels.slice(0, 3).join(', ')}${rest} (${grouped(size, measure === 'mean' ? places : undefined)})`;
 	};
 	return `Highest ${what}: ${those(high)}. Lowest: ${those(low)}.`;
+}
+
+/** `revenue`, `average revenue`, `min of revenue`. */
+export function measured(measure, name) {
+	return measure === 'sum' ? name : measure === 'mean' ? `average ${name}` : `${measure} of ${name}`;
 }
 
 /** A column in words. */
 export function totals({ name, numbers, places }) {
 	const count = `${numbers.count} ${numbers.count === 1 ? 'value' : 'values'}`;
-	const [mean, min, max] = [plain(numbers.measure('mean'), places), plain(numbers.min), plain(numbers.max)];
-	return `Total ${cell(name)}: **${plain(numbers.sum)}** (${count}; mean ${mean}, lowest ${min}, highest ${max}).`;
+	const [mean, min, max] = [grouped(numbers.measure('mean'), places), grouped(numbers.min), grouped(numbers.max)];
+	return `Total ${cell(name)}: **${grouped(numbers.sum)}** (${count}; average ${mean}, lowest ${min}, highest ${max}).`;
 }
 
 function section(heading, headers, rows, total) {

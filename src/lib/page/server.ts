@@ -55,7 +55,7 @@ export interface ConversationSearch {
 
 /** Empty fields match all. */
 export interface ExecutionQuery {
-	status: SkillExecution['status'] | '';
+	status: SkillExecution['status'] | 'failed' | 'denied' | '';
 	/** `name` or `source/name`. */
 	skill: string;
 	apiKeyId: string;

@@ -10,23 +10,23 @@ import type { AgentLimits } from './agent/loop.ts';
 import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.ts';
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
-import { openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
+import { claimFolder, openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
-import { openBucket } from './file-storage/bucket.ts';
-import { createStoredFolders, type StoredFolders } from './file-storage/stored-folders.ts';
-import { WORKSPACE_KINDS, withStorage } from './file-storage/stored-workspaces.ts';
+import { requireBucket } from './file-storage/bucket.ts';
+import { openStorage } from './file-storage/open-storage.ts';
+import { storedChatTools, withStorage } from './file-storage/stored-workspaces.ts';
 import { createDefinedTools, type DefinedTools } from './install/defined-tools.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
-import { namesIn } from './install/install-context.ts';
+import { installPlaces, namesIn } from './install/install-context.ts';
 import { createSkillRequests } from './install/skill-requests.ts';
 import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createRegistrySearch, type SearchRegistry } from './mcp-servers/registry.ts';
 import { keepSignIns } from './models/keys.ts';
 import { createModels, type Models } from './models/models.ts';
-import { isServersTool, openSkills, type SkillParts } from './open-skills.ts';
+import { isServersTool, openSkills, skillPlacesOf, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { type Acp, createAcp } from './protocols/acp/acp.ts';
 import { listenLocal, type LocalSocket } from './protocols/local-socket.ts';
@@ -48,10 +48,12 @@ import { openReplica, type Replica, soleReplica } from './replica.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
+import { withSkillPlaces } from './store/skills/places.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
-import { createReadiness, type Readiness, openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { createReadiness, type Readiness } from './telemetry/readiness.ts';
 import { createScopes } from './telemetry/scope.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 
 export interface App extends SkillParts {
@@ -126,11 +128,15 @@ export async function createApp(config: Config): Promise<App> {
 
 /** SQLite for this server alone, or Postgres with others. */
 async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ store: Store; replica: Replica }> {
-	if (database === null) return { store: await openSqliteStore(join(dataDir, 'app.sqlite')), replica: soleReplica() };
+	if (database === null) {
+		claimFolder(dataDir, null);
+		return { store: await openSqliteStore(join(dataDir, 'app.sqlite')), replica: soleReplica() };
+	}
 	const { connectPostgres, openPostgresStore } = await import('./store/postgres.ts');
 	const { url, directUrl } = database;
 	const store = await openPostgresStore(url, { directUrl, log });
 	try {
+		claimFolder(dataDir, await store.replicas.database());
 		const connect = () => connectPostgres(directUrl, { startMs: 0, log });
 		const replica = await openReplica({ connect, replicas: store.replicas, log });
 		return { store: announcing(store, replica), replica };
@@ -140,24 +146,25 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<{ 
 	}
 }
 
-/** Files in a bucket; null: they are only in the data folder. */
-function openStorage({ bucket, dataDir }: Config, store: Store, log: Log): StoredFolders | null {
-	if (bucket === null) return null;
-	const parts = { store: store.storedFiles, bucket: openBucket(bucket), dataDir, log, kinds: WORKSPACE_KINDS };
-	return createStoredFolders(parts);
-}
-
 async function createParts(
 	config: Config,
 	dataFolder: DataFolder,
 	{ log, telemetry }: { log: Log; telemetry: Telemetry }
 ): Promise<App> {
-	const { store, replica } = await openDatabase(config, log);
+	if (config.bucket) await requireBucket(config.bucket, log);
+	const { store: stored, replica } = await openDatabase(config, log);
+	const skillPlaces = skillPlacesOf(config);
+	const store = withSkillPlaces(stored, config.dataDir, skillPlaces);
+	const places = installPlaces(config.dataDir, { skillPlaces });
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const own = await openOwnFolder(config.dataDir, replica, log);
 	const { exclusively } = replica;
+	const { storage, skills: storedSkills } = await openStorage(config, {
+		...{ store: store.storedFiles, log, exclusively, editsOf: places.editsOf },
+		tellOfSkills: () => replica.tell('table', ['skills'])
+	});
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {
-		...{ log, rooms, replica, ownDir: own.dir },
+		...{ log, rooms, replica, ownDir: own.dir, places, skillPlaces, stored: storedSkills },
 		watch: telemetry.watchExecutions
 	});
 	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
@@ -171,12 +178,12 @@ async function createParts(
 		store,
 		registry: skills.registry,
 		folderOf: (id) => join(chatTools, workspaceName(id)),
+		...(storage && storedChatTools(storage)),
 		isReserved: isServersTool,
 		isEnabled: () => config.execution.definesTools && isEnabled(),
 		exclusively,
 		now: () => new Date().toISOString()
 	});
-	const storage = openStorage(config, store, log);
 	const local = createWorkspaces(config.dataDir, rooms, {
 		...{ versionBytes: config.execution.limits.workspaceBytes, exclusively, log }
 	});
@@ -274,6 +281,7 @@ async function createParts(
 	});
 	const questions: Questions = createQuestions({
 		replica,
+		key: parts.keyFor('grants'),
 		find: (conversationId, id) => runner.questionElsewhere(conversationId, id),
 		handOver: (conversationId, id, reply) => runner.replyElsewhere(conversationId, id, reply)
 	});
@@ -312,10 +320,10 @@ async function createParts(
 	const responses = createResponsesApi(responding);
 	const sockets = createResponseSockets(responses);
 	runner.onReply(questions.onReply);
-	const outbox = createOutbox({ store, runner, changes });
+	const outbox = createOutbox({ store, runner, changes, log });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await Promise.all([runner.recover(), responses.recover()]);
-	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
+	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, replica, log });
 	const adHoc: AdHocParts = {
 		skills,
 		store,
@@ -335,11 +343,11 @@ async function createParts(
 		},
 		async inWorkspace({ apiKeyId, sessionId, conversationId }, work) {
 			const name = conversationId ?? folderOf(apiKeyId ?? null, sessionId ?? randomUUID());
-			return (await workspaces.use(name, work)).result;
+			return workspaces.use(name, work);
 		}
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
-	const login = createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys });
+	const login = createLogin({ ...config, sessions: store.loginSessions, failures: store.loginFailures, keys: apiKeys });
 	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const acp = createAcp({
 		...turns,
@@ -360,6 +368,7 @@ async function createParts(
 	});
 	await a2a.resume();
 	await replica.start();
+	outbox.start();
 	void storage?.catchUp();
 	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
 	const localSocket = await listenLocal(
@@ -404,7 +413,7 @@ async function createParts(
 		acp,
 		localSocket,
 		async close() {
-			await Promise.all([localSocket?.close(), mcp.close(), acp.close(), a2a.close()]);
+			await Promise.all([localSocket?.close(), mcp.close(), acp.close(), a2a.close(), outbox.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close(), drafts.close()]);
 			await titles.close();
 			await sockets.close();

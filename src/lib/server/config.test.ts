@@ -62,6 +62,12 @@ describe('the settings', () => {
 			url: DATABASE_URL,
 			directUrl: DATABASE_DIRECT_URL
 		});
+		for (const mode of ['prefer', 'of-mine']) {
+			const unsafe = { DATABASE_URL: `${DATABASE_URL}?sslmode=${mode}`, SECRETS_KEY };
+			expect(() => loadConfig(unsafe)).toThrow(
+				/^DATABASE_URL must have one of these as sslmode: verify-full, .*disable\./
+			);
+		}
 		expect(() => loadConfig({ DATABASE_DIRECT_URL })).toThrow(/^DATABASE_DIRECT_URL is set, but DATABASE_URL isn’t/);
 		for (const bad of ['mysql://app:pass-word@db/app', 'db:pass-word', 'postgres://app:pass-word@db:port/app']) {
 			const start = (): unknown => loadConfig({ DATABASE_URL: bad, SECRETS_KEY });

@@ -1,6 +1,16 @@
 /** The data folder: private to this user, and used by one server at a time, or by several that share a Postgres. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+	existsSync,
+	linkSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	writeFileSync
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -78,6 +88,77 @@ export function openDataFolder(dir: string, log: Log, { isShared = false } = {})
 	};
 }
 
+/** Says which Postgres the folder belongs to. A folder without it belongs to the SQLite file in it, or to nobody. */
+const MARK = 'database.json';
+const SQLITE = 'app.sqlite';
+
+/** Of the server that has locked the folder. Null: SQLite. `isEmpty`: nothing has ever been stored in it. */
+export type UsedDatabase = { id: string; isEmpty: boolean } | null;
+
+/**
+ * Two databases with one folder would delete each other's files. A new folder becomes that of its first database.
+ * @throws Error if it belongs to another one; the message says what to do
+ */
+export function claimFolder(dir: string, database: UsedDatabase): void {
+	const file = join(dir, MARK);
+	const owner = readMark(file);
+	if (database === null) {
+		if (owner === null) return;
+		throw new Error(
+			`The data folder ${dir} belongs to a Postgres database, and DATABASE_URL isn’t set. Set it, or choose another folder ` +
+				`with DATA_DIR. To start with an empty SQLite database here, delete ${file}.`
+		);
+	}
+	if (owner === null && database.isEmpty && existsSync(join(dir, SQLITE))) {
+		throw new Error(
+			`The data folder ${dir} belongs to the SQLite database in it, and the Postgres database of DATABASE_URL is empty. ` +
+				'Chats, settings, API keys, saved secrets and what is known of installed skills aren’t taken along. Choose an empty ' +
+				`folder with DATA_DIR; with it, or with an empty database here once you’ve moved ${SQLITE} away, you start anew. ` +
+				'Without DATABASE_URL, all is as it was.'
+		);
+	}
+	if (owner === null) writeMark(file, database.id);
+	// Another database may have been faster.
+	if (readMark(file) === database.id) return;
+	throw new Error(
+		`The data folder ${dir} belongs to another Postgres database than that of DATABASE_URL. Choose another folder with ` +
+			`DATA_DIR, or the other database with DATABASE_URL. If this database has taken the place of the other, delete ${file}.`
+	);
+}
+
+/** Null if there is none. @throws Error if it says nothing */
+function readMark(file: string): string | null {
+	let text: string;
+	try {
+		text = readFileSync(file, 'utf8');
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+		throw error;
+	}
+	try {
+		const { postgres } = JSON.parse(text) as { postgres?: unknown };
+		if (typeof postgres === 'string') return postgres;
+	} catch {
+		// Said below.
+	}
+	throw new Error(
+		`${file} is damaged. It says which database the folder belongs to. If it’s that of this server, delete it.`
+	);
+}
+
+/** Whole or not at all. Leaves one that is there. */
+function writeMark(file: string, id: string): void {
+	const made = `${file}.${randomUUID()}`;
+	writeFileSync(made, `${JSON.stringify({ postgres: id })}\n`);
+	try {
+		linkSync(made, file);
+	} catch (error) {
+		// Some file systems have no links.
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(made, file);
+	}
+	rmSync(made, { force: true });
+}
+
 /** Folder of the server's own folders, if several share a data folder. */
 const SERVERS = 'servers';
 
@@ -95,12 +176,18 @@ export async function openOwnFolder(dataDir: string, replica: Replica, log: Log)
 		});
 	const own = nameOf(replica.id);
 	mkdirSync(at(own), { recursive: true });
-	// Read in this order: each is told to the others before its folder is there.
-	const names = readdirSync(join(dataDir, SERVERS));
-	const live = new Set([...(await replica.live())].map(nameOf));
-	for (const name of names) if (name !== own && !live.has(name)) await remove(name);
-	replica.hear('gone', (ids) => {
-		for (const id of ids) if (nameOf(id) !== own) void remove(nameOf(id));
+	const sweep = async (): Promise<void> => {
+		// Read in this order: each is told to the others before its folder is there.
+		const names = readdirSync(join(dataDir, SERVERS));
+		const live = new Set([...(await replica.live())].map(nameOf));
+		for (const name of names) if (name !== own && !live.has(name)) await remove(name);
+	};
+	await sweep();
+	// Anybody who may connect to the database can send words: who has stopped is read, and no word becomes a path.
+	replica.hear('gone', () => {
+		sweep().catch((error: unknown) =>
+			log.info({ reason: String(error) }, 'Couldn’t look for folders of stopped servers')
+		);
 	});
 	return { dir: at(own), close: () => remove(own) };
 }

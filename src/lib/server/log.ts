@@ -33,6 +33,21 @@ export function createLog(
 	};
 }
 
+/** Says each failure once until it works again: what is tried every second would fill the log while the database is away. */
+export function createOutageLog(log: Log) {
+	const told = new Set<string>();
+	return {
+		failed(sentence: string, error: unknown, level: 'info' | 'error' = 'info'): void {
+			if (told.has(sentence)) return;
+			told.add(sentence);
+			log[level]({ reason: String(error) }, sentence);
+		},
+		worked(sentence: string): void {
+			told.delete(sentence);
+		}
+	};
+}
+
 /** What nobody expected, with the place where it happened. */
 export function logUnexpected(log: Pick<Log, 'error'>, error: unknown, facts: Facts = {}): void {
 	const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };

@@ -7,9 +7,10 @@ import { onOthersChange } from './announcing.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
+import type { StoredSkills } from './file-storage/stored-skills.ts';
 import type { Installer } from './install/catalog-installer.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
-import { installPlaces, ownedRoots } from './install/install-context.ts';
+import { type InstallPlaces, ownedRoots, renameOldEdits } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
@@ -32,15 +33,17 @@ import {
 	type SkillRevisions,
 	type SkillUsageCounts
 } from './skill-admin/skill-counts.ts';
-import { createSkillEdits, type SkillEdits } from './skill-admin/skill-edits.ts';
+import { type ChangeSkill, createSkillEdits, type SkillEdits } from './skill-admin/skill-edits.ts';
 import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts';
 import { siblingsOf } from './skills/needs/siblings.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import { labelRoots } from './skills/read/folder-walk.ts';
 import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
 import type { Skill } from './skills/types.ts';
 import type { Replica } from './replica.ts';
+import { createSkillPlaces, LABEL, type SkillPlaces } from './store/skills/places.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -75,10 +78,20 @@ export interface SkillParts {
 	recorder: ExecutionRecorder;
 	installer: Installer;
 	edits: SkillEdits;
+	/** Runs what changes the skill in this folder: other servers get what it has made of it. */
+	changeSkill: ChangeSkill;
 	catalogs: Catalogs;
 }
 
 const INSTALLED = 'installed';
+
+/** The folders of skills. The label of installed ones is reserved, because secrets and grants are stored by it. */
+const foldersOf = ({ skillsDirs, dataDir }: Config) =>
+	skillsDirs.map((path) => (path === join(dataDir, 'skills') ? { path, source: INSTALLED, listsCopies: true } : path));
+
+/** How rows name folders of skills. */
+export const skillPlacesOf = (config: Config): SkillPlaces =>
+	createSkillPlaces(config.dataDir, labelRoots(foldersOf(config)));
 
 /** No tool of a skill has such a name. */
 export const isServersTool = (name: string): boolean => isServerTool(name) || ownToolOf(name) !== undefined;
@@ -91,12 +104,18 @@ export async function openSkills(
 		rooms,
 		replica,
 		ownDir,
+		places,
+		skillPlaces,
+		stored,
 		watch
 	}: {
 		log: Log;
 		rooms: WorkspaceRooms;
 		replica: Replica;
 		ownDir: string;
+		places: InstallPlaces;
+		skillPlaces: SkillPlaces;
+		stored: StoredSkills;
 		watch(recorder: ExecutionRecorder): ExecutionRecorder;
 	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
@@ -164,17 +183,14 @@ export async function openSkills(
 			return [...ready, ...shadowed, ...broken].map(skillIdOf);
 		},
 		onChange: () => revisions.note(),
-		exclusively: replica.exclusively
+		exclusively: replica.exclusively,
+		elsewhere: { store: store.shownWork, replica, log }
 	});
-	// A reserved label, because secrets and grants are stored by it.
-	const folders = config.skillsDirs.map((path) =>
-		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
-	);
 	const owned = await ownedRoots(dataDir);
 	await replica.exclusively(SWAPS, async () => {
 		for (const path of [...config.skillsDirs, ...owned.map((root) => root.path)]) await recoverSwaps(path, log);
 	});
-	const skills = await createSkillsProvider([...folders, ...owned], {
+	const skills = await createSkillsProvider([...foldersOf(config), ...owned], {
 		handlers: await loadHandlers(execution.handlerModules),
 		maxRetries: config.skillsMaxRetries,
 		maxOutput: config.skillsMaxOutputBytes,
@@ -200,6 +216,12 @@ export async function openSkills(
 		isReserved: isServersTool,
 		watch: true
 	});
+	const { skills: ready, shadowed, broken } = skills.registry.snapshot();
+	await renameOldEdits(
+		dataDir,
+		places,
+		[...ready, ...shadowed, ...broken].map(({ dir }) => dir)
+	);
 	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const revisions = createSkillRevisions(skills.registry);
@@ -247,14 +269,17 @@ export async function openSkills(
 	onOthersChange(others, ['trustedSkills', 'secrets', 'networkGrants', 'skillPackages'], () => revisions.note());
 	// A watcher may not see what another machine writes.
 	onOthersChange(others, ['skills'], async () => {
+		await stored.bring();
 		for (const root of await ownedRoots(dataDir)) await skills.registry.addRoot(root);
 		await skills.registry.reload();
 	});
-	skills.registry.onFiles(() => replica.tell('table', ['skills']));
+	skills.registry.onFiles((dirs) => (stored.isStored ? stored.noticed(dirs) : replica.tell('table', ['skills'])));
 	const catalogs = createSources({ ...config.catalog, skillsmpKey: settings.skillsmpApiKey });
 	const installer = await createInstaller({
 		dataDir,
 		ownDir,
+		skillPlaces,
+		folders: stored,
 		exclusively: replica.exclusively,
 		modes,
 		log,
@@ -264,6 +289,7 @@ export async function openSkills(
 		registry: skills.registry,
 		sources: catalogs
 	});
+	stored.onNews(installer.readAgain);
 	return {
 		skills,
 		builtins,
@@ -293,11 +319,19 @@ export async function openSkills(
 		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
 		recorder,
 		installer,
-		edits: createSkillEdits(installPlaces(dataDir).editsOf, { exclusively: replica.exclusively }),
+		changeSkill: (dir, work) => {
+			if (!stored.isStored || skillPlaces.toRow(dir).startsWith(LABEL)) return work();
+			return stored.change((touch) => {
+				touch(dir);
+				return work();
+			});
+		},
+		edits: createSkillEdits(places.editsOf, { exclusively: replica.exclusively }),
 		catalogs,
 		async close() {
 			await packages.close();
 			await installer.close();
+			await stored.close();
 			await skills.close();
 			await builtins.close();
 			await box.close();

@@ -45,8 +45,8 @@ export function endpointsOf(
 }
 
 const DESCRIPTION =
-	'**Keys.** Send an API key as `Authorization: Bearer ors_…`, and a program sees only what it made itself. ' +
-	'The ADMIN_TOKEN of a server works the same way and may do everything, as may a browser that has logged in.\n\n' +
+	'**Keys.** Send an API key as `Authorization: Bearer ors_…`. A program sees only what it made itself. ' +
+	'ADMIN_TOKEN, sent the same way, may do everything; so may a browser that has logged in.\n\n' +
 	'**Answers and runs.** A “run” is one start of a script or tool. What the model does for one message is an “answer”; ' +
 	'AG-UI calls that a run, so its ID is a `runId` and its path is `/api/runs`.\n\n' +
 	'**Errors.** Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; if a field is wrong, `message` starts ' +

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Notification } from 'pg';
 import { AppError } from '../shared/errors.ts';
 import { createLines, type Exclusively } from '../shared/in-turn.ts';
-import type { Log } from './log.ts';
+import { createOutageLog, type Log } from './log.ts';
 import { CHANNEL, type Replicas } from './store/replicas.ts';
 
 /**
@@ -77,10 +77,20 @@ const SILENT_SECONDS = 15;
 const LOCKS = 7;
 /** The same for work that one server does at a time; the second is a hash of its name. */
 const WORK_LOCKS = 8;
+/**
+ * Ends the connection that holds a server's lock. One that was paused would keep it, and the locks of its work, for as long as
+ * its machine answers for it.
+ */
+const END_HOLDER = `
+	select pg_terminate_backend(pid) from pg_locks
+	where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted
+		and database = (select oid from pg_database where datname = current_database())`;
 /** How often a lock is tried that another server has. */
 const TRY_EVERY_MS = 50;
 /** How long work waits for the database. */
 const RECONNECT_MS = 30_000;
+
+const TELLING = 'Couldn’t tell the other servers';
 
 /** These statements take milliseconds: a connection that is silent for so long is given up. */
 const SILENCE_MS = 5_000;
@@ -118,13 +128,16 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 	let isClosed = false;
 	let timer: NodeJS.Timeout | undefined;
 	let looking: Promise<void> = Promise.resolve();
+	let cleaning: Promise<void> = Promise.resolve();
 	let lastBeat = -Infinity;
 
+	const outages = createOutageLog(log);
 	const tell: Replica['tell'] = (topic, words) => {
 		if (words.length === 0 || isClosed) return;
-		replicas.tell(`${id} ${topic}`, words).catch((error: unknown) => {
-			log.info({ topic, reason: String(error) }, 'Couldn’t tell the other servers');
-		});
+		replicas.tell(`${id} ${topic}`, words).then(
+			() => outages.worked(TELLING),
+			(error: unknown) => outages.failed(TELLING, error)
+		);
 	};
 	const inLine = createLines();
 	/** Tries again and again: waiting for it in the database would hold up what else this connection is for. */
@@ -179,15 +192,22 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		lockKey = key;
 		return opened;
 	};
+	/** What one can't do, another must not miss, nor the start of this server. */
+	const cleanUp = async (gone: string): Promise<void> => {
+		for (const listener of goneListeners) {
+			await listener(gone).catch((error: unknown) =>
+				log.error({ server: gone, error: String(error) }, 'Couldn’t clean up after a server that has stopped')
+			);
+		}
+	};
 	const bury = async (gone: string): Promise<void> => {
 		if (isWorker ? noticed.has(gone) : !(await replicas.bury(gone))) return;
 		noticed.add(gone);
 		log.info({ server: gone }, 'Another server has stopped');
 		tell('gone', [gone]);
 		for (const listener of listeners.get('gone') ?? []) listener([gone]);
-		for (const listener of goneListeners) {
-			await listener(gone).catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t clean up after it'));
-		}
+		// Whoever looks goes on: without its beats, this one would be taken for gone.
+		cleaning = cleaning.then(() => cleanUp(gone));
 	};
 
 	/** Whoever's lock is free has stopped: the database frees it with its connection. */
@@ -206,6 +226,7 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 		const { rows } = await inTime(on, looked);
 		for (const other of rows) {
 			if (other.free) await on.query('select pg_advisory_unlock($1, $2)', [LOCKS, other.lock_key]);
+			else if (other.silent) await inTime(on, on.query(END_HOLDER, [LOCKS, other.lock_key]));
 			if (other.free || other.silent) await bury(other.id);
 		}
 	};
@@ -260,15 +281,14 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 				}
 			}),
 		async start() {
-			for (const gone of await replicas.unknown()) {
-				for (const listener of goneListeners) await listener(gone);
-			}
+			for (const gone of await replicas.unknown()) await cleanUp(gone);
 			goOn();
 		},
 		async close() {
 			isClosed = true;
 			clearTimeout(timer);
 			await looking;
+			await cleaning;
 			await replicas.bury(id).catch(() => undefined);
 			const last = client;
 			client = null;

@@ -10,11 +10,18 @@ const baseUrl = (fallback: string) =>
 		.transform((url) => url.replace(/\/+$/, ''))
 		.default(fallback);
 
+/** Not `allow` and `prefer`, which do without when somebody in between says so. */
+const TLS_MODES = ['verify-full', 'verify-ca', 'require', 'no-verify', 'disable'];
+
 const postgresUrl = z
 	.string()
 	.refine((url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url), {
+		abort: true,
 		error:
 			'must be like postgres://user:password@host/database, with %40 for an @ in the password (and so on for other signs)'
+	})
+	.refine((url) => TLS_MODES.includes(new URL(url).searchParams.get('sslmode') ?? 'disable'), {
+		error: `must have one of these as sslmode: ${TLS_MODES.join(', ')}`
 	})
 	.optional();
 

@@ -211,7 +211,9 @@ export const conversationSkill = z.object({
 	/** Estimated tokens of its instructions; 0 if pinned and unavailable. */
 	tokens: z.number(),
 	/** False if the skill can’t be used any more. */
-	isAvailable: z.boolean()
+	isAvailable: z.boolean(),
+	/** Skills that it requires and that are off or not installed; absent if none. */
+	lacks: z.array(z.string()).optional()
 });
 export type ConversationSkill = z.infer<typeof conversationSkill>;
 

@@ -91,3 +91,13 @@ export function errorLine(output: string): string | null {
 export function isTrace(output: string): boolean {
 	return /^Traceback \(most recent call last\)|^ +at \S.*:\d+|^\S+: line \d+: |^Node\.js v\d/m.test(output);
 }
+
+/** Why a connection failed, by the system's code, as part of a sentence. */
+export const UNREACHABLE: Record<string, string> = {
+	ECONNREFUSED: 'nothing answers there',
+	ECONNRESET: 'it closed the connection',
+	ENOTFOUND: 'there is no such host',
+	EAI_AGAIN: 'its address couldn’t be looked up',
+	ETIMEDOUT: 'it didn’t respond',
+	UND_ERR_CONNECT_TIMEOUT: 'it didn’t respond'
+};

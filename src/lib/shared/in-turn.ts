@@ -10,6 +10,17 @@ export function createLine() {
 	};
 }
 
+/** Runs the work for each call, one at a time; calls that come before it begins count as one. */
+export function onceForAll(work: () => Promise<void>): () => Promise<void> {
+	const inLine = createLine();
+	let next: Promise<void> | null = null;
+	return () =>
+		(next ??= inLine(() => {
+			next = null;
+			return work();
+		}));
+}
+
 /** Runs work while no other of its name runs, in this process or, among several servers, in any of them. */
 export type Exclusively = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 
@@ -29,6 +40,24 @@ export function createLines(): Exclusively {
 	};
 }
 
+/** Runs so many at once, and the others when one ends. */
+export function createRoom(size: number) {
+	let free = size;
+	const waiting: (() => void)[] = [];
+	return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+		if (free > 0) free -= 1;
+		else await new Promise<void>((resolve) => waiting.push(resolve));
+		try {
+			return await work();
+		} finally {
+			const next = waiting.shift();
+			if (next) next();
+			else free += 1;
+		}
+	};
+}
+
+/** Waiting for what happens again and again: whoever leaves, leaves nothing behind, as a reaction to a promise would. */
 export class Waiters {
 	readonly #waiting = new Set<() => void>();
 

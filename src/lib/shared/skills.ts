@@ -69,8 +69,8 @@ export const skillSummary = z.object({
 	tools: z.array(z.string()),
 	/** An emoji (`metadata.icon`); null to choose an icon by topic. */
 	icon: z.string().nullable(),
-	/** An example message (`metadata.example`) with its files from `examples/`. */
-	example: z.object({ prompt: z.string(), files: z.array(z.string()) }).nullable(),
+	/** An example message (`metadata.example`) with its files from `examples/`; `title` is short (`metadata.example-title`), or the message. */
+	example: z.object({ title: z.string(), prompt: z.string(), files: z.array(z.string()) }).nullable(),
 	diagnostics: z.array(skillDiagnostic),
 	trust: trustState,
 	/** Serious findings in a skill that isn’t trusted, as last counted; absent until they were. */

@@ -341,9 +341,9 @@ export const adHocResult = z.object({
 export const executionQuery = z.object({
 	skill: z.string().min(1).max(256).optional().describe('`name` or `source/name`.'),
 	status: z
-		.enum(['pending', 'running', 'success', 'error', 'timeout'])
+		.enum(['pending', 'running', 'success', 'error', 'timeout', 'failed', 'denied'])
 		.optional()
-		.describe('Only skills with this status.'),
+		.describe('Only runs with this status. `denied`: nobody allowed it. `failed`: an `error` that no person caused.'),
 	apiKeyId: z.string().min(1).max(256).optional().describe('Only runs of this API key.'),
 	conversationId: z.string().min(1).max(128).optional().describe('Only runs of this conversation.'),
 	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),

@@ -10,10 +10,13 @@ export interface Snippet {
 export interface Place {
 	/** Of this server, as seen by the browser, without a trailing slash. */
 	origin: string;
-	/** A key, or a placeholder. */
+	/** A key, a placeholder, or `ANY_KEY`. */
 	key: string;
 	model: string;
 }
+
+/** For programs that insist on a key, where the server asks for none. */
+export const ANY_KEY = 'not-needed';
 
 const IN_A_CONTAINER = 'From a container, this computer is usually called host.docker.internal.';
 /** The page doesn't know where this software is installed. */
@@ -31,7 +34,7 @@ export const APPS = {
 			id: 'claude-code',
 			title: 'Run this once',
 			language: 'bash',
-			text: `claude mcp add --scope user --transport http skills "${origin}/mcp" \\\n  --header "Authorization: Bearer ${key}"`
+			text: `claude mcp add --scope user --transport http skills "${origin}/mcp"${withKey(key, ` \\\n  --header "Authorization: Bearer ${key}"`)}`
 		}
 	],
 
@@ -40,7 +43,7 @@ export const APPS = {
 			id: 'codex',
 			title: `${AS_TOOLS}: ~/.codex/config.toml`,
 			language: 'toml',
-			text: `[mcp_servers.skills]\nurl = "${origin}/mcp"\nhttp_headers = { Authorization = "Bearer ${key}" }`
+			text: `[mcp_servers.skills]\nurl = "${origin}/mcp"${tomlHeaders(key)}`
 		},
 		{
 			id: 'model',
@@ -53,8 +56,7 @@ model_provider = "skills"
 [model_providers.skills]
 name = "openrouter-skills"
 base_url = "${origin}/v1"
-wire_api = "responses"
-http_headers = { Authorization = "Bearer ${key}" }`
+wire_api = "responses"${tomlHeaders(key)}`
 		}
 	],
 
@@ -63,7 +65,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 			id: 'gemini',
 			title: 'Run this once',
 			language: 'bash',
-			text: `gemini mcp add --scope user --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
+			text: `gemini mcp add --scope user --transport http ${withKey(key, `--header "Authorization: Bearer ${key}" \\\n  `)}skills "${origin}/mcp"`
 		}
 	],
 
@@ -72,7 +74,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 			id: 'qwen',
 			title: `${AS_TOOLS}: run this once`,
 			language: 'bash',
-			text: `qwen mcp add --scope user --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
+			text: `qwen mcp add --scope user --transport http ${withKey(key, `--header "Authorization: Bearer ${key}" \\\n  `)}skills "${origin}/mcp"`
 		},
 		{
 			id: 'model',
@@ -213,7 +215,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 			title: `${AS_TOOLS}: Admin settings → External tools → Add server`,
 			note: IN_A_CONTAINER,
 			language: 'text',
-			text: `Type: MCP (Streamable HTTP)\nURL: ${origin}/mcp\nAuth: Bearer\nKey: ${key}`
+			text: `Type: MCP (Streamable HTTP)\nURL: ${origin}/mcp\nAuth: ${key === ANY_KEY ? 'None' : `Bearer\nKey: ${key}`}`
 		},
 		{
 			id: 'model',
@@ -235,9 +237,7 @@ http_headers = { Authorization = "Bearer ${key}" }`
 mcpServers:
   skills:
     type: streamable-http
-    url: "${origin}/mcp"
-    headers:
-      Authorization: "Bearer ${key}"`
+    url: "${origin}/mcp"${withKey(key, `\n    headers:\n      Authorization: "Bearer ${key}"`)}`
 		},
 		{
 			id: 'model',
@@ -257,8 +257,15 @@ mcpServers:
 	]
 } satisfies Record<string, (place: Place) => Snippet[]>;
 
-function remoteOf({ origin, key }: Place): { url: string; headers: Record<string, string> } {
-	return { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${key}` } };
+/** Left out where no key is needed. */
+export function withKey(key: string, text: string): string {
+	return key === ANY_KEY ? '' : text;
+}
+
+const tomlHeaders = (key: string): string => withKey(key, `\nhttp_headers = { Authorization = "Bearer ${key}" }`);
+
+function remoteOf({ origin, key }: Place): { url: string; headers?: Record<string, string> } {
+	return { url: `${origin}/mcp`, ...(key !== ANY_KEY && { headers: { Authorization: `Bearer ${key}` } }) };
 }
 
 function pretty(value: unknown): string {

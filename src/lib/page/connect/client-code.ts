@@ -1,5 +1,5 @@
 /** Code that uses this server. Pure. */
-import { inJavaScript, inShell, type Place, quoted, type Snippet } from './app-settings.ts';
+import { ANY_KEY, withKey, inJavaScript, inShell, type Place, quoted, type Snippet } from './app-settings.ts';
 
 const QUESTION = 'Count the words of “the quick brown fox”';
 const JAVASCRIPT = { id: 'js', title: 'JavaScript', language: 'javascript' };
@@ -137,8 +137,7 @@ import { CopilotRuntime, InMemoryAgentRunner } from '@copilotkit/runtime/v2';
 import { createCopilotNodeListener } from '@copilotkit/runtime/v2/node';
 
 const agent = new HttpAgent({
-  url: '${origin}/api/chat',
-  headers: { Authorization: 'Bearer ${key}' }
+  url: '${origin}/api/chat'${withKey(key, `,\n  headers: { Authorization: 'Bearer ${key}' }`)}
 });
 const runtime = new CopilotRuntime({
   agents: { default: agent },
@@ -189,8 +188,7 @@ export default function App() {
 			text: `import { HttpAgent } from '@ag-ui/client';
 
 const agent = new HttpAgent({
-  url: '${origin}/api/chat',
-  headers: { Authorization: 'Bearer ${key}' }
+  url: '${origin}/api/chat'${withKey(key, `,\n  headers: { Authorization: 'Bearer ${key}' }`)}
 });
 agent.addMessage({ id: crypto.randomUUID(), role: 'user', content: '${QUESTION}' });
 const { newMessages } = await agent.runAgent();
@@ -273,7 +271,8 @@ console.log(await answer.getText());`;
 
 /** GET without a body. */
 function curl(key: string, url: string, body?: unknown): string {
-	const lines = [`curl -sS "${url}"`, `-H "Authorization: Bearer ${key}"`];
+	const lines = [`curl -sS "${url}"`];
+	if (key !== ANY_KEY) lines.push(`-H "Authorization: Bearer ${key}"`);
 	if (body !== undefined) lines.push('-H "Content-Type: application/json"', `-d ${inShell(JSON.stringify(body))}`);
 	return lines.join(' \\\n  ');
 }

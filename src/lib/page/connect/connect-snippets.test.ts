@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
+import { ANY_KEY } from './app-settings.ts';
 import { CLIENTS, clientOf, snippetsOf, WITHOUT_KEY } from './connect-snippets.ts';
 
 const PLACE = { origin: 'https://skills.example:8443', key: 'ors_k-_1', model: 'maker/model' };
@@ -22,6 +23,19 @@ describe('F12: settings to copy', () => {
 				expect(address.startsWith(`${PLACE.origin}/`) || address === PLACE.origin).toBe(true);
 			if (addresses.length > 0 && id !== 'card') expect(text, `${client} ${id}`).toContain(PLACE.key);
 		}
+	});
+
+	test('F12: where no key is needed, none is sent; a program that insists on one gets any text', () => {
+		const open = CLIENTS.flatMap((client) =>
+			snippetsOf(client, { ...PLACE, key: ANY_KEY }).map((snippet) => ({ client, ...snippet }))
+		);
+		const sent = open.filter(({ text }) => text.includes(`Bearer ${ANY_KEY}`));
+		expect(sent.map(({ client }) => client)).toEqual(['a2a']);
+		for (const { language, text } of open) {
+			expect(text).toBe(text.trim());
+			if (language === 'json') expect(() => JSON.parse(text) as unknown).not.toThrow();
+		}
+		expect(open.find(({ client }) => client === 'openai')?.text).toContain(ANY_KEY);
 	});
 
 	test('F12: what is run once counts for all folders', () => {

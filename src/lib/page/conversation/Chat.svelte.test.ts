@@ -19,7 +19,7 @@ import { emptyAnswer, type Message, type Part } from '../../shared/message.ts';
 const skills = [
 	sampleSummary({
 		...{ id: 'data-analysis', name: 'data-analysis', description: 'Analyses tables. More.', trust: 'trusted' },
-		example: { prompt: 'Chart revenue by region', files: ['sales.csv'] }
+		example: { title: 'Chart revenue by region', prompt: 'Chart revenue by region', files: ['sales.csv'] }
 	}),
 	sampleSummary({ id: 'count-words', name: 'count-words', description: 'Counts the words of a text.' }),
 	sampleSummary({ id: 'weather', name: 'weather', description: 'Tells the weather of a place.' }),

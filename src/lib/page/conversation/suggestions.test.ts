@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
-import { kindOf } from '../skills/skill-words.ts';
+import { kindOf, partsOf } from '../skills/skill-words.ts';
 import { examplesFrom } from './choices.svelte.ts';
 
 function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {
-	const example = { prompt: `Show me ${name}`, files: [] };
+	const example = { title: `${name} in short`, prompt: `Show me ${name}`, files: [] };
 	return sampleSummary({ id: name, name, description: `Does ${name}.`, trust: 'trusted', example, ...change });
 }
 
@@ -29,6 +29,20 @@ test.each<[string, Partial<SkillSummary>]>([
 	['has changed since it was trusted', { trust: 'changed' }]
 ])('a skill that %s stands nowhere: one click would run it', (_, change) => {
 	expect(namesFrom(skill('quiet', change))).toEqual([]);
+});
+
+test.each([
+	['Counts words. Use when asked.', 'Counts words.', 'Use when asked.'],
+	[
+		'Reads a PDF. Lists fields. Use this skill when a PDF is named. Not for scans.',
+		'Reads a PDF. Lists fields.',
+		'Use this skill when a PDF is named. Not for scans.'
+	],
+	['Use when asked.', 'Use when asked.', ''],
+	['Does it with use for all.', 'Does it with use for all.', ''],
+	['', '', '']
+])('UI 10: of a description, what a skill does comes before when it is used: %s', (description, does, when) => {
+	expect(partsOf(description)).toEqual({ does, when });
 });
 
 test.each([

@@ -69,6 +69,18 @@ describe('E13: the page of an execution', () => {
 		await expect.element(table.getByTestId('execution-source')).toHaveTextContent('Codex');
 	});
 
+	test.each([
+		['run-1', 'Run tab'],
+		['eval-1', 'Eval'],
+		['resp_1', 'Responses API'],
+		['mine', 'API'],
+		[null, 'Test case or API']
+	])('E10: the list tells where a run without a chat comes from: session %s', async (sessionId, source) => {
+		const executions = [sampleExecution({ conversationId: null, apiKeyId: null, sessionId })];
+		const table = await render(ExecutionTable, { executions, onend: () => {} });
+		await expect.element(table.getByTestId('execution-source')).toHaveTextContent(source);
+	});
+
 	test('that a person has denied says so, and is no failure', async () => {
 		const denied = {
 			status: 'error',
@@ -77,7 +89,10 @@ describe('E13: the page of an execution', () => {
 		} as const;
 		const { screen } = await setup(sampleExecution({ ...denied, exitCode: null, sandbox: '', output: '' }));
 		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Denied');
+		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('It wasn’t allowed, so nothing ran.');
 		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
+		await expect.element(screen.getByText('About this run')).toBeVisible();
+		await expect.element(screen.getByTestId('execution-replay')).not.toBeInTheDocument();
 	});
 
 	test('F5: of a rerun in a chat shows its files as ones that can be opened, unless the chat is gone', async () => {

@@ -57,6 +57,7 @@ export function factsOf(execution: SkillExecution, keyName?: string): [name: str
 		[
 			'Limits',
 			Object.entries(limits)
+				.filter(([, value]) => value > 0)
 				.map(([name, value]) => printLimit(name, value))
 				.join('\n')
 		],
@@ -94,11 +95,13 @@ function printLimit(name: string, value: number): string {
 	return `${words} ${print(value)}`;
 }
 
-/** Where it came from, if not from a chat: an eval names its session. */
+/** Where it came from, if not from a chat: evals and the Run tab name their sessions. */
 export function sourceOf({ apiKeyId, sessionId }: SkillExecution, keyName?: string): string {
 	if (sessionId?.startsWith('eval-')) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
-	return sessionId?.startsWith('resp_') ? 'Responses API' : 'Run tab or API';
+	if (sessionId === null) return 'Test case or API';
+	if (sessionId.startsWith('run-')) return 'Run tab';
+	return sessionId.startsWith('resp_') ? 'Responses API' : 'API';
 }
 
 /** The limits that a script meets most often; the run's page has all. */
@@ -161,7 +164,8 @@ export const EVERY_EXECUTION: ExecutionQuery = { status: '', skill: '', apiKeyId
 /** From an address; what isn't a filter is left out. */
 export function queryFrom(search: URLSearchParams): ExecutionQuery {
 	const of = (name: keyof ExecutionQuery): string => search.get(name) ?? '';
-	const status = Object.keys(EXECUTION_WORDS).find((each) => each === of('status')) as ExecutionQuery['status'];
+	const statuses = [...Object.keys(EXECUTION_WORDS), 'failed', 'denied'] as ExecutionQuery['status'][];
+	const status = statuses.find((each) => each === of('status'));
 	return {
 		status: status ?? '',
 		...{ skill: of('skill'), apiKeyId: of('apiKeyId'), since: of('since'), until: of('until') }

@@ -181,7 +181,7 @@ function pages(app: ChatApp): PaletteItem[] {
 		page('/skills', 'Skills', Puzzle),
 		page('/skills/install', 'Install skills', Download),
 		{ ...page('/skills/executions', 'Runs', Activity), words: 'executions' },
-		page('/connect', 'Connect other programs', Plug),
+		page('/connect', 'Other programs', Plug),
 		page('/settings', 'Settings', Settings),
 		{ ...page('/settings#mcp-servers', 'MCP servers', Settings), words: 'registry tools', isQuiet: true },
 		{ ...page('/connect#keys', 'API keys', Plug), isQuiet: true },

@@ -191,7 +191,8 @@ describe('F11: the server of the model', () => {
 		await expect.element(field).toHaveAttribute('aria-invalid', 'true');
 		await field.fill('http://user:pass@127.0.0.1/v1');
 		await expect.element(screen.getByTestId('panel-own').getByTestId('connect-now')).toBeDisabled();
-		await field.fill('http://127.0.0.1:11434/v1/');
+		// Without a scheme, as people type it.
+		await field.fill('127.0.0.1:11434/v1/');
 		await expect.element(screen.getByTestId('base-url-warning')).toBeVisible();
 		client.checkKey.mockResolvedValue({ ...NO_FACTS, isValid: true, message: 'It works: 2 models.' });
 		await screen.getByTestId('panel-own').getByTestId('connect-now').click();

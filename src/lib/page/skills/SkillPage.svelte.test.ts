@@ -340,8 +340,9 @@ describe('the parts of a skill', () => {
 		await screen.getByTestId('skill-menu').click();
 		await expect.element(page.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
 		await screen.unmount();
-		const example = { prompt: 'Show me', files: [] };
+		const example = { title: 'Show me', prompt: 'Show me', files: [] };
 		const { screen: other } = await setup(detailOf({ example }));
 		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
+		await expect.element(other.getByTestId('skill-example')).toHaveTextContent('Show me');
 	});
 });

@@ -29,6 +29,14 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 	info: 'Good to know'
 };
 
+/** What a skill does, and when it is used: most descriptions say both, in this order. */
+export function partsOf(description: string): { does: string; when: string } {
+	const [does = '', ...when] = description.split(
+		/(?<=[.!?]) +(?=Use (?:(?:it|this|this skill) )?(?:when|whenever|if|for|to)\b)/
+	);
+	return { does, when: when.join(' ') };
+}
+
 /** How many serious ones there are. */
 export const risksOf = (findings: readonly Pick<SkillFinding, 'severity'>[]): number =>
 	findings.filter(({ severity }) => severity === 'danger').length;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { API_SCOPES } from '../../shared/names.ts';
-import { createApiKeys as createStoredKeys, createLoginSessions, type LoginSessions } from '../store/access.ts';
+import { createApiKeys as createStoredKeys, createLoginFailures, createLoginSessions, type LoginSessions } from '../store/access.ts';
 import { migrate } from '../store/migrations.ts';
 import type { Database } from '../store/schema.ts';
 import { openSqlite } from '../store/sqlite.ts';
@@ -19,7 +19,7 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 	let login: Login;
 
 	const open = (adminToken: string | null, publicOrigin: string | null = null): Login =>
-		createLogin({ adminToken, publicOrigin, sessions, keys, now: () => time, uptime: () => time });
+		createLogin({ adminToken, publicOrigin, sessions, failures: createLoginFailures(db), keys, now: () => time });
 	const check = (given: { authorization?: string; session?: string; client?: string }): Promise<string> =>
 		login
 			.check({
@@ -65,11 +65,41 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 		}
 	});
 
-	test('counts wrong tokens by a clock of its own, without one that is given', async () => {
-		login = createLogin({ adminToken: TOKEN, publicOrigin: null, sessions, keys });
-		const answers = [];
-		for (let count = 0; count < 11; count += 1) answers.push(await check({ authorization: 'Bearer wrong' }));
-		expect(answers).toEqual([...Array<string>(10).fill('unauthorized'), 'rate_limited']);
+	test('counts wrong tokens of all servers together, at once as well, and after a restart; the right one costs nothing more', async () => {
+		const servers = [open(TOKEN), open(TOKEN), open(TOKEN)];
+		const tries = await Promise.all(
+			Array.from({ length: 30 }, async (_, index) => {
+				login = servers[index % 3]!;
+				return check({ authorization: 'Bearer wrong' });
+			})
+		);
+		expect(tries.filter((answer) => answer === 'unauthorized')).toHaveLength(10);
+		login = open(TOKEN);
+		expect(await check({ authorization: 'Bearer wrong' })).toBe('rate_limited');
+		const kept = JSON.stringify(await db.selectFrom('login_failures').selectAll().execute());
+		expect(kept).not.toContain('10.0.0.1');
+		// What failed elsewhere is forgotten by logging in.
+		await login.logIn(TOKEN, '10.0.0.1');
+		expect(await check({ authorization: 'Bearer wrong' })).toBe('unauthorized');
+		const statements: string[] = [];
+		const failures = createLoginFailures(db.withPlugin({
+			transformQuery: ({ node }) => (statements.push(node.kind), node),
+			transformResult: async ({ result }) => result
+		}));
+		const other = createLogin({ adminToken: TOKEN, publicOrigin: null, sessions, failures, keys });
+		await other.check({ authorization: `Bearer ${TOKEN}`, session: undefined, client: '10.0.0.9' });
+		expect(statements).toEqual([]);
+	});
+
+	test('goes on counting after the clock was set back', async () => {
+		time += 10 * DAY_MS;
+		for (let count = 0; count < 10; count += 1) await check({ authorization: 'Bearer wrong' });
+		expect(await check({ authorization: 'Bearer wrong' })).toBe('rate_limited');
+		time -= 10 * DAY_MS;
+		for (let count = 0; count < 10; count += 1) {
+			expect(await check({ authorization: 'Bearer wrong' })).toBe('unauthorized');
+		}
+		expect(await check({ authorization: 'Bearer wrong' })).toBe('rate_limited');
 	});
 
 	test('knows its token from a program', async () => {
@@ -186,7 +216,10 @@ describe('F12: keys beside ADMIN_TOKEN', () => {
 	let time: number;
 
 	const open = (adminToken: string | null): Login =>
-		createLogin({ adminToken, publicOrigin: null, sessions: createLoginSessions(db), keys, uptime: () => time });
+		createLogin({
+			...{ adminToken, publicOrigin: null, keys, now: () => time },
+			...{ sessions: createLoginSessions(db), failures: createLoginFailures(db) }
+		});
 	const bearer = (login: Login, token: string, client = '10.0.0.1') =>
 		login.check({ authorization: `Bearer ${token}`, session: undefined, client });
 	const codeOf = (checked: Promise<unknown>): Promise<unknown> =>

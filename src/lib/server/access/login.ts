@@ -1,7 +1,7 @@
 /** Login for servers with an ADMIN_TOKEN: sessions for browsers, bearer tokens for programs (E19). */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import type { LoginSessions } from '../store/access.ts';
+import type { LoginFailures, LoginSessions } from '../store/access.ts';
 import { type ApiKeys, type Caller, isApiKey, MANAGER } from './caller.ts';
 
 export interface Login {
@@ -25,51 +25,54 @@ export interface LoginOptions {
 	metricsToken?: string | null;
 	publicOrigin: string | null;
 	sessions: LoginSessions;
+	failures: LoginFailures;
 	keys: Pick<ApiKeys, 'find'>;
 	/** Milliseconds since 1970. */
 	now?: () => number;
-	/** Monotonic clock, in milliseconds. */
-	uptime?: () => number;
 }
 
 const SESSION_SECONDS = 30 * 24 * 60 * 60;
+/** `inAll` is over all clients, which also limits what is stored. */
 const FAILURES = { perClient: 10, inAll: 100, windowMs: 60_000 };
 const ADVICE =
 	'Log in at /login. A program sends “Authorization: Bearer <key>”, with a key from the page “Other programs”.';
 
 export function createLogin(options: LoginOptions): Login {
-	const { adminToken, metricsToken = null, publicOrigin, sessions, keys } = options;
-	const { now = Date.now, uptime = () => performance.now() } = options;
-	const failures = createFailureLimit({ ...FAILURES, now: uptime });
+	const { adminToken, metricsToken = null, publicOrigin, sessions, failures, keys, now = Date.now } = options;
+	/** Clients that failed here: a right token costs nothing more for all others. */
+	const failed = new Set<string>();
 	const isHttps = publicOrigin?.startsWith('https:') ?? false;
 	const isoAfter = (seconds: number): string => new Date(now() + seconds * 1000).toISOString();
 	// Keyed with the token, so that changing it ends all sessions.
-	const hashOf = (session: string): string =>
+	const hashOf = (text: string): string =>
 		createHmac('sha256', adminToken ?? '')
-			.update(session)
+			.update(text)
 			.digest('hex');
+	/** Nobody's address is stored. */
+	const nameOf = (client: string): string => hashOf(`client ${client}`);
 
 	/** Only for wrong credentials, so that an attack can’t lock out a valid client. */
-	const refuse = (client: string, message: string, hint: string): AppError => {
-		const wait = failures.waitSeconds(client);
+	const refuse = async (client: string, message: string, hint: string): Promise<AppError> => {
+		const wait = Math.ceil((await failures.add(nameOf(client), { ...FAILURES, now: now() })) / 1000);
 		if (wait > 0) {
 			const details = { retryAfterSeconds: wait };
 			return new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, { details });
 		}
-		failures.fail(client);
+		if (failed.size >= FAILURES.inAll) failed.clear();
+		failed.add(client);
 		return new AppError('unauthorized', message, { hint });
 	};
 
-	const checkToken = (given: string, client: string): void => {
+	const checkToken = async (given: string, client: string): Promise<void> => {
 		if (adminToken === null || !isSameText(given, adminToken)) {
-			throw refuse(client, 'Wrong token.', 'Enter the ADMIN_TOKEN that the server was started with.');
+			throw await refuse(client, 'Wrong token.', 'Enter the ADMIN_TOKEN that the server was started with.');
 		}
-		failures.succeed(client);
+		if (failed.delete(client)) await failures.forget(nameOf(client));
 	};
 
 	const checkKey = async (given: string, client: string): Promise<Caller> => {
 		const key = await keys.find(given);
-		if (!key) throw refuse(client, 'This API key is unknown or was revoked.', 'Create a new one on the Connect page.');
+		if (!key) throw await refuse(client, 'This API key is unknown or was revoked.', 'Create a new one on the Connect page.');
 		return { apiKeyId: key.id, scopes: key.scopes };
 	};
 
@@ -86,7 +89,7 @@ export function createLogin(options: LoginOptions): Login {
 			if (bearer !== undefined && isApiKey(bearer)) return checkKey(bearer, client);
 			if (adminToken === null) return MANAGER;
 			if (bearer !== undefined) {
-				checkToken(bearer, client);
+				await checkToken(bearer, client);
 				return MANAGER;
 			}
 			if (session && (await sessions.isValid(hashOf(session), isoAfter(0)))) return MANAGER;
@@ -94,7 +97,9 @@ export function createLogin(options: LoginOptions): Login {
 		},
 
 		async logIn(token, client) {
-			checkToken(token, client);
+			await checkToken(token, client);
+			// It may have failed at another server.
+			await failures.forget(nameOf(client));
 			const session = randomBytes(32).toString('base64url');
 			const [createdAt, expiresAt] = [isoAfter(0), isoAfter(SESSION_SECONDS)];
 			await sessions.create({ tokenHash: hashOf(session), createdAt, expiresAt });
@@ -126,44 +131,4 @@ function isSameText(a: string, b: string): boolean {
 export function clientAddress(connected: string, forwardedFor: string | null, trustsProxy: boolean): string {
 	const last = trustsProxy ? forwardedFor?.split(',').at(-1)?.trim() : undefined;
 	return (last || connected).slice(0, 100);
-}
-
-// Counts wrong tokens per client and in total. A correct one is accepted at any time.
-
-interface Failures {
-	since: number;
-	count: number;
-}
-
-/** `inAll` is over all clients, which also limits memory. `now` is a monotonic clock, in milliseconds. */
-export function createFailureLimit(options: typeof FAILURES & { now(): number }) {
-	const { perClient, inAll, windowMs, now } = options;
-	const clients = new Map<string, Failures>();
-	let all: Failures = { since: now(), count: 0 };
-
-	const isOver = ({ since }: Failures): boolean => now() - since >= windowMs;
-	const dropOld = (): void => {
-		if (isOver(all)) all = { since: now(), count: 0 };
-		for (const [client, failures] of clients) if (isOver(failures)) clients.delete(client);
-	};
-	const secondsLeft = ({ since }: Failures): number => Math.max(1, Math.ceil((since + windowMs - now()) / 1000));
-
-	return {
-		/** Whole seconds until the client may try again; 0 for now. */
-		waitSeconds(client: string): number {
-			dropOld();
-			const own = clients.get(client);
-			if (own && own.count >= perClient) return secondsLeft(own);
-			return all.count >= inAll ? secondsLeft(all) : 0;
-		},
-		fail(client: string) {
-			dropOld();
-			all.count++;
-			const own = clients.get(client) ?? { since: now(), count: 0 };
-			own.count++;
-			clients.set(client, own);
-		},
-		/** Clears the client’s failures. */
-		succeed: (client: string) => void clients.delete(client)
-	};
 }

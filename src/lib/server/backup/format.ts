@@ -13,9 +13,9 @@ export const CHUNK_BYTES = 1024 * 1024;
 /** Each level holds an open descriptor. Deeper nesting is hostile. */
 export const MAX_DEPTH = 64;
 export const DATABASE = 'app.sqlite';
-/** Recreated by every server: locks, sockets, copies, staging, runs of evals. */
+/** Recreated by every server: locks, the mark of its database, sockets, copies, staging, runs of evals. */
 export const MADE_AGAIN =
-	/^(server\..+|[a-z]+\.sock|net|scratch|servers|skill-copies|staging|evals|environments|app\.sqlite-.+|secrets\.key\..+)$/;
+	/^(server\..+|database\.json(\..+)?|[a-z]+\.sock|net|scratch|servers|skill-copies|staging|evals|environments|app\.sqlite-.+|secrets\.key\..+)$/;
 /** On Linux, paths through open descriptors, so that a script can’t replace a folder by a link. */
 export const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
 /** Maximum names listed; a script may create any number. */
@@ -106,7 +106,7 @@ export function shown(path: Uint8Array): string {
 export const inside = (folder: Buffer, name: Uint8Array, between = sep): Buffer =>
 	Buffer.concat([folder, Buffer.from(between), name]);
 
-/** Columns with absolute paths that exist in this database. */
+/** Columns with paths of skills’ folders, absolute before migration 027, that exist in this database. */
 export function placesOfSkills(database: DatabaseSync): { table: string; column: string }[] {
 	const columns = [
 		{ table: 'skill_installs', column: 'dir' },

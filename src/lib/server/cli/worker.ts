@@ -31,7 +31,7 @@ async function work(): Promise<void> {
 		throw new Error(`There is no ${dataDir}. Set DATA_DIR to the folder that this machine shares with the servers.`);
 	}
 	process.umask(0o077);
-	const log = createLog();
+	const log = createLog(undefined, config.log);
 	const { url, directUrl } = database;
 	const store = await openPostgresStore(url, { directUrl, log });
 	const connect = () => connectPostgres(directUrl, { startMs: 0, log });

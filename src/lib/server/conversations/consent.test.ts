@@ -188,6 +188,13 @@ describe('C16: a script that somebody must allow', () => {
 		);
 		const runs = new Set(decisions.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : [])));
 		expect(runs.size).toBe(1);
+		// Nobody who said no is told that it went well.
+		for (const each of decisions.filter((_, index) => index % 2 === 1)) {
+			expect(each).toMatchObject({
+				status: 'rejected',
+				reason: { code: expect.stringMatching(/^(conflict|not_found)$/) }
+			});
+		}
 		await rig.events([...runs][0]!);
 		expect(toolsOf(await newest())[0]?.approval?.decision).toEqual({ choice: 'once' });
 		expect(await files()).toEqual(['made-a.txt']);

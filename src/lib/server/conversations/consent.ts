@@ -32,7 +32,7 @@ export interface Decision {
 
 /**
  * The first decision about a call counts. Once all are decided the reply continues, and the id of that run is returned.
- * @throws AppError `not_found` for an unknown question, `conflict` if it's already decided, `invalid_input` for a lasting
+ * @throws AppError `not_found` for an unknown question, `conflict` if it's already decided, also if another answer came first, `invalid_input` for a lasting
  * decision about an untrusted or built-in skill, `forbidden` if the key may not decide this
  */
 export async function decide(
@@ -90,6 +90,11 @@ export async function decide(
 	const apiKeyId = await store.conversations.apiKeyOf(conversationId);
 	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
 	await runner.start({ tools: [], ...resumed, apiKeyId: apiKeyId ?? undefined, ...task });
+	const counts = decided.get(interruptId);
+	if (counts && counts.choice !== decision.choice) {
+		const what = counts.choice === 'deny' ? 'denied' : 'allowed';
+		throw new AppError('conflict', `Another answer came first: this was ${what}.`);
+	}
 	return id;
 }
 

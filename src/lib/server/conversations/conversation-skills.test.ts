@@ -93,6 +93,12 @@ describe('F7: a pinned skill', () => {
 			},
 			{ name: 'pdf', description: 'Fills PDF forms.', state: 'pinned', tokens: 0, isAvailable: false }
 		]);
+		await writeFile(
+			join(rig.root, 'skills/csv/SKILL.md'),
+			'---\nname: csv\ndescription: Reads tables.\nmetadata:\n  requires: pdf charts notes?\n---\nMind the commas. See the `text-notes` skill.'
+		);
+		await rig.skills.reload();
+		expect((await list()).data.map(({ lacks }) => lacks)).toEqual([['pdf', 'charts'], undefined]);
 		await rig.modes.setMode(pdf, 'auto');
 		await writeFile(join(rig.root, 'skills/csv/SKILL.md'), '---\nname: csv\n---\nMind the commas.');
 		await rm(join(rig.root, 'skills/pdf'), { recursive: true });

@@ -2,8 +2,10 @@
 import type { ConversationSkill, ConversationSkillList, RunOffer } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Message } from '../../shared/message.ts';
+import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import { viewOf } from '../skills/registry/visibility.ts';
+import type { Skill } from '../skills/types.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { Store } from '../store/store.ts';
 import { tokensOf } from '../turns/instructions.ts';
@@ -32,28 +34,37 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 	const states = await store.conversationSkills.list(id);
 	const shown = await Promise.all((await store.messages.list(id)).map((message) => parts.runner.current(message)));
 	const snapshot = skills.registry.snapshot();
-	const usable = viewOf(snapshot, modes).library.skills;
+	const { library, off } = viewOf(snapshot, modes);
+	const usable = library.skills;
 	const listed = [...usable, ...snapshot.skills, ...snapshot.broken];
 
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
 	const loaded = loadedIn(shown, states);
+	const find = (name: string) => usable.find((each) => each.name === name);
+	const lackOf = (skill: Skill | undefined): Pick<ConversationSkill, 'lacks'> => {
+		if (!skill) return {};
+		const siblings = siblingsOf(skill, { skills: usable, off });
+		const lacks = siblings.flatMap(({ name, isDeclared, state }) => (isDeclared && state !== 'on' ? [name] : []));
+		return lacks.length > 0 ? { lacks } : {};
+	};
 	const data = [
 		...pinned.map((name): ConversationSkill => {
-			const skill = usable.find((each) => each.name === name);
+			const skill = find(name);
 			const description = (skill ?? listed.find((each) => each.name === name))?.description ?? '';
 			return {
 				name,
 				description,
 				state: 'pinned',
 				tokens: skill ? tokensOf(skill) : 0,
-				isAvailable: skill !== undefined
+				isAvailable: skill !== undefined,
+				...lackOf(skill)
 			};
 		}),
 		...loaded
 			.filter(({ name }) => !pinned.includes(name))
 			.map(({ name, description, tokens }): ConversationSkill => {
-				const isAvailable = usable.some((each) => each.name === name);
-				return { name, description, state: 'loaded', tokens, isAvailable };
+				const skill = find(name);
+				return { name, description, state: 'loaded', tokens, isAvailable: skill !== undefined, ...lackOf(skill) };
 			})
 	];
 	return { data, tokens: data.reduce((sum, { tokens }) => sum + tokens, 0) };

@@ -47,6 +47,7 @@ function open(files: Pick<Workspaces, 'removeAll'> = workspaces): ConversationTr
 	return openConversationTrash({
 		...{ store, workspaces: files, changes: createConversationChanges(soleReplica()), now: () => now },
 		log: createLog((line) => logged.push(line)),
+		replica: soleReplica(),
 		runner: {
 			stop: async (id) => {
 				stopped.push(id);

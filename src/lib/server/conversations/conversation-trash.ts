@@ -31,6 +31,8 @@ interface Parts {
 	runner: Pick<Runner, 'stop'>;
 	workspaces: Pick<Workspaces, 'removeAll'>;
 	changes: ConversationChanges;
+	/** This server, among others. */
+	replica: { readonly id: string };
 	log: Log;
 	/** Milliseconds since 1970. */
 	now?: () => number;
@@ -38,7 +40,7 @@ interface Parts {
 
 /** Purges at once what is left from an earlier start, then every minute. */
 export function openConversationTrash(parts: Parts): ConversationTrash {
-	const { store, runner, workspaces, changes, log, now = Date.now } = parts;
+	const { store, runner, workspaces, changes, replica, log, now = Date.now } = parts;
 	const { conversations } = store;
 	let isClosed = false;
 	let purging = Promise.resolve();
@@ -58,7 +60,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	const purgeNow = async (): Promise<void> => {
 		try {
 			const until = new Date(now() - KEEP_MS).toISOString();
-			for (const id of await conversations.claimDeleted(until)) {
+			for (const id of await conversations.claimDeleted(until, replica.id)) {
 				if (isClosed) return;
 				await removeForGood(id);
 			}
@@ -90,7 +92,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 		},
 
 		async removeForGood(id) {
-			const [claimed] = await conversations.claimDeleted(new Date(now()).toISOString(), id);
+			const [claimed] = await conversations.claimDeleted(new Date(now()).toISOString(), replica.id, id);
 			if (claimed === undefined) {
 				throw new AppError(
 					'not_found',

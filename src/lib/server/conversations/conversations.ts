@@ -3,14 +3,14 @@ import { randomUUID, hash } from 'node:crypto';
 import type { z } from 'zod';
 import type { ConversationDetail, conversationPatch, ConversationSummary, MessageList } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { Log } from '../log.ts';
 import type { Message, Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
 import { waitingIds } from '../trust/approval-policy.ts';
 import { requireOwnConversation, type ConversationChanges } from '../runs/conversation-changes.ts';
-import type { LiveAnswer } from '../runs/run-log.ts';
+import { type LiveAnswer, mayGoOn } from '../runs/run-log.ts';
 import type { Runner } from '../runs/runner.ts';
 import type { Workspaces } from '../workspaces.ts';
-import type { RunEvent } from '../../shared/events.ts';
 import type { NewMessage } from '../turns/run-request.ts';
 
 interface Parts {
@@ -234,10 +234,17 @@ export interface Outbox {
 	 * that starts later. @throws AppError `not_found` if it's no longer queued
 	 */
 	sendNow(conversationId: string, messageId: string): Promise<string | null>;
+	/** Sends what a server that stopped between a run's end and the next message has left, now and from time to time. */
+	start(): void;
+	/** Before its runner is closed. */
+	close(): Promise<void>;
 }
 
+/** How often the outbox looks for what another server has left. */
+const LOOK_EVERY_MS = 2000;
+
 /** Sends queued messages after each successful run. */
-export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces'>): Outbox {
+export function createOutbox({ store, runner, changes, log }: Omit<Parts, 'workspaces'> & { log: Log }): Outbox {
 	/** Sends the first queued message; null if there is none, or a run is under way. */
 	const sendNext = async (conversationId: string): Promise<string | null> => {
 		const [next] = await store.queue.list(conversationId);
@@ -256,10 +263,50 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 	/** What waits follows the answer that somebody chooses. */
 	const isComparing = async (conversationId: string) => (await store.messages.compared(conversationId)).length > 0;
 	runner.onEnd(async (conversationId, last) => {
-		if (isGood(last) && !(await isComparing(conversationId))) await sendNext(conversationId);
+		if (mayGoOn(last) && !(await isComparing(conversationId))) await sendNext(conversationId);
 	});
 
+	let timer: NodeJS.Timeout | undefined;
+	let looking: Promise<void> | null = null;
+	let isAway = false;
+	const sendDue = async (conversationId: string): Promise<void> => {
+		try {
+			if ((await sendNext(conversationId)) !== null)
+				log.info({ conversationId }, 'sent a message that was left waiting');
+		} catch (error) {
+			if (error instanceof AppError && error.code === 'unavailable') return;
+			log.error({ conversationId, error: String(error) }, 'couldn’t send a message that was left waiting');
+			// Nobody tries it again and again: it waits for a person.
+			await store.queue.notDue(conversationId);
+		}
+	};
+	const look = async (): Promise<void> => {
+		try {
+			for (const id of await store.queue.listDue()) await sendDue(id);
+			isAway = false;
+		} catch (error) {
+			// Once for each time that the database is away.
+			if (!isAway) log.error({ reason: String(error) }, 'couldn’t look for messages that were left waiting');
+			isAway = true;
+		}
+	};
+	const lookAgain = (): void => {
+		looking ??= look().finally(() => (looking = null));
+	};
+
 	return {
+		start() {
+			timer = setInterval(lookAgain, LOOK_EVERY_MS);
+			// Don't keep an otherwise idle process alive.
+			timer.unref();
+			lookAgain();
+		},
+
+		async close() {
+			clearInterval(timer);
+			await looking;
+		},
+
 		async enqueue(conversationId, message) {
 			await store.queue.add(conversationId, { ...message, createdAt: new Date().toISOString() });
 			changes.announce(conversationId);
@@ -284,11 +331,4 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 /** The same id for everyone who might send it; unique across conversations. */
 function runIdOf(conversationId: string, messageId: string): string {
 	return `queued-${hash('sha256', `${conversationId}\n${messageId}`).slice(0, 40)}`;
-}
-
-/** Whether the next message may follow without anyone having looked. */
-function isGood(last: RunEvent): boolean {
-	if (last.type !== 'RUN_FINISHED' || last.outcome?.type !== 'success') return false;
-	// A program is still working on this reply, so the next message waits for its result.
-	return last.result === undefined && !last.outcome.pendingToolCallIds?.length;
 }

@@ -176,6 +176,71 @@ describe('F14: a message that is sent while an answer is written', () => {
 		await next.close();
 	});
 
+	/** As if the server were killed after the end of a run, before it sends what waits. */
+	async function leave(script: Reply[], work: () => Promise<unknown>): Promise<void> {
+		let isDead = false;
+		rig = await createRunRig(script, {
+			wrapStore: (store) => ({
+				...store,
+				queue: { ...store.queue, list: async (id) => (isDead ? [] : store.queue.list(id)) }
+			})
+		});
+		const { runId } = await rig.ask('first');
+		await asked();
+		await enqueue('a');
+		isDead = true;
+		await work();
+		await rig.events(runId);
+		await rig.runner.close();
+		isDead = false;
+	}
+	async function startAgain(): Promise<void> {
+		const runner = rig.createRunner();
+		await runner.recover();
+		const outbox = createOutbox({ ...rig, runner });
+		outbox.start();
+		await eventually(async () => expect(await rig.store.queue.listDue()).toEqual([]));
+		await outbox.close();
+		await runner.close(60_000);
+	}
+
+	test('is sent at the next start, once, if the server was killed just after the answer was complete', async () => {
+		const held = gate();
+		await leave([text('One', held, '.'), text('Two.')], async () => held.open());
+		expect(await waiting()).toEqual(['text of a']);
+		await startAgain();
+		await startAgain();
+		expect(await shown()).toEqual(['first', 'One.', 'text of a', 'Two.']);
+		expect(await waiting()).toEqual([]);
+	});
+
+	test('stays waiting over a restart if the answer was stopped, or its chat deleted and restored', async () => {
+		await leave([text('One', gate(), '.')], async () => rig.runner.stop('run-1'));
+		await startAgain();
+		expect(await waiting()).toEqual(['text of a']);
+		await rig.close();
+		const held = gate();
+		await leave([text('One', held, '.')], async () => held.open());
+		await rig.store.conversations.markDeleted('c', new Date().toISOString());
+		await startAgain();
+		await rig.store.conversations.restore('c');
+		await startAgain();
+		expect(await waiting()).toEqual(['text of a']);
+		expect(await shown()).toEqual(['first', 'One.']);
+	});
+
+	test('that can’t be sent isn’t tried again and again', async () => {
+		const held = gate();
+		await leave([text('One', held, '.')], async () => held.open());
+		const runner = { ...rig.runner, onEnd: () => undefined, start: () => Promise.reject(new Error('no model')) };
+		const outbox = createOutbox({ ...rig, runner: runner as never });
+		outbox.start();
+		await eventually(async () => expect(await rig.store.queue.listDue()).toEqual([]));
+		await outbox.close();
+		expect(rig.logged.filter((line) => line.includes('no model'))).toHaveLength(1);
+		expect(await waiting()).toEqual(['text of a']);
+	});
+
 	test('comes only once, however often it is sent', async () => {
 		const held = gate();
 		await start([text('One', held, '.'), text('Two.')]);

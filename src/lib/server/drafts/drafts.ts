@@ -83,8 +83,8 @@ export interface Drafts {
 	 * @throws AppError `not_found`; `conflict` if it was changed elsewhere, or is being tried
 	 */
 	try(id: string, wanted: DraftTrial): Promise<EvalRun>;
-	/** The last trial since the server started; null without. */
-	trial(id: string): EvalRun | null;
+	/** See `Trials.get`. */
+	trial(id: string): Promise<EvalRun | null>;
 	stopTrial(id: string): Promise<EvalRun | null>;
 	/** Takes it out of the list; `change` with `restore` takes it back for 30 days. @throws AppError `not_found` */
 	remove(id: string): Promise<void>;

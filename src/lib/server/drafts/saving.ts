@@ -64,10 +64,13 @@ export function createSaving({ store, installer, exclusively = createLines(), ed
 				}
 				await editor.edits.keep(base.dir, kept, 'draft');
 			});
-		await exclusively(SWAPS, swap).catch((error: unknown) => {
-			throw diskError(error);
-		});
-		await editor.skills.registry.reload();
+		const save = async (): Promise<void> => {
+			await exclusively(SWAPS, swap).catch((error: unknown) => {
+				throw diskError(error);
+			});
+			await editor.skills.registry.reload();
+		};
+		await (editor.changeSkill ? editor.changeSkill(base.dir, save) : save());
 	};
 
 	/** An installed skill gets one more installation, which can be rolled back; another one is edited, and keeps its edits. */

@@ -4,10 +4,14 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { DraftTrial } from '../../shared/drafts.ts';
-import type { EvalRun } from '../../shared/try-out.ts';
+import { type EvalRun, evalRun } from '../../shared/try-out.ts';
 import type { Evals } from '../evals/evals.ts';
 import { removeFolder } from '../foreign-folders.ts';
+import type { Log } from '../log.ts';
+import type { Replica } from '../replica.ts';
 import type { Skill } from '../skills/types.ts';
+import { openShownWork } from '../stop-wishes.ts';
+import type { Store } from '../store/store.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import { type ApprovalPolicy, handlerOf } from '../trust/approval-policy.ts';
 import { bytesOf, frontOf } from './draft-files.ts';
@@ -17,14 +21,18 @@ export interface TrialParts {
 	approvals: Pick<ApprovalPolicy, 'request' | 'isTrusted'>;
 	/** Absolute path of a folder, which is emptied when the server starts. */
 	folder: string;
+	store: Pick<Store, 'shownWork'>;
+	/** Default: this server is alone. */
+	replica?: Replica | undefined;
+	log: Log;
 }
 
 export interface Trials {
 	/** Starts one; only one of a draft goes on at a time. @throws AppError `conflict` */
-	start(draft: StoredDraft, wanted: DraftTrial, against: Skill | null): EvalRun;
-	/** The last one since the server started; null without. */
-	get(id: string): EvalRun | null;
-	/** Ends it. */
+	start(draft: StoredDraft, wanted: DraftTrial, against: Skill | null): Promise<EvalRun>;
+	/** The last one since the server started, or another did; null without. */
+	get(id: string): Promise<EvalRun | null>;
+	/** Ends it, on whichever server. */
 	stop(id: string): Promise<EvalRun | null>;
 	close(): Promise<void>;
 }
@@ -41,9 +49,21 @@ const MAX_EXAMPLES = 5;
 const MAX_USD = 1;
 /** Of drafts that were tried; the oldest is forgotten first. */
 const MAX_KEPT = 50;
+const LOST = 'The server that tried it has stopped. Try it again.';
 
-export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
+export function createTrials({ evals, approvals, folder, store, replica, log }: TrialParts): Trials {
 	const trials = new Map<string, Trial>();
+	const isRunning = (id: string): boolean => trials.get(id)?.run.state === 'running';
+	const shown = openShownWork(replica ? { store: store.shownWork, replica, log } : null, 'trial', {
+		schema: evalRun,
+		hasWork: () => [...trials.keys()].some(isRunning),
+		stop: (id) => trials.get(id)?.stop.abort()
+	});
+	const get = async (id: string): Promise<EvalRun | null> => {
+		const found = await shown.read(id);
+		if (found === 'own') return trials.get(id)?.run ?? null;
+		return found?.isLost ? { ...found.body, state: 'failed', error: LOST } : (found?.body ?? null);
+	};
 
 	/** Handlers run inside the server, which no sandbox limits: only one that the skill, which somebody trusts, calls already. */
 	const mayCall = async (handler: string, against: Skill | null): Promise<boolean> => {
@@ -55,7 +75,7 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 	const perform = async (
 		{ run, stop }: Pick<Trial, 'run' | 'stop'>,
 		files: readonly StoredFile[],
-		{ name, isPrompt, against }: { name: string; isPrompt: boolean; against: Skill | null }
+		{ id, name, isPrompt, against }: { id: string; name: string; isPrompt: boolean; against: Skill | null }
 	) => {
 		let ended: Partial<EvalRun>;
 		const place = join(folder, `draft-${randomUUID()}`);
@@ -77,7 +97,10 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 						return isOwn ? { question: null, digest: null } : approvals.request(plan, null);
 					}
 				},
-				onAnswer: ({ results, done, total }) => Object.assign(run, { results, progress: { done, total } })
+				onAnswer({ results, done, total }) {
+					Object.assign(run, { results, progress: { done, total } });
+					shown.show(id, run);
+				}
 			});
 			const { sides, results, costUsd, isOverLimit } = outcome;
 			ended = { sides, results, costUsd, state: isOverLimit ? 'limit' : 'done' };
@@ -87,13 +110,14 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 		}
 		await removeFolder(place).catch(() => undefined);
 		Object.assign(run, ended, { finishedAt: new Date().toISOString() });
+		await shown.end(id, run);
 	};
 
 	return {
-		start(draft, { prompt }, against) {
-			if (trials.get(draft.id)?.run.state === 'running') {
-				throw new AppError('conflict', 'This draft is being tried already.', { hint: 'Wait for it, or stop it.' });
-			}
+		async start(draft, { prompt }, against) {
+			const tried = () =>
+				new AppError('conflict', 'This draft is being tried already.', { hint: 'Wait for it, or stop it.' });
+			if (isRunning(draft.id)) throw tried();
 			const run: EvalRun = {
 				...{ id: randomUUID(), skillId: draft.base ?? draft.name, version: '' },
 				...{ kind: 'answers', state: 'running', rounds: 1, maxCostUsd: MAX_USD, isFresh: false },
@@ -103,24 +127,41 @@ export function createTrials({ evals, approvals, folder }: TrialParts): Trials {
 			const stop = new AbortController();
 			const files = prompt === undefined ? draft.files : withPrompt(draft.files, prompt);
 			const { name } = frontOf(draft.files);
-			const about = { name: typeof name === 'string' ? name : '', isPrompt: prompt !== undefined, against };
+			const about = {
+				id: draft.id,
+				name: typeof name === 'string' ? name : '',
+				isPrompt: prompt !== undefined,
+				against
+			};
+			const trial: Trial = { run, stop, done: Promise.resolve() };
 			trials.delete(draft.id);
-			trials.set(draft.id, { run, stop, done: perform({ run, stop }, files, about) });
+			// Before anything is waited for, so that nobody else begins one here.
+			trials.set(draft.id, trial);
+			let isMine = false;
+			try {
+				isMine = await shown.begin(draft.id, run);
+			} finally {
+				if (!isMine) trials.delete(draft.id);
+			}
+			if (!isMine) throw tried();
+			trial.done = perform(trial, files, about);
 			const oldest = [...trials].find(([, trial]) => trial.run.state !== 'running');
 			if (trials.size > MAX_KEPT && oldest) trials.delete(oldest[0]);
 			return run;
 		},
-		get: (id) => trials.get(id)?.run ?? null,
+		get,
 		async stop(id) {
 			const trial = trials.get(id);
 			trial?.stop.abort();
 			await trial?.done;
-			return trial?.run ?? null;
+			if ((await shown.read(id)) !== 'own') await shown.stop(id);
+			return get(id);
 		},
 		async close() {
 			const all = [...trials.values()];
 			for (const { stop } of all) stop.abort();
 			await Promise.all(all.map(({ done }) => done));
+			await shown.close();
 		}
 	};
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BucketServer, startBucketServer } from '../../../../tests/support/bucket-server.ts';
-import { BlobDamaged, BucketUnavailable, openBucket } from './bucket.ts';
+import { BlobDamaged, BucketUnavailable, openBucket, requireBucket } from './bucket.ts';
 
 const QUICK = { answerMs: 300, bytesPerSecond: 1024 * 1024, againMs: [1] };
 let server: BucketServer;
@@ -90,6 +92,40 @@ test('F5: wrong keys are refused at once, and no error says the secret or the ad
 	expect(server.requests).toHaveLength(1);
 });
 
+test('F5: a bucket that isn’t there is an outage, not the loss of every object', async () => {
+	const content = contentOf('text');
+	const bucket = openBucket({ ...server.settings, url: server.settings.url.replace('/files/', '/gone/') }, QUICK);
+	await expect(textOf(bucket.get('one', content, signal))).rejects.toThrow('it answered 404 NoSuchBucket');
+	await expect(bucket.remove('one', signal)).rejects.toThrow(BucketUnavailable);
+});
+
+test('F5: of an error that has no end, only the beginning is read', async () => {
+	const endless = createServer((_, response) => {
+		response.writeHead(403).write('<Code>AccessDenied</Code>');
+		const more = () => void (response.destroyed || response.write('x'.repeat(65_536), more));
+		more();
+	});
+	await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+	const { port } = endless.address() as AddressInfo;
+	const bucket = openBucket(
+		{ ...server.settings, url: `http://127.0.0.1:${port}/files` },
+		{ ...QUICK, answerMs: 600_000 }
+	);
+	await expect(bucket.put('one', contentOf('text'), signal)).rejects.toThrow('it answered 403 AccessDenied');
+	endless.closeAllConnections();
+	await new Promise((resolve) => endless.close(resolve));
+});
+
+test.each(['../other', '..', 'a/../../b', '/etc', 'a?list-type=2', '%2e%2e/b', ''])(
+	'F5: %j in the database is no object, and isn’t asked for',
+	async (object) => {
+		const bucket = openBucket(server.settings, QUICK);
+		await expect(textOf(bucket.get(object, contentOf('text'), signal))).rejects.toThrow(BlobDamaged);
+		await bucket.remove(object, signal);
+		expect(server.requests).toEqual([]);
+	}
+);
+
 test('F5: an aborted transfer ends at once', async () => {
 	const bucket = openBucket(server.settings, { ...QUICK, answerMs: 60_000 });
 	const stop = new AbortController();
@@ -97,4 +133,43 @@ test('F5: an aborted transfer ends at once', async () => {
 	const put = bucket.put('one', contentOf('text'), stop.signal);
 	stop.abort(new Error('stopped'));
 	await expect(put).rejects.toThrow('stopped');
+});
+
+describe('at the start', () => {
+	const logged: string[] = [];
+	const log = {
+		info() {},
+		error: (facts: object, sentence: string) => void logged.push(sentence + JSON.stringify(facts))
+	};
+	const url = (path: string) => new URL(path, server.settings.url).href;
+
+	test('F5: a bucket that takes, gives and deletes a file is used, and left as it was', async () => {
+		await requireBucket(server.settings, log);
+		expect(server.requests.map((request) => request.split(' ')[0])).toEqual(['PUT', 'GET', 'DELETE']);
+		expect(server.objects.size).toBe(0);
+	});
+
+	test('F5: what is set wrong is said with what to do, and without the secret', async () => {
+		const secret = requireBucket({ ...server.settings, secretAccessKey: 'wrong-secret' }, log);
+		await expect(secret).rejects.toThrow(
+			/^Files can’t be stored at http.*\(it answered 403 SignatureDoesNotMatch\)\. Check the key and the secret in S3_URL\.$/
+		);
+		await expect(secret).rejects.not.toThrow('wrong-secret');
+		await expect(requireBucket({ ...server.settings, url: url('/nowhere') }, log)).rejects.toThrow(
+			'(it answered 404 NoSuchBucket). Create the bucket, or correct its name in S3_URL.'
+		);
+	});
+
+	test('F5: a server that is away only delays the start, and is logged', async () => {
+		server.fail('error');
+		logged.length = 0;
+		await requireBucket(server.settings, log);
+		expect(logged).toEqual(['The file storage can’t be used yet{"reason":"it answered 503 SlowDown"}']);
+	});
+
+	test('F5: files of a bucket that was deleted are away, not damaged, and none counts as deleted', async () => {
+		const bucket = openBucket({ ...server.settings, url: url('/nowhere') }, QUICK);
+		await expect(textOf(bucket.get('one', contentOf('text'), signal))).rejects.toThrow(BucketUnavailable);
+		await expect(bucket.remove('one', signal)).rejects.toThrow(BucketUnavailable);
+	});
 });

@@ -1,6 +1,8 @@
 /** A bucket on a server that speaks S3: puts, gets and deletes whole objects. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '../../shared/errors.ts';
+import type { Log } from '../log.ts';
 
 /** Where the bucket is. */
 export interface BucketSettings {
@@ -58,6 +60,8 @@ export function openBucket(
 		given: { sha256?: string; bytes?: number; body?: AsyncIterable<Uint8Array>; signal: AbortSignal }
 	): Promise<Response> => {
 		const { sha256, bytes = 0, body } = given;
+		// A row that somebody else wrote must not lead to another folder of the bucket.
+		if (!OBJECT.test(object)) throw new BlobDamaged('the database names no object');
 		// Of nothing, for requests without a body.
 		const digest = sha256 ?? EMPTY;
 		// Only with S3_URL.
@@ -115,11 +119,7 @@ export function openBucket(
 		async *get(object, { sha256, bytes }, signal) {
 			const response = await again(signal, async () => {
 				const answer = await send('GET', object, { bytes, signal });
-				if (answer.status === 404) {
-					await answer.body?.cancel();
-					throw new BlobDamaged(`${object} isn't in the bucket`);
-				}
-				await refuse(answer, { keepsBody: true });
+				await refuse(answer, { keepsBody: true, missing: `${object} isn't in the bucket` });
 				return answer;
 			});
 			const hash = createHash('sha256');
@@ -139,28 +139,83 @@ export function openBucket(
 		},
 		remove: (object, signal) =>
 			again(signal, async () => {
-				const response = await send('DELETE', object, { signal });
-				if (response.status === 404) await response.body?.cancel();
-				else await refuse(response);
+				await refuse(await send('DELETE', object, { signal }), { missing: object });
+			}).catch((error: unknown) => {
+				if (!(error instanceof BlobDamaged)) throw error;
 			})
 	};
 }
+
+const OBJECT = /^\w[\w.-]*$/;
+/**
+ * Puts, gets and deletes an object, before anything else is started. A server that can't be reached now is only logged.
+ *
+ * @throws {Error} saying what to do, if the server refuses that
+ */
+export async function requireBucket(settings: BucketSettings, log: Log): Promise<void> {
+	const bucket = openBucket(settings, { ...TIMES, answerMs: 5_000, againMs: [] });
+	const object = `start.${randomUUID()}`;
+	const content = { sha256: EMPTY, bytes: 0 };
+	const { signal } = new AbortController();
+	try {
+		await bucket.put(object, { ...content, async *read() {} }, signal);
+		await Array.fromAsync(bucket.get(object, content, signal));
+		await bucket.remove(object, signal);
+	} catch (error) {
+		const { message, cause } = error as BucketUnavailable;
+		const [, hint = null] = HINTS.find(([says]) => says.test(message)) ?? [];
+		if (hint === null && cause !== REFUSED) return log.error({ reason: message }, 'The file storage can’t be used yet');
+		const what = hint ?? 'Check the address, the key and its rights in S3_URL.';
+		throw new Error(`Files can’t be stored at ${settings.url} (${message}). ${what}`, { cause: error });
+	}
+}
+
+/** By what the server says, or TLS. */
+const HINTS: readonly [says: RegExp, hint: string][] = [
+	[/NoSuchBucket/, 'Create the bucket, or correct its name in S3_URL.'],
+	[/InvalidAccessKeyId|SignatureDoesNotMatch/, 'Check the key and the secret in S3_URL.'],
+	[/AccessDenied/, 'Check the key in S3_URL, and give it the rights to put, get and delete objects.'],
+	[/AuthorizationHeaderMalformed|IllegalLocation/, 'Set the bucket’s region in S3_URL: ?region=…'],
+	[/RequestTimeTooSkewed/, 'Set the clock of this machine.'],
+	[/CERT|UNABLE_TO_/, 'If the certificate is one of your own, start with NODE_EXTRA_CA_CERTS=/path/ca.pem.']
+];
 
 const EMPTY = createHash('sha256').digest('hex');
 /** As a cause: no use in trying again at once. */
 const REFUSED = Symbol('refused');
 
-async function refuse(response: Response, { keepsBody = false } = {}): Promise<void> {
+/** More of an error isn't read: its server may be anything. */
+const MAX_ERROR_CHARACTERS = 10_000;
+/** Of all objects, not of the one that was asked for. */
+const NO_BUCKET = 'NoSuchBucket';
+
+/** `missing`: what to say of an object that isn't there. @throws BucketUnavailable, BlobDamaged */
+async function refuse(response: Response, options: { keepsBody?: boolean; missing?: string } = {}): Promise<void> {
+	const { keepsBody = false, missing } = options;
 	if (response.ok) {
 		if (!keepsBody) await response.body?.cancel();
 		return;
 	}
 	// Nothing of what it says but its code, which is a word: `AccessDenied`.
-	const text = await response.text().catch(() => '');
-	const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
+	const code = /<Code>(\w{1,60})<\/Code>/.exec(await beginningOf(response))?.[1];
+	if (response.status === 404 && code !== NO_BUCKET && missing !== undefined) throw new BlobDamaged(missing);
 	const says = code ? `${response.status} ${code}` : String(response.status);
 	const isFinal = response.status < 500 && response.status !== 429 && response.status !== 408;
 	throw new BucketUnavailable(`it answered ${says}`, { cause: isFinal ? REFUSED : undefined });
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+	const decoder = new TextDecoder();
+	let text = '';
+	try {
+		for await (const piece of body ?? []) {
+			text += decoder.decode(piece, { stream: true });
+			if (text.length > MAX_ERROR_CHARACTERS) break;
+		}
+	} catch {
+		// What came is enough.
+	}
+	return text;
 }
 
 /** Ends with an error before the last piece if it isn't this content. */
@@ -193,4 +248,16 @@ function asUnavailable(error: unknown): BucketUnavailable {
 	if (name === 'TimeoutError') return new BucketUnavailable('it took too long', { cause: error });
 	const code = (cause as NodeJS.ErrnoException | undefined)?.code;
 	return new BucketUnavailable(code ?? message, { cause: error });
+}
+
+/** As people are told: `unavailable` or `storage_full`; others as they are. */
+export function asTold(error: unknown): unknown {
+	if (error instanceof BucketUnavailable) {
+		const message = `The files can’t be fetched, because the file storage can’t be used (${error.message}). Try again later.`;
+		return new AppError('unavailable', message, { cause: error });
+	}
+	if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
+		return new AppError('storage_full', 'The disk is full. Free some space and try again.', { cause: error });
+	}
+	return error;
 }

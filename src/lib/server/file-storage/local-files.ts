@@ -59,6 +59,18 @@ export async function findChanges(root: string, known: ReadonlyMap<string, Known
 	return changes;
 }
 
+/** Differs if any file has changed. */
+export async function stampsIn(root: string): Promise<string> {
+	const hash = createHash('sha256');
+	for await (const step of walkFolder(root)) {
+		for (const { at, names } of step) {
+			const facts = await lstat(at).catch(ignoreChanged);
+			if (facts && !facts.isDirectory()) hash.update(JSON.stringify([names, stampOf(facts)]));
+		}
+	}
+	return hash.digest('hex');
+}
+
 /** null for a path that must not be used. */
 export function pathParts(path: string): string[] | null {
 	const parts = path.split('/');

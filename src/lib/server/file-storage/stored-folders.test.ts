@@ -294,6 +294,17 @@ test('F5: a damaged content is not used, the other files are, and a person is to
 	expect(await other.text('bad.txt')).toBe('written again');
 });
 
+test('F5: however many files are damaged, the log says so once, and not what they’re called', async () => {
+	const [one, other] = [serverOf('one'), serverOf('other')];
+	for (let count = 0; count < 20; count += 1) await one.put(`private-${count}.txt`, `text ${count}`);
+	await one.storage.keep(FOLDER);
+	bucket.damage();
+	expect(await other.storage.bring(FOLDER)).toHaveLength(20);
+	expect(other.said).toHaveLength(1);
+	expect(other.said[0]).toContain('"files":20');
+	expect(other.said.join()).not.toContain('private');
+});
+
 test('F5: links are neither stored nor followed, and a stored file takes the place of one', async () => {
 	const [one, other] = [serverOf('one'), serverOf('other')];
 	await writeFile(join(root, 'secret'), 'secret');

@@ -2,14 +2,28 @@
  * Folders of the data folder whose files are in a bucket, so that every server can work on them. Programs use the local
  * copy: `bring` makes it as new as what is stored, `keep` stores what has changed in it.
  */
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import { isThere, removeFolder } from '../foreign-folders.ts';
+import { createRoom } from '../../shared/in-turn.ts';
+import { copyFolder, isThere, removeFolder } from '../foreign-folders.ts';
+import { dropFolder, swapFolder } from '../install/folder-swap.ts';
 import type { Log } from '../log.ts';
+import { openSkillFolder } from '../safe-path.ts';
 import type { FileChange, StoredFile, StoredFiles } from '../store/stored-files.ts';
-import { type Bucket, BlobDamaged, BucketUnavailable } from './bucket.ts';
-import { findChanges, factsAt, hashAt, isSameFile, pathParts, placeFile, readAt, removeAt } from './local-files.ts';
+import { asTold, type Bucket, BlobDamaged, BucketUnavailable } from './bucket.ts';
+import { asWhole, type FolderKind, kindOf, localFolders } from './folder-kinds.ts';
+import {
+	findChanges,
+	factsAt,
+	hashAt,
+	isSameFile,
+	pathParts,
+	placeFile,
+	readAt,
+	removeAt,
+	stampsIn
+} from './local-files.ts';
 import { createLocalStates, type LocalState } from './local-state.ts';
 
 export interface StoredFolders {
@@ -19,6 +33,10 @@ export interface StoredFolders {
 	 * @throws AppError `unavailable`, `storage_full`
 	 */
 	bring(folder: string, options?: { toChange?: boolean }): Promise<readonly string[]>;
+	/** The same for all folders of these kinds, those that are deleted, too. Returns whether anything was news. @throws AppError as `bring`, after the others */
+	bringAll(kinds: readonly FolderKind[]): Promise<boolean>;
+	/** Local folders of these kinds, whether they are stored or not. */
+	local(kinds: readonly FolderKind[]): Promise<string[]>;
 	/** Stores what has changed. Returns why it couldn't, as sentences for people; it's tried again until it's stored. Never rejects. */
 	keep(folder: string): Promise<string | null>;
 	/** Deletes it here, and from what is stored; other servers delete theirs later. */
@@ -33,8 +51,8 @@ export interface StoredFoldersOptions {
 	bucket: Bucket;
 	dataDir: string;
 	log: Log;
-	/** Kinds of folders: those in `DATA_DIR/<kind>/` are stored. */
-	kinds: readonly string[];
+	/** Those that are stored. */
+	kinds: readonly FolderKind[];
 	now?: () => number;
 }
 
@@ -51,8 +69,6 @@ const LAST_MS = 5_000;
 const QUIET_MS = 10_000;
 const UNSTORED =
 	'Changed files couldn’t be stored for other servers. They are on this server, which tries again until it can.';
-/** Where both stay when two servers have changed the same file: what people see. */
-const PEOPLES = 'workspaces/';
 
 export function createStoredFolders(options: StoredFoldersOptions): StoredFolders {
 	const { store, bucket, dataDir, log, kinds, now = Date.now } = options;
@@ -75,9 +91,16 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		lanes.set(folder, settled);
 		return turn;
 	};
+	const isWhole = (folder: string): boolean => kindOf(kinds, folder)?.isWhole === true;
 	const drop = async (folder: string): Promise<void> => {
-		await removeFolder(rootOf(folder));
+		const root = rootOf(folder);
+		await (isWhole(folder) ? dropFolder(dirname(root), root) : removeFolder(root));
 		await states.remove(folder);
+	};
+	/** Whether something is here that isn't stored. */
+	const isChanged = async (folder: string, { files }: LocalState): Promise<boolean> => {
+		const { changed, deleted } = await findChanges(rootOf(folder), files);
+		return deleted.length > 0 || changed.some(({ path, sha256 }) => files.get(path)?.sha256 !== sha256);
 	};
 	const heard = (error: unknown): void => {
 		if (!(error instanceof BucketUnavailable)) return;
@@ -123,14 +146,14 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		root: string,
 		file: StoredFile,
 		state: LocalState,
-		signal: AbortSignal
+		{ signal, tell }: { signal: AbortSignal; tell: (problem: string) => void }
 	): Promise<'done' | 'left' | 'damaged'> => {
 		const { path, content, version } = file;
 		const known = state.files.get(path);
 		if (known && known.version >= version) return 'done';
 		const parts = pathParts(path);
 		if (parts === null) {
-			log.error({ path }, 'A stored file has no valid path');
+			tell('A stored file has no valid path');
 			return 'done';
 		}
 		const here = await factsAt(root, parts);
@@ -152,40 +175,89 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		try {
 			const placed = await placeFile(root, parts, bucket.get(content.object, content, signal), file);
 			if (placed) state.files.set(path, { ...placed, sha256: content.sha256, version });
-			else log.error({ path }, 'A stored file has no place, because a file and a folder have the same name');
+			else tell('A stored file has no place, because a file and a folder have the same name');
 			return 'done';
 		} catch (error) {
 			if (!(error instanceof BlobDamaged)) throw error;
-			log.error({ path, reason: error.message }, 'A stored file is damaged');
+			tell('A stored file is damaged');
 			return 'damaged';
 		}
 	};
 	const bringNow = async (folder: string, toChange: boolean): Promise<readonly string[]> => {
 		const there = await store.folder(folder);
 		const state = await stateOf(folder);
-		if (there?.isRemoved && (state.version > 0 || state.files.size > 0)) await drop(folder);
+		const isKnown = state.version > 0 || state.files.size > 0;
+		// Of a folder as a whole, a change beats a deletion.
+		const goes = there?.isRemoved && isKnown && !(isWhole(folder) && (await isChanged(folder, state)));
+		if (goes) await drop(folder);
 		if (toChange) await states.mark(folder);
 		if (!there || there.isRemoved || there.version === state.version) return [];
-		const root = rootOf(folder);
+		if (isWhole(folder)) return bringWhole(folder, there.version, state);
 		const files = await store.changesSince(folder, state.version);
-		const damaged: string[] = [];
-		let isWhole = true;
+		try {
+			const { damaged, left } = await bringFiles({ folder, root: rootOf(folder) }, files, state);
+			if (damaged.length + left.length === 0) state.version = there.version;
+			works();
+			return damaged;
+		} finally {
+			await states.write(folder, state);
+		}
+	};
+	const bringFiles = async (
+		{ folder, root }: { folder: string; root: string },
+		files: readonly StoredFile[],
+		state: LocalState
+	): Promise<{ damaged: string[]; left: string[] }> => {
+		const paths = { done: [] as string[], left: [] as string[], damaged: [] as string[] };
+		// Once for all files: a folder may have thousands, and what they're called is nobody's business.
+		const problems = new Map<string, number>();
+		const tell = (problem: string) => void problems.set(problem, (problems.get(problem) ?? 0) + 1);
 		try {
 			// What is deleted may make room for a folder of its name.
 			for (const isDeleted of [true, false]) {
 				const some = files.filter(({ content }) => (content === null) === isDeleted);
 				await each(some, async (file, signal) => {
-					const outcome = await bringFile(root, file, state, signal);
-					if (outcome === 'damaged') damaged.push(file.path);
-					if (outcome !== 'done') isWhole = false;
+					paths[await bringFile(root, file, state, { signal, tell })].push(file.path);
 				});
 			}
-			if (isWhole) state.version = there.version;
-			works();
 		} finally {
-			await states.write(folder, state);
+			for (const [problem, count] of problems) log.error({ folder, files: count }, problem);
 		}
-		return damaged;
+		return paths;
+	};
+	/** What it will be is made beside it. If that fails, or it's changed meanwhile, it stays as it is. */
+	const bringWhole = async (folder: string, version: number, before: LocalState): Promise<readonly string[]> => {
+		const root = rootOf(folder);
+		const files = asWhole(await store.changesSince(folder, 0), before, version);
+		const state: LocalState = { ...before, version, files: new Map(before.files) };
+		const isNews = files.some((file) => (state.files.get(file.path)?.version ?? 0) < file.version);
+		let damaged: string[] = [];
+		const make = async (made: string): Promise<void> => {
+			const stamps = await stampsIn(root);
+			await mkdir(made);
+			await copyFolder(root, made, () => undefined);
+			const brought = await bringFiles({ folder, root: made }, files, state);
+			damaged = brought.damaged;
+			if (damaged.length > 0) throw new BlobDamaged(damaged.join(', '));
+			if (brought.left.length > 0) {
+				await states.mark(folder);
+				state.version = before.version;
+			}
+			await openSkillFolder(made, dirname(root));
+			if ((await stampsIn(root)) !== stamps) throw new AppError('unavailable', 'Files are being changed. Try again.');
+		};
+		if (isNews) {
+			await mkdir(dirname(root), { recursive: true });
+			await swapFolder(dirname(root), root, make).catch((error: unknown) => {
+				if (!(error instanceof BlobDamaged)) throw error;
+			});
+			if (damaged.length > 0) return damaged;
+			// They have other times and permissions than those they were brought with.
+			for (const [path, known] of state.files) state.files.set(path, { ...known, stamp: '', mode: -1 });
+			works();
+		}
+		await states.write(folder, state);
+		return [];
 	};
 
 	const upload = async (root: string, contents: Map<string, { path: string; bytes: number }>): Promise<Set<string>> => {
@@ -213,7 +285,15 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 	/** Returns what can never be stored. */
 	const keepNow = async (folder: string): Promise<string[]> => {
 		const root = rootOf(folder);
-		const state = await stateOf(folder);
+		let state = await stateOf(folder);
+		if (isWhole(folder) && state.files.size > 0 && (await store.folder(folder))?.isRemoved) {
+			if (!(await isChanged(folder, state))) {
+				await drop(folder);
+				return [];
+			}
+			// All of it is stored again.
+			state = { ...state, version: 0, files: new Map() };
+		}
 		const found = await findChanges(root, state.files);
 		const contents = new Map(found.changed.map(({ path, sha256, bytes }) => [sha256, { path, bytes }]));
 		const isNew = state.version === 0 && state.files.size === 0;
@@ -232,8 +312,8 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 				modifiedAt: new Date(now()).toISOString()
 			}))
 		];
-		const saved =
-			changes.length === 0 ? undefined : await store.save(folder, changes, { keepsBoth: isPeoples(folder), isNew });
+		const keepsBoth = kindOf(kinds, folder)?.keepsBoth === true;
+		const saved = changes.length === 0 ? undefined : await store.save(folder, changes, { keepsBoth, isNew });
 		if (saved === null) {
 			await drop(folder);
 			return [];
@@ -274,6 +354,15 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 			}
 		});
 
+	/** Returns whether there was news. */
+	const refresh = async ({ folder, version, isRemoved }: { folder: string; version: number; isRemoved: boolean }) => {
+		const state = await stateOf(folder);
+		const isCurrent = isRemoved ? state.version === 0 && state.files.size === 0 : state.version === version;
+		if (isCurrent) return false;
+		await bringNow(folder, false);
+		return true;
+	};
+
 	const collect = async (): Promise<void> => {
 		const objects = await store.unused(new Date(now() - GRACE_MS).toISOString());
 		const gone: string[] = [];
@@ -284,18 +373,17 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 	};
 	const catchUpNow = async (): Promise<void> => {
 		const known = await states.list();
-		for (const folder of await store.removed(known.folders)) await inTurn(folder, () => drop(folder));
-		for (const kind of kinds) {
-			// From before there was a bucket.
-			for (const name of await readdir(join(dataDir, kind)).catch(() => [])) {
-				const folder = `${kind}/${name}`;
-				const isNew = !known.folders.includes(folder) && !known.marked.includes(folder);
-				if (isNew && (await lstat(rootOf(folder))).isDirectory()) known.marked.push(folder);
-			}
+		for (const folder of await store.removed(known.folders.filter((each) => !isWhole(each)))) {
+			await inTurn(folder, () => drop(folder));
 		}
-		for (const folder of known.marked) {
+		// From before there was a bucket.
+		const seen = new Set([...known.folders, ...known.marked]);
+		const marked = [...known.marked, ...(await localFolders(dataDir, kinds)).filter((folder) => !seen.has(folder))];
+		for (const folder of marked) {
 			if (closing.signal.aborted) return;
-			await keep(folder, { isPatient: true });
+			const again = () => keep(folder, { isPatient: true });
+			const kind = kindOf(kinds, folder);
+			await (kind?.within ? kind.within(again) : again());
 			// The others would only wait, too.
 			if (downAt !== null) return;
 		}
@@ -316,12 +404,37 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 		bring: (folder, { toChange = false } = {}) =>
 			inTurn(folder, () => bringNow(folder, toChange)).catch((error: unknown) => {
 				heard(error);
-				throw asAppError(error);
+				throw asTold(error);
 			}),
+		async bringAll(some) {
+			const errors: unknown[] = [];
+			let isNews = false;
+			const folders = await store.folders(some.map(({ path }) => path));
+			// What was moved is there before it's gone elsewhere.
+			for (const each of folders.sort((one, other) => Number(one.isRemoved) - Number(other.isRemoved))) {
+				const { folder } = each;
+				if (!kindOf(some, folder)) {
+					log.error({ folder: folder.slice(0, 200) }, 'A stored folder has no valid name');
+					continue;
+				}
+				try {
+					if (await inTurn(folder, () => refresh(each))) isNews = true;
+				} catch (error) {
+					heard(error);
+					errors.push(error);
+					if (error instanceof BucketUnavailable || closing.signal.aborted) break;
+				}
+			}
+			if (errors.length > 0) throw asTold(errors[0]);
+			return isNews;
+		},
+		local: (some) => localFolders(dataDir, some),
 		keep: (folder) => keep(folder),
 		remove: (folder) =>
 			inTurn(folder, async () => {
-				await store.remove(folder, new Date(now()).toISOString());
+				// Of workspaces, others may have copies that aren't stored.
+				const isStored = !isWhole(folder) || (await store.folder(folder))?.isRemoved === false;
+				if (isStored) await store.remove(folder, new Date(now()).toISOString());
 				await drop(folder);
 			}),
 		catchUp,
@@ -333,38 +446,6 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 			closing.abort();
 			await caughtUp;
 			await Promise.all(lanes.values());
-		}
-	};
-}
-
-function isPeoples(folder: string): boolean {
-	return folder.startsWith(PEOPLES);
-}
-
-function asAppError(error: unknown): unknown {
-	if (error instanceof BucketUnavailable) {
-		const message = `The files can’t be fetched, because the file storage can’t be used (${error.message}). Try again later.`;
-		return new AppError('unavailable', message, { cause: error });
-	}
-	if ((error as NodeJS.ErrnoException).code === 'ENOSPC') {
-		return new AppError('storage_full', 'The disk is full. Free some space and try again.', { cause: error });
-	}
-	return error;
-}
-
-/** Runs so many at once, and the others when one ends. */
-function createRoom(size: number) {
-	let free = size;
-	const waiting: (() => void)[] = [];
-	return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-		if (free > 0) free -= 1;
-		else await new Promise<void>((resolve) => waiting.push(resolve));
-		try {
-			return await work();
-		} finally {
-			const next = waiting.shift();
-			if (next) next();
-			else free += 1;
 		}
 	};
 }

@@ -1,17 +1,44 @@
 /** Workspaces whose files are in a bucket, for several servers without a shared file system. */
 import { AppError } from '../../shared/errors.ts';
 import { workspaceName, type Workspaces } from '../workspaces.ts';
+import type { FolderKind } from './folder-kinds.ts';
 import type { StoredFolders } from './stored-folders.ts';
 
-/** Folders in the data folder, with one for each conversation. */
-export const WORKSPACE_KINDS = ['workspaces', 'file-versions'] as const;
+/** With one folder for each conversation. */
+export const WORKSPACE_KINDS = [
+	{ path: 'workspaces', keepsBoth: true },
+	{ path: 'file-versions' }
+] as const satisfies FolderKind[];
+
+/** Tools that the agent defined, of one conversation each. */
+export const CHAT_TOOLS = { path: 'chat-tools', isWhole: true, keepsBoth: true } as const satisfies FolderKind;
+
+/** For `createDefinedTools`. */
+export function storedChatTools(storage: StoredFolders) {
+	const folderOf = (id: string) => `${CHAT_TOOLS.path}/${workspaceName(id)}`;
+	return {
+		async around<Result>(id: string, how: 'read' | 'change', work: () => Promise<Result>): Promise<Result> {
+			if (how === 'change') {
+				await storage.bring(folderOf(id), { toChange: true });
+				return work().finally(() => storage.keep(folderOf(id)));
+			}
+			// Without what others have made, the chat still has what is here.
+			await storage.bring(folderOf(id)).catch((error: unknown) => {
+				if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
+			});
+			return work();
+		},
+		removed: (id: string) => storage.remove(folderOf(id))
+	};
+}
 
 /** Every use begins with what other servers have left, and every change is stored. */
 export function withStorage(files: Workspaces, storage: StoredFolders): Workspaces {
-	const [filesOf, versionsOf] = WORKSPACE_KINDS.map((kind) => (id: string) => `${kind}/${workspaceName(id)}`) as [
-		(id: string) => string,
-		(id: string) => string
-	];
+	const [filesOf, versionsOf] = WORKSPACE_KINDS.map(
+		({ path }) =>
+			(id: string) =>
+				`${path}/${workspaceName(id)}`
+	) as [(id: string) => string, (id: string) => string];
 	const reading = async <Result>(folder: string, work: () => Promise<Result>): Promise<Result> => {
 		await storage.bring(folder);
 		return work();

@@ -58,6 +58,8 @@ export interface Installer {
 	/** Deletes it permanently. @throws AppError `not_found` */
 	purge(id: string): Promise<void>;
 
+	/** After another server has changed folders. */
+	readAgain(): Promise<void>;
 	/** Active and kept installations, newest first. */
 	list(): Promise<InstalledSkill[]>;
 	/** Waits for running changes and deletes what is staged. */

@@ -38,11 +38,22 @@ export interface DefinedToolsOptions {
 	/** Names of tools that are the server's. */
 	isReserved: IsReserved;
 	isEnabled(): boolean;
+	/** Brings the folder before `work`, and stores it after a change. Default: only this server has it. */
+	around?: AroundFolder;
+	/** Called after a conversation's folder was removed. */
+	removed?(conversationId: string): Promise<void>;
 	/** Default: this server is alone. */
 	exclusively?: Exclusively;
 	/** ISO 8601. */
 	now(): string;
 }
+
+/** Runs what reads or changes the folder of a conversation. */
+export type AroundFolder = <Result>(
+	conversationId: string,
+	how: 'read' | 'change',
+	work: () => Promise<Result>
+) => Promise<Result>;
 
 /** Whose turn it is. */
 export interface DefinedToolsOffer {
@@ -89,13 +100,19 @@ export interface DefinedTools {
 const MAX_TOOLS = 50;
 
 export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
-	const { folderOf, registry, installer, trust, store, isEnabled, now, exclusively = createLines() } = options;
+	const { folderOf, registry, installer, trust, store, isEnabled, now } = options;
+	const {
+		exclusively = createLines(),
+		removed = async () => undefined,
+		around = (_id, _how, work) => work()
+	} = options;
 	const isReserved: IsReserved = (name) => isBuiltInTool(name) || options.isReserved(name);
 	const inTurn = createLine();
 
 	const read = async (conversationId: string): Promise<Skill[]> => {
 		const root = { path: folderOf(conversationId), source: sourceOf(conversationId) };
-		return (await scanRoots([root])).filter((skill) => skill.status === 'ready' && skill.tools.length > 0) as Skill[];
+		const found = await around(conversationId, 'read', () => scanRoots([root]));
+		return found.filter((skill) => skill.status === 'ready' && skill.tools.length > 0) as Skill[];
 	};
 	const find = async (conversationId: string, name: string): Promise<Skill | undefined> =>
 		(await read(conversationId)).find((skill) => toolNameOf(skill) === name);
@@ -142,16 +159,16 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 		const root = folderOf(conversationId);
 		const dir = join(root, skill);
 		const source = sourceOf(conversationId);
-		await exclusively(SWAPS, () =>
+		const swap = () =>
 			swapFolder(root, dir, async (staging) => {
 				await writeFiles(staging, files);
 				const subject = { source, name: skill, root, dir: staging, version: VERSION };
 				await trust.trust(subject, digestOf(files), now());
-			})
-		);
+			});
+		await around(conversationId, 'change', () => exclusively(SWAPS, swap));
 	};
-	const drop = async (skill: Skill): Promise<void> => {
-		await removeFolder(skill.dir);
+	const drop = async (conversationId: string, skill: Skill): Promise<void> => {
+		await around(conversationId, 'change', () => removeFolder(skill.dir));
 		await store.trustedSkills.remove(skillIdOf(skill));
 	};
 
@@ -168,7 +185,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 		// Otherwise this chat would have to load it first.
 		await store.conversationSkills.set(conversationId, name, 'pinned', now());
 		const copy = (await read(conversationId)).find((each) => each.name === name);
-		if (copy) await drop(copy);
+		if (copy) await drop(conversationId, copy);
 		return skill;
 	};
 
@@ -226,7 +243,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 			}
 			const skill = await find(id ?? '', name);
 			if (skill) {
-				await drop(skill);
+				await drop(id ?? '', skill);
 				own = await read(id ?? '');
 				return done({ removed: name });
 			}
@@ -315,6 +332,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 			}),
 		copyAll: (conversationId, toConversationId, lastId) =>
 			inTurn(async () => {
+				await around(conversationId, 'read', async () => undefined);
 				if (!(await isThere(folderOf(conversationId)))) return;
 				const ids = await store.messages.ids(conversationId, 'all');
 				const messages = await store.messages.read(conversationId, ids);
@@ -327,7 +345,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 				for (const skill of await read(conversationId)) {
 					if (known.has(toolNameOf(skill))) continue;
 					const dir = join(folderOf(toConversationId), basename(skill.dir));
-					await copyFolder(skill.dir, dir, () => undefined);
+					await around(toConversationId, 'change', () => copyFolder(skill.dir, dir, () => undefined));
 					const trusted = await store.trustedSkills.get(skillIdOf(skill), VERSION);
 					const copy = (await read(toConversationId)).find((each) => each.dir === dir);
 					if (trusted && copy) await store.trustedSkills.put(skillIdOf(copy), trusted);
@@ -335,8 +353,9 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 			}),
 		removeAll: (conversationId) =>
 			inTurn(async () => {
-				for (const skill of await read(conversationId)) await drop(skill);
+				for (const skill of await read(conversationId)) await drop(conversationId, skill);
 				await removeFolder(folderOf(conversationId));
+				await removed(conversationId);
 			})
 	};
 }

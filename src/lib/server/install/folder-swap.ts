@@ -35,6 +35,15 @@ export async function swapFolder(within: string, dir: string, make: (at: string)
 	await removeFolder(place).catch(() => undefined);
 }
 
+/** Removes a folder at once; what a crash leaves of it goes with the next start. */
+export async function dropFolder(within: string, dir: string): Promise<void> {
+	const place = join(within, `${MARK}${randomUUID()}`);
+	if (!(await isThere(dir))) return;
+	await mkdir(place);
+	await rename(dir, join(place, 'old'));
+	await removeFolder(place);
+}
+
 async function putBack(old: string, dir: string): Promise<void> {
 	if ((await isThere(old)) && !(await isThere(dir))) await rename(old, dir);
 }

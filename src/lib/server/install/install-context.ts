@@ -1,7 +1,7 @@
 /** What all parts of the installer share. */
 import { hash } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
 import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { ignoring } from '../foreign-folders.ts';
@@ -12,6 +12,7 @@ import { ownerOf, SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill, SkillRoot } from '../skills/types.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import { createSkillPlaces, LABEL, type SkillPlaces } from '../store/skills/places.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 
@@ -21,12 +22,80 @@ export interface InstallContext {
 	modes: StoredSkillModes;
 	places: InstallPlaces;
 	log: Log;
+	/** Other servers may have folders that aren't here. */
+	isSpread: boolean;
+	/** A folder may have changed, or is gone; rows of its folders say so by themselves. */
+	touch(dir: string): void;
 	/** Reads the skill's files. */
 	needsOf(skill: Skill): Promise<SkillNeeds>;
 	/** Other skills that it names; `beside`: names of those in the same download. */
 	siblingsOf(skill: Skill, beside: readonly string[]): SkillNeeds['skills'];
 	/** Milliseconds. */
 	now(): number;
+}
+
+/** Changes of folders in the data folder, which other servers may have, too. */
+export interface FolderChanges {
+	/** False: only this server has them. */
+	readonly isStored: boolean;
+	/**
+	 * Runs what changes such folders, after it has what other servers have left; one change at a time, of all servers. Then
+	 * those that it names are stored for the others, or deleted if they aren't there any more. What can't be stored yet is
+	 * logged, and tried again. Folders that aren't stored may be named, too.
+	 * @throws AppError `unavailable` before it begins, if others have changed something that can't be fetched
+	 */
+	change<Result>(work: (touch: (dir: string) => void) => Promise<Result>): Promise<Result>;
+	/**
+	 * Once at the start: `work` finishes or undoes what was begun when this server was killed, and isn't run if nothing was.
+	 * Other servers' work is left to them.
+	 */
+	recover(work: (touch: (dir: string) => void) => Promise<void>): Promise<void>;
+}
+
+export const ownFolders: FolderChanges = {
+	isStored: false,
+	change: (work) => work(() => undefined),
+	recover: (work) => work(() => undefined)
+};
+
+/** The store, which names each folder whose row is changed. */
+export function touchingStore(
+	store: InstallContext['store'],
+	touch: (dir: string) => void
+): Pick<InstallContext['store'], 'skillInstalls' | 'skillTrash'> {
+	const { skillInstalls, skillTrash } = store;
+	const touchBoth = ({ path, stored }: { path: string; stored: string }) => [path, stored].forEach(touch);
+	return {
+		skillInstalls: {
+			...skillInstalls,
+			async add(record, now) {
+				touch(record.dir);
+				await skillInstalls.add(record, now);
+			},
+			async move(id, change, now) {
+				const before = await skillInstalls.get(id);
+				for (const { dir } of before ? [before, change] : [change]) touch(dir);
+				await skillInstalls.move(id, change, now);
+			},
+			async remove(id) {
+				const before = await skillInstalls.get(id);
+				if (before) touch(before.dir);
+				await skillInstalls.remove(id);
+			}
+		},
+		skillTrash: {
+			...skillTrash,
+			async add(record) {
+				touchBoth(record);
+				await skillTrash.add(record);
+			},
+			async remove(id) {
+				const before = await skillTrash.get(id);
+				if (before) touchBoth(before);
+				return skillTrash.remove(id);
+			}
+		}
+	};
 }
 
 export function timeOf({ now }: Pick<InstallContext, 'now'>): string {
@@ -98,10 +167,15 @@ export interface InstallPlaces {
 	trashedAt(trashId: string): string;
 	/** What files of the skill in this folder said before they were edited. */
 	editsOf(dir: string): string;
+	/** Whether a skill may be put there: below a folder of skills or in the data folder. */
+	isPlace(path: string): boolean;
 }
 
-/** `ownDir`: on the same file system. */
-export function installPlaces(dataDir: string, ownDir = dataDir): InstallPlaces {
+/** `ownDir`: on the same file system. `skillPlaces`: knows the folders of skills. */
+export function installPlaces(
+	dataDir: string,
+	{ ownDir = dataDir, skillPlaces = createSkillPlaces(dataDir) }: { ownDir?: string; skillPlaces?: SkillPlaces } = {}
+): InstallPlaces {
 	const [kept, trash] = [join(dataDir, 'kept'), join(dataDir, 'trash')];
 	const rootOf = (owner: string): SkillRoot => {
 		const label = owner === SYSTEM ? undefined : ownerOf(owner);
@@ -116,13 +190,27 @@ export function installPlaces(dataDir: string, ownDir = dataDir): InstallPlaces 
 		trash,
 		keptAt: (id) => join(kept, id),
 		trashedAt: (id) => join(trash, id),
-		editsOf: (dir) => {
-			// A backup may be restored to another folder.
-			const within = relative(dataDir, dir).replaceAll(sep, '/');
-			const isWithin = !isAbsolute(within) && within.split('/')[0] !== '..';
-			return join(dataDir, 'skill-edits', hash('sha256', isWithin ? within : dir));
-		}
+		// Relative, as in rows: both folders may be moved.
+		editsOf(dir) {
+			const row = skillPlaces.toRow(dir);
+			const isOwn = !isAbsolute(row) && !row.startsWith(LABEL);
+			return join(dataDir, EDITS, `${isOwn ? '' : 'local.'}${hash('sha256', row)}`);
+		},
+		isPlace: (path) => isAbsolute(path) && skillPlaces.fromRow(path) !== null
 	};
+}
+
+const EDITS = 'skill-edits';
+
+/** Earlier versions named edits of skills that aren't in the data folder by their absolute paths. */
+export async function renameOldEdits(dataDir: string, places: InstallPlaces, dirs: readonly string[]): Promise<void> {
+	const names = new Set(await namesIn(join(dataDir, EDITS)));
+	for (const dir of dirs) {
+		const old = hash('sha256', dir);
+		const now = places.editsOf(dir);
+		if (!names.has(old) || names.has(basename(now))) continue;
+		await rename(join(dataDir, EDITS, old), now).catch(ignoring('ENOENT', 'ENOTEMPTY', 'EEXIST'));
+	}
 }
 
 /** The roots of all API keys that have skills, for the library. */

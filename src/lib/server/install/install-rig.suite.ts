@@ -7,9 +7,10 @@ import { openSkillModes } from '../trust/skill-modes.ts';
 import { createRegistry } from '../skills/registry/registry.ts';
 import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { Skill, SkillRoot } from '../skills/types.ts';
+import { createSkillPlaces, withSkillPlaces } from '../store/skills/places.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import { createInstaller } from './installer.ts';
-import { ownedRoots } from './install-context.ts';
+import { installPlaces, ownedRoots } from './install-context.ts';
 import type { Fetch, SourceFetcher } from './catalog-installer.ts';
 
 export type InstallRig = Awaited<ReturnType<typeof openRig>>;
@@ -30,7 +31,9 @@ export interface RigSettings {
 /** `close` leaves the data folder; `remove` does not. */
 export async function openRig(settings: RigSettings = {}) {
 	const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'installer-')));
-	const store = await openSqliteStore(settings.database ?? join(dataDir, 'app.sqlite'));
+	const rows = await openSqliteStore(settings.database ?? join(dataDir, 'app.sqlite'));
+	const skillPlaces = createSkillPlaces(dataDir, settings.roots);
+	const store = withSkillPlaces(rows, dataDir, skillPlaces);
 	const isInstalled = (source: string) => source === 'installed' || source.startsWith('key.');
 	const modes = await openSkillModes(store, { isInstalled });
 	const installed = { path: join(dataDir, 'skills'), source: 'installed', listsCopies: true };
@@ -50,7 +53,11 @@ export async function openRig(settings: RigSettings = {}) {
 	const siblings = (skill: Skill, beside: readonly string[]) =>
 		siblingsOf(skill, { skills: registry.snapshot().skills, off: [], beside });
 	const needs = { needsOf, siblingsOf: siblings };
-	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, ...needs, now, uptime });
+	const installer = await createInstaller({
+		...{ store, dataDir, skillPlaces, registry, modes, sources, log },
+		...needs,
+		...{ now, uptime }
+	});
 
 	const close = async () => {
 		await installer.close();
@@ -60,6 +67,10 @@ export async function openRig(settings: RigSettings = {}) {
 	return {
 		dataDir,
 		store,
+		/** With paths as they are in rows. */
+		rows,
+		places: installPlaces(dataDir, { skillPlaces }),
+		roots: settings.roots ?? [],
 		modes,
 		registry,
 		installer,

@@ -16,25 +16,29 @@ import type {
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import type { SkillPlaces } from '../store/skills/places.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Fetch, Installer, InstallSubject, SourceFetcher } from './catalog-installer.ts';
 import { placeStaged } from './confirming.ts';
 import {
+	type FolderChanges,
 	inLibrary,
 	installationsOf,
 	type InstallContext,
 	installedOf,
 	installPlaces,
 	ownedRoots,
-	removeQuietly
+	ownFolders,
+	removeQuietly,
+	touchingStore
 } from './install-context.ts';
-import { recoverInstalls } from './placing.ts';
+import { emptyStaging, recoverInstalls } from './placing.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
 import { createStagedInstalls, createStagedShelf } from './staged-installs.ts';
 import { stageInstall } from './staging.ts';
-import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
+import { hasExpired, moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
 /** The registry already has the shared root of installed skills, and `ownedRoots`. */
@@ -43,6 +47,10 @@ export interface InstallerOptions extends Pick<
 	'store' | 'registry' | 'log' | 'needsOf' | 'siblingsOf'
 > {
 	dataDir: string;
+	/** Default: no other server has folders that this one needs. */
+	folders?: FolderChanges;
+	/** Where folders of skills are. Default: none but those in the data folder. */
+	skillPlaces?: SkillPlaces;
 	/** A folder that no other server uses. Default: the data folder. */
 	ownDir?: string;
 	/** Default: this server is alone. */
@@ -60,19 +68,28 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	const {
 		dataDir,
 		ownDir = dataDir,
+		skillPlaces,
+		folders = ownFolders,
 		exclusively = createLines(),
 		sources,
 		now = Date.now,
 		uptime = () => performance.now(),
-		store,
 		registry,
 		modes,
 		log,
 		needsOf,
 		siblingsOf
 	} = options;
-	const places = installPlaces(dataDir, ownDir);
-	const context: InstallContext = { store, registry, modes, log, needsOf, siblingsOf, places, now };
+	const places = installPlaces(dataDir, { ownDir, ...(skillPlaces && { skillPlaces }) });
+	/** Of the change that is under way. */
+	let touched: (dir: string) => void = () => undefined;
+	const touch = (dir: string) => touched(dir);
+	const store = { ...options.store, ...touchingStore(options.store, touch) };
+	const context: InstallContext = {
+		...{ store, registry, modes, log, needsOf, siblingsOf, places, now },
+		isSpread: folders.isStored,
+		touch
+	};
 	const shelf = ownDir === dataDir ? null : createStagedShelf(dirname(ownDir));
 	const remove = ({ dir }: { dir: string }) => removeQuietly(dir, context);
 	const staged = createStagedInstalls({ now, uptime, remove, shelf });
@@ -80,7 +97,16 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	const inTurn = <T>(work: () => Promise<T>): Promise<T> => exclusively('installs', work);
 	/** Runs changes one at a time: of two at once, neither would know what it replaces. */
-	const change = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onDisk(work()));
+	const change = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onDisk(folders.change(named(work))));
+	const named =
+		<T>(work: () => Promise<T>) =>
+		(name: (dir: string) => void): Promise<T> => {
+			touched = name;
+			return work();
+		};
+	const purge = async (): Promise<void> => {
+		if (await hasExpired(context)) await folders.change(named(() => purgeExpired(context)));
+	};
 	const addRoots = async (owners: Iterable<string>): Promise<void> => {
 		for (const owner of owners) {
 			const root = places.rootOf(owner);
@@ -144,8 +170,12 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	for (const { path } of await ownedRoots(dataDir)) knownRoots.add(path);
 	// What others are just placing isn't left behind.
 	await inTurn(async () => {
-		await recoverInstalls(context);
-		await purgeExpired(context);
+		await emptyStaging(context);
+		await folders.recover(named(() => recoverInstalls(context)));
+		await purge().catch((error: unknown) => {
+			if (!(error instanceof AppError)) throw error;
+			log.info({ reason: error.message }, 'Couldn’t look for what has been in the trash for too long');
+		});
 		await settle();
 	});
 
@@ -194,8 +224,8 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 				return trashed;
 			}),
 		trash: () =>
-			change(async () => {
-				await purgeExpired(context);
+			inTurn(async () => {
+				await onDisk(purge());
 				return (await store.skillTrash.list()).map(trashedOf);
 			}),
 		restore: (id) =>
@@ -206,6 +236,13 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			}),
 		purge: (id) => change(() => purgeFromTrash(context, id)),
 
+		async readAgain() {
+			for (const root of await ownedRoots(dataDir)) {
+				if (!knownRoots.has(root.path)) await registry.addRoot(root);
+				knownRoots.add(root.path);
+			}
+			await settle();
+		},
 		async list() {
 			const rows = await store.skillInstalls.list();
 			return rows.flatMap((row) => installedOf(row) ?? []).filter(({ state }) => state !== 'trashed');

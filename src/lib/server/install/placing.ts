@@ -90,10 +90,14 @@ async function syncFolder(path: string): Promise<void> {
 	await folder.sync().finally(() => folder.close());
 }
 
+/** At startup: what was staged is of no use any more. */
+export async function emptyStaging({ places }: InstallContext): Promise<void> {
+	await rm(places.staging, { recursive: true, force: true, maxRetries: 3 });
+}
+
 /** At startup, finishes or undoes what a crashed process left, so that records and folders match (E20, E28). Nothing else may run. */
 export async function recoverInstalls(context: InstallContext): Promise<void> {
-	const { store, places } = context;
-	await rm(places.staging, { recursive: true, force: true, maxRetries: 3 });
+	const { store } = context;
 	await recoverTrash(context);
 	for (const row of await store.skillInstalls.list()) {
 		if (row.state === 'placing') await recoverPlacing(context, row);
@@ -119,23 +123,23 @@ async function recoverPlacing(context: InstallContext, row: InstallRecord): Prom
 		await store.skillInstalls.move(row.id, { state: 'active', dir: row.dir }, timeOf(context));
 	} else if (await isThere(places.keptAt(row.id))) {
 		await store.skillInstalls.move(row.id, { state: 'kept', dir: places.keptAt(row.id) }, timeOf(context));
-	} else {
+	} else if (!context.isSpread || (await isThere(row.dir))) {
 		await store.skillInstalls.remove(row.id);
 	}
 }
 
 /** Puts back an installation that was moved aside for a new one that never came; forgets a missing one. */
-async function recoverFolder({ store, places }: InstallContext, row: InstallRecord): Promise<void> {
+async function recoverFolder({ store, places, isSpread }: InstallContext, row: InstallRecord): Promise<void> {
 	if (await isThere(row.dir)) return;
 	if (row.state === 'active' && (await isThere(places.keptAt(row.id)))) {
 		await rename(places.keptAt(row.id), row.dir);
-	} else {
+	} else if (!isSpread) {
 		await store.skillInstalls.remove(row.id);
 	}
 }
 
 async function recoverTrash(context: InstallContext): Promise<void> {
-	const { store } = context;
+	const { store, places } = context;
 	for (const record of await store.skillTrash.list()) {
 		const row = record.installId === null ? null : await store.skillInstalls.get(record.installId);
 		if (await isThere(record.stored)) {
@@ -145,10 +149,11 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 			continue;
 		}
 		// Not moved yet, or already restored.
-		if (row && (await isThere(record.path))) {
+		const isBack = places.isPlace(record.path) && (await isThere(record.path));
+		if (row && isBack) {
 			await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
 		}
-		await store.skillTrash.remove(record.id);
+		if (isBack || !context.isSpread) await store.skillTrash.remove(record.id);
 	}
 }
 
@@ -157,7 +162,9 @@ async function removeStrays(context: InstallContext): Promise<void> {
 	const { store, places } = context;
 	const known = new Set((await store.skillInstalls.list()).map(({ dir }) => dir));
 	for (const name of await namesIn(places.kept)) {
-		if (!known.has(places.keptAt(name))) await removeQuietly(places.keptAt(name), context);
+		if (known.has(places.keptAt(name))) continue;
+		await removeQuietly(places.keptAt(name), context);
+		context.touch(places.keptAt(name));
 	}
 	for (const name of await namesIn(places.trash)) {
 		if (name.endsWith('.partial')) await removeQuietly(join(places.trash, name), context);

@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSkillEdits } from '../skill-admin/skill-edits.ts';
-import { installPlaces } from './install-context.ts';
 import { githubOrigin, openRig, skillOf, type InstallRig } from './install-rig.suite.ts';
 
 let rig: InstallRig;
@@ -87,7 +86,7 @@ it('E4: a broken skill can be removed and restored as well', async () => {
 });
 
 it('F1, E4: what was kept of edits goes into the trash with the skill, comes back, and is deleted with it', async () => {
-	const { editsOf } = installPlaces(rig.dataDir);
+	const { editsOf } = rig.places;
 	const edits = createSkillEdits(editsOf);
 	await writeLocal('pdf');
 	const dir = join(local, 'pdf');
@@ -101,16 +100,6 @@ it('F1, E4: what was kept of edits goes into the trash with the skill, comes bac
 	const again = await rig.installer.remove(rig.skill('pdf'));
 	await rig.installer.purge(again.id);
 	expect(await readdir(dirname(editsOf(dir)))).toEqual([]);
-});
-
-it('F1, F14: what was kept of edits is found in a data folder that is elsewhere; skills outside of it stay where they were', async () => {
-	const folderIn = (dataDir: string, dir: string) => basename(installPlaces(dataDir).editsOf(dir));
-	const [old, now] = [join(rig.dataDir, 'old'), join(rig.dataDir, 'now')];
-	const [before, after] = [old, now].map((dataDir) => folderIn(dataDir, join(dataDir, 'skills', 'pdf')));
-	expect(after).toBe(before);
-	expect(folderIn(now, join(now, 'skills', 'docx'))).not.toBe(before);
-	const outside = join(local, 'pdf');
-	expect(folderIn(now, outside)).toBe(folderIn(old, outside));
 });
 
 it('E4: nothing is restored over something else', async () => {

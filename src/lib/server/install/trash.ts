@@ -55,12 +55,21 @@ export async function moveToTrash(context: InstallContext, skill: Skill | Broken
 
 /** @throws AppError `not_found`, `conflict` if its place is taken */
 export async function restoreFromTrash(context: InstallContext, id: string): Promise<TrashRecord> {
-	const { store } = context;
+	const { store, places } = context;
 	const { record, row } = await findTrashed(context, id);
+	if (!places.isPlace(record.path)) {
+		const hint = 'Add its folder to SKILLS_DIRS, then try again.';
+		throw new AppError('conflict', `“${record.name}” was in ${record.path}, which is no folder of skills now.`, {
+			hint
+		});
+	}
 	const rows = row === null ? [] : await installationsOf(context, row.skillId);
 	const isTaken = rows.some(({ state, version }) => state === 'active' && version === row?.version);
 	if (isTaken || (await isThere(record.path))) {
 		throw new AppError('conflict', `Something else is already at ${record.path}.`, { hint: 'Remove it first.' });
+	}
+	if (context.isSpread && !(await isThere(record.stored))) {
+		throw new AppError('unavailable', `The files of “${record.name}” aren’t on this server yet. Try again later.`);
 	}
 	await onDisk(moveFolder(record.stored, record.path));
 	await moveEdits(context, record.stored, record.path);
@@ -83,10 +92,17 @@ export async function purgeFromTrash(context: InstallContext, id: string): Promi
 	await removeQuietly(places.editsOf(record.stored), context);
 }
 
+export async function hasExpired(context: InstallContext): Promise<boolean> {
+	return (await expired(context)).length > 0;
+}
+
+async function expired({ store, now }: InstallContext): Promise<TrashRecord[]> {
+	return (await store.skillTrash.list()).filter(({ removedAt }) => Date.parse(removedAt) + KEPT_MS <= now());
+}
+
 /** Logs what can’t be deleted now and tries it again next time: it must stop neither startup nor the list. */
 export async function purgeExpired(context: InstallContext): Promise<void> {
-	for (const { id, removedAt } of await context.store.skillTrash.list()) {
-		if (Date.parse(removedAt) + KEPT_MS > context.now()) continue;
+	for (const { id } of await expired(context)) {
 		await purgeFromTrash(context, id).catch((error: unknown) => {
 			context.log.error({ trashId: id, error: String(error) }, 'couldn’t permanently delete a removed skill');
 		});

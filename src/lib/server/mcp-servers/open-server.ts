@@ -1,5 +1,6 @@
 /** Opens a connection to an MCP server with the official client (E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
+import { UNREACHABLE } from '../../shared/errors.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
 import { readElicitation, readSampling, type SampleRequest, type ServerQuestion } from './asking.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
@@ -326,15 +327,6 @@ function sentenceOf(error: unknown, target: Target): string {
 	}
 	return error.message.replace(/^MCP error -?\d+: /, '') || error.name;
 }
-
-const UNREACHABLE: Record<string, string> = {
-	ECONNREFUSED: 'nothing answers there',
-	ECONNRESET: 'it closed the connection',
-	ENOTFOUND: 'there is no such host',
-	EAI_AGAIN: 'its address couldn’t be looked up',
-	ETIMEDOUT: 'it didn’t respond',
-	UND_ERR_CONNECT_TIMEOUT: 'it didn’t respond'
-};
 
 /** An HTTP status of 400 or more, which the client may only have in its message; null without one. */
 function statusOf(error: Error): number | null {

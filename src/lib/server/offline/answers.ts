@@ -22,7 +22,6 @@ const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
 const SHORT_MESSAGE = 5;
-const MAX_SHOWN_CALL = 300;
 
 /** One question, and the form of the command. */
 export function askText(ask: Ask): string {
@@ -132,26 +131,13 @@ function sectionsOf(body: string): { level: number; title: string; text: string 
 
 // What the calls of a turn answered: results, files, failures.
 
-/** Each result in turn, then what was run. */
+/** Each result in turn. What was run stands in the steps. */
 export function reportText(calls: readonly FinishedCall[]): string {
 	const reports = calls.map((call) => {
 		const text = reportCall(call);
 		return calls.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
 	});
-	const ran = calls
-		.filter((call) => call.name !== LOAD_SKILL && resultOf(call).error !== 'ApprovalDenied')
-		.map((call) => inlineCode(shownCall(call)));
-	return [...reports, ...(ran.length > 0 ? [`Ran ${ran.join(', then ')}`] : [])].join('\n\n');
-}
-
-/** The command as one would type it. */
-function shownCall(call: FinishedCall): string {
-	const { script, args } = asObject(parseJson(call.arguments));
-	const quote = (text: string) => (/^[\w@%+=:,./#-]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
-	const isScript = call.name === USE_SKILL;
-	const parts = isScript ? [script, ...asArray(args).map((each) => quote(String(each)))] : [call.name, call.arguments];
-	const text = parts.join(' ').replaceAll(/\s+/g, ' ');
-	return text.length > MAX_SHOWN_CALL ? `${text.slice(0, MAX_SHOWN_CALL)}…` : text;
+	return reports.join('\n\n');
 }
 
 function resultOf({ output }: FinishedCall): JsonObject {
@@ -189,6 +175,7 @@ function reportFailure(call: FinishedCall): string {
 	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
 	const reason = message ?? (error === type ? '' : error);
 	const hasExited = / ended with exit code \d+\.$/.test(reason ?? '');
+	const button = buttonFor(type, message ?? '');
 	// The step above has the rest of it, and its exit code.
 	const said = hasExited ? (errors ?? output ?? '') : '';
 	const line = errorLine(said);
@@ -199,10 +186,11 @@ function reportFailure(call: FinishedCall): string {
 		line === null || isBlock ? `${what}.` : `${what}: ${inlineCode(line)}`,
 		line !== null && isBlock && fenced(said),
 		hasExited ? '' : reason,
-		!hasExited && output && renderOutput(output),
+		// What it printed before it lacked something is in the step.
+		!hasExited && button === null && output && renderOutput(output),
 		!hasExited && errors && fenced((isTrace(errors) ? errorLine(errors) : null) ?? lastLines(errors)),
 		reportFiles(result.files, ''),
-		`**What to do**: ${buttonFor(type, message ?? '') ?? asText(result.hint) ?? adviceAfter(type, said)}`
+		`**What to do**: ${button ?? asText(result.hint) ?? adviceAfter(type, said)}`
 	]
 		.filter(Boolean)
 		.join('\n\n');

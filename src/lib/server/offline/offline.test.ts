@@ -618,7 +618,7 @@ test.each([
 		);
 		expect(talked.calls).toEqual([]);
 		expect([texts[0], talked.texts[0]]).toEqual([
-			expect.stringContaining('Ran'),
+			expect.stringContaining('done'),
 			expect.stringContaining('name no command')
 		]);
 	}
@@ -796,9 +796,9 @@ describe('F9: it says what it is', () => {
 		expect((await talk({}, 'hello')).texts[0]).toContain('to `skills/`');
 	});
 
-	test('an answer is signed once', async () => {
+	test('an answer has no signature, and no line that repeats the step above it', async () => {
 		const { texts } = await talk({ skills: { dice: SKILLS.dice! } }, 'roll 3d8');
-		expect(texts[0]).toBe('done\n\nRan `scripts/roll.py 3d8`');
+		expect(texts[0]).toBe('done');
 	});
 
 	test('a skill of instructions alone is outlined, with the way to a model', async () => {

@@ -1,11 +1,19 @@
 /** Installs the packages of skills: look up, show, install what a person allowed (D46). */
+import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
-import type { PackagesRemoved, PackageLock, SkillPackagesState } from '../../shared/packages.ts';
+import {
+	packageLock,
+	type PackagesRemoved,
+	type PackageLock,
+	skillPackages,
+	type SkillPackagesState
+} from '../../shared/packages.ts';
 import type { SkillNeeds } from '../../shared/skills.ts';
 import { type Ecosystem, type Package, packageNamed } from '../skills/needs/packages.ts';
 import { skillIdOf, type SkillPackages } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
+import { openShownWork, type ShownWorkParts } from '../stop-wishes.ts';
 import type { SkillPackagesStore } from '../store/skills/choices.ts';
 import type { Environments } from './environments.ts';
 import { PackagesError, type Progress } from './program.ts';
@@ -20,6 +28,8 @@ export interface PackagesParts {
 	onChange?(): void;
 	/** Default: this server is alone. */
 	exclusively?: Exclusively;
+	/** What goes on at other servers. */
+	elsewhere?: ShownWorkParts;
 	now?: () => Date;
 }
 
@@ -53,6 +63,17 @@ interface Entry {
 	digest: string | null;
 }
 
+/** What other servers show of it. */
+const shownEntry = skillPackages.pick({ work: true, problem: true }).extend({
+	proposal: packageLock.nullable()
+});
+type ShownEntry = z.infer<typeof shownEntry>;
+const shownOf = ({ work, proposal, problem }: ShownEntry): ShownEntry => ({ work, proposal, problem });
+const LOST: ShownEntry['problem'] = {
+	...{ type: 'Failed', message: 'The server that did this has stopped.', hint: 'Nothing was installed. Try again.' },
+	from: []
+};
+
 /** Packages that a script seems to import but no index has are left out, up to this many. */
 const MAX_NOT_FOUND = 10;
 /** Recording what is installed, and removing what no record names. */
@@ -65,22 +86,33 @@ export function createPackages({
 	skillIds,
 	onChange = () => undefined,
 	exclusively = createLines(),
+	elsewhere,
 	now = () => new Date()
 }: PackagesParts): Packages {
 	const entries = new Map<string, Entry>();
+	const progress = openShownWork(elsewhere ?? null, 'packages', {
+		schema: shownEntry,
+		hasWork: () => [...entries.values()].some(({ work }) => work !== null),
+		stop: (id) => entries.get(id)?.stop.abort()
+	});
+	/** What goes on, on whichever server, or how it ended. */
+	const current = async (id: string): Promise<ShownEntry | null> => {
+		const found = await progress.read(id);
+		if (found === 'own') return entries.get(id) ?? null;
+		return found?.isLost ? { ...found.body, work: null, problem: LOST } : (found?.body ?? null);
+	};
 
 	/** @throws AppError `conflict` */
-	const begin = (
+	const begin = async (
 		id: string,
 		kind: NonNullable<Entry['work']>['kind'],
 		work: (how: { signal: AbortSignal; onProgress: (progress: Progress) => void }) => Promise<PackageLock | null>,
 		digest: string | null = null
-	): void => {
+	): Promise<void> => {
+		const isBusy = () =>
+			new AppError('conflict', 'Packages of this skill are being installed.', { hint: 'Wait for it, or stop it.' });
 		const before = entries.get(id);
-		if (before?.work)
-			throw new AppError('conflict', 'Packages of this skill are being installed.', {
-				hint: 'Wait for it, or stop it.'
-			});
+		if (before?.work) throw isBusy();
 		const stop = new AbortController();
 		const text = kind === 'looking-up' ? 'Looking up packages' : 'Downloading packages';
 		const entry: Entry = {
@@ -91,16 +123,32 @@ export function createPackages({
 			problem: null,
 			digest
 		};
-		const onProgress = (progress: Progress) => {
-			if (entry.work) entry.work = { kind, ...progress };
+		const onProgress = (made: Progress) => {
+			if (entry.work) entry.work = { kind, ...made };
+			progress.show(id, shownOf(entry));
 		};
+		// Before anything is waited for, so that nobody else begins here.
+		entries.set(id, entry);
+		let isMine = false;
+		try {
+			entry.proposal = (await current(id))?.proposal ?? null;
+			isMine = await progress.begin(id, shownOf(entry));
+		} finally {
+			if (!isMine) {
+				entries.delete(id);
+				if (before) entries.set(id, before);
+			}
+		}
+		if (!isMine) throw isBusy();
 		entry.done = work({ signal: stop.signal, onProgress })
 			.then(
 				(proposal) => void (entry.proposal = proposal),
 				(error: unknown) => void (entry.problem = stop.signal.aborted ? null : problemOf(error))
 			)
-			.finally(() => (entry.work = null));
-		entries.set(id, entry);
+			.finally(() => {
+				entry.work = null;
+				return progress.end(id, shownOf(entry));
+			});
 	};
 
 	/** What the skill needs, what is asked for, and what was installed before: that a script needs may only show as it fails. */
@@ -158,7 +206,7 @@ export function createPackages({
 		async stateOf(skill) {
 			const id = skillIdOf(skill);
 			const record = await store.get(id);
-			const { work = null, problem = null, proposal = null } = entries.get(id) ?? {};
+			const { work = null, problem = null, proposal = null } = (await current(id)) ?? {};
 			const installed = record && {
 				...shown(record.lock),
 				state: await environments.stateOf(record.lock),
@@ -185,7 +233,7 @@ export function createPackages({
 			if ((await wantedBy(skill, also)).length === 0)
 				throw new AppError('invalid_input', 'This skill needs no packages.', { hint: 'Name packages with “also”.' });
 			const id = skillIdOf(skill);
-			begin(id, 'looking-up', async (how) => {
+			await begin(id, 'looking-up', async (how) => {
 				const lock = await lookUpAll(skill, also, how);
 				const record = await store.get(id);
 				const isThere = record?.lock.digest === lock.digest && (await environments.stateOf(lock)) === 'ready';
@@ -197,7 +245,7 @@ export function createPackages({
 		},
 		async install(skill, digest) {
 			const id = skillIdOf(skill);
-			const known = [entries.get(id)?.proposal, (await store.get(id))?.lock];
+			const known = [(await current(id))?.proposal, (await store.get(id))?.lock];
 			const lock = known.find((each) => each?.digest === digest);
 			if (!lock)
 				throw new AppError('conflict', 'These packages weren’t looked up for this skill.', {
@@ -217,13 +265,13 @@ export function createPackages({
 				await cleanUp();
 				return null;
 			};
-			begin(id, 'installing', work, digest);
+			await begin(id, 'installing', work, digest);
 		},
 		async remove(skill, only) {
 			const id = skillIdOf(skill);
-			const entry = entries.get(id);
-			const isPending = entry?.work || entry?.proposal;
-			if (only === 'installed' && entry?.work) {
+			const [entry, now] = [entries.get(id), await current(id)];
+			const isPending = now?.work || now?.proposal;
+			if (only === 'installed' && now?.work) {
 				throw new AppError('conflict', 'Packages of this skill are being installed. Nothing was removed.', {
 					hint: 'Wait for it, or stop it.'
 				});
@@ -232,8 +280,11 @@ export function createPackages({
 			if (only === 'pending' || (only === undefined && isPending)) {
 				entry?.stop.abort();
 				await entry?.done;
+				await progress.stop(id);
+				await progress.remove(id);
 				return;
 			}
+			await progress.remove(id);
 			await store.remove(id);
 			onChange();
 			await cleanUp();
@@ -253,6 +304,7 @@ export function createPackages({
 			const open = [...entries.values()];
 			for (const { stop } of open) stop.abort();
 			await Promise.all([cleaning, ...open.map(({ done }) => done)]);
+			await progress.close();
 		}
 	};
 }

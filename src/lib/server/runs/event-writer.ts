@@ -16,6 +16,8 @@ export interface UnsavedEvents {
 	readonly runId: string;
 	/** In which this server owns the run. */
 	readonly epoch: number;
+	/** Whether a tool asks a person something. */
+	readonly isAsking?: boolean;
 	/** In order. */
 	unsaved(): readonly StoredEvent[];
 	/** Called when events up to this one are stored. */
@@ -76,7 +78,10 @@ export class EventWriter {
 	}
 
 	async #save(logs: readonly UnsavedEvents[]): Promise<void> {
-		const advances = logs.map((log) => ({ log, runId: log.runId, epoch: log.epoch, events: log.unsaved() }));
+		const advances = logs.map((log) => {
+			const { runId, epoch, isAsking } = log;
+			return { log, runId, epoch, isAsking, events: log.unsaved() };
+		});
 		const waiting = advances.filter(({ events }) => events.length > 0);
 		if (waiting.length === 0) return;
 		try {

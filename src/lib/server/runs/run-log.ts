@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../shared/errors.ts';
 import { usageSince, type RunEvent, type TokenUsage } from '../../shared/events.ts';
-import { foldEvent, type Message } from '../../shared/message.ts';
+import { foldEvent, type Message, openQuestions } from '../../shared/message.ts';
 import type { ResponseItem } from '../agent/model.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { RunFinish } from '../store/chat/store-runs.ts';
@@ -75,6 +75,10 @@ export class RunLog implements UnsavedEvents {
 	/** Whether it can still be written. */
 	get isOpen(): boolean {
 		return !this.#isEnded && this.#lost === null;
+	}
+
+	get isAsking(): boolean {
+		return this.#message.parts.some((part) => part.type === 'tool' && openQuestions(part).length > 0);
 	}
 
 	/** The answer as folded so far, and the last event in it. */
@@ -199,7 +203,8 @@ export class RunLog implements UnsavedEvents {
 			message: { conversationId: this.conversationId, message },
 			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined,
 			// What continues an answer isn't a fresh measurement.
-			speed: this.#usedBefore === null ? (message.usage ?? undefined) : undefined
+			speed: this.#usedBefore === null ? (message.usage ?? undefined) : undefined,
+			sendsNext: mayGoOn(event)
 		});
 	}
 
@@ -254,6 +259,13 @@ function toRunError(error: unknown): RunEvent {
 		code: known?.code ?? 'internal',
 		message: known?.message ?? 'The reply couldn’t be saved, so it was stopped. See the server log for details.'
 	};
+}
+
+/** Whether a message that waits may follow this end without anyone having looked. */
+export function mayGoOn(last: RunEvent): boolean {
+	if (last.type !== 'RUN_FINISHED' || last.outcome?.type !== 'success') return false;
+	// A program is still working on this reply, so the next message waits for its result.
+	return last.result === undefined && !last.outcome.pendingToolCallIds?.length;
 }
 
 function stateOf(event: RunEvent): RunFinish['state'] {

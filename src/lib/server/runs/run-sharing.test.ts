@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Gate } from '../../../../tests/support/gate.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
@@ -13,6 +14,7 @@ import type { Message, ToolPart } from '../../shared/message.ts';
 import { decide } from '../conversations/consent.ts';
 import { createLog } from '../log.ts';
 import { openReplica } from '../replica.ts';
+import { ConnectionLost, toStorageError } from '../store/errors.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
 import type { Store } from '../store/store.ts';
 
@@ -28,6 +30,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	let root: string;
 	let model: ModelServer;
 	let count = 0;
+	let url: string;
 	let logged: string[] = [];
 	/** For words and locks, tried so far. */
 	let connections = 0;
@@ -46,7 +49,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		model = await startModelServer(script);
 		logged = [];
 		connections = 0;
-		const url = await postgres.createDatabase(`sharing_${(count += 1)}`);
+		url = await postgres.createDatabase(`sharing_${(count += 1)}`);
 		const open = async (own: RigOptions = {}): Promise<RunRig> => {
 			const log = createLog((line) => logged.push(line));
 			const store = await openPostgresStore(url);
@@ -119,6 +122,37 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		});
 	});
 
+	test('a message that waits is sent by another server, once, if its own stops between the end of the answer and that', async () => {
+		const [held, cut] = [gate(), gate()];
+		gates.push(cut);
+		let isStuck = false;
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			queue: {
+				...store.queue,
+				async list(id) {
+					if (isStuck) await cut.opened;
+					return store.queue.list(id);
+				}
+			}
+		});
+		const [a, b] = await start([text(held, 'First.'), text('Second.'), text('Third.')], {}, { wrapStore });
+		for (const rig of [a, b]) rig.outbox.start();
+		await a.ask('go');
+		for (const id of ['m2', 'm3']) await b.outbox.enqueue('c', { id, text: id, files: [] });
+		isStuck = true;
+		held.open();
+		const texts = async () => (await b.store.messages.list('c')).map(textOf);
+		const all = ['go', 'First.', 'm2', 'Second.', 'm3', 'Third.'];
+		await eventually(async () => expect(await texts()).toEqual(all));
+		// It wasn't dead, and does what it was about to.
+		cut.open();
+		await a.outbox.close();
+		expect(await a.store.queue.list('c')).toEqual([]);
+		expect(await texts()).toEqual(all);
+		expect(model.requests).toHaveLength(3);
+	});
+
 	test('a server that starts ends nothing of another', async () => {
 		const held = gate();
 		const [a, b] = await start([text('one ', held, 'two')]);
@@ -162,7 +196,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	});
 
 	/** What a server writes of its runs waits from now on, as if it were cut off from the database, until the test is over. */
-	function cutOff(what: readonly ('appendAll' | 'finish' | 'renew')[]): { options: RigOptions; cut(): void } {
+	function cutOff(what: readonly ('appendAll' | 'finish' | 'renew' | 'claim')[]): { options: RigOptions; cut(): void } {
 		let isCut = false;
 		const back = gate();
 		gates.push(back);
@@ -176,7 +210,8 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 				...store.runs,
 				appendAll: (...given) => wait('appendAll', () => store.runs.appendAll(...given)),
 				finish: (...given) => wait('finish', () => store.runs.finish(...given)),
-				renew: (...given) => wait('renew', () => store.runs.renew(...given))
+				renew: (...given) => wait('renew', () => store.runs.renew(...given)),
+				claim: (...given) => wait('claim', () => store.runs.claim(...given))
 			}
 		});
 		return { options: { wrapStore }, cut: () => void (isCut = true) };
@@ -290,6 +325,72 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		expect(await b.runner.get(runId)).toMatchObject({ state: 'interrupted', errorCode: 'interrupted' });
 		expect(textOf(await b.answer(runId))).toBe('one two three ');
 		held.open();
+	});
+
+	test('takeovers may take longer than a lease: a server keeps its own answers meanwhile', async () => {
+		const { options, cut } = cutOff(['claim']);
+		const held = gate();
+		let renewals = 0;
+		const wrapStore = (store: Store): Store => {
+			const runs = options.wrapStore!(store).runs;
+			return { ...store, runs: { ...runs, renew: (...given) => ((renewals += 1), runs.renew(...given)) } };
+		};
+		const [a, b] = await start([text('one ', held, 'two')], {}, { wrapStore });
+		const { runId } = await a.ask('go');
+		cut();
+		b.replica.tell('lapsed', ['runs']);
+		renewals = 0;
+		// Three renewals take as long as a lease.
+		await eventually(() => expect(renewals).toBeGreaterThan(4));
+		held.open();
+		await b.events(runId);
+		expect(textOf(await b.answer(runId))).toBe('one two');
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'success', epoch: 1 });
+	});
+
+	test('an answer that can’t be read holds up no other that goes on, and is said once', async () => {
+		const held = gate();
+		gates.push(held);
+		const [a, b] = await start([text('odd ', held), text('one ', held, 'two'), text('two')]);
+		const odd = await a.ask('go');
+		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(odd.runId)))).toBe('odd '));
+		const good = await a.ask('go', { conversationId: 'other' });
+		await eventually(async () => expect((await b.runner.get(good.runId))?.lastSeq).toBeGreaterThan(2));
+		const client = new Client(postgres.urlOf(`sharing_${count}`));
+		await client.connect();
+		await client.query("update run_events set data = 'rubbish' where run_id = $1", [odd.runId]);
+		// First in line.
+		await client.query("update runs set lease_until = now() - interval '1 day', boot_id = 'gone' where id = $1", [
+			odd.runId
+		]);
+		await client.query("update runs set lease_until = now() - interval '1 hour', boot_id = 'gone' where id = $1", [
+			good.runId
+		]);
+		await eventually(async () => expect((await b.runner.get(good.runId))?.state).toBe('success'));
+		expect(await b.runner.get(odd.runId)).toMatchObject({ state: 'running', bootId: 'gone' });
+		const said = [...a.logged, ...b.logged].filter((line) => line.includes('couldn’t go on with a run'));
+		expect(said.length).toBeGreaterThan(0);
+		expect(said.length).toBeLessThanOrEqual(2);
+		await client.end();
+	});
+
+	test('an answer for which the database was away for a moment goes on: it doesn’t fail', async () => {
+		let failures = 0;
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			messages: {
+				...store.messages,
+				async listForModel(...given) {
+					if (failures++ === 0) throw toStorageError(new ConnectionLost(new Error('gone'), { isUnwritten: false }));
+					return store.messages.listForModel(...given);
+				}
+			}
+		});
+		const [a, b] = await start([text('Here.')], {}, { wrapStore });
+		const { runId } = await a.ask('go');
+		await isOver(b, runId);
+		expect(await b.runner.get(runId)).toMatchObject({ state: 'success', epoch: 2 });
+		expect(textOf(await b.answer(runId))).toBe('Here.');
 	});
 
 	test('RUN_TAKEOVER=interrupt: the answer ends with what was written', async () => {

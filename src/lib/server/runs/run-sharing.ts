@@ -1,7 +1,8 @@
 /** The runs of several servers on one database: who owns which, who goes on, and what one asks of another (decision 018). */
 import { AppError } from '../../shared/errors.ts';
 import type { Question } from '../../shared/message-schema.ts';
-import type { Log } from '../log.ts';
+import { onceForAll } from '../../shared/in-turn.ts';
+import { createOutageLog, type Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
 import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
@@ -26,6 +27,13 @@ const RENEW_EVERY_MS = LEASE_MS / 3;
 /** An owner that couldn't renew for so long stops: soon another may begin. */
 const STOP_AFTER_MS = LEASE_MS - 1000;
 
+const FOLLOWING = 'couldn’t follow a run';
+const RENEWING = 'couldn’t renew the leases of runs';
+const HEARING = 'couldn’t read what other servers ask';
+const GOING_ON = 'couldn’t look for runs of servers that have stopped';
+/** How long a run is left that can't be read: by a server of another version, perhaps. */
+const LEFT_MS = 60_000;
+
 type ReplyListener = (conversationId: string, id: string, reply: unknown) => void;
 
 interface Options {
@@ -44,35 +52,39 @@ export class RunSharing {
 	#options: Options;
 	#tails: RunTails;
 	#timer: NodeJS.Timeout | undefined;
-	/** What is done with the runs, one after the other. */
-	#work: Promise<void> = Promise.resolve();
+	/** Leases and wishes wait for no takeover: many of those take longer than a lease. */
+	#keepLeases = this.#inTurn(RENEWING, () => this.#renew());
+	#hearWants = this.#inTurn(HEARING, () => this.#takeWants());
+	#goOnAll = this.#inTurn(GOING_ON, () => this.#claimAll());
 	#renewedAt = performance.now();
 	#isClosing = false;
-	/** What failed since the last time that all went well. */
-	#told = new Set<string>();
+	/** Runs that couldn't be taken over: when to try again (`performance.now`). Others would wait behind them. */
+	#left = new Map<string, number>();
+	#outages: ReturnType<typeof createOutageLog>;
 	#replyListeners: ReplyListener[] = [];
 
 	constructor(options: Options) {
 		this.#options = options;
-		this.#tails = new RunTails(options.store.runs, (error) => this.#tell('couldn’t follow a run', error));
+		this.#outages = createOutageLog(options.log);
+		this.#tails = new RunTails(options.store.runs, (error) => this.#outages.failed(FOLLOWING, error, 'error'));
 	}
 
 	/** Keeps the leases of this server's runs, and goes on with those whose server has stopped. */
 	start(): void {
 		const { replica } = this.#options;
 		replica.hear('runs', (ids) => this.#tails.wake(ids.length > 0 ? ids : this.#tails.ids));
-		replica.hear('wants', () => void this.#soon(() => this.#takeWants()));
-		replica.hear('lapsed', () => void this.#soon(() => this.#claimAll()));
+		replica.hear('wants', () => void this.#hearWants());
+		replica.hear('lapsed', () => void this.#goOnAll());
 		replica.onGone(async () => {
 			replica.tell('lapsed', ['runs']);
-			await this.#soon(() => this.#claimAll());
+			void this.#goOnAll();
 		});
 		this.#timer = setInterval(() => {
 			// Nobody else could tell this one to stop.
 			if (performance.now() - this.#renewedAt > STOP_AFTER_MS) this.#loseAll();
-			void this.#soon(() => this.#renew());
+			void this.#keepLeases();
 		}, RENEW_EVERY_MS);
-		void this.#soon(() => this.#claimAll());
+		void this.#goOnAll();
 	}
 
 	/** No more runs are taken over. */
@@ -84,7 +96,8 @@ export class RunSharing {
 	async close(): Promise<void> {
 		const { store, replica } = this.#options;
 		clearInterval(this.#timer);
-		await this.#work;
+		// After what is under way.
+		await Promise.all([this.#keepLeases(), this.#hearWants(), this.#goOnAll()]);
 		this.#tails.close();
 		if ((await store.runs.release(replica.id)) > 0) replica.tell('lapsed', ['runs']);
 	}
@@ -145,8 +158,9 @@ export class RunSharing {
 			const log = active.get(id)?.log;
 			if (!own.has(id) && log?.isOpen) this.#lose(log);
 		}
-		await this.#takeWants();
-		if (replica.mayJudge()) await this.#claimAll();
+		this.#outages.worked(FOLLOWING);
+		void this.#hearWants();
+		if (replica.mayJudge()) void this.#goOnAll();
 	}
 
 	#loseAll(): void {
@@ -180,16 +194,26 @@ export class RunSharing {
 	async #claim(): Promise<boolean> {
 		const { store, log, replica, active, isInterrupting } = this.#options;
 		let how: GoesOn | null = null;
-		const claimed = await store.runs.claim(replica.id, {
+		let asked: string | null = null;
+		for (const [id, until] of this.#left) if (until < performance.now()) this.#left.delete(id);
+		const claiming = store.runs.claim(replica.id, {
 			// What is still ending here isn't anybody's.
-			except: [...active.keys()],
+			except: [...active.keys(), ...this.#left.keys()],
 			now: new Date().toISOString(),
 			async take(run) {
+				asked = run.id;
 				const taking = await takeOver(run);
 				how = taking.goesOn;
 				return taking.taken;
 			}
 		});
+		const claimed = await claiming.catch((error: unknown) => {
+			if (asked === null || (error instanceof AppError && error.code === 'unavailable')) throw error;
+			log.error({ runId: asked, error: String(error) }, 'couldn’t go on with a run of a server that has stopped');
+			this.#left.set(asked, performance.now() + LEFT_MS);
+			return 'left' as const;
+		});
+		if (claimed === 'left') return true;
 		if (!claimed) return false;
 		const { run, takeovers } = claimed;
 		this.#options.leases?.('taken', 1);
@@ -217,18 +241,13 @@ export class RunSharing {
 		return isLeft;
 	}
 
-	#soon(work: () => Promise<void>): Promise<void> {
-		return (this.#work = this.#work
-			.then(work)
-			.then(() => this.#told.clear())
-			.catch((error: unknown) => this.#tell('couldn’t look after runs', error)));
-	}
-
-	/** Once for each time that the database is away. */
-	#tell(what: string, error: unknown): void {
-		if (this.#told.has(what)) return;
-		this.#told.add(what);
-		this.#options.log.error({ reason: String(error) }, what);
+	#inTurn(failure: string, work: () => Promise<void>): () => Promise<void> {
+		return onceForAll(() =>
+			work().then(
+				() => this.#outages.worked(failure),
+				(error: unknown) => this.#outages.failed(failure, error, 'error')
+			)
+		);
 	}
 }
 

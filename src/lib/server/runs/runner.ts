@@ -19,6 +19,7 @@ import { type ResponderParts, responderFor, withPreset } from './responder.ts';
 import { type ActiveRun, RunSharing } from './run-sharing.ts';
 import { endOrphan, foldStored, type GoesOn, INTERRUPTED } from './takeover.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
+import { isDatabaseAway } from '../store/errors.ts';
 import { type Responder, runTurn, type TurnParts } from '../turns/turn.ts';
 
 export interface RunnerOptions extends TurnParts, ResponderParts {
@@ -335,7 +336,10 @@ export class Runner {
 				else if (event.type !== 'RUN_STARTED' || !hasBegun) await runLog.append(event);
 			}
 		} catch (error) {
-			this.#options.log.error({ runId, error: String(error) }, 'run failed');
+			const { log, replica } = this.#options;
+			// As when an event can't be written: a server goes on from what is stored, perhaps this one.
+			if (replica.isShared && isDatabaseAway(error)) runLog.onLost(new RunGone());
+			else log.error({ runId, error: String(error) }, 'run failed');
 			last = internalError('Something went wrong on the server. See its log for details.');
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;

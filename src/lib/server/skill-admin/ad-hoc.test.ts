@@ -109,8 +109,10 @@ beforeEach(async () => {
 				call: (input, context) => builtins.call(builtin, input, context)
 			};
 		},
-		inWorkspace: ({ apiKeyId, sessionId }, work) =>
-			work(workspaceOf(folder, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? `nobody-${++anonymous}` }))
+		async inWorkspace({ apiKeyId, sessionId }, work) {
+			const of = apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? `nobody-${++anonymous}` };
+			return { result: await work(workspaceOf(folder, of)), unkept: null };
+		}
 	};
 });
 afterEach(async () => {

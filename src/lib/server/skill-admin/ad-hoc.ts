@@ -40,11 +40,11 @@ export interface AdHocParts {
 	isEnabled(): boolean;
 	/** By name or alias. */
 	findBuiltin(name: string): AdHocBuiltin | null;
-	/** Runs something in the workspace of a conversation, an API key or a session. */
+	/** Runs something in the workspace of a conversation, an API key or a session, as `Workspaces.use`. */
 	inWorkspace<Result>(
 		of: { apiKeyId?: string | undefined; sessionId?: string | undefined; conversationId?: string | undefined },
 		work: (cwd: string) => Promise<Result>
-	): Promise<Result>;
+	): Promise<{ result: Result; unkept: string | null }>;
 }
 
 export interface AdHocBuiltin {
@@ -139,15 +139,21 @@ export async function runAdHoc(
 		}
 	};
 	const builtin = builtinFor(parts, asked.skillName);
-	const { result, failure } = await parts.inWorkspace(asked, (cwd) =>
+	const { result: outcome, unkept } = await parts.inWorkspace(asked, (cwd) =>
 		builtin
 			? callBuiltin(builtin, asked, { ...context, cwd }, watch)
 			: performOperation(parts, asked, { ...context, cwd }, watch)
 	);
+	const { result, failure } = outcome;
 	if (executionId === null) throw asAppError(failure);
 	const execution = await parts.store.skillExecutions.get(executionId);
 	if (!execution) throw new AppError('unavailable', 'It ran, but couldn’t be recorded.');
-	return { execution, result };
+	return { execution, result: withRemark(result, unkept) };
+}
+
+/** The result also says why other servers don’t have its files yet. */
+export function withRemark<Result extends { hint?: string }>(result: Result, unkept: string | null): Result {
+	return unkept === null ? result : { ...result, hint: [result.hint, unkept].filter(Boolean).join(' ') };
 }
 
 /** Checked first, so that a server with skills turned off reveals nothing about them. @throws AppError `unavailable` */

@@ -63,7 +63,7 @@ beforeEach(async () => {
 			...{ skills, store, modes, findBuiltin: () => null },
 			approvals: { request: (run, earlier) => createApprovalPolicy({ store, trust, mode }).request(run, earlier) },
 			isEnabled: () => isEnabled,
-			inWorkspace: (_of, work) => work(join(folder, 'workspace'))
+			inWorkspace: async (_of, work) => ({ result: await work(join(folder, 'workspace')), unkept: null })
 		}
 	});
 });

@@ -349,11 +349,18 @@ function iconOf({ metadata }: Skill): string | null {
 
 const EXAMPLES = 'examples/';
 const MAX_EXAMPLE_FILES = 5;
+const MAX_EXAMPLE_TITLE = 60;
 
-function exampleOf({ example, files }: Skill): SkillSummary['example'] {
+function exampleOf({ example, files, metadata }: Skill): SkillSummary['example'] {
 	if (example === undefined) return null;
 	const found = files.filter((path) => path.startsWith(EXAMPLES) && !path.slice(EXAMPLES.length).includes('/'));
-	return { prompt: example, files: found.slice(0, MAX_EXAMPLE_FILES).map((path) => path.slice(EXAMPLES.length)) };
+	const title = metadata['example-title']?.trim() || example;
+	const isShort = title.length <= MAX_EXAMPLE_TITLE;
+	return {
+		title: isShort ? title : example,
+		prompt: example,
+		files: found.slice(0, MAX_EXAMPLE_FILES).map((path) => path.slice(EXAMPLES.length))
+	};
 }
 
 interface Workspace {

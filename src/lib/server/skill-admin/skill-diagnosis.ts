@@ -19,9 +19,12 @@ import {
 } from './skill-details.ts';
 import { realpath } from 'node:fs/promises';
 import { isInside } from '../skills/read/files.ts';
+import type { ChangeSkill } from './skill-edits.ts';
 
 export interface DiagnosisParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
+	/** Default: only this server has them. */
+	changeSkill?: ChangeSkill;
 }
 
 /** The diff takes quadratic time; beyond this many edits, everything between is shown as replaced. */
@@ -53,10 +56,13 @@ export async function fixSkill(
 ): Promise<SkillDiagnosis> {
 	const skill = requireListed(parts, null, id);
 	await requireInRoot(skill, 'Fix');
-	const diagnosis = await applyFixes(skill.dir, { digest, fixes }).catch((error: unknown) => {
-		throw asAppError(error, skill);
-	});
-	return toAnswer(diagnosis, await reloadedId(parts, skill));
+	const fix = async (): Promise<SkillDiagnosis> => {
+		const diagnosis = await applyFixes(skill.dir, { digest, fixes }).catch((error: unknown) => {
+			throw asAppError(error, skill);
+		});
+		return toAnswer(diagnosis, await reloadedId(parts, skill));
+	};
+	return parts.changeSkill ? parts.changeSkill(skill.dir, fix) : fix();
 }
 
 /** Reloads the library. @returns the skill’s new id */

@@ -24,7 +24,7 @@ import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from './skill-details.ts';
 import { idIn, folderGone, reloadedId, requireInRoot } from './skill-diagnosis.ts';
 import { changesOf } from '../trust/trust.ts';
-import type { SkillEdits } from './skill-edits.ts';
+import type { ChangeSkill, SkillEdits } from './skill-edits.ts';
 import { writeNew } from '../skills/doctor/skill-file.ts';
 import { templateFiles } from '../skills/make/templates.ts';
 
@@ -32,6 +32,17 @@ export interface SkillEditorParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
 	builtins: { builtins: readonly BuiltinSkill[] };
 	edits: SkillEdits;
+	/** Default: only this server has them. */
+	changeSkill?: ChangeSkill;
+}
+
+/** After what other servers have changed. */
+function changing<Result>(
+	{ changeSkill }: Pick<SkillEditorParts, 'changeSkill'>,
+	{ dir }: Skill | BrokenSkill,
+	work: () => Promise<Result>
+): Promise<Result> {
+	return changeSkill ? changeSkill(dir, work) : work();
 }
 
 // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
@@ -76,6 +87,14 @@ export async function writeSkillFile(
 		throw new AppError('too_large', 'Files of a skill can be up to 2 MB.', { hint: 'Split it into smaller files.' });
 	}
 	if (text.includes('\0')) throw new AppError('invalid_input', 'text isn’t valid: it contains zero bytes.');
+	return changing(parts, skill, () => write(parts, skill, { path, bytes, digest }));
+}
+
+async function write(
+	parts: SkillEditorParts,
+	skill: Skill | BrokenSkill,
+	{ path, bytes, digest }: Pick<SkillFileWrite, 'path' | 'digest'> & { bytes: Buffer }
+): Promise<SkillFileText> {
 	const folder = await hold(skill, path, digest === null).catch((error: unknown) => {
 		throw explained(error, path);
 	});
@@ -102,6 +121,10 @@ export async function removeSkillFile(parts: SkillEditorParts, id: string, path:
 		throw new AppError('invalid_input', 'A skill needs its SKILL.md. Remove the whole skill instead.');
 	}
 	await requireInRoot(skill, 'Edit');
+	await changing(parts, skill, () => remove(parts, skill, path));
+}
+
+async function remove(parts: SkillEditorParts, skill: Skill | BrokenSkill, path: string): Promise<void> {
 	const folder = await hold(skill, path);
 	try {
 		// Removes a link itself, not its target.
@@ -141,6 +164,10 @@ export async function changesSinceEdit(parts: SkillEditorParts, id: string, edit
 export async function returnToEdit(parts: SkillEditorParts, id: string, edit: string): Promise<string> {
 	const skill = requireFolder(parts, id);
 	await requireInRoot(skill, 'Edit');
+	return changing(parts, skill, () => goBack(parts, skill, edit));
+}
+
+async function goBack(parts: SkillEditorParts, skill: Skill | BrokenSkill, edit: string): Promise<string> {
 	const files = await filesOfEdit(parts, skill, edit);
 	const changed = files.filter(({ before, now }) => !isSame(before, now));
 	const edited = changed.map(({ path, before, now }) => ({

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { type McpServer, mcpServer } from '../../shared/mcp-servers.ts';
 import type { ApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
+import { lockName } from './locks.ts';
 import { type ApiKeysTable, type Database, hasEffect } from './schema.ts';
 
 /** Times are ISO 8601 in UTC. */
@@ -193,6 +194,73 @@ export function createLoginSessions(db: Kysely<Database>) {
 }
 
 export type LoginSessions = ReturnType<typeof createLoginSessions>;
+
+export interface FailureLimit {
+	/** Most failures of one client, and of all, in `windowMs` from the first of them. */
+	perClient: number;
+	inAll: number;
+	windowMs: number;
+	/** Milliseconds since 1970. */
+	now: number;
+}
+
+/** The row of all clients together. */
+const ALL = '';
+
+/** Wrong logins, counted for all servers together. What is over is deleted with the next one, so the rows are few. */
+export function createLoginFailures(db: Kysely<Database>) {
+	return {
+		/**
+		 * Counts a failure of the client, whose name is any text but the empty one, and returns 0; or counts nothing and returns
+		 * for how many milliseconds there were too many.
+		 */
+		async add(client: string, { perClient, inAll, windowMs, now }: FailureLimit): Promise<number> {
+			const iso = (ms: number) => new Date(ms).toISOString();
+			// A clock may have been set back since.
+			const [start, end] = [iso(now - windowMs), iso(now + windowMs)];
+			const counted = async (on: Kysely<Database>): Promise<number> => {
+				const rows = await on
+					.selectFrom('login_failures')
+					.selectAll()
+					.where('client', 'in', [ALL, client])
+					.where('since', '>', start)
+					.where('since', '<', end)
+					.execute();
+				const full = rows.filter((row) => row.count >= (row.client === ALL ? inAll : perClient));
+				// The client's own limit is the one to wait for.
+				const [own] = full.sort((a, b) => b.client.length - a.client.length);
+				return own ? Math.min(windowMs, Math.max(1, Date.parse(own.since) + windowMs - now)) : 0;
+			};
+			// A flood of them is refused without a lock.
+			const known = await counted(db);
+			if (known > 0) return known;
+			return db.transaction().execute(async (transaction) => {
+				await lockName(transaction, 'login_failures');
+				const refused = await counted(transaction);
+				if (refused > 0) return refused;
+				await transaction
+					.deleteFrom('login_failures')
+					.where(({ eb, or }) => or([eb('since', '<=', start), eb('since', '>=', end)]))
+					.execute();
+				await transaction
+					.insertInto('login_failures')
+					.values([ALL, client].map((name) => ({ client: name, since: iso(now), count: 1 })))
+					.onConflict((conflict) =>
+						conflict.column('client').doUpdateSet(({ eb }) => ({ count: eb('login_failures.count', '+', 1) }))
+					)
+					.execute();
+				return 0;
+			});
+		},
+
+		/** Those of this client. */
+		async forget(client: string): Promise<void> {
+			await db.deleteFrom('login_failures').where('client', '=', client).execute();
+		}
+	};
+}
+
+export type LoginFailures = ReturnType<typeof createLoginFailures>;
 
 /** Settings changed while the server ran, by name. */
 export function createStoredSettings(db: Kysely<Database>) {

@@ -39,6 +39,13 @@ export function toStorageError(error: unknown): unknown {
 	return error;
 }
 
+/** Whether it's what `toStorageError` says of a database that is away, or too slow. */
+export function isDatabaseAway(error: unknown): boolean {
+	if (!(error instanceof AppError) || error.code !== 'unavailable') return false;
+	const again = toStorageError(error.cause);
+	return again instanceof AppError && again.code === 'unavailable';
+}
+
 /** The connection to the database broke, or there was none. */
 export class ConnectionLost extends Error {
 	/** SQLSTATE `connection_failure`. */

@@ -28,6 +28,8 @@ import { addKeyStorage } from './migrations/022-key-storage.ts';
 import { addWishes } from './migrations/023-wishes.ts';
 import { addStoredFiles } from './migrations/024-stored-files.ts';
 import { addScriptJobs } from './migrations/026-script-jobs.ts';
+import { makePathsRelative } from './migrations/027-relative-paths.ts';
+import { addSharedState } from './migrations/028-shared-state.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -56,7 +58,9 @@ const MIGRATIONS: Record<string, Migration> = {
 	'022_key_storage': { up: addKeyStorage },
 	'023_wishes': { up: addWishes },
 	'024_stored_files': { up: addStoredFiles },
-	'026_script_jobs': { up: addScriptJobs }
+	'026_script_jobs': { up: addScriptJobs },
+	'027_relative_paths': { up: makePathsRelative },
+	'028_shared_state': { up: addSharedState }
 };
 
 /**

@@ -39,6 +39,8 @@ const LANDED: Record<string, string> = {
 	'026-script-jobs.ts': 'c2208dc96b5a2563bcb17c4688cbb9ed163c85e9d8f5f60fb2b197ecba928b12',
 	'023-wishes.ts': '9362f4dfee47c4abdd133993e892cb2019aa73a08fce0d7000599089e0f31504',
 	'024-stored-files.ts': '99519c5da465d32497fc1e0671438e597d51f0d8d5c6e38771a7bd56dc1ee95a',
+	'027-relative-paths.ts': '3ad8273efdd46a3fe4d650dad39de298ec1cf9bc79fae99b124dc51b4f696852',
+	'028-shared-state.ts': 'ac95a1ad12c9458c233c83eaef9c2236e09c2491809c72d450cd6889a26a0dee',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
@@ -138,6 +140,36 @@ describe('F14: a database of every version that was released opens', () => {
 		const sizes = `select bytes - octet_length(items) - octet_length(body) as events from responses`;
 		expect(database.prepare(sizes).all()).toEqual([expect.objectContaining({ events: 27 })]);
 		database.close();
+	});
+
+	test('E28: paths of installed and removed skills are relative to the data folder, wherever it was', async () => {
+		const path = join(root, 'app.sqlite');
+		writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, '026.sqlite.gz'))));
+		const database = new DatabaseSync(path);
+		database.exec('delete from skill_installs; delete from skill_trash');
+		const install = database.prepare(`insert into skill_installs values
+			(?, 'system', 's/' || ?, 'n', '1', 'kept', ?, '{}', 'd', '[]', 'h', '2026', '2026')`);
+		const key = `key.${'0f'.repeat(12)}`;
+		const dirs = ['/old/data/skills/a@1', `/data/owned/${key}/a@1`, '/skills/kept/i', 'C:\\app\\trash\\t', '/srv/a'];
+		for (const [index, dir] of dirs.entries()) install.run(String(index), String(index), dir);
+		const trash = database.prepare(`insert into skill_trash (id, skill_id, name, path, stored, install_id, removed_at)
+			values (?, 's/a', 'a', ?, ?, ?, '2026')`);
+		trash.run('1', '/old/data/skills/a@1', '/old/data/trash/1', 'i');
+		trash.run('2', '/old/data/skills/deep/a', '/old/data/trash/2', null);
+		trash.run('3', '/srv/skills/a', '/old/data/trash/3', null);
+		trash.run('4', '/older/data/skills/a@2', '/old/data/trash/4', 'i');
+		database.close();
+		const store = await openSqliteStore(path);
+		const installs = await store.skillInstalls.list();
+		expect(installs.map(({ dir }) => dir)).toEqual(['skills/a@1', `owned/${key}/a@1`, 'kept/i', 'trash/t', '/srv/a']);
+		const removed = await store.skillTrash.list();
+		expect(removed.map((row) => [row.stored, row.path])).toEqual([
+			['trash/1', 'skills/a@1'],
+			['trash/2', 'skills/deep/a'],
+			['trash/3', '/srv/skills/a'],
+			['trash/4', 'skills/a@2']
+		]);
+		await store.close();
 	});
 
 	test('F16: runs of evals keep their answers and figures, by side', async () => {

@@ -1,7 +1,7 @@
 /** The store in Postgres, which several servers can share. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely';
-import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, types } from 'pg';
+import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg';
 import type { Log } from '../log.ts';
 import { ConnectionLost } from './errors.ts';
 import { migrate } from './migrations.ts';
@@ -35,9 +35,15 @@ const OLDEST = 13;
  * @throws {Error} saying what to do, without the password, if it can't be used or was written by a newer version.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
-	const client = await connectPostgres(options.directUrl ?? url, options);
+	const { directUrl = url } = options;
+	const isDirect = directUrl === url;
+	const setting = isDirect ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+	const client = await connectPostgres(directUrl, { ...options, setting });
 	try {
 		await requireUsable(client);
+		if (!isDirect) await requireSame(client, await connectPostgres(url, options));
+		const limits = isDirect ? limitsOf(options) : {};
+		await requireSessions(client, await connectPostgres(directUrl, { ...options, setting, limits }));
 		await migrate(new Kysely<Database>({ dialect: new PostgresDialect({ pool: poolOfOne(client) }) }));
 	} finally {
 		await client.end();
@@ -50,6 +56,18 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Kysely
 	return new Kysely<Database>({ dialect: new PostgresDialect({ pool: createPool(url, options) }) });
 }
 
+interface ConnectOptions extends Pick<PostgresOptions, 'startMs' | 'log'> {
+	/** The setting with this address, for errors. */
+	setting?: 'DATABASE_URL' | 'DATABASE_DIRECT_URL';
+	/** As connections of the pool have. Default: none. */
+	limits?: ClientConfig;
+}
+
+/** A pooler refuses these; there, they're settings of the role. */
+function limitsOf({ statementMs = 30_000 }: PostgresOptions): ClientConfig {
+	return { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs };
+}
+
 /**
  * A connection of its own, without a limit of time for its statements: for migrations, LISTEN and session locks. Emits
  * `error` when it's lost. Waits for a server that is just starting.
@@ -58,17 +76,17 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Kysely
  */
 export async function connectPostgres(
 	url: string,
-	{ startMs = 15_000, log }: Pick<PostgresOptions, 'startMs' | 'log'> = {}
+	{ startMs = 15_000, log, setting = 'DATABASE_URL', limits = {} }: ConnectOptions = {}
 ): Promise<Client> {
 	const until = performance.now() + startMs;
 	for (let waitMs = 100, isTold = false; ; waitMs = Math.min(waitMs * 2, 1000)) {
-		const client = new Client(configOf(url));
+		const client = createClient({ ...configOf(url), ...limits }, setting);
 		try {
 			await client.connect();
 			return client;
 		} catch (error) {
 			await client.end().catch(() => undefined);
-			if (!isAbsent(error) || performance.now() >= until) throw explain(error, client);
+			if (!isAbsent(error) || performance.now() >= until) throw explain(error, client, setting);
 			if (!isTold) log?.info({ place: placeOf(client), reason: reasonOf(error) }, 'Waiting for Postgres');
 			isTold = true;
 		}
@@ -76,9 +94,20 @@ export async function connectPostgres(
 	}
 }
 
+/** @throws {Error} if a certificate that its address names can't be read */
+function createClient(config: ClientConfig, setting: string): Client {
+	try {
+		return new Client(config);
+	} catch (error) {
+		const hint = `Correct sslrootcert, sslcert or sslkey in ${setting}.`;
+		throw new Error(`Couldn’t read a certificate for Postgres (${reasonOf(error)}). ${hint}`, { cause: error });
+	}
+}
+
 function configOf(url: string): ClientConfig {
 	return {
-		connectionString: url,
+		// The driver verifies with these, too, but warns that a later version won't.
+		connectionString: url.replace(/([?&]sslmode=)(require|verify-ca)(?=&|$)/, '$1verify-full'),
 		fallback_application_name: 'openrouter-skills',
 		connectionTimeoutMillis: CONNECT_MS,
 		keepAlive: true,
@@ -104,16 +133,12 @@ function poolOfOne(client: Client): PostgresPool {
 
 /** Connections that may be lost at any time: what is safe to do again says so (`ConnectionLost`). */
 function createPool(url: string, options: PostgresOptions): PostgresPool {
-	const { directUrl, reconnectMs = 5_000, statementMs = 30_000, silenceMs = 35_000, log } = options;
+	const { directUrl = url, reconnectMs = 5_000, silenceMs = 35_000, log } = options;
 	const pool = new Pool({
 		...configOf(url),
 		max: CONNECTIONS,
 		idleTimeoutMillis: IDLE_MS,
-		// A pooler refuses these; there, they're settings of the role.
-		...((directUrl === undefined || directUrl === url) && {
-			statement_timeout: statementMs,
-			idle_in_transaction_session_timeout: statementMs
-		})
+		...(directUrl === url && limitsOf(options))
 	});
 	const lost = new WeakSet<object>();
 	// Without a listener, the loss of a connection would end the process.
@@ -175,12 +200,15 @@ const READS = /^\s*(select|with recursive)\b/i;
 /** Postgres: can't connect now, shutting down, too many connections, idle for too long. Node: nobody there, or not any more. */
 const ABSENT =
 	/^(08...|53300|57P0[1-3]|25P0[34]|ECONN(REFUSED|RESET)|E(PIPE|NOENT|NOTFOUND|AI_AGAIN|TIMEDOUT)|E(HOST|NET)UNREACH)$/;
+/** PgBouncer has one code for all, also for what may be over in a moment; these aren't. */
+const REFUSED = /startup parameter|authentication failed/;
+const NO_DATABASE = /^no such database/;
 /** The driver has no codes for what happens to its socket. */
 const DROPPED = /^Connection terminated|^Client (has encountered a connection error|was closed)/;
 
 /** Whether it may be there again in a moment. */
 function isAbsent(error: unknown): boolean {
-	if (!(error instanceof Error)) return false;
+	if (!(error instanceof Error) || REFUSED.test(error.message) || NO_DATABASE.test(error.message)) return false;
 	return ('code' in error && ABSENT.test(String(error.code))) || DROPPED.test(error.message);
 }
 
@@ -195,18 +223,75 @@ function placeOf({ host, port }: Client): string {
 }
 
 /** Without the error itself, which may hold the address with its password. */
-function explain(error: unknown, client: Client): Error {
+function explain(error: unknown, client: Client, setting: string): Error {
 	const [place, reason] = [placeOf(client), reasonOf(error)];
-	const code = error instanceof DatabaseError ? error.code : undefined;
-	if (code === '28P01' || code === '28000' || /password must be a string/.test(reason)) {
-		const hint = 'Check the user and the password in DATABASE_URL.';
+	const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+	if (/startup parameter/.test(reason)) {
+		const hint = 'Keep its address in DATABASE_URL, and set DATABASE_DIRECT_URL to that of Postgres itself.';
+		return new Error(`A pooler at ${place} refuses our settings (${reason}). ${hint}`);
+	}
+	if (/no encryption/.test(reason)) {
+		const hint = `Add ?sslmode=verify-full to ${setting}, and &sslrootcert=/path/ca.pem for a certificate of your own.`;
+		return new Error(`Postgres at ${place} doesn’t take connections without TLS (${reason}). ${hint}`);
+	}
+	if (/does not support SSL/.test(reason)) {
+		const hint = `Turn on “ssl” there, or set sslmode=disable in ${setting} if nobody else can listen.`;
+		return new Error(`Postgres at ${place} has no TLS. ${hint}`);
+	}
+	if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+		const hint = `Use the name in the certificate in ${setting}.`;
+		return new Error(`The certificate of Postgres at ${place} is for another name (${reason}). ${hint}`);
+	}
+	if (/^CERT_|SELF_SIGNED_CERT|^UNABLE_TO_/.test(code)) {
+		const hint = `If it’s one of your own, name its authority’s certificate in ${setting}: sslrootcert=/path/ca.pem.`;
+		return new Error(`The certificate of Postgres at ${place} can’t be trusted (${code}). ${hint}`);
+	}
+	if (code === '28P01' || code === '28000' || /password must be a string|authentication failed/.test(reason)) {
+		const hint = `Check the user and the password in ${setting}.`;
 		return new Error(`Postgres at ${place} refused the user “${client.user}” (${reason}). ${hint}`);
 	}
-	if (code === '3D000') {
-		const hint = `Create it with createdb ${client.database}, or name another one in DATABASE_URL.`;
+	if (code === '3D000' || NO_DATABASE.test(reason)) {
+		const hint = `Create it with createdb ${client.database}, or name another one in ${setting}.`;
 		return new Error(`Postgres at ${place} has no database “${client.database}”. ${hint}`);
 	}
-	return new Error(`Couldn’t reach Postgres at ${place} (${reason}). Start it, or correct DATABASE_URL.`);
+	return new Error(`Couldn’t reach Postgres at ${place} (${reason}). Start it, or correct ${setting}.`);
+}
+
+/** Both are the same database, with the same tables. Ends `pooled`. @throws {Error} otherwise */
+async function requireSame(client: Client, pooled: Client): Promise<void> {
+	// No two servers have started in the same microsecond.
+	const asked = "select concat_ws(' ', pg_postmaster_start_time(), current_database(), current_schema()) as place";
+	const placeThrough = async (on: Client) => (await on.query<{ place: string }>(asked)).rows[0]?.place;
+	try {
+		if ((await placeThrough(client)) === (await placeThrough(pooled))) return;
+	} finally {
+		await pooled.end();
+	}
+	throw new Error(
+		'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases. The second must lead past the pooler to the same one.'
+	);
+}
+
+/**
+ * Each connection is one to Postgres, for as long as it's open. Ends `other`.
+ *
+ * @throws {Error} if there's a pooler in between, which carries neither LISTEN nor session locks
+ */
+async function requireSessions(client: Client, other: Client): Promise<void> {
+	const pids: number[] = [];
+	try {
+		// In turns: a pooler hands on what is free, unless it happens to have others to serve.
+		for (const on of [client, other, client, other, client, other]) {
+			pids.push((await on.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid ?? 0);
+		}
+	} finally {
+		await other.end();
+	}
+	if (pids[0] !== pids[1] && pids.every((pid, index) => pid === pids[index % 2])) return;
+	throw new Error(
+		`There is a pooler in transaction mode between this server and Postgres (at ${placeOf(client)}). ` +
+			'Keep its address in DATABASE_URL, and set DATABASE_DIRECT_URL to that of Postgres itself.'
+	);
 }
 
 /** @throws {Error} for an old server, or a database that can't hold every text */

@@ -9,6 +9,18 @@ export const CHANNEL = 'openrouter_skills';
 
 export function createReplicas(db: Kysely<Database>) {
 	return {
+		/** The database's own id, which it keeps in a dump, and whether nothing has ever been stored in it. */
+		async database(): Promise<{ id: string; isEmpty: boolean }> {
+			const { rows } = await sql<{ id: string; isEmpty: boolean }>`
+				select id, not (
+					exists (select from conversations) or exists (select from settings) or exists (select from api_keys)
+					or exists (select from skill_installs) or exists (select from responses)
+				) as "isEmpty" from database_identity`.execute(db);
+			const [found] = rows;
+			if (!found) throw new Error('The database has no id: a row of the table database_identity is missing.');
+			return found;
+		},
+
 		/** Adds the server, or says that it lives. */
 		async beat({ id, lockKey }: { id: string; lockKey: number }): Promise<void> {
 			await sql`

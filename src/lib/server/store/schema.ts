@@ -95,6 +95,8 @@ export interface RunsTable {
 	wants: Generated<string | null>;
 	/** How often another server has gone on with it. */
 	takeovers: Generated<number>;
+	/** 1: one of its tools asks a person something. */
+	asks: Generated<number>;
 }
 
 /** Servers on this database. */
@@ -162,6 +164,8 @@ interface QueuedMessagesTable {
 	/** JSON array of workspace paths. */
 	files: string;
 	created_at: string;
+	/** 1: nothing is left to wait for, so the chat's first message is to be sent. */
+	is_due: Generated<number>;
 }
 
 /** Answers to questions that interrupted a run (AG-UI interrupts). */
@@ -224,7 +228,7 @@ export interface SkillInstallsTable {
 	version: string;
 	/** `placing`: recorded, but the folder isn't in place yet; the next server start cleans up. */
 	state: 'placing' | 'active' | 'kept' | 'trashed';
-	/** Absolute path of its folder. */
+	/** Its folder, relative to the data folder. */
 	dir: string;
 	/** JSON of a SkillOrigin. */
 	origin: string;
@@ -243,9 +247,9 @@ export interface SkillTrashTable {
 	skill_id: string;
 	name: string;
 	version: string | null;
-	/** Original absolute path. */
+	/** Where it was: as `createSkillPlaces` writes it; absolute in rows of older versions, if it wasn't in the data folder. */
 	path: string;
-	/** Current absolute path. */
+	/** Where it is, relative to the data folder. */
 	stored: string;
 	/** The former installation; null if it wasn't installed. */
 	install_id: string | null;
@@ -411,6 +415,34 @@ interface LoginSessionsTable {
 	token_hash: string;
 	created_at: string;
 	expires_at: string;
+}
+
+/** Wrong tokens and keys of the last minute. */
+interface LoginFailuresTable {
+	/** A keyed hash of the client's address; empty: all clients together. */
+	client: string;
+	/** Time of the first. */
+	since: string;
+	count: number;
+}
+
+/** Trials of drafts and lookups of packages, with several servers. */
+interface ShownWorkTable {
+	kind: 'trial' | 'packages';
+	/** Of the draft, or the skill. */
+	id: string;
+	/** The server start that does it, or did it last. */
+	boot_id: string;
+	/** JSON of how it goes, or has ended. */
+	body: string;
+	is_running: number;
+	stop_wanted: number;
+	updated_at: string;
+}
+
+/** One row, which goes with the database into a dump. */
+interface DatabaseIdentityTable {
+	id: string;
 }
 
 export interface ApiKeysTable {
@@ -579,6 +611,9 @@ export interface Database {
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;
 	login_sessions: LoginSessionsTable;
+	login_failures: LoginFailuresTable;
+	database_identity: DatabaseIdentityTable;
+	shown_work: ShownWorkTable;
 	conversations: ConversationsTable;
 	messages: MessagesTable;
 	queued_messages: QueuedMessagesTable;

@@ -71,6 +71,22 @@ describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 		);
 	});
 
+	test('rubbish in its tables holds up nobody: neither rows that are no jobs nor workers that say something else', async () => {
+		const odd = [await add(), await add(), await add()];
+		await run(sql`update pgboss.job set data = null where id = ${odd[0]}::uuid`);
+		await run(sql`update pgboss.job set data = '{"sealed":{"a":[1]}}' where id = ${odd[1]}::uuid`);
+		await run(sql`delete from script_jobs where id = ${odd[2]}`);
+		const last = await add();
+		expect([await take(), await take(), await take(), await take()]).toEqual([odd[0], odd[1], last, null]);
+		for (const [id, facts] of [
+			['worker', 'rubbish'],
+			['worker-2', '{"host":"h","pid":1,"slots":1,"sandbox":"process"}']
+		]) {
+			await run(sql`insert into script_workers (id, facts, started_at) values (${id}, ${facts}, now())`);
+		}
+		expect((await jobs.counts()).workers).toEqual([]);
+	});
+
 	test('a hundred takes at once give each script to one worker', async () => {
 		const added = await Promise.all(Array.from({ length: 40 }, (_, index) => add(`owner ${index % 3}`)));
 		const taken = await Promise.all(Array.from({ length: 100 }, (_, index) => take(index % 2 ? 'worker' : 'worker-2')));

@@ -1,6 +1,8 @@
 /** Scripts that wait for workers, run there and come back (Postgres only). The queue itself is pg-boss. */
 import { CompiledQuery, type Kysely, sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
+import { z } from 'zod';
+import { parseJson } from '../../shared/json.ts';
 import type { Database } from './schema.ts';
 import { withStorageErrors } from './errors.ts';
 
@@ -31,16 +33,18 @@ export interface ScriptJobNews {
 	result: string | null;
 }
 
-/** What a worker says of itself. */
-export interface WorkerFacts {
-	host: string;
-	pid: number;
+/** What a worker says of itself; one of another version may say something else. */
+const workerFacts = z.object({
+	host: z.string(),
+	pid: z.number(),
 	/** Scripts at once. */
-	slots: number;
-	sandbox: string;
-	/** JSON-like: see SandboxIsolation. */
-	isolation: Record<string, boolean>;
-}
+	slots: z.number(),
+	sandbox: z.string(),
+	/** See SandboxIsolation. */
+	isolation: z.record(z.string(), z.boolean())
+});
+
+export type WorkerFacts = z.infer<typeof workerFacts>;
 
 export interface WorkerCounts extends WorkerFacts {
 	id: string;
@@ -111,14 +115,16 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 					// Others would wait for ever for a worker that nobody knows.
 					const known = await sql`select 1 from replicas where id = ${workerId} for key share`.execute(transaction);
 					if (known.rows.length === 0) return { job: null, isLast: true };
-					const [next] = await boss.fetch<{ sealed: string }>(QUEUE, { db: databaseOf(transaction) });
+					const [next] = await boss.fetch<{ sealed?: unknown } | null>(QUEUE, { db: databaseOf(transaction) });
 					if (!next) return { job: null, isLast: true };
 					const { rows } = await sql<{ serverId: string }>`
 						update script_jobs set state = 'running', worker_id = ${workerId}
 						where id = ${next.id} and state = 'queued' and server_id <> all(${except}::text[]) and ${LIVES} and ${IS_OWN}
 						returning server_id as "serverId"`.execute(transaction);
 					const [row] = rows;
-					if (row) return { job: { id: next.id, serverId: row.serverId, sealed: next.data.sealed }, isLast: true };
+					// Whatever it is, it must not stay in front of the others.
+					const sealed = String(next.data?.sealed ?? '');
+					if (row) return { job: { id: next.id, serverId: row.serverId, sealed }, isLast: true };
 					await forget(transaction, [next.id]);
 					await sql`delete from script_jobs where id = ${next.id} and state = 'queued'`.execute(transaction);
 					return { job: null, isLast: false };
@@ -241,10 +247,10 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 			const { queued = 0, running = 0, longestWaitMs = 0 } = rows[0] ?? {};
 			return {
 				...{ queued, running, longestWaitMs: Math.round(longestWaitMs) },
-				workers: workers.map((worker) => ({
-					...(JSON.parse(worker.facts) as WorkerFacts),
-					...{ id: worker.id, running: worker.running }
-				}))
+				workers: workers.flatMap(({ id, running: scripts, facts }) => {
+					const { data } = workerFacts.safeParse(parseJson(facts));
+					return data ? [{ ...data, id, running: scripts }] : [];
+				})
 			};
 		}
 	};

@@ -1,6 +1,13 @@
 /** The server's storage: one object per aggregate, on any database that Kysely supports. */
 import type { Kysely } from 'kysely';
-import { createApiKeys, createLoginSessions, createMcpServers, createSecrets, createStoredSettings } from './access.ts';
+import {
+	createApiKeys,
+	createLoginFailures,
+	createLoginSessions,
+	createMcpServers,
+	createSecrets,
+	createStoredSettings
+} from './access.ts';
 import { createApprovals, createCompactions, createConversationSkills, createQueue } from './chat/queue.ts';
 import { createConversations } from './chat/conversations.ts';
 import { createMessages } from './chat/messages.ts';
@@ -14,6 +21,7 @@ import {
 import { createSkillDrafts } from './skills/drafts.ts';
 import { createEvalRuns } from './skills/eval-runs.ts';
 import { createSkillCases, createSkillExecutions } from './skills/skill-executions.ts';
+import { createShownWork } from './shown-work.ts';
 import { createResponses } from './responses.ts';
 import { createResponseConversations } from './response-conversations.ts';
 import { createStoredFiles } from './stored-files.ts';
@@ -43,6 +51,7 @@ export function createStore(db: Kysely<Database>) {
 		approvals: withStorageErrors(createApprovals(db)),
 		compactions: withStorageErrors(createCompactions(db)),
 		loginSessions: withStorageErrors(createLoginSessions(db)),
+		loginFailures: withStorageErrors(createLoginFailures(db)),
 		trustedSkills: withStorageErrors(createTrustedSkills(db)),
 		skillExecutions: withStorageErrors(createSkillExecutions(db)),
 		skillSettings: withStorageErrors(createSkillSettings(db)),
@@ -57,6 +66,7 @@ export function createStore(db: Kysely<Database>) {
 		skillPackages: withStorageErrors(createSkillPackages(db)),
 		secrets: withStorageErrors(createSecrets(db)),
 		mcpServers: withStorageErrors(createMcpServers(db)),
+		shownWork: withStorageErrors(createShownWork(db)),
 		replicas: withStorageErrors(createReplicas(db)),
 		/** Postgres only; creates the queue. */
 		openScriptJobs: (options?: Parameters<typeof openScriptJobs>[1]) => openScriptJobs(db, options),

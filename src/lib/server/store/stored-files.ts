@@ -58,6 +58,17 @@ export function createStoredFiles(db: Kysely<Database>) {
 			return found ? { version: found.version, isRemoved: found.removed_at !== null } : null;
 		},
 
+		/** All that were ever stored in these folders of the data folder. */
+		async folders(paths: readonly string[]): Promise<{ folder: string; version: number; isRemoved: boolean }[]> {
+			const rows = await db
+				.selectFrom('stored_folders')
+				.selectAll()
+				.where(({ or, eb }) => or(paths.map((path) => eb('folder', 'like', `${path}/%`))))
+				.orderBy('folder')
+				.execute();
+			return rows.map(({ folder, version, removed_at }) => ({ folder, version, isRemoved: removed_at !== null }));
+		},
+
 		/** Files that changed after a version, by path. */
 		async changesSince(folder: string, version: number): Promise<StoredFile[]> {
 			const rows = await db

@@ -1,13 +1,13 @@
-/** Follows turns, model requests, tool calls and scripts: a span for each, in the one that caused it, and its figures. */
+/** Follows requests, turns, model requests, tool calls and scripts: a span for each, in the one that caused it, and its figures. */
 import type { Attributes, Span, SpanKind } from '@opentelemetry/api';
 import { isServerTool, mcpToolOf } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import type { AgentObserver } from '../agent/observer.ts';
 import type { ToolResult } from '../agent/tool.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
-import type { Meters, ToolKind, TurnOutcome } from './meters.ts';
+import { type Meters, methodOf, type ToolKind, type TurnOutcome } from './meters.ts';
 import type { StartSpan } from './opentelemetry.ts';
-import type { Scopes } from './scope.ts';
+import type { Scopes, SpanPlace } from './scope.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 
 export interface FollowOptions {
@@ -23,6 +23,7 @@ export interface FollowOptions {
 
 /** Values of OpenTelemetry’s `SpanKind` and `SpanStatusCode`: its module is loaded only with spans. */
 const INTERNAL: SpanKind = 0;
+const SERVER: SpanKind = 1;
 const CLIENT: SpanKind = 2;
 const ERROR = 2;
 
@@ -30,6 +31,38 @@ export function createFollow(options: FollowOptions) {
 	const { scopes, meters, capturesContent, tellsModel } = options;
 	const begin = (name: string, kind: SpanKind, attributes: Attributes): Span | null =>
 		options.startSpan?.(name, { kind, attributes }, scopes.current().span) ?? null;
+
+	/**
+	 * Answers a request in a span of its own, which began at `startTime`. The route is a template: addresses have ids, and
+	 * queries more than that. The span ends with the head of the answer: a stream may last for an hour.
+	 */
+	const request = async (
+		{ method, route, url }: { method: string; route: string | null; url: URL },
+		{ startTime, parent }: { startTime: Date; parent: SpanPlace | undefined },
+		answer: () => Promise<Response>
+	): Promise<Response> => {
+		const known = methodOf(method);
+		const attributes = {
+			'http.request.method': known,
+			'url.scheme': url.protocol.replace(':', ''),
+			'server.address': url.hostname,
+			...(url.port !== '' && { 'server.port': Number(url.port) }),
+			...(route !== null && { 'http.route': route })
+		};
+		const verb = known === '_OTHER' ? 'HTTP' : known;
+		const name = route === null ? verb : `${verb} ${route}`;
+		const span = options.startSpan?.(name, { kind: SERVER, attributes, startTime }, parent) ?? null;
+		let status = 500;
+		try {
+			const response = await scopes.run({ span: span?.spanContext() ?? parent }, answer);
+			({ status } = response);
+			return response;
+		} finally {
+			span?.setAttribute('http.response.status_code', status);
+			// What a client did wrong is no error of the server.
+			finish(span, status >= 500 ? String(status) : undefined);
+		}
+	};
 
 	const agent: AgentObserver = {
 		apart: scopes.apart,
@@ -169,6 +202,7 @@ export function createFollow(options: FollowOptions) {
 	});
 
 	return {
+		request,
 		agent,
 		watchModel,
 		watchExecutions,

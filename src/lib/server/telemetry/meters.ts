@@ -43,6 +43,11 @@ const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_57
 const MOST_MODELS = 100;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** `_OTHER` for one that isn’t known. */
+export function methodOf(method: string): string {
+	return METHODS.has(method) ? method : '_OTHER';
+}
+
 export function createMeters(meter: Meter, gauges: Gauges): Meters {
 	const histogram = (name: string, description: string, unit = 's', explicitBucketBoundaries = SECONDS) =>
 		meter.createHistogram(name, { description, unit, advice: { explicitBucketBoundaries } });
@@ -85,8 +90,8 @@ export function createMeters(meter: Meter, gauges: Gauges): Meters {
 			const about: Attributes = {
 				'gen_ai.operation.name': 'chat',
 				'gen_ai.provider.name': provider,
-				'gen_ai.request.model': boundModel(model),
-				'gen_ai.response.model': boundModel(answeredBy)
+				'gen_ai.request.model': boundModel(model, errorType === undefined),
+				'gen_ai.response.model': boundModel(answeredBy, errorType === undefined)
 			};
 			requests.record(seconds, { ...about, ...errorOf(errorType) });
 			if (firstSeconds !== null) first.record(firstSeconds, about);
@@ -105,7 +110,7 @@ export function createMeters(meter: Meter, gauges: Gauges): Meters {
 		},
 		requestAnswered(seconds, { method, route, status }) {
 			answers.record(seconds, {
-				'http.request.method': METHODS.has(method) ? method : '_OTHER',
+				'http.request.method': methodOf(method),
 				'http.route': route ?? 'none',
 				'http.response.status_class': `${Math.floor(status / 100)}xx`
 			});
@@ -125,12 +130,15 @@ function errorOf(errorType: string | undefined): Attributes {
 	return errorType === undefined ? {} : { 'error.type': errorType };
 }
 
-/** Returns the first `most` different values unchanged, and `other` for all later ones. */
-function createBound(most: number): (value: string) => string {
+/**
+ * Returns the first `most` different values unchanged, and `other` for all later ones. Half of the room is for values that
+ * have proved to be real: whoever asks for models that there aren't would take it all.
+ */
+function createBound(most: number): (value: string, isReal: boolean) => string {
 	const known = new Set<string>();
-	return (value) => {
+	return (value, isReal) => {
 		if (known.has(value)) return value;
-		if (known.size >= most) return 'other';
+		if (known.size >= (isReal ? most : most / 2)) return 'other';
 		known.add(value);
 		return value;
 	};

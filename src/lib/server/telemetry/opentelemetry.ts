@@ -1,4 +1,6 @@
 /** OpenTelemetry’s SDK, set up without its globals. Loaded only when a setting asks for traces or metrics. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
 	type Attributes,
 	type Meter,
@@ -69,8 +71,10 @@ const MAX_VALUE = 64 * 1024;
 
 export function openSignals(settings: SignalSettings, about: { instance: string; log: Log }): Signals {
 	const { serviceName, tracesUrl, metricsUrl, isScraped, sampled } = settings;
+	const version = ownVersion();
 	const resource = resourceFromAttributes({
 		'service.name': serviceName,
+		...(version !== null && { 'service.version': version }),
 		'service.instance.id': about.instance
 	}).merge(detectResources({ detectors: [resourceAttributesEnvDetector] }));
 	const traces = tracesUrl === null ? null : openTraces(tracesUrl, { resource, sampled, log: about.log });
@@ -92,6 +96,19 @@ export function openSignals(settings: SignalSettings, about: { instance: string;
 			clearTimeout(timer);
 		}
 	};
+}
+
+/** Of the package, above the sources as well as above what is built of them; null if there is none. */
+function ownVersion(): string | null {
+	for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
+		try {
+			const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+			if (about.name === 'openrouter-skills' && typeof about.version === 'string') return about.version;
+		} catch {
+			// Further up.
+		}
+	}
+	return null;
 }
 
 function openTraces(url: string, { resource, sampled, log }: { resource: Resource; sampled: number; log: Log }) {

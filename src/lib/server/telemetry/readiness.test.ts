@@ -1,13 +1,16 @@
 import { expect, test, vi } from 'vitest';
-import { createReadiness } from './telemetry.ts';
+import { AppError } from '../../shared/errors.ts';
+import { createReadiness } from './readiness.ts';
 
 test('F14: a server is ready while all that it depends on answers', async () => {
 	let problem: Error | null = null;
 	const ask = () => (problem ? Promise.reject(problem) : Promise.resolve());
 	const readiness = createReadiness({ 'The database': ask, 'The disk': async () => undefined });
 	expect(await readiness.reason()).toBeNull();
-	problem = new Error('connection refused');
-	expect(await readiness.reason()).toBe('The database doesn’t answer: connection refused');
+	problem = new AppError('unavailable', 'Try again.');
+	expect(await readiness.reason()).toBe('The database doesn’t answer: Try again.');
+	problem = new Error('password authentication failed for user "app"');
+	expect(await readiness.reason()).toBe('The database doesn’t answer.');
 	problem = null;
 	expect(await readiness.reason()).toBeNull();
 });
@@ -18,6 +21,34 @@ test('F14: a database that hangs is one that doesn’t answer', async () => {
 		const asked = createReadiness({ 'The database': () => new Promise(() => undefined) }).reason();
 		await vi.advanceTimersByTimeAsync(2_000);
 		expect(await asked).toBe('The database didn’t answer within 2000 ms.');
+	} finally {
+		vi.useRealTimers();
+	}
+});
+
+test('F14: however many ask, what doesn’t answer is asked once at a time', async () => {
+	vi.useFakeTimers();
+	try {
+		const answers: PromiseWithResolvers<void>[] = [];
+		const readiness = createReadiness({
+			'The database': () => {
+				const answer = Promise.withResolvers<void>();
+				answers.push(answer);
+				return answer.promise;
+			}
+		});
+		const many = () => Promise.all(Array.from({ length: 100 }, () => readiness.reason()));
+		const first = many();
+		await vi.advanceTimersByTimeAsync(2_000);
+		expect(new Set(await first)).toEqual(new Set(['The database didn’t answer within 2000 ms.']));
+		const second = many();
+		expect(answers).toHaveLength(1);
+		answers[0]?.resolve();
+		expect(new Set(await second)).toEqual(new Set([null]));
+		const third = readiness.reason();
+		expect(answers).toHaveLength(2);
+		answers[1]?.resolve();
+		expect(await third).toBeNull();
 	} finally {
 		vi.useRealTimers();
 	}

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Model } from '../agent/model.ts';
+import { startOtlpReceiver } from '../../../../tests/support/otlp-receiver.ts';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { createScopes } from './scope.ts';
@@ -12,6 +15,34 @@ afterEach(async () => {
 	telemetry = undefined;
 });
 
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+/** A request to a route, of a caller who is known, of anybody, or of one who is refused. */
+function ask(
+	route: string | null,
+	{
+		method = 'GET',
+		who = 'known',
+		headers = {},
+		answer = async () => new Response()
+	}: {
+		method?: string;
+		who?: 'known' | 'anybody' | 'refused';
+		headers?: Record<string, string>;
+		answer?: () => Promise<Response>;
+	} = {}
+): Promise<Response> {
+	const url = new URL('https://chat.example:8443/api/conversations/an-id?q=a%20secret');
+	return telemetry!.request(
+		{ method, route, url, headers: new Headers(headers) },
+		{
+			admit: () => (who === 'refused' ? Promise.reject(new Error('no')) : Promise.resolve(who === 'known')),
+			answer,
+			refuse: () => new Response(null, { status: 401 })
+		}
+	);
+}
+
 async function open(env: Record<string, string>) {
 	const about = { log: createLog(() => undefined), scopes: createScopes(), instance: 'here' };
 	return (telemetry = await openTelemetry(loadConfig(env).telemetry, about));
@@ -23,6 +54,10 @@ test('E29: without a setting nothing of OpenTelemetry is loaded, and what is wat
 	});
 	const { scrape, watchModel, watchExecutions, fetch } = await open({});
 	expect([scrape, fetch]).toEqual([null, undefined]);
+	const answer = new Response();
+	expect(
+		await ask('/api/chat', { answer: async () => answer, headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })
+	).toBe(answer);
 	const model = { id: 'm', stream: async function* () {} };
 	expect(watchModel(model, null)).toBe(model);
 	const recorder = { started: async () => {}, running: async () => {}, finished: async () => {} };
@@ -31,7 +66,7 @@ test('E29: without a setting nothing of OpenTelemetry is loaded, and what is wat
 });
 
 test('E29: model ids of programs and odd methods make no series without end', async () => {
-	const { measure, watchModel, request, scrape } = await open({ METRICS: 'true' });
+	const { measure, watchModel, scrape } = await open({ METRICS: 'true' });
 	measure({ queuedMessages: () => Promise.reject(new Error('the database is gone')) });
 	const usage = { inputTokens: 1, outputTokens: 1 };
 	for (let index = 0; index < 300; index++) {
@@ -41,8 +76,7 @@ test('E29: model ids of programs and odd methods make no series without end', as
 		const model = watchModel({ id: `model-${index}`, stream }, 'https://models.example/v1');
 		const asked = { instructions: '', input: [], tools: [], toolChoice: 'auto' as const, sessionId: '' };
 		await Array.fromAsync(model.stream(asked, new AbortController().signal));
-		const event = { method: `METHOD${index}`, route: null, headers: new Headers() };
-		await request(event, async () => new Response(null, { status: 404 }));
+		await ask(null, { method: `METHOD${index}`, answer: async () => new Response(null, { status: 404 }) });
 	}
 	const text = (await scrape?.()) ?? '';
 	const models = new Set([...text.matchAll(/gen_ai_request_model="([^"]+)"/g)].map(([, name]) => name));
@@ -53,6 +87,92 @@ test('E29: model ids of programs and odd methods make no series without end', as
 	// A database that doesn’t answer takes nothing else away.
 	expect(text).not.toContain('queue_messages ');
 	expect(text).toContain('gen_ai_provider_name="models.example"');
+});
+
+test('E29: models that there aren’t don’t take the names of those that answer', async () => {
+	const { watchModel, scrape } = await open({ METRICS: 'true' });
+	const ask = async (id: string, end: 'completed' | 'failed') => {
+		const usage = { inputTokens: 1, outputTokens: 1 };
+		const stream = async function* () {
+			if (end === 'completed') yield { type: end, items: [], usage, incompleteReason: null };
+			else yield { type: end, error: { code: 'model_unavailable' as const, message: 'There’s no such model.' } };
+		};
+		const model = watchModel({ id, stream: stream as Model['stream'] }, 'https://models.example/v1');
+		const asked = { instructions: '', input: [], tools: [], toolChoice: 'auto' as const, sessionId: '' };
+		await Array.fromAsync(model.stream(asked, new AbortController().signal));
+	};
+	for (let index = 0; index < 300; index++) await ask(`made-up-${index}`, 'failed');
+	await ask('real', 'completed');
+	const models = [...((await scrape?.()) ?? '').matchAll(/gen_ai_request_model="([^"]+)"/g)].map(([, name]) => name);
+	expect(models).toContain('real');
+	expect(models).toContain('other');
+	expect(new Set(models).size).toBeLessThan(102);
+});
+
+test('E29: a request is a span with the names of the conventions, below its caller’s, and what it begins is below it', async () => {
+	const receiver = await startOtlpReceiver();
+	try {
+		const scopes = createScopes();
+		const about = { log: createLog(() => undefined), scopes, instance: 'here' };
+		const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_METRICS_EXPORTER: 'none' };
+		telemetry = await openTelemetry(loadConfig(env).telemetry, about);
+		const { agent } = telemetry;
+		const traceparent = `00-${TRACE}-${PARENT}-01`;
+		let turn: Promise<unknown> | undefined;
+		await ask('/api/conversations/[id]', {
+			method: 'POST',
+			headers: { traceparent },
+			answer: async () => {
+				const finished = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success' } } as const;
+				const events = (async function* () {
+					yield finished;
+				})();
+				// It goes on after the answer.
+				turn = Array.fromAsync(agent.turn({ runId: 'r', conversationId: 't', model: 'm' }, events));
+				return new Response(null, { status: 202 });
+			}
+		});
+		await turn;
+		await ask('/api/chat', { answer: async () => new Response(null, { status: 404 }) });
+		await ask('/api/chat', { method: 'BREW', answer: async () => new Response(null, { status: 503 }) });
+		await expect(ask(null, { answer: () => Promise.reject(new Error('broken')) })).rejects.toThrow('broken');
+		// Strangers choose neither what is recorded nor where.
+		for (const who of ['anybody', 'refused'] as const) {
+			const seen = await ask('/login', {
+				who,
+				headers: { traceparent },
+				answer: async () => new Response(JSON.stringify(scopes.current().span ?? null))
+			});
+			expect([who, await seen.text()]).toEqual([who, who === 'anybody' ? 'null' : '']);
+		}
+		await telemetry.close();
+		const [first, ...others] = receiver.spans.filter(({ kind }) => kind === 2);
+		const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+		expect(first).toMatchObject({
+			...{ name: 'POST /api/conversations/[id]', traceId: TRACE, parentId: PARENT, status: 0 },
+			resource: { 'service.version': version, 'service.instance.id': 'here' }
+		});
+		expect(first?.attributes).toEqual({
+			'http.request.method': 'POST',
+			'http.route': '/api/conversations/[id]',
+			'http.response.status_code': 202,
+			'server.address': 'chat.example',
+			'server.port': 8443,
+			'url.scheme': 'https'
+		});
+		const agentSpan = receiver.spans.find(({ name }) => name === 'invoke_agent');
+		expect(agentSpan).toMatchObject({ traceId: TRACE, parentId: first?.spanId });
+		expect(
+			others.map(({ name, status, parentId, attributes }) => [name, status, parentId, attributes['error.type']])
+		).toEqual([
+			['GET /api/chat', 0, '', undefined],
+			['HTTP /api/chat', 2, '', '503'],
+			['GET', 2, '', '500']
+		]);
+		expect(JSON.stringify(receiver.spans)).not.toMatch(/an-id|secret|BREW/);
+	} finally {
+		await receiver.close();
+	}
 });
 
 test('E29: leases of runs are counted once a replica has some', async () => {

@@ -1,4 +1,4 @@
-/** What makes the running server observable: traces and metrics, if a setting asks for them, ids for its log, and readiness. */
+/** What makes the running server observable: traces and metrics, if a setting asks for them, and ids for its log. */
 import type { Model } from '../agent/model.ts';
 import type { AgentObserver } from '../agent/observer.ts';
 import type { Log } from '../log.ts';
@@ -22,8 +22,8 @@ export interface Telemetry {
 	watchExecutions(recorder: ExecutionRecorder): ExecutionRecorder;
 	/** For requests to models: adds a `traceparent`, if the operator wants that. */
 	fetch: typeof fetch | undefined;
-	/** Gives the request an id, in the log and in the answer, and counts it. */
-	request(request: ObservedRequest, work: () => Promise<Response>): Promise<Response>;
+	/** Gives the request an id, in the log and in the answer, counts it, and makes it a span if its caller is known. */
+	request(request: ObservedRequest, steps: RequestSteps): Promise<Response>;
 	/** Counts leases of runs. Only replicas have them. */
 	leases: Meters['leases'];
 	/** Tells what is counted when somebody looks. Call it once there is a database. */
@@ -41,7 +41,19 @@ interface ObservedRequest {
 	method: string;
 	/** Kit’s route id; null without a route. */
 	route: string | null;
+	url: URL;
 	headers: Headers;
+}
+
+interface RequestSteps {
+	/**
+	 * Rejects when the request may not go on. False if anybody may ask this: then it’s in no trace, and its `traceparent`
+	 * counts for nothing, because strangers would choose what is recorded, and where.
+	 */
+	admit(): Promise<boolean>;
+	answer(): Promise<Response>;
+	/** For what `admit` rejects with. */
+	refuse(error: unknown): Response;
 }
 
 /** A receiver that hangs must not hold up the end. */
@@ -73,17 +85,35 @@ export async function openTelemetry(
 
 		measure: (given) => void (measured = given),
 
-		request({ method, route, headers }, work) {
+		request(asked, { admit, answer, refuse }) {
+			const { method, route, headers } = asked;
 			const requestId = requestIdOf(headers.get('x-request-id'));
-			return scopes.run({ requestId, span: readTraceparent(headers.get('traceparent')) }, async () => {
+			return scopes.run({ requestId }, async () => {
+				const startTime = new Date();
 				const startedAt = performance.now();
-				const response = await work();
-				const { status } = response;
-				const ms = performance.now() - startedAt;
-				meters?.requestAnswered(ms / 1000, { method, route, status });
-				log.debug?.({ method, route, status, ms: Math.round(ms) }, 'request');
-				response.headers.set('x-request-id', requestId);
-				return response;
+				const respond = async () => {
+					const response = await answer();
+					tell(response);
+					return response;
+				};
+				const tell = (response: Response) => {
+					const { status } = response;
+					const ms = performance.now() - startedAt;
+					meters?.requestAnswered(ms / 1000, { method, route, status });
+					log.debug?.({ method, route, status, ms: Math.round(ms) }, 'request');
+					response.headers.set('x-request-id', requestId);
+				};
+				let isKnown: boolean;
+				try {
+					isKnown = await admit();
+				} catch (error) {
+					const refusal = refuse(error);
+					tell(refusal);
+					return refusal;
+				}
+				if (!isKnown) return respond();
+				const parent = readTraceparent(headers.get('traceparent'));
+				return follow.request(asked, { startTime, parent }, respond);
 			});
 		},
 
@@ -101,51 +131,5 @@ function fetchWithin(scopes: Scopes): typeof fetch {
 		const headers = new Headers(init?.headers);
 		headers.set('traceparent', traceparentOf(span));
 		return fetch(input, { ...init, headers });
-	};
-}
-
-export interface Readiness {
-	/** null if it should; otherwise why not, as a sentence. Never rejects. */
-	reason(): Promise<string | null>;
-	/**
-	 * From now on it shouldn’t. Resolves after `delayMs`, in which a load balancer notices and everybody is served; a later
-	 * call with 0 ends that.
-	 */
-	stop(delayMs: number): Promise<void>;
-}
-
-/** A load balancer asks every few seconds and gives up soon after. */
-const PATIENCE_MS = 2_000;
-
-/** `checks` are what it depends on, by the words for them: each resolves if that answers. */
-export function createReadiness(
-	checks: Record<string, () => Promise<unknown>>,
-	{ patienceMs = PATIENCE_MS } = {}
-): Readiness {
-	let isStopping = false;
-	const delay = Promise.withResolvers<void>();
-	const check = async (what: string, ask: () => Promise<unknown>): Promise<string | null> => {
-		const late = Promise.withResolvers<string>();
-		const timer = setTimeout(() => late.resolve(`${what} didn’t answer within ${patienceMs} ms.`), patienceMs);
-		const answer = ask().then(
-			() => null,
-			(error: unknown) => `${what} doesn’t answer: ${error instanceof Error ? error.message : String(error)}`
-		);
-		return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
-	};
-	return {
-		async stop(delayMs) {
-			isStopping = true;
-			const timer = setTimeout(delay.resolve, delayMs);
-			if (delayMs === 0) delay.resolve();
-			await delay.promise;
-			clearTimeout(timer);
-		},
-		async reason() {
-			if (isStopping) return 'The server is stopping.';
-			const reasons = await Promise.all(Object.entries(checks).map(([what, ask]) => check(what, ask)));
-			// It may have been told to stop meanwhile.
-			return isStopping ? 'The server is stopping.' : (reasons.find((reason) => reason !== null) ?? null);
-		}
 	};
 }

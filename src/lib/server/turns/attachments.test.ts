@@ -416,7 +416,7 @@ test('F5: people are told what a model will be given of each file, and why, befo
 		expect(files['cat.png']).toEqual(['unseen', 'a/b can’t see pictures.']);
 		expect(files['a.pdf']).toEqual(['text', 'The model reads its text, 12 pages.']);
 	}
-	expect((await seen(null))['cat.png']).toEqual(['name', 'Scripts can read it; Demo mode itself can’t.']);
+	expect((await seen(null))['cat.png']).toEqual(['name', 'Skills can read it.']);
 });
 
 test('F5: pictures of each format tell their size, and a cut one is no reason to fail', () => {

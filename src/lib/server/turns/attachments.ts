@@ -234,7 +234,7 @@ export async function withSeenAs(
 	{ conversationId, model, cap, signal }: Omit<Reading, 'model'> & { model: Reader | null }
 ): Promise<ListedFile[]> {
 	if (!model) {
-		const seenAs = { as: 'name', why: 'Scripts can read it; Demo mode itself can’t.' } as const;
+		const seenAs = { as: 'name', why: 'Skills can read it.' } as const;
 		return listed.map((file) => ({ ...file, seenAs }));
 	}
 	const takesFiles = (await model.takes?.('file')) ?? false;

@@ -1,5 +1,5 @@
 /** Questions that tools ask a person while they run (E36). What is answered is stored nowhere. */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { CustomRunEvent } from '../../shared/events.ts';
 import type { Question } from '../../shared/message-schema.ts';
@@ -32,12 +32,12 @@ export interface Questions {
 	reply(conversationId: string, id: string, reply: QuestionReply): Promise<void>;
 	/** Takes an answer that came to another server, and ignores one that doesn't fit or comes too late. */
 	onReply(conversationId: string, id: string, reply: unknown): void;
-	/** Whether a question of it is open here. */
-	isAsking(conversationId: string): boolean;
 }
 
 /** Other servers, on which tools ask, too. */
 interface Elsewhere {
+	/** Only servers have it: whoever may connect to the database can send words, too. */
+	key: Buffer;
 	replica: Pick<Replica, 'hear' | 'tell'>;
 	/** The question that a tool on another server asks; null if none is open there. */
 	find(conversationId: string, id: string): Promise<Question | null>;
@@ -51,8 +51,11 @@ const CANCEL = { action: 'cancel' } as const;
 
 /** A word between servers can't be longer. */
 const MAX_WORD = 4_000;
+/** A word that was heard is worth nothing later; the clocks of servers differ by less. */
+const WORD_LIVES_MS = 60_000;
 
-export function createQuestions({ replica = soleReplica(), find, handOver }: Partial<Elsewhere> = {}): Questions {
+export function createQuestions(elsewhere: Partial<Elsewhere> = {}): Questions {
+	const { replica = soleReplica(), key: secret, find, handOver } = elsewhere;
 	const open = new Map<string, { conversationId: string; question: AskedQuestion; end(reply: QuestionReply): void }>();
 	/** Until the server stops. */
 	const granted = new Set<string>();
@@ -62,7 +65,12 @@ export function createQuestions({ replica = soleReplica(), find, handOver }: Par
 		granted.add(key);
 	};
 	// The chat's next reply may be written by another server. One that didn't hear of it asks again.
-	replica.hear('grant', (words) => words.forEach((word) => keep(Buffer.from(word, 'base64url').toString())));
+	replica.hear('grant', (words) => {
+		for (const word of words) {
+			const key = secret ? openWord(secret, word) : null;
+			if (key !== null) keep(key);
+		}
+	});
 
 	/** @throws AppError `invalid_input` */
 	const checked = (
@@ -84,8 +92,8 @@ export function createQuestions({ replica = soleReplica(), find, handOver }: Par
 		if (reply.action === 'accept' && reply.forChat === true && grant !== undefined) {
 			const key = keyOf(conversationId, grant);
 			keep(key);
-			const word = Buffer.from(key).toString('base64url');
-			if (word.length <= MAX_WORD) replica.tell('grant', [word]);
+			const word = secret && sealWord(secret, key);
+			if (word && word.length <= MAX_WORD) replica.tell('grant', [word]);
 		}
 		asked.end(answer);
 		open.delete(id);
@@ -126,7 +134,25 @@ export function createQuestions({ replica = soleReplica(), find, handOver }: Par
 				// It was checked where it came in, against what the log says of the question.
 				if (!(error instanceof AppError)) throw error;
 			}
-		},
-		isAsking: (conversationId) => [...open.values()].some((each) => each.conversationId === conversationId)
+		}
 	};
+}
+
+/** `time.text.signature` */
+function sealWord(secret: Buffer, text: string): string {
+	const said = `${Date.now()}.${Buffer.from(text).toString('base64url')}`;
+	return `${said}.${signatureOf(secret, said).toString('base64url')}`;
+}
+
+/** null if it's from somebody without the key, or old. */
+function openWord(secret: Buffer, word: string): string | null {
+	const [at = '', text = '', signature = ''] = word.split('.');
+	const given = Buffer.from(signature, 'base64url');
+	const wanted = signatureOf(secret, `${at}.${text}`);
+	if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
+	return Math.abs(Date.now() - Number(at)) < WORD_LIVES_MS ? Buffer.from(text, 'base64url').toString() : null;
+}
+
+function signatureOf(secret: Buffer, said: string): Buffer {
+	return createHmac('sha256', secret).update(said).digest();
 }

@@ -1,12 +1,12 @@
 /** The server's side of workers: a sandbox whose scripts run on other machines, through a queue in Postgres (decision 019). */
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../log.ts';
+import { createOutageLog, type Log } from '../log.ts';
 import type { OpenReach, Reach } from '../network/network-access.ts';
 import type { Replica } from '../replica.ts';
 import { failed } from '../sandbox/running.ts';
 import type { Sandbox, SandboxCommand, SandboxIsolation, SandboxResult } from '../sandbox/sandbox.ts';
 import type { ScriptCounts, ScriptJobNews, ScriptJobs } from '../store/script-jobs.ts';
-import { type OutputTexts, sealJob, type ScriptResult } from './job.ts';
+import { readOutput, readResult, sealJob } from './job.ts';
 
 /** What servers know of the workers' backend. */
 export type WorkersBackend = Pick<Sandbox, 'name' | 'programs' | 'locate'> & {
@@ -44,6 +44,9 @@ const GIVE_UP_MS = 15_000;
 
 const NOTHING: SandboxIsolation = { files: false, network: false, processes: false, limits: false };
 
+const ASKING = 'Couldn’t ask after scripts on workers';
+const LOOKING = 'Couldn’t look after scripts on workers';
+
 /** A script that this server waits for. */
 interface Waiter {
 	/** The last batch of output. */
@@ -58,6 +61,7 @@ interface Waiter {
 
 export async function createDispatch(options: DispatchOptions): Promise<Dispatch> {
 	const { jobs, replica, log } = options;
+	const outages = createOutageLog(log);
 	const waiters = new Map<string, Waiter>();
 	/** Of executions with a network. */
 	const reaches = new Map<string, { reach: Reach; refused: string[]; unreached: string[] }>();
@@ -80,7 +84,10 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 	const wake = (ids: Iterable<string>): void => {
 		for (const id of ids) dirty.add(id);
 		pulling ??= pull()
-			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t ask after scripts on workers'))
+			.then(
+				() => outages.worked(ASKING),
+				(error: unknown) => outages.failed(ASKING, error)
+			)
 			.finally(() => (pulling = null));
 	};
 	replica.hear('outputs', (ids) => wake(ids.length > 0 ? ids : waiters.keys()));
@@ -102,7 +109,10 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 		}
 	};
 	const tick = (): void => {
-		look().catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t look after scripts on workers'));
+		look().then(
+			() => outages.worked(LOOKING),
+			(error: unknown) => outages.failed(LOOKING, error)
+		);
 	};
 	await look();
 	const timer = setInterval(tick, LOOK_EVERY_MS).unref();
@@ -137,7 +147,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 				}
 				for (const { n, texts } of output) {
 					waiter.after = n;
-					for (const [stream, text] of JSON.parse(texts) as OutputTexts) {
+					for (const [stream, text] of readOutput(texts)) {
 						seen[stream] += text;
 						onOutput?.(stream, text);
 					}
@@ -147,10 +157,12 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 				// Its run is another server's.
 				if (state === 'gone') resolve(stopped('abort'));
 				if (state !== 'ended' || result === null) return;
-				const { result: ended, refused, unreached } = JSON.parse(result) as ScriptResult;
-				reach?.refused.push(...refused);
-				reach?.unreached.push(...unreached);
-				resolve(ended);
+				const read = readResult(result);
+				if (!read)
+					return resolve(failed('the worker’s result can’t be read: servers and workers need the same version'));
+				reach?.refused.push(...read.refused);
+				reach?.unreached.push(...read.unreached);
+				resolve(read.result);
 			}
 		};
 		const end = async (want: 'abort' | 'kill'): Promise<void> => {
@@ -161,7 +173,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 		};
 
 		const { dataDir, key } = options;
-		const job = { dataDir, sandbox: backend.name, image, reach: reach?.reach ?? null, command: own };
+		const job = { at: Date.now(), dataDir, sandbox: backend.name, image, reach: reach?.reach ?? null, command: own };
 		try {
 			const { key: owner = '', runId = null } = caller ?? {};
 			const isOwn = await jobs.add({ id, serverId: replica.id, runId, owner, sealed: sealJob(key, id, job) });

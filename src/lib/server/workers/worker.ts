@@ -1,8 +1,9 @@
 /** The worker's side: takes scripts from the queue, runs them, and sends back what they print and how they end (decision 019). */
-import { access } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../log.ts';
+import { createOutageLog, type Log } from '../log.ts';
 import type { OpenReach } from '../network/network-access.ts';
 import type { Replica } from '../replica.ts';
 import { failed } from '../sandbox/running.ts';
@@ -39,9 +40,19 @@ const ALONE_MS = 4_000;
 /** How long a result is kept for a database that doesn't answer. */
 const FINISH_MS = 30_000;
 
+/** Longer than it stays in the queue. */
+const JOB_LIVES_MS = 2 * 60 * 60_000;
+
+const TAKING = 'Couldn’t take a script';
+const LOOKING = 'Couldn’t look after scripts';
+const SENDING = 'Couldn’t send output';
+const ENDING = 'Couldn’t send a result';
+
 /** A script that runs here. */
 interface Running {
 	serverId: string;
+	/** When it was asked for (`performance.now`). */
+	askedAt: number;
 	controller: AbortController;
 	/** Once it runs. */
 	kill(): void;
@@ -54,7 +65,8 @@ interface Running {
 }
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-	const { jobs, replica, sandbox, log, slots } = options;
+	const { jobs, replica, sandbox, slots } = options;
+	const outages = createOutageLog(options.log);
 	const running = new Map<string, Running>();
 	/** Servers that have stopped. */
 	const gone = new Set<string>();
@@ -84,9 +96,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		for (let left = 3; ; left -= 1) {
 			try {
 				await jobs.write(replica.id, batches);
+				outages.worked(SENDING);
 				break;
 			} catch (error) {
-				if (left === 0) return log.info({ reason: String(error) }, 'Couldn’t send output');
+				if (left === 0) return outages.failed(SENDING, error);
 				await delay(LOOK_EVERY_MS);
 			}
 		}
@@ -103,6 +116,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 	// Scripts
 
+	const begun = createBegun(join(options.dataDir, 'workers', 'begun'));
+	/** The last moment to find that it must not run; null if it may. */
+	const mayBegin = async (id: string, at: number, script: Running): Promise<string | null> => {
+		if (Math.abs(Date.now() - at) > JOB_LIVES_MS)
+			return 'The job is hours old. Do servers and workers have the same time?';
+		if (!(await begun.mark(id))) return 'The job was begun before.';
+		// Paused meanwhile, it may have been given up.
+		return performance.now() - script.askedAt > ALONE_MS ? 'The worker was too slow to begin it. Try again.' : null;
+	};
 	const perform = async (id: string, job: ScriptJob, script: Running): Promise<ScriptResult> => {
 		const { command, reach } = job;
 		const on = job.image === null ? sandbox : options.sandboxOfImage?.(job.image);
@@ -110,6 +132,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		if (!on || problem !== null) return resultOf(failed(problem ?? ''));
 		const network = reach === null ? null : await options.openReach(command.id, reach);
 		try {
+			const refusal = await mayBegin(id, job.at, script);
+			if (refusal !== null) return resultOf(failed(refusal));
 			script.kill = () => void on.kill(command.id);
 			const result = await on.run({
 				...command,
@@ -131,17 +155,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			try {
 				await jobs.finish(id, replica.id, JSON.stringify(result));
 				replica.tell('outputs', [id]);
+				outages.worked(ENDING);
 				return;
 			} catch (error) {
-				log.info({ reason: String(error) }, 'Couldn’t send a result');
+				outages.failed(ENDING, error);
 				if (performance.now() > until) return;
 				await delay(LOOK_EVERY_MS);
 			}
 		}
 	};
-	const start = ({ id, serverId, sealed }: TakenScriptJob): void => {
+	const start = ({ id, serverId, sealed }: TakenScriptJob, askedAt: number): void => {
 		const script: Running = {
-			serverId,
+			...{ serverId, askedAt },
 			controller: new AbortController(),
 			kill: () => script.controller.abort(),
 			texts: [],
@@ -155,7 +180,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			const job = openJob(options.key, id, sealed);
 			const result = job
 				? await perform(id, job, script).catch((error: unknown) => resultOf(failed((error as Error).message)))
-				: resultOf(failed('The worker can’t read this job: servers and workers need the same SECRETS_KEY.'));
+				: resultOf(
+						failed('The worker can’t read this job: servers and workers need the same SECRETS_KEY and version.')
+					);
 			// What is on its way, then what is left.
 			await flushing;
 			while (script.texts.length > 0) await flushSoon();
@@ -172,16 +199,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		while (isFillWanted) {
 			isFillWanted = false;
 			while (!isClosing && isOwnWord && running.size < slots) {
+				const askedAt = performance.now();
 				const job = await jobs.take(replica.id, [...gone]);
 				if (!job) break;
-				start(job);
+				start(job, askedAt);
 			}
 		}
 	};
 	const fillSoon = (): void => {
 		isFillWanted = true;
 		filling ??= fill()
-			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t take a script'))
+			.then(
+				() => outages.worked(TAKING),
+				(error: unknown) => outages.failed(TAKING, error)
+			)
 			.finally(() => {
 				filling = null;
 				if (isFillWanted && !isClosing) setTimeout(fillSoon, LOOK_EVERY_MS).unref();
@@ -226,7 +257,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 				await check();
 			}
 		})()
-			.catch((error: unknown) => log.info({ reason: String(error) }, 'Couldn’t look after scripts'))
+			.then(
+				() => outages.worked(LOOKING),
+				(error: unknown) => outages.failed(LOOKING, error)
+			)
 			.finally(() => (checking = null));
 	};
 
@@ -238,6 +272,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		gone.add(server);
 		for (const script of running.values()) if (script.serverId === server) script.kill();
 	});
+	await begun.sweep();
 	await jobs.present(replica.id, facts());
 	const timer = setInterval(look, LOOK_EVERY_MS);
 	look();
@@ -286,4 +321,34 @@ async function problemOf({ sandbox: wanted, dataDir, command }: ScriptJob, optio
 
 function resultOf(result: SandboxResult, refused: string[] = [], unreached: string[] = []): ScriptResult {
 	return { result, refused, unreached };
+}
+
+/**
+ * A file for each job that has begun, in the folder that all workers share. A database that is put back, by a failover or
+ * by somebody who can write to it, has jobs in its queue that ran before.
+ */
+function createBegun(dir: string) {
+	let sweptAt = -Infinity;
+	const sweep = async (): Promise<void> => {
+		sweptAt = performance.now();
+		await mkdir(dir, { recursive: true });
+		for (const name of await readdir(dir)) {
+			const facts = await stat(join(dir, name)).catch(() => null);
+			// Jobs of that time are refused, twice over for clocks that differ.
+			if (facts && Date.now() - facts.mtimeMs > 2 * JOB_LIVES_MS) await rm(join(dir, name), { force: true });
+		}
+	};
+	return {
+		sweep,
+		/** False if there is one. */
+		async mark(id: string): Promise<boolean> {
+			if (performance.now() - sweptAt > JOB_LIVES_MS) await sweep();
+			const file = await open(join(dir, id), 'wx').catch((error: NodeJS.ErrnoException) => {
+				if (error.code === 'EEXIST') return null;
+				throw error;
+			});
+			await file?.close();
+			return file !== null;
+		}
+	};
 }

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
 import { processesWith } from '../../../../tests/support/processes.ts';
-import { createWorkerRig, startProcess, type WorkerRig } from '../../../../tests/support/worker-rig.ts';
+import { createWorkerRig, jobKeyOf, startProcess, type WorkerRig } from '../../../../tests/support/worker-rig.ts';
+import { createLog } from '../log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { startWorker } from './worker.ts';
 
 /** Real worker processes on a real Postgres. */
 describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
@@ -218,7 +221,7 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 	});
 
 	test('without the database for long, a worker ends its scripts: servers may have given it up', async () => {
-		await rig.startWorker();
+		const worker = await rig.startWorker();
 		const server = await rig.startServer();
 		let result: ReturnType<typeof server.sh> | undefined;
 		await begin((onOutput) => (result = server.sh(patient(), { id: 'alone', onOutput })));
@@ -227,6 +230,12 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		await postgres.startAgain();
 		expect(await result).toMatchObject({ ended: 'lost', stdout: 'begun\n' });
 		expect(await server.sh('echo next')).toMatchObject({ stdout: 'next\n' });
+		// Each second something failed.
+		const said = worker.logs
+			.filter((line) => line.includes('Couldn’t'))
+			.map((line) => JSON.parse(line).message as string);
+		expect(said.length).toBeGreaterThan(0);
+		expect(new Set(said).size).toBe(said.length);
 	});
 
 	test('workers that are killed at any moment run no script twice, and none is forgotten', async () => {
@@ -275,6 +284,93 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		await strict.close();
 	});
 
+	test('a job that comes back into the queue, by a failover or by somebody who writes to it, isn’t run again', async () => {
+		const server = await rig.startServer();
+		const result = server.sh('echo ran >> runs.txt', { id: 'once' });
+		await eventually(async () => expect(await server.scriptCounts?.()).toMatchObject({ queued: 1 }));
+		await inDatabase('create table kept_jobs as select * from script_jobs');
+		await inDatabase('create table kept_queue as select * from pgboss.job');
+		const worker = await rig.startWorker();
+		expect(await result).toMatchObject({ exitCode: 0 });
+		const again = async () => {
+			await eventually(async () => expect(await inDatabase('select 1 from script_jobs')).toEqual([]));
+			await inDatabase('delete from pgboss.job');
+			await inDatabase('insert into script_jobs select * from kept_jobs');
+			await inDatabase('insert into pgboss.job select * from kept_queue');
+			const ended = "select result from script_jobs where state = 'ended'";
+			const [row] = await eventually(async () => {
+				const rows = await inDatabase(ended);
+				expect(rows).toHaveLength(1);
+				return rows;
+			});
+			await inDatabase('delete from script_jobs');
+			return JSON.stringify(row);
+		};
+		expect(await again()).toContain('The job was begun before.');
+		await worker.stop();
+		await rig.startWorker();
+		expect(await again()).toContain('The job was begun before.');
+		expect(await read('once', 'runs.txt')).toBe('ran\n');
+	});
+
+	test('what a worker of another version writes as result or output ends its script, and holds up no other', async () => {
+		await rig.startWorker();
+		const server = await rig.startServer();
+		for (const result of [
+			'{"result":{}}',
+			'null',
+			'rubbish',
+			'[]',
+			'{"result":{"ended":"done"},"refused":[],"unreached":[]}'
+		]) {
+			let odd = server.sh('');
+			await begin((onOutput) => (odd = server.sh(patient(), { onOutput })));
+			await inDatabase("insert into script_output select id, 1000, 'rubbish' from script_jobs");
+			await inDatabase('insert into script_output select id, 1001, \'[["stdin",3]]\' from script_jobs');
+			await inDatabase("update script_jobs set state = 'ended', result = $1", [result]);
+			expect(await odd).toMatchObject({
+				ended: 'spawn-failed',
+				spawnError: 'the worker’s result can’t be read: servers and workers need the same version'
+			});
+			expect(await server.sh('echo next')).toMatchObject({ stdout: 'next\n' });
+		}
+		await eventually(() => expect(processesWith(mark)).toEqual([]));
+	});
+
+	test('a script whose worker was paused between taking and beginning it doesn’t begin: it was given up', async () => {
+		const server = await rig.startServer();
+		const jobs = await server.store.openScriptJobs();
+		const paused = Promise.withResolvers<void>();
+		let isTaken = false;
+		const take: typeof jobs.take = async (...values) => {
+			const job = await jobs.take(...values);
+			if (!job) return null;
+			isTaken = true;
+			await paused.promise;
+			return job;
+		};
+		const ran: string[] = [];
+		const sandbox = {
+			...{ name: 'process', isolation: { files: false, network: false, processes: false, limits: false } },
+			...{ kill: () => false, run: async ({ id = '' }) => Promise.reject(new Error(String(ran.push(id)))) }
+		} as unknown as Sandbox;
+		const worker = await startWorker({
+			...{ jobs: { ...jobs, take }, replica: server.replica, sandbox, slots: 1, dataDir: rig.dataDir },
+			...{ key: await jobKeyOf(rig), openReach: async () => Promise.reject(new Error('no network')) },
+			log: createLog(() => undefined)
+		});
+		const result = server.sh('echo late', { id: 'late' });
+		await eventually(() => expect(isTaken).toBe(true));
+		const now = performance.now.bind(performance);
+		const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 5_000);
+		paused.resolve();
+		expect(await result).toMatchObject({ ended: 'spawn-failed', spawnError: expect.stringContaining('too slow') });
+		expect(ran).toEqual([]);
+		clock.mockRestore();
+		await worker.close(0);
+		await jobs.close();
+	});
+
 	test('F3: what a script gets can only be read by workers with the key', async () => {
 		const server = await rig.startServer();
 		const secret = `secret-${randomUUID()}`;
@@ -289,7 +385,7 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		const stranger = await rig.startWorker({ SECRETS_KEY: 'the key of somebody else' });
 		expect(await result).toMatchObject({
 			ended: 'spawn-failed',
-			spawnError: 'The worker can’t read this job: servers and workers need the same SECRETS_KEY.'
+			spawnError: 'The worker can’t read this job: servers and workers need the same SECRETS_KEY and version.'
 		});
 		await stranger.stop();
 		await rig.startWorker();
@@ -336,12 +432,12 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 		await session?.close();
 	});
 
-	async function inDatabase(query: string): Promise<unknown[]> {
+	async function inDatabase(query: string, values: unknown[] = []): Promise<unknown[]> {
 		const { Client } = await import('pg');
 		const client = new Client(rig.env.DATABASE_URL);
 		await client.connect();
 		try {
-			return (await client.query(query)).rows as unknown[];
+			return (await client.query(query, values)).rows as unknown[];
 		} finally {
 			await client.end();
 		}

@@ -22,9 +22,7 @@ export const GET = endpoint({
 		const { page, limit, q, archived } = query;
 		const asked = { page, limit, isArchived: archived === 'true', query: q || undefined };
 		const found = await app.store.conversations.list(asked);
-		// An open question is in no table: it ends with the server that asks it. Those of other servers aren’t known here.
-		const data = found.data.map((each) => (app.questions.isAsking(each.id) ? { ...each, isWaiting: true } : each));
-		return { ...found, data, page, limit };
+		return { ...found, page, limit };
 	}
 });
 

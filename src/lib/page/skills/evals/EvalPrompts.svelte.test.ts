@@ -50,7 +50,7 @@ beforeEach(() => localStorage.clear());
 describe('F16: the prompts of a skill, in a form', () => {
 	test('begin with the skill’s example; the file is there once it is saved', async () => {
 		const { screen, saved, save, disk, onsaved } = await openForm(null, {
-			example: { prompt: 'Count “a b”.', files: ['a.txt'] }
+			example: { title: 'Count', prompt: 'Count “a b”.', files: ['a.txt'] }
 		});
 		const asked = screen.getByLabelText('What someone would ask');
 		await expect.element(asked).toHaveValue('Count “a b”.');

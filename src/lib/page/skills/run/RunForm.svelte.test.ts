@@ -48,7 +48,7 @@ describe('F6: running by hand', () => {
 			skillName: 'demo',
 			script: 'scripts/say.sh',
 			args: ['two words', '7'],
-			sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/)
+			sessionId: expect.stringMatching(/^run-[0-9a-f-]{36}$/)
 		});
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('said');

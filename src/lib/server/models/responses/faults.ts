@@ -1,6 +1,7 @@
 /** Converts failures of a model server to messages for people: what happened, what to do, and when to try again. */
 import { parseRetryAfterMs } from '../../../shared/errors.ts';
 import { plainLine } from '../../../shared/characters.ts';
+import { UNREACHABLE } from '../../../shared/errors.ts';
 import type { ModelError, ModelErrorCode } from '../../agent/model.ts';
 import { StatusError } from '../openrouter.ts';
 import { BodyTooLargeError, FrameTooLargeError, Interruption } from './connection.ts';
@@ -170,7 +171,7 @@ export function networkFault(error: unknown, context: NetworkContext): Fault {
 		});
 	}
 	return makeFault('unreachable', context, {
-		summary: `Couldn’t connect to ${context.host}${inBrackets(code)}.`,
+		summary: `Couldn’t connect to ${context.host}${code && UNREACHABLE[code] ? `: ${UNREACHABLE[code]}` : inBrackets(code)}.`,
 		isRetryable: code !== undefined && PASSING.has(code)
 	});
 }

@@ -34,7 +34,7 @@ import { findNamed } from './resources.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
-import { runAdHoc } from '../../skill-admin/ad-hoc.ts';
+import { runAdHoc, withRemark } from '../../skill-admin/ad-hoc.ts';
 import { requireSkill } from '../../skill-admin/skill-details.ts';
 import type { ModeSubject } from '../../trust/skill-modes.ts';
 import { type ApiScope, toSkillId } from '../../../shared/names.ts';
@@ -149,11 +149,11 @@ async function callSkillTool(
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
 		const within = { signal, onEvent, caller: { sessionId, apiKeyId }, allowed: digest ?? undefined };
-		const outcome = await context.adHoc.inWorkspace({ apiKeyId, sessionId }, (cwd) =>
+		const { result: outcome, unkept } = await context.adHoc.inWorkspace({ apiKeyId, sessionId }, (cwd) =>
 			session.call(name, args, { ...within, cwd })
 		);
 		if (run && typeof outcome.result !== 'string') await mend(skillIdOf(run.skill), outcome.result);
-		return toResult(outcome);
+		return toResult(outcome, unkept);
 	});
 }
 
@@ -165,14 +165,15 @@ function instructionsOnly(library: SkillSnapshot, args: Record<string, unknown>)
 	return { content: [text(renderLoadedSkill(skill, numberArgument(args, 'offset')))] };
 }
 
-/** Text goes out as it is; an object also as structured content. */
-function toResult({ ok, output, result }: ToolOutcome): CallToolResult {
-	if (typeof result === 'string') return { content: [text(output)] };
+/** Text goes out as it is; an object also as structured content. `unkept` is said after it. */
+function toResult({ ok, output, result }: ToolOutcome, unkept: string | null): CallToolResult {
+	const remarks = unkept === null ? [] : [text(unkept)];
+	if (typeof result === 'string') return { content: [text(output), ...remarks] };
 	const { value } = result;
 	const isPlainText = ok && typeof value === 'string' && output === JSON.stringify(value);
-	const data = value === undefined ? { ...result } : value;
+	const data = value === undefined ? withRemark({ ...result }, unkept) : value;
 	return {
-		content: [text(isPlainText ? value : output)],
+		content: [text(isPlainText ? value : output), ...remarks],
 		structuredContent: isObject(data) ? data : undefined,
 		isError: !ok || undefined
 	};

@@ -251,7 +251,12 @@ export function createBackground(options: BackgroundOptions): Background {
 
 		async recover() {
 			const endLeft = async (bootId?: string) => {
-				for (const response of await responses.listRunning(bootId)) await endOrphan(response);
+				for (const response of await responses.listRunning(bootId)) {
+					// One that can't be read must not keep the others from their end, nor the server from its start.
+					await endOrphan(response).catch((error: unknown) => {
+						log.error({ responseId: response.id, error: String(error) }, 'couldn’t end a response of the last start');
+					});
+				}
 			};
 			if (!replica.isShared) await endLeft();
 			replica.onGone(endLeft);

@@ -1,6 +1,6 @@
 /** Conversations: the list and its search, titles, marks, and deletion. */
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
-import { sql, type UpdateObject } from 'kysely';
+import { type RawBuilder, sql, type UpdateObject } from 'kysely';
 import { z } from 'zod';
 import type { ChatChoices, ConversationSummary, DeletedConversation } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -10,7 +10,8 @@ import { isReasoningEffort, WEB_TOOLS } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { addUsage, readUsage } from './runs.ts';
 import { lockConversation } from '../locks.ts';
-import { type Database, hasEffect } from '../schema.ts';
+import { nothingDue } from './queue.ts';
+import { type Database, hasEffect, isPostgres } from '../schema.ts';
 import { findSnippets, foldText, matches, readQuery, searchOf } from './search.ts';
 
 export interface ConversationQuery {
@@ -76,16 +77,18 @@ export interface Conversations {
 	/** Those that can be restored, last deleted first. `total` counts all. */
 	listDeleted(page: Pick<ConversationQuery, 'page' | 'limit'>): Promise<{ data: DeletedRow[]; total: number }>;
 	/**
-	 * Claims those deleted at `until` or before for the purge, of one id if it's given, and returns their ids. They can't be
-	 * restored any more.
+	 * Claims those deleted at `until` or before for the purge by a server, of one id if it's given, and returns their ids. They
+	 * can't be restored any more. What a server has claimed that lives is left to it; its own are claimed again each time.
 	 */
-	claimDeleted(until: string, id?: string): Promise<string[]>;
+	claimDeleted(until: string, by: string, id?: string): Promise<string[]>;
 	/** Deletes permanently, with messages, runs and run events, even if not marked as deleted. False if not found. */
 	remove(id: string): Promise<boolean>;
 }
 
-/** Value of `deleted_at` while the files are being removed; sorts before every time. */
-const CLAIMED = '0';
+/** Begins `deleted_at` while a server, whose id follows, removes the files; sorts before every time. */
+const CLAIMED = '0 ';
+/** Sorts after what is claimed, and before every time. */
+const UNCLAIMED = '1';
 
 export function createConversations(db: Kysely<Database>): Conversations {
 	const search = searchOf(db);
@@ -105,6 +108,13 @@ export function createConversations(db: Kysely<Database>): Conversations {
 					.orderBy(sql`case when runs.message_id = conversations.head_id then 0 else 1 end`)
 					.limit(1)
 					.as('activeRunId')
+			)
+			.select(({ selectFrom }) =>
+				selectFrom('runs')
+					.select(({ fn }) => fn.max('runs.asks').as('asks'))
+					.whereRef('runs.conversation_id', '=', 'conversations.id')
+					.where('runs.state', '=', 'running')
+					.as('asks')
 			)
 			.where('conversations.deleted_at', 'is', null);
 
@@ -233,6 +243,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			db.transaction().execute(async (transaction) => {
 				// The update locks the conversation, so a run that starts right now is either found below or refused.
 				if (!(await update(transaction, id, { deleted_at: now }))) return null;
+				await nothingDue(transaction, id);
 				const runs = transaction.selectFrom('runs').select('id').where('conversation_id', '=', id);
 				const active = await runs.where('state', '=', 'running').execute();
 				return { runIds: active.map((run) => run.id) };
@@ -244,13 +255,13 @@ export function createConversations(db: Kysely<Database>): Conversations {
 					.updateTable('conversations')
 					.set({ deleted_at: null })
 					.where('id', '=', id)
-					.where(({ eb, or }) => or([eb('deleted_at', 'is', null), eb('deleted_at', '!=', CLAIMED)]))
+					.where(({ eb, or }) => or([eb('deleted_at', 'is', null), eb('deleted_at', '>', UNCLAIMED)]))
 			),
 
 		isDeleted: (id) => isDeleted(db, id),
 
 		async listDeleted({ page, limit }) {
-			const deleted = db.selectFrom('conversations').where('deleted_at', '!=', CLAIMED);
+			const deleted = db.selectFrom('conversations').where('deleted_at', '>', UNCLAIMED);
 			const [data, { total }] = await Promise.all([
 				deleted
 					.select(['id', 'title', 'deleted_at as deletedAt'])
@@ -265,14 +276,20 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return { data, total: Number(total) };
 		},
 
-		async claimDeleted(until, id) {
-			const rows = await db
-				.updateTable('conversations')
-				.set({ deleted_at: CLAIMED })
+		async claimDeleted(until, by, id) {
+			const claimOf = (server: RawBuilder<string>) => sql<string>`${sql.lit(CLAIMED)} || ${server}`;
+			const others = db.selectFrom('replicas').where('id', '!=', by);
+			const free = db
+				.selectFrom('conversations')
+				.select('id')
 				.where('deleted_at', '<=', until)
+				.where('deleted_at', 'not in', others.select(claimOf(sql.ref('replicas.id')).as('claim')))
 				.$if(id !== undefined, (all) => all.where('id', '=', id ?? ''))
-				.returning('id')
-				.execute();
+				// In one order, so that two don't wait for each other.
+				.orderBy('id')
+				.modifyEnd(isPostgres(db) ? sql`for no key update` : sql``);
+			const claim = db.updateTable('conversations').set({ deleted_at: CLAIMED + by });
+			const rows = await claim.where('id', 'in', free).returning('id').execute();
 			return rows.map(({ id }) => id);
 		},
 
@@ -372,11 +389,21 @@ interface SummaryRow {
 	/** Status of the last shown message. */
 	headStatus: string | null;
 	activeRunId: string | null;
+	/** 1: a tool of its runs asks something. */
+	asks: number | null;
 }
 
-function toSummary({ summary, pinnedAt, archivedAt, unread, headStatus, ...row }: SummaryRow): ConversationSummary {
+function toSummary({
+	summary,
+	pinnedAt,
+	archivedAt,
+	unread,
+	headStatus,
+	asks,
+	...row
+}: SummaryRow): ConversationSummary {
 	const marks = { isPinned: pinnedAt !== null, isArchived: archivedAt !== null, isUnread: unread !== 0 };
-	return { ...row, ...(summary && { summary }), ...marks, isWaiting: headStatus === 'waiting' };
+	return { ...row, ...(summary && { summary }), ...marks, isWaiting: headStatus === 'waiting' || asks === 1 };
 }
 
 async function update(

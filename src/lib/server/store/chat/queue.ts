@@ -106,6 +106,19 @@ export async function pinSkills(
 }
 
 const MAX_QUEUED = 50;
+/** Looked at in one go. */
+const MAX_DUE = 100;
+
+export async function nothingDue(db: Kysely<Database>, conversationId: string): Promise<void> {
+	const due = db.updateTable('queued_messages').set({ is_due: 0 }).where('is_due', '=', 1);
+	await due.where('conversation_id', '=', conversationId).execute();
+}
+
+/** The conversation must be locked: a run that starts locks it, too. */
+async function isIdle(transaction: Transaction<Database>, conversationId: string): Promise<boolean> {
+	const running = transaction.selectFrom('runs').select('id').where('state', '=', 'running');
+	return (await running.where('conversation_id', '=', conversationId).executeTakeFirst()) === undefined;
+}
 
 /** Messages that wait for the end of a run. They survive a restart. */
 export function createQueue(db: Kysely<Database>) {
@@ -132,15 +145,30 @@ export function createQueue(db: Kysely<Database>) {
 			}));
 		},
 
+		/** Conversations whose first message is to be sent: nothing is left to wait for, and nobody has sent it yet. */
+		async listDue(): Promise<string[]> {
+			const rows = await db
+				.selectFrom('queued_messages')
+				.select('conversation_id')
+				.distinct()
+				.where('is_due', '=', 1)
+				.limit(MAX_DUE)
+				.execute();
+			return rows.map(({ conversation_id }) => conversation_id);
+		},
+
+		/** What waits in the conversation goes on waiting, until somebody sends it or a run ends. */
+		notDue: (conversationId: string): Promise<void> => nothingDue(db, conversationId),
+
 		/**
-		 * Adds a message at the end. Does nothing if the same message is already queued or was sent.
+		 * Adds a message at the end, which is due if no run is under way. Does nothing if the same message is already queued or was sent.
 		 * @throws {AppError} `not_found` without the conversation, `conflict` if the queue is full or another message has the id.
 		 */
 		add: (conversationId: string, { id, text, files, createdAt }: QueuedMessage): Promise<void> =>
 			db.transaction().execute(async (transaction) => {
 				const conversation = await transaction
 					.selectFrom('conversations')
-					.select('id')
+					.select(['id', 'comparison'])
 					.where('id', '=', conversationId)
 					.where('deleted_at', 'is', null)
 					.modifyEnd(locked(transaction))
@@ -163,7 +191,8 @@ export function createQueue(db: Kysely<Database>) {
 						position: (last ?? 0) + 1,
 						text,
 						files: JSON.stringify(files),
-						created_at: createdAt
+						created_at: createdAt,
+						is_due: Number(conversation.comparison === null && (await isIdle(transaction, conversationId)))
 					})
 					.execute();
 			}),
@@ -181,7 +210,7 @@ export function createQueue(db: Kysely<Database>) {
 		remove: (conversationId: string, id: string): Promise<boolean> =>
 			hasEffect(db.deleteFrom('queued_messages').where('conversation_id', '=', conversationId).where('id', '=', id)),
 
-		/** Moves the message to the front. False if not found. */
+		/** Moves the message to the front, where it's due if no run is under way. False if not found. */
 		moveToFront: (conversationId: string, id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversation(transaction, conversationId);
@@ -193,7 +222,10 @@ export function createQueue(db: Kysely<Database>) {
 				return hasEffect(
 					transaction
 						.updateTable('queued_messages')
-						.set({ position: (first.position ?? 0) - 1 })
+						.set({
+							position: (first.position ?? 0) - 1,
+							is_due: Number(await isIdle(transaction, conversationId))
+						})
 						.where('conversation_id', '=', conversationId)
 						.where('id', '=', id)
 				);

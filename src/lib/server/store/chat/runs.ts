@@ -40,12 +40,16 @@ export interface RunAdvance {
 	events: readonly StoredEvent[];
 	/** In which the writer owns the run; default 1. */
 	epoch?: number;
+	/** Whether a question of a tool is open after these events. */
+	isAsking?: boolean | undefined;
 }
 
 export interface RunResult {
 	message?: FoldedMessage | undefined;
 	used?: TokenUsage | undefined;
 	speed?: RunUsage | undefined;
+	/** The next message that waits is due. */
+	sendsNext?: boolean | undefined;
 }
 
 /** Row counts of the prepared inserts: few statements are enough for any number of events. */
@@ -76,7 +80,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 
 		advanceIn: advance,
 
-		end: (last, end, { message: folded, used, speed }) =>
+		end: (last, end, { message: folded, used, speed, sendsNext }) =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversationOf(transaction, last.runId);
 				// False if another writer has ended the run.
@@ -87,6 +91,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 				const run = used && (await findRun(transaction, last.runId));
 				if (run) await addUsage(transaction, run.conversationId, used);
 				if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
+				if (sendsNext && folded) await markDue(transaction, folded.conversationId);
 				return true;
 			})
 	};
@@ -99,7 +104,7 @@ type Advance = (transaction: Transaction<Database>, advances: readonly RunAdvanc
 function createAdvance(db: Kysely<Database>): Advance {
 	const step = db
 		.updateTable('runs')
-		.set((runs) => ({ last_seq: runs('last_seq', '+', 0) }))
+		.set((runs) => ({ last_seq: runs('last_seq', '+', 0), asks: 0 }))
 		.where('id', '=', '')
 		.where('state', '=', 'running')
 		.where('epoch', '=', 0)
@@ -111,8 +116,8 @@ function createAdvance(db: Kysely<Database>): Advance {
 	});
 	return async (transaction, advances) => {
 		const gone = new Set<string>();
-		for (const { runId, events, epoch = 1 } of advances) {
-			const parameters = [events.length, runId, 'running', epoch];
+		for (const { runId, events, epoch = 1, isAsking = false } of advances) {
+			const parameters = [events.length, Number(isAsking), runId, 'running', epoch];
 			const { rows } = await transaction.executeQuery<{ last_seq: number }>({ ...step, parameters });
 			const [run] = rows;
 			if (!run) {
@@ -137,12 +142,13 @@ const advanceAtOnce: Advance = async (transaction, advances) => {
 	const all = advances.flatMap(({ runId, events, epoch = 1 }) => events.map((event) => ({ runId, epoch, ...event })));
 	const given = sql`unnest(
 		${advances.map(({ runId }) => runId)}::text[], ${advances.map(({ epoch = 1 }) => epoch)}::int[],
-		${advances.map(({ events }) => events[0]?.seq ?? 0)}::int[], ${advances.map(({ events }) => events.length)}::int[]
-	) as given(id, epoch, first, count)`;
+		${advances.map(({ events }) => events[0]?.seq ?? 0)}::int[], ${advances.map(({ events }) => events.length)}::int[],
+		${advances.map(({ isAsking = false }) => Number(isAsking))}::int[]
+	) as given(id, epoch, first, count, asks)`;
 	const isOwn = sql`runs.id = given.id and runs.state = 'running' and runs.epoch = given.epoch`;
 	const { rows } = await sql<{ id: string }>`
 		with advanced as (
-			update runs set last_seq = last_seq + given.count from ${given}
+			update runs set last_seq = last_seq + given.count, asks = given.asks from ${given}
 			where ${isOwn} and (given.count = 0 or runs.last_seq = given.first - 1) returning runs.id
 		), added as (
 			insert into run_events (run_id, seq, data, epoch)
@@ -198,6 +204,22 @@ export async function readLogEvents(
 /** The epoch is said where there is more than one. */
 export function toStoredEvent({ seq, data, epoch = 1 }: StoredEvent): StoredEvent {
 	return epoch === 1 ? { seq, data } : { seq, data, epoch };
+}
+
+/** What waits beside a comparison follows the answer that somebody chooses. */
+async function markDue(transaction: Transaction<Database>, conversationId: string): Promise<void> {
+	await transaction
+		.updateTable('queued_messages')
+		.set({ is_due: 1 })
+		.where('conversation_id', '=', conversationId)
+		.where(({ not, exists, selectFrom }) =>
+			not(
+				exists(
+					selectFrom('conversations').select('id').where('id', '=', conversationId).where('comparison', 'is not', null)
+				)
+			)
+		)
+		.execute();
 }
 
 /** Not for cancelled runs: whoever stopped one has seen it. */

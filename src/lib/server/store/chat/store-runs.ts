@@ -31,7 +31,7 @@ import {
 	setHead,
 	updateMessage
 } from './messages.ts';
-import { pinSkills } from './queue.ts';
+import { nothingDue, pinSkills } from './queue.ts';
 
 /** How a run ended, and everything written with its end. */
 export interface RunFinish {
@@ -47,6 +47,8 @@ export interface RunFinish {
 	used?: TokenUsage;
 	/** How fast the model was, if that is known. */
 	speed?: RunUsage;
+	/** The next message that waits is due; never while answers are compared. */
+	sendsNext?: boolean;
 }
 
 export interface Runs extends RunOwnership {
@@ -216,6 +218,7 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 	const active = running.find(({ messageId }) => !mayWriteBeside(start, messageId, compared));
 	if (active) throw new Refusal({ outcome: 'busy', run: { ...active } });
 
+	await nothingDue(transaction, conversation.id);
 	const head = await headOf(transaction, conversation.id);
 	const answer = await placeAnswer(transaction, conversation.id, place, start);
 	if (start.beside) await putBeside(transaction, start, { answer, head, compared });

@@ -105,6 +105,41 @@ export function testBranches(bench: () => Bench): void {
 			await expect(store.queue.add('ghost', waiting('x'))).rejects.toMatchObject({ code: 'not_found' });
 		});
 
+		test('what waits is due while no run is under way, and after one that lets it go on; not in a chat that is deleted', async () => {
+			const add = (id: string) => store.queue.add('c1', { id, text: id, files: [], createdAt: at(2) });
+			const due = () => store.queue.listDue();
+			const end = (runId: string, sendsNext: boolean) => {
+				const answer = emptyAnswer(`${runId}-answer`, runId, at(10), `${runId}-question`);
+				const message = { conversationId: 'c1', message: { ...answer, status: 'complete' as const } };
+				return store.runs.finish(runId, { state: 'success', finishedAt: at(20), events: [], message, sendsNext });
+			};
+			await store.runs.start(startOf('d1'));
+			await add('q1');
+			expect(await due()).toEqual([]);
+			await end('d1', false);
+			expect(await due()).toEqual([]);
+			await store.runs.start(startOf('d2'));
+			await end('d2', true);
+			expect(await due()).toEqual(['c1']);
+			await store.runs.start(startOf('d3'));
+			expect(await due()).toEqual([]);
+			await end('d3', false);
+			await add('q2');
+			expect(await due()).toEqual(['c1']);
+			await store.queue.notDue('c1');
+			expect(await due()).toEqual([]);
+			await store.queue.moveToFront('c1', 'q2');
+			expect(await due()).toEqual(['c1']);
+			await store.conversations.markDeleted('c1', at(30));
+			await store.conversations.restore('c1');
+			expect(await due()).toEqual([]);
+			// Answers side by side: one must be chosen first.
+			await store.runs.start({ ...startOf('d4'), beside: 'new' });
+			await end('d4', true);
+			await add('q3');
+			expect(await due()).toEqual([]);
+		});
+
 		test('of several decisions the first counts, and a grant is for these very files', async () => {
 			const choices: ApprovalDecision['choice'][] = ['once', 'deny', 'script'];
 			const taken = await Promise.all(choices.map((choice) => store.approvals.decide('c1', 'i1', { choice }, at(1))));

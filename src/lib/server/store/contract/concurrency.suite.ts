@@ -64,6 +64,38 @@ export function testConcurrency(
 			expect(new Set(await positions()).size).toBe(50);
 		});
 
+		test('chats to delete for good are claimed by one each; those of a server that is gone by another', async () => {
+			const ids = Array.from({ length: 40 }, (_, index) => `c${index}`);
+			for (const id of ids) {
+				await create(id);
+				await stores[0].conversations.markDeleted(id, at(2));
+			}
+			for (const [index, id] of ['s0', 's1'].entries()) {
+				const row = { id, lock_key: index + 1, started_at: at(1), beat_at: at(1) };
+				await db.insertInto('replicas').values(row).execute();
+			}
+			const claim = (store: Store, index: number) => store.conversations.claimDeleted(at(3), `s${index % 2}`);
+			const claims = await atOnce(2, claim);
+			expect(claims.flat().sort()).toEqual(ids.sort());
+			// It tries its own again.
+			expect((await claim(stores[0], 0)).sort()).toEqual(claims[0]?.sort());
+			await db.deleteFrom('replicas').where('id', '=', 's0').execute();
+			expect((await claim(stores[1], 1)).sort()).toEqual(ids);
+			await db.deleteFrom('replicas').execute();
+		});
+
+		test('E19: of 60 wrong logins at once over two servers ten count, however they are spread', async () => {
+			const limit = { perClient: 10, inAll: 100, windowMs: 60_000, now: Date.parse(at(1)) };
+			const counted = async (client: (index: number) => string) => {
+				const all = await atOnce(60, (store, index) => store.loginFailures.add(client(index), limit));
+				return all.filter((refusedFor) => refusedFor === 0).length;
+			};
+			await db.deleteFrom('login_failures').execute();
+			expect(await counted(() => 'one')).toBe(10);
+			expect([await counted((index) => `c${index}`), await counted((index) => `d${index}`)]).toEqual([60, 30]);
+			await db.deleteFrom('login_failures').execute();
+		});
+
 		test('a message that both queue is queued once', async () => {
 			await create('c1');
 			await atOnce(8, (store) => store.queue.add('c1', queued('q1')));

@@ -142,20 +142,20 @@ export function testConversationMarks(bench: () => Bench): void {
 		test('what was deleted long ago is claimed, again each time until it is removed, and cannot be restored then', async () => {
 			await store.conversations.markDeleted('a', at(20));
 			await store.conversations.markDeleted('b', at(30));
-			expect(await store.conversations.claimDeleted(at(19))).toEqual([]);
+			expect(await store.conversations.claimDeleted(at(19), 's1')).toEqual([]);
 			const listed = async () => (await store.conversations.listDeleted({ page: 1, limit: 9 })).data;
 			expect(await listed()).toEqual([
 				{ id: 'b', title: 'b', deletedAt: at(30) },
 				{ id: 'a', title: 'a', deletedAt: at(20) }
 			]);
-			expect(await store.conversations.claimDeleted(at(40), 'nobody')).toEqual([]);
-			expect(await store.conversations.claimDeleted(at(40), 'c')).toEqual([]);
-			expect(await store.conversations.claimDeleted(at(20))).toEqual(['a']);
+			expect(await store.conversations.claimDeleted(at(40), 's1', 'nobody')).toEqual([]);
+			expect(await store.conversations.claimDeleted(at(40), 's1', 'c')).toEqual([]);
+			expect(await store.conversations.claimDeleted(at(20), 's1')).toEqual(['a']);
 			expect(await store.conversations.restore('a')).toBe(false);
 			expect((await listed()).map(({ id }) => id)).toEqual(['b']);
-			expect(await store.conversations.claimDeleted(at(20))).toEqual(['a']);
+			expect(await store.conversations.claimDeleted(at(20), 's1')).toEqual(['a']);
 			expect(await store.conversations.remove('a')).toBe(true);
-			expect(await store.conversations.claimDeleted(at(20))).toEqual([]);
+			expect(await store.conversations.claimDeleted(at(20), 's1')).toEqual([]);
 			expect(await store.conversations.restore('b')).toBe(true);
 		});
 

@@ -17,6 +17,21 @@ export function testRuns(bench: () => Bench): void {
 
 		beforeEach(() => store.runs.start(startOf('r1')));
 
+		test('E36: a chat whose tool asks something says so, until that is answered, or the run is over', async () => {
+			const mark = async () => (await store.conversations.get('c1'))?.isWaiting;
+			const append = (first: number, isAsking?: boolean) =>
+				store.runs.appendAll([{ runId: 'r1', events: events(first, 2), isAsking }]);
+			expect(await mark()).toBe(false);
+			await append(1, true);
+			expect(await mark()).toBe(true);
+			expect((await store.conversations.list({ page: 1, limit: 9 })).data).toMatchObject([{ isWaiting: true }]);
+			await append(3, false);
+			expect(await mark()).toBe(false);
+			await append(5, true);
+			await store.runs.finish('r1', { state: 'interrupted', finishedAt: at(20), events: events(7, 1) });
+			expect(await mark()).toBe(false);
+		});
+
 		test('events come back in order, after any of them, as many as asked for', async () => {
 			expect(await store.runs.appendEvents('r1', events(1, 3))).toBe(true);
 			expect(await store.runs.appendEvents('r1', events(4, 9))).toBe(true);

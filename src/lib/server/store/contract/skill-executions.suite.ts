@@ -85,6 +85,16 @@ export function testSkillExecutions(bench: () => Bench): void {
 			expect(await ids({ apiKeyId: 'k' })).toEqual(['e4 e2 e0', 3]);
 			expect(await ids({ conversationId: 'c2' })).toEqual(['e3 e1', 2]);
 			expect(await ids({ status: 'timeout' })).toEqual(['e4', 1]);
+			for (const [id, errorType] of [
+				['e0', 'ApprovalDenied'],
+				['e1', 'Cancelled'],
+				['e2', 'ExecutionFailed']
+			] as const)
+				await skillExecutions.finish(id, end({ status: 'error', errorType }), at(10));
+			await skillExecutions.finish('e3', end({ status: 'error' }), at(10));
+			expect(await ids({ status: 'denied' })).toEqual(['e0', 1]);
+			expect(await ids({ status: 'failed' })).toEqual(['e3 e2', 2]);
+			expect(await ids({ status: 'error' }, 1, 9)).toEqual(['e3 e2 e1 e0', 4]);
 			expect(await ids({ skill: 'other/demo2' })).toEqual(['o', 1]);
 			expect(await ids({ skill: 'demo' }, 1, 9)).toEqual(['e4 e3 e2 e1 e0', 5]);
 		});

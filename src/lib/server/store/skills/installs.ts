@@ -6,7 +6,7 @@ import { type Database, hasEffect, type SkillInstallsTable, type SkillTrashTable
 export interface InstallRecord extends Omit<InstalledSkill, 'state'> {
 	/** `placing`: recorded, but the folder isn't in place yet. */
 	state: InstalledSkill['state'] | 'placing';
-	/** Absolute path of its folder. */
+	/** Its folder: an absolute path, which its row has relative to the data folder (`withSkillPlaces`). */
 	dir: string;
 	/** SHA-256 over sorted paths and contents, as in skills-lock.json (E28). */
 	computedHash: string;
@@ -84,7 +84,7 @@ export interface TrashRecord {
 	skillId: string;
 	name: string;
 	version: string | null;
-	/** Original absolute path. */
+	/** Original path; absolute, unless its folder of skills isn't there any more (`withSkillPlaces`). */
 	path: string;
 	/** Current absolute path. */
 	stored: string;

@@ -17,6 +17,9 @@ import { type Database, hasEffect, isPostgres, type SkillCasesTable, type SkillE
 /** As asked for, but its times are in UTC. */
 export type ExecutionFilter = ExecutionQuery;
 
+/** What a person ended is stored as an error of its own type (E12). */
+const BY_PEOPLE = ['ApprovalDenied', 'Cancelled'];
+
 export function createSkillExecutions(db: Kysely<Database>) {
 	return {
 		/** Adds a `pending` execution. False, and nothing is added, if it belongs to a run that another server start owns. */
@@ -249,7 +252,12 @@ function narrow<Selected>(
 	let found = query;
 	if (skill !== undefined)
 		found = found.where(({ or, eb }) => or([eb('skill_id', '=', skill), eb('skill', '=', skill)]));
-	if (status !== undefined) found = found.where('status', '=', status);
+	if (status === 'denied') found = found.where('error_type', '=', 'ApprovalDenied');
+	else if (status === 'failed')
+		found = found
+			.where('status', '=', 'error')
+			.where(({ or, eb }) => or([eb('error_type', 'is', null), eb('error_type', 'not in', BY_PEOPLE)]));
+	else if (status !== undefined) found = found.where('status', '=', status);
 	if (apiKeyId !== undefined) found = found.where('api_key_id', '=', apiKeyId);
 	if (conversationId !== undefined) found = found.where('conversation_id', '=', conversationId);
 	if (since !== undefined) found = found.where('created_at', '>=', since);
