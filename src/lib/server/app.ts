@@ -51,8 +51,9 @@ import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.t
 import { withSkillPlaces } from './store/skills/places.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
-import { createReadiness, type Readiness, openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { createReadiness, type Readiness } from './telemetry/readiness.ts';
 import { createScopes } from './telemetry/scope.ts';
+import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 
 export interface App extends SkillParts {

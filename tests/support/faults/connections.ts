@@ -40,7 +40,7 @@ export const CONNECTION_FAULTS: Fault[] = [
 		replies: always(reset()),
 		outcome: failed(
 			'unreachable',
-			'Couldn’t connect to {host} (ECONNRESET). Check that the server is running, the base URL and your network.'
+			'Couldn’t connect to {host}: it closed the connection. Check that the server is running, the base URL and your network.'
 		)
 	},
 	{

@@ -367,6 +367,37 @@ function maximum(a: number | undefined, b: number | undefined): number | undefin
 	return Math.max(a, b);
 }
 
+/** An incomplete call isn't run, so the turn can't continue. */
+export function openCallFault(reason: string | null, context: ErrorContext): Fault {
+	const why = reason === null ? '' : ` (${excerpt(reason)})`;
+	return makeFault('stream_truncated', context, { summary: `${context.model} stopped in the middle of a call${why}.` });
+}
+
+/** Retryable, because nothing was shown. */
+export function unbegunFault(context: ErrorContext): Fault {
+	return makeFault('stream_truncated', context, {
+		summary: `${context.host} ended the reply before it started.`,
+		advice: 'Try again, or choose another model.',
+		isRetryable: true
+	});
+}
+
+export function foreignFault(head: string, context: ErrorContext): Fault {
+	const isText = !/[\0\ufffd]/.test(head);
+	return makeFault('provider_error', context, {
+		summary: `${context.host} sent something that isn’t a response of the Responses API.`,
+		said: isText ? head : undefined,
+		advice: 'Check the base URL.'
+	});
+}
+
+export function emptyFault(reason: string | null, context: ErrorContext): Fault {
+	if (reason === 'content_filter') return makeFault('moderation', context);
+	if (reason === null) return makeFault('empty_response', context);
+	const summary = `${context.model} sent an empty reply (${excerpt(reason)}).`;
+	return makeFault('empty_response', context, { summary });
+}
+
 // Retry delays: backoff with jitter, `Retry-After`, and an abortable wait.
 
 /** We don't wait longer than this; the person learns how long it would take. */

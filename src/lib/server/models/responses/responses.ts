@@ -12,7 +12,11 @@ import {
 	readErrorDetail,
 	backoffDelayMs,
 	MAX_RETRY_DELAY_MS,
-	wait
+	wait,
+	openCallFault,
+	unbegunFault,
+	foreignFault,
+	emptyFault
 } from './faults.ts';
 import {
 	cacheFields,
@@ -389,37 +393,6 @@ function endingFault(reader: ResponseReader, head: string, context: ErrorContext
 		default:
 			return ending satisfies never;
 	}
-}
-
-/** An incomplete call isn't run, so the turn can't continue. */
-function openCallFault(reason: string | null, context: ErrorContext): Fault {
-	const why = reason === null ? '' : ` (${excerpt(reason)})`;
-	return makeFault('stream_truncated', context, { summary: `${context.model} stopped in the middle of a call${why}.` });
-}
-
-/** Retryable, because nothing was shown. */
-function unbegunFault(context: ErrorContext): Fault {
-	return makeFault('stream_truncated', context, {
-		summary: `${context.host} ended the reply before it started.`,
-		advice: 'Try again, or choose another model.',
-		isRetryable: true
-	});
-}
-
-function foreignFault(head: string, context: ErrorContext): Fault {
-	const isText = !/[\0\ufffd]/.test(head);
-	return makeFault('provider_error', context, {
-		summary: `${context.host} sent something that isn’t a response of the Responses API.`,
-		said: isText ? head : undefined,
-		advice: 'Check the base URL.'
-	});
-}
-
-function emptyFault(reason: string | null, context: ErrorContext): Fault {
-	if (reason === 'content_filter') return makeFault('moderation', context);
-	if (reason === null) return makeFault('empty_response', context);
-	const summary = `${context.model} sent an empty reply (${excerpt(reason)}).`;
-	return makeFault('empty_response', context, { summary });
 }
 
 /** Whether it's an event stream without data so far. */
