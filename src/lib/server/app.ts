@@ -51,9 +51,8 @@ import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.t
 import { withSkillPlaces } from './store/skills/places.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
-import { createReadiness, type Readiness } from './telemetry/readiness.ts';
 import { createScopes } from './telemetry/scope.ts';
-import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
+import { createReadiness, openTelemetry, type Telemetry, type Readiness } from './telemetry/telemetry.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 
 export interface App extends SkillParts {
