@@ -184,8 +184,9 @@ function rateLimit({ headers }: Answer, service: string): AppError {
 
 /** `retry-after` in seconds or as a date, else `x-ratelimit-reset` in seconds since 1970. */
 function resetOf(headers: Answer['headers']): Date | null {
-	const afterMs = parseRetryAfterMs(headers['retry-after']);
-	const time = afterMs === undefined ? Number(headers['x-ratelimit-reset']) * 1000 : Date.now() + afterMs;
+	const now = Date.now();
+	const afterMs = parseRetryAfterMs(headers['retry-after'], now);
+	const time = afterMs === undefined ? Number(headers['x-ratelimit-reset']) * 1000 : now + afterMs;
 	// Invalid, or out of the range of dates.
 	return Number.isFinite(time) && time > 0 && time < 8.64e15 ? new Date(time) : null;
 }
