@@ -67,7 +67,8 @@ test('every setting that the page, the image and the examples name is one', () =
 	const composed = ['worker', ...servers].flatMap((name) => Object.keys(service(name).environment));
 	const kubernetes = container.env.map(({ name }) => name);
 	const named = [...page, ...flags, ...image, ...composed, ...kubernetes, ...example.map(([, name]) => name)];
-	const known = new Set([...SETTINGS, 'NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET', 'WORKER_MEMORY']);
+	const own = ['NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET', 'WORKER_MEMORY'];
+	const known = new Set([...SETTINGS, ...own, 'APP_2_VOLUME', 'WORKER_VOLUME']);
 	expect([...new Set(named)].filter((name) => name && !known.has(name))).toEqual([]);
 	expect(named.length).toBeGreaterThan(30);
 });
@@ -78,10 +79,27 @@ test('what compose.yaml takes from .env is in the example, and the servers start
 	const wanted = [...read('deploy/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name);
 	expect(example.map(([, name]) => name)).toEqual(expect.arrayContaining([...new Set(wanted)]));
 	for (const name of ['worker', ...servers]) {
-		const environment = Object.entries(service(name).environment).map(([key, value]) => [key, given(value)]);
+		const environment = Object.entries(service(name).environment).map(([key, value]) => [
+			key,
+			key === 'S3_URL' ? '' : given(value)
+		]);
 		const config = () => loadConfig({ ...Object.fromEntries(environment), ...(name === 'worker' ? {} : site) });
 		expect(config, name).not.toThrow();
 	}
+});
+
+test('the servers and the worker of compose.yaml share a volume, and have one each with what the example sets for a bucket', () => {
+	const set = new Map(example.map(([, name = '', value = '']) => [name, value]));
+	const volumesWith = (values: ReadonlyMap<string, string>) =>
+		['worker', ...servers].map((name) => {
+			const [volume = ''] = service(name).volumes;
+			const filled = volume.replace(/\$\{(\w+):-(\w+)\}/, (_, key: string, usual: string) => values.get(key) ?? usual);
+			return filled.replace(/:\/data$/, '');
+		});
+	expect(new Set(volumesWith(new Map()))).toEqual(new Set(['data']));
+	const own = volumesWith(set);
+	expect(new Set(own).size).toBe(own.length);
+	expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(own));
 });
 
 test('no service of compose.yaml can take all of the machine, gain rights, or be reached by others than it must', () => {

@@ -86,12 +86,16 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/announcing.ts', imports: [LOG, REPLICA, STORE] },
 	{
 		path: 'lib/server/workers/',
-		imports: [SHARED, LOG, NETWORK, REPLICA, SANDBOX, 'lib/server/sandbox/running.ts', STORE, TRUST]
+		imports: [
+			...[SHARED, LOG, NETWORK, REPLICA, SANDBOX, 'lib/server/sandbox/running.ts', STORE, TRUST],
+			...['lib/server/file-storage/', 'lib/server/skills/run/execution-host.ts']
+		]
 	},
 	{
 		path: 'lib/server/file-storage/',
 		imports: [
 			...[SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, WORKSPACES, VERSIONS, STORE],
+			'lib/server/skills/read/skill-tree.ts',
 			'lib/server/install/folder-swap.ts',
 			'lib/server/install/install-context.ts'
 		]

@@ -85,7 +85,7 @@ export async function openWorkerServer(env: Record<string, string>): Promise<Wor
 	const connect = () => connectPostgres(url, { startMs: 0 });
 	const replica = await openReplica({ connect, replicas: store.replicas, log });
 	const key = await jobKeyOf(config);
-	const box = await openWorkersSandbox(config, log, { store, replica, key });
+	const box = await openWorkersSandbox(config, log, { store, replica, key, sender: null });
 	await replica.start();
 	let count = 0;
 	return {

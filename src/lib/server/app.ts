@@ -158,12 +158,12 @@ async function createParts(
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const own = await openOwnFolder(config.dataDir, replica, log);
 	const { exclusively } = replica;
-	const { storage, skills: storedSkills } = await openStorage(config, {
-		...{ store: store.storedFiles, log, exclusively, editsOf: places.editsOf },
+	const { storage, sender, storedSkills } = await openStorage(config, {
+		...{ store: store.storedFiles, log, exclusively, editsOf: places.editsOf, replica },
 		tellOfSkills: () => replica.tell('table', ['skills'])
 	});
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {
-		...{ log, rooms, replica, ownDir: own.dir, places, skillPlaces, stored: storedSkills },
+		...{ log, rooms, replica, ownDir: own.dir, places, skillPlaces, stored: storedSkills, sender },
 		watch: telemetry.watchExecutions
 	});
 	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Config } from './config.ts';
+import type { FolderSender } from './file-storage/sent-folders.ts';
 import type { Log } from './log.ts';
 import type { OpenReach } from './network/network-access.ts';
 import type { Replica } from './replica.ts';
@@ -39,6 +40,14 @@ export interface OpenSandbox {
 const RUNNERS = { source: 'src/lib/server/sandbox/launch/runner.ts', packaged: 'dist/bin/runner.js' };
 
 type SandboxConfig = Pick<Config, 'dataDir' | 'execution'>;
+
+/** Where scripts see the machine's own paths, a worker's must be the server's. @throws Error */
+export function requireIsolation({ bucket }: Pick<Config, 'bucket'>, sandbox: string): void {
+	if (bucket === null || sandbox !== 'process') return;
+	throw new Error(
+		'With S3_URL, workers need a sandbox that isolates files. Set SKILLS_SANDBOX to bubblewrap or container for servers and workers.'
+	);
+}
 
 function openLauncher(log: Log) {
 	const entry = resolve(existsSync(RUNNERS.source) ? RUNNERS.source : RUNNERS.packaged);
@@ -122,17 +131,18 @@ const SCRATCH = 'scratch';
 
 /** On workers. `auto` is bubblewrap: servers and workers must agree, and nothing may fall back without a word. */
 export async function openWorkersSandbox(
-	{ dataDir, execution }: SandboxConfig,
+	{ dataDir, execution, bucket }: SandboxConfig & Pick<Config, 'bucket'>,
 	log: Log,
-	{ store, replica, key }: { store: Store; replica: Replica; key: Buffer }
+	{ store, replica, key, sender }: { store: Store; replica: Replica; key: Buffer; sender: FolderSender | null }
 ): Promise<OpenSandbox> {
+	requireIsolation({ bucket }, execution.sandbox);
 	const launcher = openLauncher(log);
 	const host = createProcessSandbox({ launcher });
 	const temporaryFolder = join(dataDir, SCRATCH, replica.id);
 	await mkdir(temporaryFolder, { recursive: true });
 	const jobs = await store.openScriptJobs();
 	const dispatch = await createDispatch({
-		...{ jobs, replica, key, log },
+		...{ jobs, replica, key, log, sender },
 		dataDir: await realpath(dataDir),
 		temporaryFolder: await realpath(temporaryFolder)
 	});

@@ -7,6 +7,7 @@ import { onOthersChange } from './announcing.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
+import type { FolderSender } from './file-storage/sent-folders.ts';
 import type { StoredSkills } from './file-storage/stored-skills.ts';
 import type { Installer } from './install/catalog-installer.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
@@ -107,6 +108,7 @@ export async function openSkills(
 		places,
 		skillPlaces,
 		stored,
+		sender,
 		watch
 	}: {
 		log: Log;
@@ -116,6 +118,8 @@ export async function openSkills(
 		places: InstallPlaces;
 		skillPlaces: SkillPlaces;
 		stored: StoredSkills;
+		/** null without a bucket and workers. */
+		sender: FolderSender | null;
 		watch(recorder: ExecutionRecorder): ExecutionRecorder;
 	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
@@ -129,7 +133,7 @@ export async function openSkills(
 	const installs = await openInstallIndex(store);
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
 	const box = execution.runsOnWorkers
-		? await openWorkersSandbox(config, log, { store, replica, key: keyFor(secretsKey, JOB_KEY) })
+		? await openWorkersSandbox(config, log, { store, replica, key: keyFor(secretsKey, JOB_KEY), sender })
 		: await openSandbox(config, log, {
 				...{ startId: replica.id, live: replica.live },
 				// Each server on this machine looks: the one that noticed may be elsewhere.

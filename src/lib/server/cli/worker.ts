@@ -4,11 +4,18 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
-import { createLog } from '../log.ts';
+import { claimFolder, openDataFolder } from '../data-folder.ts';
+import { type BucketSettings, openBucket, requireBucket } from '../file-storage/bucket.ts';
+import { createFolderReceiver, dropUnfinished } from '../file-storage/sent-folders.ts';
+import { createStoredFolders } from '../file-storage/stored-folders.ts';
+import { SENT_FOLDERS, WORKSPACE_KINDS } from '../file-storage/stored-workspaces.ts';
+import { createLog, type Log } from '../log.ts';
 import { createProxies } from '../network/network-access.ts';
-import { openSandbox } from '../open-sandbox.ts';
+import { openSandbox, requireIsolation } from '../open-sandbox.ts';
 import { openReplica } from '../replica.ts';
+import { createSkillCopies } from '../skills/skill-copies.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
+import type { Store } from '../store/store.ts';
 import { keyFor, loadSecretsKey } from '../trust/vault.ts';
 import { JOB_KEY } from '../workers/job.ts';
 import { startWorker } from '../workers/worker.ts';
@@ -25,15 +32,20 @@ export async function runWorker(): Promise<void> {
 
 async function work(): Promise<void> {
 	const config = loadConfig(process.env);
-	const { database, dataDir, execution, shutdownTimeoutMs } = config;
+	const { bucket, database, dataDir, execution, shutdownTimeoutMs } = config;
 	if (database === null) throw new Error('DATABASE_URL isn’t set. Workers and servers meet in the same Postgres.');
-	if (!existsSync(dataDir)) {
+	requireIsolation(config, execution.sandbox);
+	if (bucket === null && !existsSync(dataDir)) {
 		throw new Error(`There is no ${dataDir}. Set DATA_DIR to the folder that this machine shares with the servers.`);
 	}
 	process.umask(0o077);
 	const log = createLog(undefined, config.log);
+	// Nobody else changes what it knows of the bucket's files.
+	const dataFolder = bucket && openDataFolder(dataDir, log);
+	if (bucket) await requireBucket(bucket, log);
 	const { url, directUrl } = database;
 	const store = await openPostgresStore(url, { directUrl, log });
+	if (bucket) claimFolder(dataDir, await store.replicas.database());
 	const connect = () => connectPostgres(directUrl, { startMs: 0, log });
 	const replica = await openReplica({ connect, replicas: store.replicas, log, isWorker: true });
 	const jobs = await store.openScriptJobs({ isWorker: true });
@@ -42,6 +54,7 @@ async function work(): Promise<void> {
 	// Its processes aren't a server's, which ends those of its earlier starts.
 	const box = await openSandbox(config, log, { place: join(shared, 'workers'), startId: replica.id, live });
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
+	const files = bucket && (await openOwnFiles(bucket, { store, dataDir: shared, log }));
 	// Sockets don't work on every shared file system.
 	const sockets = await mkdtemp(join(tmpdir(), 'worker-'));
 	const worker = await startWorker({
@@ -51,6 +64,7 @@ async function work(): Promise<void> {
 		openReach: createProxies(join(sockets, 'net')),
 		key: keyFor(await loadSecretsKey(dataDir, config.secretsKey), JOB_KEY),
 		dataDir: shared,
+		own: files ?? undefined,
 		slots: execution.maxScripts
 	});
 	await replica.start();
@@ -61,10 +75,40 @@ async function work(): Promise<void> {
 	await told.promise;
 	await worker.close(shutdownTimeoutMs);
 	await box.close();
+	await files?.close();
 	await jobs.close();
 	await replica.close();
 	await store.close();
+	dataFolder?.close();
 	await rm(sockets, { recursive: true, force: true });
+}
+
+/** With a bucket: the files of scripts in the worker's own data folder. */
+async function openOwnFiles(
+	settings: BucketSettings,
+	{ store, dataDir, log }: { store: Store; dataDir: string; log: Log }
+) {
+	const bucket = openBucket(settings);
+	await dropUnfinished(dataDir);
+	const files = store.storedFiles;
+	const storage = createStoredFolders({
+		store: files,
+		bucket,
+		dataDir,
+		log,
+		kinds: [...WORKSPACE_KINDS, SENT_FOLDERS]
+	});
+	const copies = createSkillCopies({ folder: join(dataDir, 'workers', 'skill-copies') });
+	const copyOf = (dir: string, digest: string) => copies.take({ dir, name: 'skill' }, digest);
+	void storage.catchUp();
+	return {
+		bucket,
+		receiver: createFolderReceiver({ storage, files, dataDir, copyOf }),
+		async close() {
+			await copies.close();
+			await storage.close();
+		}
+	};
 }
 
 // `npm run worker`: npm runs scripts in the project's folder.

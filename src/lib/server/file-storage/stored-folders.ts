@@ -67,7 +67,7 @@ const CATCH_UP_EVERY_MS = 30_000;
 const LAST_MS = 5_000;
 /** After it was found to be down, nothing waits for it. */
 const QUIET_MS = 10_000;
-const UNSTORED =
+export const UNSTORED =
 	'Changed files couldn’t be stored for other servers. They are on this server, which tries again until it can.';
 
 export function createStoredFolders(options: StoredFoldersOptions): StoredFolders {

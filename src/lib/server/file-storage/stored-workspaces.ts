@@ -10,6 +10,9 @@ export const WORKSPACE_KINDS = [
 	{ path: 'file-versions' }
 ] as const satisfies FolderKind[];
 
+/** What scripts on workers need, for as long as their server needs it: the server's id, and a name. */
+export const SENT_FOLDERS = { path: 'sent-folders', names: /^[0-9a-f]{8}\.[\w.-]+$/ } as const satisfies FolderKind;
+
 /** Tools that the agent defined, of one conversation each. */
 export const CHAT_TOOLS = { path: 'chat-tools', isWhole: true, keepsBoth: true } as const satisfies FolderKind;
 

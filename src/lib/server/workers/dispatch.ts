@@ -1,5 +1,7 @@
 /** The server's side of workers: a sandbox whose scripts run on other machines, through a queue in Postgres (decision 019). */
 import { randomUUID } from 'node:crypto';
+import { sep } from 'node:path';
+import type { FolderSender } from '../file-storage/sent-folders.ts';
 import { createOutageLog, type Log } from '../log.ts';
 import type { OpenReach, Reach } from '../network/network-access.ts';
 import type { Replica } from '../replica.ts';
@@ -20,7 +22,9 @@ export interface DispatchOptions {
 	/** Only servers and workers have it. */
 	key: Buffer;
 	dataDir: string;
-	/** In the shared folder. */
+	/** null: workers share the data folder. */
+	sender: FolderSender | null;
+	/** In the data folder. */
 	temporaryFolder: string;
 	log: Log;
 }
@@ -43,6 +47,9 @@ const WAITS_MS = 500;
 const GIVE_UP_MS = 15_000;
 
 const NOTHING: SandboxIsolation = { files: false, network: false, processes: false, limits: false };
+
+const NO_PACKAGES =
+	'packages that were installed for a skill are only on servers, and with S3_URL workers have no folder in common with them';
 
 const ASKING = 'Couldn’t ask after scripts on workers';
 const LOOKING = 'Couldn’t look after scripts on workers';
@@ -122,7 +129,11 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 		{ backend, image, ending }: { backend: WorkersBackend; image: string | null; ending: Promise<'abort' | 'kill'> }
 	): Promise<SandboxResult> => {
 		const { signal: _, onOutput, onWait, proxySocket, caller, ...rest } = command;
+		const { dataDir, key, sender } = options;
+		if (sender && rest.runtime?.some((path) => path.startsWith(`${dataDir}${sep}`))) return failed(NO_PACKAGES);
 		const id = randomUUID();
+		const sent = sender && rest.folders ? await sender.send(id, rest.folders) : null;
+		let unkept: string | null = null;
 		const own = { ...rest, id: rest.id ?? id };
 		const reach = proxySocket === undefined ? null : (reaches.get(own.id) ?? null);
 		const seen = { stdout: '', stderr: '' };
@@ -162,6 +173,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 					return resolve(failed('the worker’s result can’t be read: servers and workers need the same version'));
 				reach?.refused.push(...read.refused);
 				reach?.unreached.push(...read.unreached);
+				unkept = read.unkept;
 				resolve(read.result);
 			}
 		};
@@ -172,8 +184,9 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 			setTimeout(() => resolve(stopped(want)), GIVE_UP_MS).unref();
 		};
 
-		const { dataDir, key } = options;
-		const job = { at: Date.now(), dataDir, sandbox: backend.name, image, reach: reach?.reach ?? null, command: own };
+		const place = sender ? { dataDir: null, folders: sent } : { dataDir, folders: null };
+		const what = { sandbox: backend.name, image, reach: reach?.reach ?? null };
+		const job = { at: Date.now(), ...place, ...what, command: sender ? { ...own, folders: undefined } : own };
 		try {
 			const { key: owner = '', runId = null } = caller ?? {};
 			const isOwn = await jobs.add({ id, serverId: replica.id, runId, owner, sealed: sealJob(key, id, job) });
@@ -191,6 +204,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 			const withdrawn = waiter.waitsSince === null ? Promise.resolve() : jobs.withdraw(id);
 			// What still runs under this id ends, because it isn't known any more.
 			await withdrawn.then(() => jobs.remove([id])).catch(() => undefined);
+			if (sender && sent && rest.folders) await sender.receive(sent, rest.folders, unkept);
 		}
 	};
 
@@ -264,6 +278,7 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 		async close() {
 			clearInterval(timer);
 			await pulling;
+			await options.sender?.close();
 			await jobs.close();
 		}
 	};

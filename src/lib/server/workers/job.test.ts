@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openJob, type ScriptJob, sealJob } from './job.ts';
 
 const job: ScriptJob = {
-	...{ at: 0, dataDir: '/data', sandbox: 'bubblewrap', image: null, reach: ['example.org'] },
+	...{ at: 0, dataDir: '/data', folders: null, sandbox: 'bubblewrap', image: null, reach: ['example.org'] },
 	command: {
 		...{ id: 'e1', file: '/bin/sh', args: ['-c', 'echo \0 é'], env: { TOKEN: 'a secret' }, cwd: '/workspace' },
 		...{ timeoutMs: 1000, maxOutputBytes: 1000, redact: ['a secret'] }

@@ -1,6 +1,7 @@
 /** What a server and a worker tell each other about one script. The job is sealed: it holds secrets, and says what to run. */
 import { z } from 'zod';
 import { parseJson } from '../../shared/json.ts';
+import type { SentFolders } from '../file-storage/sent-folders.ts';
 import type { Reach } from '../network/network-access.ts';
 import type { SandboxCommand, SandboxName, SandboxResult } from '../sandbox/sandbox.ts';
 import { decryptText, encryptText } from '../trust/vault.ts';
@@ -8,8 +9,10 @@ import { decryptText, encryptText } from '../trust/vault.ts';
 export interface ScriptJob {
 	/** When it was sealed, in milliseconds since 1970. */
 	at: number;
-	/** Servers and workers see the same files under the same path. */
-	dataDir: string;
+	/** Servers and workers see the same files under the same path. null: each has its own, and the files are in a bucket. */
+	dataDir: string | null;
+	/** With a bucket, in place of the command's folders. */
+	folders: SentFolders | null;
 	/** The backend whose paths the command has. */
 	sandbox: SandboxName;
 	/** Instead of the worker’s usual container image. */
@@ -24,6 +27,8 @@ export interface ScriptResult {
 	/** Of the proxy: see NetworkSession. */
 	refused: string[];
 	unreached: string[];
+	/** Why what it has changed isn't stored. */
+	unkept: string | null;
 }
 
 /** Output in order. */
@@ -42,12 +47,13 @@ const scriptResult = z.object({
 		image: z.string().optional()
 	}),
 	refused: z.array(z.string()),
-	unreached: z.array(z.string())
+	unreached: z.array(z.string()),
+	unkept: z.string().nullable()
 });
 const outputTexts = z.array(z.tuple([z.enum(['stdout', 'stderr']), z.string()]));
 
 /** Counts when a job or its result gets another shape: servers and workers of other versions can't read it. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** The key’s purpose: see `keyFor`. */
 export const JOB_KEY = 'script-jobs';

@@ -1,14 +1,18 @@
 /** The worker's side: takes scripts from the queue, runs them, and sends back what they print and how they end (decision 019). */
+import { createHash } from 'node:crypto';
 import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { asTold, BlobDamaged, type Bucket, BucketUnavailable } from '../file-storage/bucket.ts';
 import { createOutageLog, type Log } from '../log.ts';
 import type { OpenReach } from '../network/network-access.ts';
+import type { NetworkSession } from '../skills/run/execution-host.ts';
 import type { Replica } from '../replica.ts';
 import { failed } from '../sandbox/running.ts';
 import type { Sandbox, SandboxResult } from '../sandbox/sandbox.ts';
 import type { ScriptJobs, TakenScriptJob } from '../store/script-jobs.ts';
+import type { FolderReceiver } from '../file-storage/sent-folders.ts';
 import { openJob, type OutputTexts, type ScriptJob, type ScriptResult } from './job.ts';
 
 export interface WorkerOptions {
@@ -20,6 +24,8 @@ export interface WorkerOptions {
 	openReach: OpenReach;
 	key: Buffer;
 	dataDir: string;
+	/** null: servers share the data folder. */
+	own?: { receiver: FolderReceiver; bucket: Bucket } | undefined;
 	/** Scripts at once. */
 	slots: number;
 	log: Log;
@@ -42,6 +48,9 @@ const FINISH_MS = 30_000;
 
 /** Longer than it stays in the queue. */
 const JOB_LIVES_MS = 2 * 60 * 60_000;
+
+/** An object without content. */
+const NOTHING = { sha256: createHash('sha256').digest('hex'), bytes: 0 };
 
 const TAKING = 'Couldn’t take a script';
 const LOOKING = 'Couldn’t look after scripts';
@@ -116,12 +125,19 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 	// Scripts
 
-	const begun = createBegun(join(options.dataDir, 'workers', 'begun'));
+	const begun = createBegun(join(options.dataDir, 'workers', 'begun'), options.own?.bucket ?? null);
 	/** The last moment to find that it must not run; null if it may. */
 	const mayBegin = async (id: string, at: number, script: Running): Promise<string | null> => {
 		if (Math.abs(Date.now() - at) > JOB_LIVES_MS)
 			return 'The job is hours old. Do servers and workers have the same time?';
 		if (!(await begun.mark(id))) return 'The job was begun before.';
+		// Fetching its files may have taken long.
+		if (options.own) {
+			const askedAt = performance.now();
+			const wish = (await jobs.ofWorker(replica.id)).get(id);
+			if (wish !== null) return 'The script was given up while its files were fetched.';
+			script.askedAt = askedAt;
+		}
 		// Paused meanwhile, it may have been given up.
 		return performance.now() - script.askedAt > ALONE_MS ? 'The worker was too slow to begin it. Try again.' : null;
 	};
@@ -130,13 +146,22 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		const on = job.image === null ? sandbox : options.sandboxOfImage?.(job.image);
 		const problem = on ? await problemOf(job, options) : 'This worker has no containers.';
 		if (!on || problem !== null) return resultOf(failed(problem ?? ''));
-		const network = reach === null ? null : await options.openReach(command.id, reach);
+		const taken = job.folders === null ? null : await options.own?.receiver.take(id, job.folders);
+		let network: NetworkSession | null = null;
+		let isReleased = false;
+		const release = async (): Promise<string | null> => {
+			isReleased = true;
+			return (await taken?.release()) ?? null;
+		};
 		try {
+			if (reach !== null) network = await options.openReach(command.id, reach);
 			const refusal = await mayBegin(id, job.at, script);
 			if (refusal !== null) return resultOf(failed(refusal));
+			await taken?.begin();
 			script.kill = () => void on.kill(command.id);
 			const result = await on.run({
 				...command,
+				...(taken && { folders: taken.folders }),
 				...(network && { proxySocket: network.socket }),
 				signal: script.controller.signal,
 				onOutput(stream, text) {
@@ -144,8 +169,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 					void flushSoon();
 				}
 			});
-			return resultOf(result, network?.refused(), network?.unreached?.());
+			const unkept = await release();
+			return { ...resultOf(result, network?.refused(), network?.unreached?.()), unkept };
 		} finally {
+			if (!isReleased) await release();
 			await network?.close();
 		}
 	};
@@ -303,7 +330,10 @@ async function problemOf({ sandbox: wanted, dataDir, command }: ScriptJob, optio
 	if (sandbox.name !== wanted) {
 		return `The server expects workers with “${wanted}”, but this one has “${sandbox.name}”. Set SKILLS_SANDBOX to the same for both.`;
 	}
-	if (dataDir !== options.dataDir) {
+	if ((dataDir === null) !== (options.own !== undefined)) {
+		return 'Only one of server and worker has S3_URL. Set it to the same for both.';
+	}
+	if (dataDir !== null && dataDir !== options.dataDir) {
 		return `The server’s DATA_DIR is ${dataDir}, the worker’s is ${options.dataDir}. Both must see the same folder under the same path.`;
 	}
 	const { folders } = command;
@@ -320,14 +350,24 @@ async function problemOf({ sandbox: wanted, dataDir, command }: ScriptJob, optio
 }
 
 function resultOf(result: SandboxResult, refused: string[] = [], unreached: string[] = []): ScriptResult {
-	return { result, refused, unreached };
+	return { result, refused, unreached, unkept: null };
 }
 
 /**
- * A file for each job that has begun, in the folder that all workers share. A database that is put back, by a failover or
- * by somebody who can write to it, has jobs in its queue that ran before.
+ * A file for each job that has begun, in the folder that all workers share; if they share a bucket, an object in it, too.
+ * A database that is put back, by a failover or by somebody who can write to it, has jobs in its queue that ran before.
  */
-function createBegun(dir: string) {
+function createBegun(dir: string, bucket: Bucket | null) {
+	const { signal } = new AbortController();
+	const objectOf = (id: string) => `begun.${id}`;
+	const isInBucket = (from: Bucket, id: string): Promise<boolean> =>
+		Array.fromAsync(from.get(objectOf(id), NOTHING, signal)).then(
+			() => true,
+			(error: unknown) => {
+				if (error instanceof BlobDamaged) return false;
+				throw error;
+			}
+		);
 	let sweptAt = -Infinity;
 	const sweep = async (): Promise<void> => {
 		sweptAt = performance.now();
@@ -335,7 +375,15 @@ function createBegun(dir: string) {
 		for (const name of await readdir(dir)) {
 			const facts = await stat(join(dir, name)).catch(() => null);
 			// Jobs of that time are refused, twice over for clocks that differ.
-			if (facts && Date.now() - facts.mtimeMs > 2 * JOB_LIVES_MS) await rm(join(dir, name), { force: true });
+			if (!facts || Date.now() - facts.mtimeMs <= 2 * JOB_LIVES_MS) continue;
+			try {
+				await bucket?.remove(objectOf(name), signal);
+				await rm(join(dir, name), { force: true });
+			} catch (error) {
+				// Others wouldn't go, either: later.
+				if (error instanceof BucketUnavailable) return;
+				throw error;
+			}
 		}
 	};
 	return {
@@ -348,7 +396,14 @@ function createBegun(dir: string) {
 				throw error;
 			});
 			await file?.close();
-			return file !== null;
+			if (file === null || bucket === null) return file !== null;
+			try {
+				if (await isInBucket(bucket, id)) return false;
+				await bucket.put(objectOf(id), { ...NOTHING, async *read() {} }, signal);
+				return true;
+			} catch (error) {
+				throw asTold(error);
+			}
 		}
 	};
 }

@@ -1,0 +1,254 @@
+/** D33, F5: servers and workers that have a bucket in common and a data folder each. */
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type App, createApp } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import { CHOICE, skillOf, uploadOf } from '../../src/lib/server/install/install-rig.suite.ts';
+import type { SkillEvent } from '../../src/lib/server/skills/types.ts';
+import { type BucketServer, startBucketServer } from '../support/bucket-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { lacks } from '../support/sandbox-packages.ts';
+import { startProcess, type WorkerProcess } from '../support/worker-rig.ts';
+
+describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a data folder of their own', () => {
+	let postgres: TestPostgres;
+	beforeAll(async () => {
+		postgres = await startPostgres();
+	});
+	afterAll(() => postgres.stop());
+
+	let root: string;
+	let env: Record<string, string>;
+	let bucket: BucketServer;
+	let app: App;
+	const closing: (() => Promise<unknown>)[] = [];
+	let count = 0;
+	beforeEach(async () => {
+		root = await realpath(await mkdtemp(join(tmpdir(), 'stored-workers-')));
+		bucket = await startBucketServer();
+		env = {
+			...{ DATABASE_URL: await postgres.createDatabase(`sent_${(count += 1)}`), S3_URL: bucket.url },
+			...{ SECRETS_KEY: 'a key of servers and workers', SKILLS_SANDBOX: 'bubblewrap', SKILLS_RUN_ON: 'workers' },
+			...{ SKILLS_HOME: 'false', SKILLS_TIMEOUT_MS: '60000', CHAT_TITLES: 'false' }
+		};
+		// The operator's own skill: on the server alone.
+		const skill = join(root, 'skills/demo');
+		await mkdir(join(skill, 'scripts'), { recursive: true });
+		await writeFile(join(skill, 'SKILL.md'), '---\nname: demo\ndescription: Shows things.\n---\nRun scripts.\n');
+		await writeFile(join(skill, 'scripts/copy.sh'), 'cat in.txt; cat in.txt > "$1"\n');
+		await writeFile(join(skill, 'scripts/twice.sh'), 'cat in.txt in.txt > "$1"; echo done\n');
+		await writeFile(join(skill, 'scripts/remove.sh'), 'rm -- "$1"\n');
+		await writeFile(join(skill, 'scripts/hang.sh'), 'echo half > half.txt; echo begun; sleep 600\n');
+		app = await open('server');
+	});
+	afterEach(async () => {
+		bucket.fail('none');
+		for (const close of closing.splice(0).reverse()) await close();
+		await bucket.close();
+		await rm(root, { recursive: true, force: true });
+	});
+
+	async function open(name: string): Promise<App> {
+		const opened = await createApp(
+			loadConfig({ ...env, DATA_DIR: join(root, name), SKILLS_DIRS: join(root, 'skills') })
+		);
+		closing.push(() => opened.close());
+		return opened;
+	}
+	async function startWorker(name: string): Promise<WorkerProcess> {
+		const own = { ...env, DATA_DIR: join(root, name), SKILLS_DIRS: join(root, 'none') };
+		const worker = await startProcess('src/lib/server/cli/worker.ts', own, 'Worker ready');
+		closing.push(() => worker.stop('SIGKILL'));
+		return worker;
+	}
+	const upload = (path: string, text: string, on = app) => on.workspaces.write('chat', path, new Blob([text]).stream());
+	const run = (
+		script: string,
+		args: string[] = [],
+		{ on = app, skill = 'demo', onEvent = (_: SkillEvent) => {} } = {}
+	) =>
+		on.workspaces.use('chat', (cwd) => {
+			const session = on.skills.createSession({
+				snapshot: on.skills.registry.snapshot(),
+				dialect: 'full',
+				loaded: [skill]
+			});
+			return session.call('use_skill', { skill, script: `scripts/${script}`, args }, { cwd, onEvent });
+		});
+	const filesOn = async (on = app) => (await on.workspaces.list('chat')).map(({ path }) => path);
+	const textAt = async (path: string, on = app) => {
+		const { file } = await on.workspaces.read('chat', path);
+		return file.readFile('utf8').finally(() => file.close());
+	};
+
+	test('F5: a script reads what was uploaded and writes a file, which servers and the next worker have', async () => {
+		await upload('in.txt', 'from the server\n');
+		const first = await startWorker('worker-1');
+		const events: SkillEvent[] = [];
+		const { result, unkept } = await run('copy.sh', ['out.txt'], { onEvent: (event) => events.push(event) });
+		expect(result).toMatchObject({ ok: true, output: expect.stringContaining('from the server') });
+		expect(events.at(-1)).toMatchObject({ type: 'finished', exitCode: 0, files: [{ path: 'out.txt', bytes: 16 }] });
+		expect(unkept).toBeNull();
+		expect(await readFile(join(root, 'server/workspaces/chat/out.txt'), 'utf8')).toBe('from the server\n');
+		const other = await open('other');
+		expect(await textAt('out.txt', other)).toBe('from the server\n');
+		await first.stop();
+
+		// What was changed on a server meanwhile is there, and what a script deletes is gone.
+		await startWorker('worker-2');
+		await upload('in.txt', 'changed', other);
+		expect((await run('copy.sh', ['more.txt'])).result).toMatchObject({ ok: true });
+		expect((await run('remove.sh', ['out.txt'])).result).toMatchObject({ ok: true });
+		expect(await filesOn(other)).toEqual(['in.txt', 'more.txt']);
+		expect(await textAt('more.txt', other)).toBe('changed');
+	});
+
+	test('E28: an installed skill runs on the worker, and after an update its new files', async () => {
+		await startWorker('worker');
+		const { signal } = new AbortController();
+		const install = (says: string, conflict: 'fail' | 'overwrite') => {
+			const files = skillOf('pdf', {
+				more: { 'scripts/say.sh': `. "$SKILL_DIR/lib/words.sh"`, 'lib/words.sh': `echo ${says}` }
+			});
+			return app.installer.install(uploadOf(files), { ...CHOICE, conflict }, signal);
+		};
+		await install('first', 'fail');
+		const say = () => run('say.sh', [], { skill: 'pdf' });
+		expect((await say()).result).toMatchObject({ ok: true, output: expect.stringContaining('first') });
+		await install('second', 'overwrite');
+		expect((await say()).result).toMatchObject({ ok: true, output: expect.stringContaining('second') });
+	});
+
+	test('F4: a skill whose files aren’t those that were checked doesn’t run, whoever changed the database', async () => {
+		const first = await startWorker('worker-1');
+		await upload('in.txt', 'in');
+		expect((await run('copy.sh', ['out.txt'])).result).toMatchObject({ ok: true });
+		await first.stop();
+		const client = new Client({ connectionString: env.DATABASE_URL });
+		await client.connect();
+		const { rowCount } = await client.query(
+			`update stored_files set sha256 = other.sha256 from stored_files as other
+			where other.folder = stored_files.folder and other.path = 'scripts/remove.sh'
+			and stored_files.folder like 'sent-folders/%' and stored_files.path = 'scripts/copy.sh'`
+		);
+		await client.end();
+		expect(rowCount).toBe(1);
+		await startWorker('worker-2');
+		const { result } = await run('copy.sh', ['out.txt']);
+		expect(result).toMatchObject({ ok: false, output: expect.stringContaining('aren’t those that were checked') });
+		expect(await filesOn()).toEqual(['in.txt', 'out.txt']);
+	});
+
+	test('what isn’t a chat’s workspace comes back, too, and leaves nothing behind', async () => {
+		await startWorker('worker');
+		const workspace = join(root, 'server/elsewhere');
+		await mkdir(workspace);
+		await writeFile(join(workspace, 'in.txt'), 'in');
+		const result = await app.sandbox.run({
+			...{ file: '/bin/sh', args: ['-c', 'cat in.txt; rm in.txt; mkdir deep; echo made > deep/out.txt'] },
+			...{ env: { PATH: '/usr/bin:/bin' }, cwd: '/workspace', folders: { workspace } },
+			...{ timeoutMs: 60_000, maxOutputBytes: 1000 }
+		});
+		expect(result).toMatchObject({ exitCode: 0, stdout: 'in' });
+		expect(await readdir(workspace)).toEqual(['deep']);
+		expect(await readFile(join(workspace, 'deep/out.txt'), 'utf8')).toBe('made\n');
+		expect(await readdir(join(root, 'server/sent-folders'))).toEqual([]);
+	});
+
+	test('a program that needs installed packages doesn’t begin, because they are only on servers', async () => {
+		const environment = join(root, 'server/environments/e1');
+		const result = await app.sandbox.run({
+			...{ file: '/bin/sh', args: ['-c', 'true'], env: {}, cwd: '/workspace', runtime: [environment] },
+			...{ timeoutMs: 60_000, maxOutputBytes: 1000 }
+		});
+		expect(result).toMatchObject({ ended: 'spawn-failed', spawnError: expect.stringContaining('only on servers') });
+	});
+
+	test('while the bucket is away no script begins, and the step says so; then it runs once', async () => {
+		await startWorker('worker');
+		await upload('in.txt', 'one\n');
+		expect((await run('copy.sh', ['out.txt'])).result).toMatchObject({ ok: true });
+		bucket.fail('error');
+		const { result } = await run('remove.sh', ['out.txt']);
+		expect(result).toMatchObject({ ok: false, output: expect.stringContaining('file storage can’t be used') });
+		expect(await readdir(join(root, 'server/workspaces/chat'))).toEqual(['in.txt', 'out.txt']);
+		bucket.fail('none');
+		expect((await run('remove.sh', ['out.txt'])).result).toMatchObject({ ok: true });
+		expect(await filesOn()).toEqual(['in.txt']);
+	});
+
+	test('what a script has written when the bucket goes away stays on the worker, is said, and is stored later', async () => {
+		const worker = await startWorker('worker');
+		await upload('in.txt', 'one\n');
+		expect((await run('copy.sh', ['first.txt'])).result).toMatchObject({ ok: true });
+		// That it begins can still be put, its file can't.
+		bucket.fail('error', { method: 'PUT', after: 1 });
+		const { result, unkept } = await run('twice.sh', ['second.txt']);
+		expect(result).toMatchObject({ ok: true, output: expect.stringContaining('done') });
+		expect(unkept).toContain('They are on the worker');
+		expect(await filesOn()).toEqual(['first.txt', 'in.txt']);
+		// Another one would lose them if the worker were killed meanwhile.
+		expect((await run('remove.sh', ['first.txt'])).result).toMatchObject({ ok: false });
+		bucket.fail('none');
+		await worker.stop();
+		expect(await textAt('second.txt')).toBe('one\none\n');
+		expect(await filesOn()).toEqual(['first.txt', 'in.txt', 'second.txt']);
+	});
+
+	test('D33: a job that comes back into the queue isn’t run again by a worker that shares only the bucket', async () => {
+		await upload('in.txt', 'in');
+		const client = new Client({ connectionString: env.DATABASE_URL });
+		await client.connect();
+		const rows = async (query: string) => (await client.query<Record<string, string>>(query)).rows;
+		try {
+			const ended = run('twice.sh', ['out.txt']);
+			await eventually(async () => expect(await app.scriptCounts?.()).toMatchObject({ queued: 1 }));
+			await rows('create table kept_jobs as select * from script_jobs');
+			await rows('create table kept_queue as select * from pgboss.job');
+			const first = await startWorker('worker-1');
+			expect((await ended).result).toMatchObject({ ok: true });
+			await first.stop();
+			await rows('delete from pgboss.job');
+			await rows('insert into script_jobs select * from kept_jobs');
+			await rows('insert into pgboss.job select * from kept_queue');
+			await startWorker('worker-2');
+			const result = await eventually(async () => {
+				const [row] = await rows("select result from script_jobs where state = 'ended'");
+				return row?.result ?? expect.fail('It has no result yet.');
+			});
+			expect(result).toContain('The job was begun before.');
+		} finally {
+			await client.end();
+		}
+	});
+
+	test('of a script whose worker is killed nothing is stored, it isn’t run again, and the worker that comes back forgets it', async () => {
+		const worker = await startWorker('worker');
+		await upload('in.txt', 'in');
+		const begun = Promise.withResolvers<void>();
+		const ended = run('hang.sh', [], { onEvent: ({ type }) => type === 'output' && begun.resolve() });
+		await begun.promise;
+		expect(await readFile(join(root, 'worker/workspaces/chat/half.txt'), 'utf8')).toBe('half\n');
+		await worker.stop('SIGKILL');
+		expect((await ended).result).toMatchObject({ ok: false });
+		expect(await filesOn()).toEqual(['in.txt']);
+		await startWorker('worker');
+		expect((await run('copy.sh', ['out.txt'])).result).toMatchObject({ ok: true });
+		expect(await filesOn()).toEqual(['in.txt', 'out.txt']);
+		expect(await readdir(join(root, 'worker/workspaces/chat'))).toEqual(['in.txt', 'out.txt']);
+	});
+
+	test('a worker without the bucket runs nothing, and one whose sandbox shows the machine’s paths doesn’t start', async () => {
+		const own = { ...env, DATA_DIR: join(root, 'worker'), SKILLS_SANDBOX: 'process' };
+		await expect(startProcess('src/lib/server/cli/worker.ts', own, 'Worker ready')).rejects.toThrow('isolates files');
+		const without: Record<string, string> = { ...env, DATA_DIR: join(root, 'server') };
+		delete without.S3_URL;
+		const worker = await startProcess('src/lib/server/cli/worker.ts', without, 'Worker ready');
+		closing.push(() => worker.stop('SIGKILL'));
+		expect((await run('copy.sh')).result).toMatchObject({ ok: false, output: expect.stringContaining('S3_URL') });
+	});
+});
