@@ -131,14 +131,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		if (Math.abs(Date.now() - at) > JOB_LIVES_MS)
 			return 'The job is hours old. Do servers and workers have the same time?';
 		if (!(await begun.mark(id))) return 'The job was begun before.';
-		// Fetching its files may have taken long.
-		if (options.own) {
+		// Taking it from a slow database, or fetching its files, may have taken long: it may have been given up.
+		if (options.own || performance.now() - script.askedAt > ALONE_MS) {
 			const askedAt = performance.now();
 			const wish = (await jobs.ofWorker(replica.id)).get(id);
-			if (wish !== null) return 'The script was given up while its files were fetched.';
+			if (wish !== null) return 'The script was given up before it began. Try again.';
 			script.askedAt = askedAt;
 		}
-		// Paused meanwhile, it may have been given up.
+		// So may this process.
 		return performance.now() - script.askedAt > ALONE_MS ? 'The worker was too slow to begin it. Try again.' : null;
 	};
 	const perform = async (id: string, job: ScriptJob, script: Running): Promise<ScriptResult> => {
