@@ -221,7 +221,7 @@ describe.skipIf(lacksPostgres())('D33: scripts on workers', () => {
 	});
 
 	test('without the database for long, a worker ends its scripts: servers may have given it up', async () => {
-		const worker = await rig.startWorker({ LOG_FORMAT: 'json' });
+		const worker = await rig.startWorker();
 		const server = await rig.startServer();
 		let result: ReturnType<typeof server.sh> | undefined;
 		await begin((onOutput) => (result = server.sh(patient(), { id: 'alone', onOutput })));
