@@ -1,14 +1,19 @@
 /**
  * For transactions that read what they then write. SQLite has one writer at a time; in Postgres, others write between two
- * statements. Whoever locks a conversation does so before anything in it, so that no two wait for each other.
+ * statements. Whoever locks a conversation does so before anything in it, and whoever changes several rows of a table
+ * locks them first, ordered by their key, so that no two wait for each other.
  */
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Database, isPostgres } from './schema.ts';
 
-/** For `modifyEnd`: the rows that are found stay as they are until the transaction ends. */
-export function locked(transaction: Transaction<Database>): RawBuilder<unknown> {
-	// The weaker lock, for which rows that refer to this one don't wait.
-	return isPostgres(transaction) ? sql`for no key update` : sql``;
+/**
+ * For `modifyEnd`: the rows that are found stay as they are until the transaction ends. `update`: they will be deleted, or
+ * their key changed; for anything else, the weaker lock, for which rows that refer to these don't wait. `free`: without
+ * those that others have locked.
+ */
+export function locked(db: Kysely<Database>, how: 'no key update' | 'update' | 'free' = 'no key update') {
+	const lock = how === 'free' ? 'update skip locked' : how;
+	return isPostgres(db) ? sql`for ${sql.raw(lock)}` : sql``;
 }
 
 /** False if not found. */

@@ -1,6 +1,7 @@
 /** Which files are in the bucket: contents by digest, folders by path and version. The bytes are the bucket's. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { locked } from './locks.ts';
 import type { Database } from './schema.ts';
 
 /** A row's variables times this stay below what SQLite takes in one statement. */
@@ -107,7 +108,10 @@ export function createStoredFiles(db: Kysely<Database>) {
 		/** They are in the bucket now. */
 		async markStored(objects: readonly string[], now: string): Promise<void> {
 			for (const step of inSteps(objects)) {
-				await db.updateTable('blobs').set({ stored_at: now }).where('object', 'in', step).execute();
+				// Also the order of `claim`: an object's name begins with its digest.
+				const waiting = db.selectFrom('blobs').select('object').where('object', 'in', step);
+				const rows = waiting.where('stored_at', 'is', null).orderBy('object').modifyEnd(locked(db));
+				await db.updateTable('blobs').set({ stored_at: now }).where('object', 'in', rows).execute();
 			}
 		},
 
@@ -172,7 +176,10 @@ export function createStoredFiles(db: Kysely<Database>) {
 				.where(({ not, exists, selectFrom }) =>
 					not(exists(selectFrom('stored_files').select('path').whereRef('stored_files.sha256', '=', 'blobs.sha256')))
 				)
-				.limit(STEP);
+				.orderBy('object')
+				.limit(STEP)
+				// Others may be taking theirs again, or store a file that has it.
+				.modifyEnd(locked(db, 'free'));
 			// Once its digest is gone, the same content is a new object.
 			await db
 				.updateTable('blobs')
@@ -186,7 +193,9 @@ export function createStoredFiles(db: Kysely<Database>) {
 
 		async forget(objects: readonly string[]): Promise<void> {
 			for (const step of inSteps(objects)) {
-				await db.deleteFrom('blobs').where('sha256', 'is', null).where('object', 'in', step).execute();
+				const gone = db.selectFrom('blobs').select('object').where('sha256', 'is', null).where('object', 'in', step);
+				const rows = gone.orderBy('object').modifyEnd(locked(db, 'update'));
+				await db.deleteFrom('blobs').where('object', 'in', rows).execute();
 			}
 		}
 	};

@@ -224,6 +224,45 @@ export function testConcurrency(
 			expect(new Set(names.map((key) => all.get(key))).size).toBe(1);
 		});
 
+		test('F5: contents that servers take, store and forget at once', async () => {
+			const shaOf = (index: number) => index.toString(16).padStart(64, '0');
+			// A prime, so that each order has all.
+			const inOrder = (index: number) => Array.from({ length: 199 }, (_, each) => (each * (index + 1)) % 199);
+			const claim = (store: Store, index: number) =>
+				store.storedFiles.claim(
+					inOrder(index).map((each) => ({ sha256: shaOf(each), bytes: 1 })),
+					at(1)
+				);
+			const objects = new Set<string>();
+			for (let round = 0; round < 3; round += 1) {
+				await atOnce<unknown>(16, async (store, index) => {
+					const claimed = new Map((await claim(store, index)).map(({ sha256, object }) => [sha256, object]));
+					await store.storedFiles.markStored(
+						inOrder(index).map((each) => claimed.get(shaOf(each)) ?? ''),
+						at(1)
+					);
+					for (const object of claimed.values()) objects.add(object);
+				});
+				expect(objects.size).toBe(199 * (round + 1));
+				const change = { mode: 0o644, modifiedAt: at(1), base: 0 };
+				const both = { keepsBoth: false, isNew: true };
+				// Whoever comes too late for a content is told so.
+				await atOnce<unknown>(16, async (store, index) => {
+					const { storedFiles } = store;
+					if (index % 4 === 1) return claim(store, index);
+					if (index % 4 === 2) {
+						const files = inOrder(index).map((each) => ({ ...change, path: `${each}`, sha256: shaOf(each) }));
+						return unless('not_found', storedFiles.save(`f${index}`, files, both));
+					}
+					const gone = (await unless('not_found', storedFiles.unused(at(2)))) ?? [];
+					return storedFiles.forget(inOrder(index).flatMap((each) => gone[each] ?? []));
+				});
+				for (let index = 0; index < 16; index += 1) await stores[0].storedFiles.remove(`f${index}`, at(1));
+				await stores[0].storedFiles.forget(await stores[0].storedFiles.unused(at(2)));
+				expect(await db.selectFrom('blobs').selectAll().execute()).toEqual([]);
+			}
+		});
+
 		test('a skill may reach what one list says, never two together', async () => {
 			for (let round = 0; round < 10; round += 1) {
 				const lists = [['a.example', 'b.example'], ['c.example']];
