@@ -162,6 +162,19 @@ describe('a conversation', () => {
 		}
 	);
 
+	test('F14: whoever has just scrolled up stays there when earlier messages come before the browser has said so', async () => {
+		const viewport = await show(4);
+		await expect.poll(() => distance(viewport)).toBeLessThan(2);
+		const [first] = viewport.querySelectorAll('[data-testid=message]');
+		viewport.scrollTop = 0;
+		const top = first!.getBoundingClientRect().top;
+		session.entries = [...Array.from({ length: 40 }, (_, index) => said(100 + index, PARAGRAPH)), ...session.entries];
+		flushSync();
+		await settle();
+		expect(first!.getBoundingClientRect().top).toBeCloseTo(top, 0);
+		expect(distance(viewport)).toBeGreaterThan(200);
+	});
+
 	test('of 500 messages lays out those in sight only', async () => {
 		const viewport = await show(500);
 		await expect.poll(() => distance(viewport)).toBeLessThan(2);

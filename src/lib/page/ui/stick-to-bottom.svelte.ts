@@ -86,6 +86,18 @@ export class StickToBottom {
 		if (previous) this.#bring(previous, prefersReducedMotion() ? 'instant' : 'smooth');
 	}
 
+	/** Leaves an element where it is seen while what is above it changes. */
+	async stayAt(element: HTMLElement | undefined, changed: Promise<void>): Promise<void> {
+		// The reader may have scrolled up a moment ago: after the correction, the event would look like a way down.
+		untrack(this.#onscroll);
+		const before = element?.getBoundingClientRect().top ?? 0;
+		await changed;
+		if (!this.#viewport || !element?.isConnected) return;
+		// Scroll anchoring does this except at the very top.
+		this.#viewport.scrollTop += element.getBoundingClientRect().top - before;
+		this.#lastTop = this.#viewport.scrollTop;
+	}
+
 	/** Only `scrollIntoView` knows the height of what hasn't been rendered yet. */
 	#bring(message: HTMLElement, behavior: ScrollBehavior): void {
 		this.isPinned = false;
