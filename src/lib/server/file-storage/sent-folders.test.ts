@@ -23,7 +23,8 @@ test.each([
 	try {
 		const unused = {} as Parameters<typeof createFolderReceiver>[0];
 		const receiver = createFolderReceiver({ ...unused, dataDir });
-		await expect(receiver.take('job', sent)).rejects.toMatchObject({ code: 'conflict' });
+		const how = { signal: new AbortController().signal, onInstall: () => expect.fail('Nothing is installed.') };
+		await expect(receiver.take('job', { ...sent, packages: null }, how)).rejects.toMatchObject({ code: 'conflict' });
 		expect(await readdir(dataDir)).toEqual([]);
 	} finally {
 		await rm(dataDir, { recursive: true, force: true });
