@@ -25,6 +25,9 @@ import { keyFor, loadSecretsKey } from '../trust/vault.ts';
 import { JOB_KEY } from '../workers/job.ts';
 import { startWorker } from '../workers/worker.ts';
 
+/** How often copies of files are looked at that no script uses. */
+const TIDY_EVERY_MS = 60_000;
+
 /** Runs until it's told to stop. Uses the settings in the environment; on failure, prints why and sets the exit code. */
 export async function runWorker(): Promise<void> {
 	try {
@@ -128,11 +131,17 @@ async function openOwnFiles(
 			const message = `Its packages couldn’t be installed on the worker: ${error.message} ${error.hint}`;
 			throw new AppError('unavailable', message, { cause: error });
 		});
-	void storage.catchUp();
+	const { workerFilesBytes: maxBytes } = execution;
+	const receiver = createFolderReceiver({ storage, files, dataDir, copyOf, installed, maxBytes });
+	const tidy = (): void =>
+		void receiver.tidy().catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t delete old copies'));
+	void storage.catchUp().then(tidy);
+	const timer = setInterval(tidy, TIDY_EVERY_MS);
 	return {
 		bucket,
-		receiver: createFolderReceiver({ storage, files, dataDir, copyOf, installed }),
+		receiver: receiver,
 		async close() {
+			clearInterval(timer);
 			await copies.close();
 			await storage.close();
 		}

@@ -5,12 +5,14 @@
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { onceForAll } from '../../shared/in-turn.ts';
 import type { PackageLock } from '../../shared/packages.ts';
 import { copyFolder, isThere, removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import { digestOfFolder } from '../skills/read/skill-tree.ts';
 import type { StoredFiles } from '../store/stored-files.ts';
 import { kindOf } from './folder-kinds.ts';
+import { bytesIn } from './local-files.ts';
 import { createLocalStates } from './local-state.ts';
 import { type StoredFolders, UNSTORED } from './stored-folders.ts';
 import { SENT_FOLDERS, WORKSPACE_KINDS } from './stored-workspaces.ts';
@@ -182,6 +184,11 @@ export async function openFolderSender(
 	};
 }
 
+/** Where scripts on workers have their files. */
+const KINDS = [WORKSPACES, SENT_FOLDERS];
+/** A worker's copies of what no script has used for so long go. */
+const KEPT_MS = 24 * 60 * 60_000;
+
 const UNFETCHED =
 	'Files that the script has changed on a worker couldn’t be fetched yet. They are stored, and will be there once the file storage works again.';
 const UNKEPT =
@@ -189,6 +196,8 @@ const UNKEPT =
 
 /** The worker's side. */
 export interface FolderReceiver {
+	/** Deletes copies that no script uses and that are stored: those of a day ago, and the oldest when there are too many. */
+	tidy(): Promise<void>;
 	/** @throws AppError `unavailable`, `storage_full`, `conflict` if they aren't those that were sent; as `installed` */
 	take(jobId: string, sent: SentFolders, how: Installing): Promise<TakenFolders>;
 }
@@ -211,6 +220,9 @@ interface FolderReceiverOptions {
 	storage: StoredFolders;
 	files: StoredFiles;
 	dataDir: string;
+	/** Of local copies that no script uses. */
+	maxBytes: number;
+	now?: () => number;
 	/** The skill in this folder if it has this digest; nobody changes the copy. @throws Error otherwise */
 	copyOf(dir: string, digest: string): Promise<{ dir: string; release(): void }>;
 	/** The folder of these packages, which stays until it's released. @throws Error */
@@ -218,7 +230,7 @@ interface FolderReceiverOptions {
 }
 
 export function createFolderReceiver(options: FolderReceiverOptions): FolderReceiver {
-	const { storage, files, dataDir, copyOf, installed } = options;
+	const { storage, files, dataDir, copyOf, installed, maxBytes, now = () => performance.now() } = options;
 	const rootOf = (folder: string) => join(dataDir, ...folder.split('/'));
 	const marks = marksIn(dataDir);
 	/** Scripts by folder. */
@@ -228,6 +240,25 @@ export function createFolderReceiver(options: FolderReceiverOptions): FolderRece
 		if (now > 0) users.set(folder, now);
 		else users.delete(folder);
 	};
+	const copies = new Map<string, { bytes: number; usedAt: number }>();
+	const note = async (folder: string): Promise<void> => {
+		const usedAt = now();
+		copies.set(folder, { bytes: await bytesIn(rootOf(folder)), usedAt });
+	};
+	const tidy = onceForAll(async () => {
+		const local = new Set(await storage.local(KINDS));
+		for (const folder of copies.keys()) if (!local.has(folder)) copies.delete(folder);
+		// Of an earlier start, or of a script that never began.
+		for (const folder of local) if (!copies.has(folder)) await note(folder);
+		const idle = [...copies].filter(([folder]) => !users.has(folder));
+		let bytes = idle.reduce((sum, [, copy]) => sum + copy.bytes, 0);
+		for (const [folder, copy] of idle.sort(([, one], [, other]) => one.usedAt - other.usedAt)) {
+			if (bytes <= maxBytes && now() - copy.usedAt < KEPT_MS) continue;
+			if (!(await storage.letGo(folder, () => users.has(folder)))) continue;
+			copies.delete(folder);
+			bytes -= copy.bytes;
+		}
+	});
 	const fetch = async (
 		{ workspace: folder, skill }: SentFolders,
 		isIdle: boolean
@@ -244,9 +275,10 @@ export function createFolderReceiver(options: FolderReceiverOptions): FolderRece
 		return copyOf(rootOf(skill.folder), skill.digest).catch(notAsSent);
 	};
 	return {
+		tidy,
 		async take(jobId, sent, how) {
 			const { workspace: folder, skill, packages: wanted } = sent;
-			if (!kindOf([WORKSPACES, SENT_FOLDERS], folder) || (skill && !kindOf([SENT_FOLDERS], skill.folder))) {
+			if (!kindOf(KINDS, folder) || (skill && !kindOf([SENT_FOLDERS], skill.folder))) {
 				throw new AppError('conflict', 'The job names a folder that no script may use.');
 			}
 			const workspace = rootOf(folder);
@@ -279,6 +311,8 @@ export function createFolderReceiver(options: FolderReceiverOptions): FolderRece
 					await rm(join(marks, jobId), { force: true });
 					const isForgotten = kindOf([SENT_FOLDERS], folder) && (await files.folder(folder).catch(() => true)) === null;
 					if (isForgotten) await removeFolder(workspace);
+					// Otherwise it's measured when copies are looked at.
+					for (const name of names) void note(name).catch(() => copies.delete(name));
 					return unkept === UNSTORED ? UNKEPT : unkept;
 				}
 			};
@@ -295,7 +329,7 @@ export async function dropUnfinished(dataDir: string): Promise<void> {
 	await mkdir(marks, { recursive: true });
 	for (const name of await readdir(marks)) {
 		const folder = await readFile(join(marks, name), 'utf8');
-		if (kindOf([WORKSPACES, SENT_FOLDERS], folder)) {
+		if (kindOf(KINDS, folder)) {
 			await removeFolder(join(dataDir, ...folder.split('/')));
 			await states.remove(folder);
 		}
