@@ -1,4 +1,5 @@
 /** D33, F5: servers and workers that have a bucket in common and a data folder each. */
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { CHOICE, skillOf, uploadOf } from '../../src/lib/server/install/install-
 import type { SkillEvent } from '../../src/lib/server/skills/types.ts';
 import { type BucketServer, startBucketServer } from '../support/bucket-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { openPackageIndex, type PackageIndex, wheel } from '../support/package-index.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { lacks } from '../support/sandbox-packages.ts';
 import { startProcess, type WorkerProcess } from '../support/worker-rig.ts';
@@ -24,6 +26,7 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 	let root: string;
 	let env: Record<string, string>;
 	let bucket: BucketServer;
+	let index: PackageIndex;
 	let app: App;
 	const closing: (() => Promise<unknown>)[] = [];
 	let count = 0;
@@ -43,15 +46,47 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 		await writeFile(join(skill, 'scripts/twice.sh'), 'cat in.txt in.txt > "$1"; echo done\n');
 		await writeFile(join(skill, 'scripts/remove.sh'), 'rm -- "$1"\n');
 		await writeFile(join(skill, 'scripts/hang.sh'), 'echo half > half.txt; echo begun; sleep 600\n');
+		index = await openPackageIndex(
+			[
+				{ name: 'tiny-lib', requires: ['helper'] },
+				{ name: 'helper' },
+				{ name: 'large', padding: randomBytes(2 * 1024 ** 2) },
+				{ name: 'larger', padding: randomBytes(2 * 1024 ** 2) }
+			],
+			[{ name: 'right', version: '1.1.0' }]
+		);
+		Object.assign(env, { SKILLS_PIP_INDEX_URL: index.pipIndexUrl, SKILLS_NPM_REGISTRY: index.npmRegistry });
+		await writePacked('packed', 'tiny-lib', { dependencies: { right: '^1.0.0' } });
+		await writePacked('large', 'large');
+		await writePacked('larger', 'larger');
 		app = await open('server');
 	});
 	afterEach(async () => {
 		bucket.fail('none');
 		for (const close of closing.splice(0).reverse()) await close();
 		await bucket.close();
+		await index.close();
 		await rm(root, { recursive: true, force: true });
 	});
 
+	/** A skill whose scripts need packages. */
+	async function writePacked(name: string, wants: string, manifest: object | null = null): Promise<void> {
+		const skill = join(root, 'skills', name);
+		await mkdir(join(skill, 'scripts'), { recursive: true });
+		await writeFile(join(skill, 'SKILL.md'), `---\nname: ${name}\ndescription: Needs packages.\n---\nRun scripts.\n`);
+		await writeFile(join(skill, 'requirements.txt'), `${wants}\n`);
+		if (manifest) await writeFile(join(skill, 'package.json'), JSON.stringify(manifest));
+		const module = wants.replace('-', '_');
+		const says = manifest ? 'python' : name;
+		await writeFile(
+			join(skill, 'scripts/use.py'),
+			`import ${module}\nprint('${says}', ${module}.VERSION, ${module}.__file__)\n`
+		);
+		await writeFile(
+			join(skill, 'scripts/use.mjs'),
+			"import { version } from 'right';\nconsole.log('javascript', version);\n"
+		);
+	}
 	async function open(name: string): Promise<App> {
 		const opened = await createApp(
 			loadConfig({ ...env, DATA_DIR: join(root, name), SKILLS_DIRS: join(root, 'skills') })
@@ -59,8 +94,8 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 		closing.push(() => opened.close());
 		return opened;
 	}
-	async function startWorker(name: string): Promise<WorkerProcess> {
-		const own = { ...env, DATA_DIR: join(root, name), SKILLS_DIRS: join(root, 'none') };
+	async function startWorker(name: string, more: Record<string, string> = {}): Promise<WorkerProcess> {
+		const own = { ...env, DATA_DIR: join(root, name), SKILLS_DIRS: join(root, 'none'), ...more };
 		const worker = await startProcess('src/lib/server/cli/worker.ts', own, 'Worker ready');
 		closing.push(() => worker.stop('SIGKILL'));
 		return worker;
@@ -69,7 +104,12 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 	const run = (
 		script: string,
 		args: string[] = [],
-		{ on = app, skill = 'demo', onEvent = (_: SkillEvent) => {} } = {}
+		{
+			on = app,
+			skill = 'demo',
+			onEvent = () => undefined,
+			signal
+		}: { on?: App; skill?: string; onEvent?: (event: SkillEvent) => unknown; signal?: AbortSignal } = {}
 	) =>
 		on.workspaces.use('chat', (cwd) => {
 			const session = on.skills.createSession({
@@ -77,7 +117,7 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 				dialect: 'full',
 				loaded: [skill]
 			});
-			return session.call('use_skill', { skill, script: `scripts/${script}`, args }, { cwd, onEvent });
+			return session.call('use_skill', { skill, script: `scripts/${script}`, args }, { cwd, onEvent, signal });
 		});
 	const filesOn = async (on = app) => (await on.workspaces.list('chat')).map(({ path }) => path);
 	const textAt = async (path: string, on = app) => {
@@ -159,13 +199,125 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 		expect(await readdir(join(root, 'server/sent-folders'))).toEqual([]);
 	});
 
-	test('a program that needs installed packages doesn’t begin, because they are only on servers', async () => {
-		const environment = join(root, 'server/environments/e1');
-		const result = await app.sandbox.run({
-			...{ file: '/bin/sh', args: ['-c', 'true'], env: {}, cwd: '/workspace', runtime: [environment] },
-			...{ timeoutMs: 60_000, maxOutputBytes: 1000 }
+	/** As a person does on the skill's page: looked up, shown, allowed. */
+	async function installPackages(name: string, on = app): Promise<string> {
+		const skill = on.skills.registry.snapshot().skills.find((each) => each.name === name);
+		if (!skill) throw new Error(`There is no skill ${name}.`);
+		await on.packages.lookUp(skill, []);
+		await on.packages.settled(skill);
+		const { proposed, problem } = await on.packages.stateOf(skill);
+		if (!proposed) throw new Error(problem?.message);
+		await on.packages.install(skill, proposed.digest);
+		await on.packages.settled(skill);
+		return proposed.digest;
+	}
+	const environmentsOn = (worker: string) => readdir(join(root, worker, 'environments')).catch(() => []);
+	const downloads = () => index.asked.filter((path) => path.startsWith('/files/tiny'));
+	const isInstalling = (event: SkillEvent) => event.type === 'waiting' && event.waitsFor === 'packages';
+
+	test('D46: packages that were allowed are installed on the worker, once for two scripts, and the step says so', async () => {
+		const digest = await installPackages('packed');
+		await startWorker('worker');
+		index.asked.splice(0);
+		const events: SkillEvent[] = [];
+		const onEvent = (event: SkillEvent) => events.push(event);
+		const both = await Promise.all([
+			run('use.py', [], { skill: 'packed', onEvent }),
+			run('use.mjs', [], { skill: 'packed' })
+		]);
+		expect(both.map(({ result }) => result)).toMatchObject([
+			{ ok: true, output: expect.stringContaining('python 1.0.0 /packages/python') },
+			{ ok: true, output: expect.stringContaining('javascript 1.1.0') }
+		]);
+		expect(await environmentsOn('worker')).toEqual([digest]);
+		expect(downloads()).toHaveLength(1);
+		expect(events.map(({ type }) => type).filter((type) => type !== 'output')).toEqual([
+			...['started', 'waiting', 'waiting', 'finished']
+		]);
+		expect(events.filter(({ type }) => type === 'waiting')).toEqual([
+			{ type: 'waiting', isWaiting: true, waitsFor: 'packages' },
+			{ type: 'waiting', isWaiting: false }
+		]);
+
+		// Another server never installed them, and what is there isn't installed again.
+		const other = await open('other');
+		expect(await environmentsOn('other')).toEqual([]);
+		const again = await run('use.py', [], { skill: 'packed', on: other });
+		expect(again.result).toMatchObject({ ok: true, output: expect.stringContaining('python 1.0.0') });
+		expect(downloads()).toHaveLength(1);
+		expect(await readdir(join(root, 'server/workspaces/chat'))).toEqual([]);
+	});
+
+	test('D46: a worker that is killed while it installs leaves nothing half, and the next one installs anew', async () => {
+		const digest = await installPackages('packed');
+		const worker = await startWorker('worker');
+		index.intercept = (request) => request.url?.startsWith('/files/tiny') === true;
+		const installing = Promise.withResolvers<void>();
+		const ended = run('use.py', [], {
+			skill: 'packed',
+			onEvent: (event) => isInstalling(event) && installing.resolve()
 		});
-		expect(result).toMatchObject({ ended: 'spawn-failed', spawnError: expect.stringContaining('only on servers') });
+		await installing.promise;
+		await eventually(async () => expect(await environmentsOn('worker')).toEqual([expect.stringMatching(/\.part$/)]));
+		await worker.stop('SIGKILL');
+		expect((await ended).result).toMatchObject({ ok: false });
+		index.intercept = null;
+		await startWorker('worker');
+		const { result } = await run('use.py', [], { skill: 'packed' });
+		expect(result).toMatchObject({ ok: true, output: expect.stringContaining('python 1.0.0') });
+		expect(await environmentsOn('worker')).toEqual([digest]);
+	});
+
+	test('D46: a script that is stopped while its packages are installed never begins, and the installing ends', async () => {
+		await installPackages('packed');
+		await startWorker('worker');
+		index.intercept = (request) => request.url?.startsWith('/files/tiny') === true;
+		const stop = new AbortController();
+		const { signal } = stop;
+		const { result } = await run('use.py', [], {
+			...{ skill: 'packed', signal },
+			onEvent: (event) => isInstalling(event) && stop.abort()
+		});
+		expect(result).toMatchObject({ ok: false, output: expect.stringContaining('Cancelled') });
+		await eventually(async () => expect(await environmentsOn('worker')).toEqual([]));
+		expect(await app.scriptCounts?.()).toMatchObject({ queued: 0, running: 0 });
+	});
+
+	test('D46: packages that aren’t those that were allowed are not installed, whoever changed the index or the database', async () => {
+		await installPackages('packed');
+		await startWorker('worker');
+		index.replaced.set('tiny_lib-1.0.0-py3-none-any.whl', wheel({ name: 'tiny-lib', code: 'print("evil")' }).bytes);
+		const replaced = await run('use.py', [], { skill: 'packed' });
+		expect(replaced.result).toMatchObject({
+			ok: false,
+			output: expect.stringMatching(/couldn’t be installed on the worker: .* isn’t the one that was looked up/)
+		});
+		index.replaced.clear();
+		const client = new Client({ connectionString: env.DATABASE_URL });
+		await client.connect();
+		const other = `'"name":"tiny-lib","version":"1.0.0"', '"name":"helper","version":"1.0.0"'`;
+		const { rowCount } = await client.query(`update skill_packages set lock = replace(lock, ${other})`);
+		await client.end();
+		expect(rowCount).toBe(1);
+		const changed = await run('use.py', [], { skill: 'packed' });
+		expect(changed.result).toMatchObject({
+			ok: false,
+			output: expect.stringContaining('The list of packages isn’t the one that was looked up')
+		});
+		expect(await environmentsOn('worker')).toEqual([]);
+	});
+
+	test('D46: without room on the worker, packages that no script uses give way', async () => {
+		await installPackages('packed');
+		const large = await installPackages('large');
+		await startWorker('worker', { SKILLS_PACKAGES_MB: '3' });
+		const large1 = await run('use.py', [], { skill: 'large' });
+		expect(large1.result).toMatchObject({ ok: true, output: expect.stringContaining('large 1.0.0') });
+		expect(await environmentsOn('worker')).toEqual([large]);
+		const larger = await installPackages('larger');
+		const larger1 = await run('use.py', [], { skill: 'larger' });
+		expect(larger1.result).toMatchObject({ ok: true, output: expect.stringContaining('larger 1.0.0') });
+		expect(await environmentsOn('worker')).toEqual([larger]);
 	});
 
 	test('while the bucket is away no script begins, and the step says so; then it runs once', async () => {

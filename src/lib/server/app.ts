@@ -160,6 +160,7 @@ async function createParts(
 	const { exclusively } = replica;
 	const { storage, sender, storedSkills } = await openStorage(config, {
 		...{ store: store.storedFiles, log, exclusively, editsOf: places.editsOf, replica },
+		lockOf: store.skillPackages.lockOf,
 		tellOfSkills: () => replica.tell('table', ['skills'])
 	});
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {

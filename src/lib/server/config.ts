@@ -108,6 +108,8 @@ export interface ExecutionConfig {
 	maxScripts: number;
 	/** Maximum size of all script copies. */
 	copiesBytes: number;
+	/** Of a worker's copies of files that are in a bucket. */
+	workerFilesBytes: number;
 	/** Where skills’ packages come from; null: as pip and npm are set up. */
 	packages: {
 		pipIndexUrl: string | null;
@@ -298,6 +300,7 @@ function executionOf(values: Variables, paths: nodePath.PlatformPath): Execution
 		},
 		maxScripts: values.SKILLS_MAX_SCRIPTS,
 		copiesBytes: values.SKILLS_COPIES_MB * MB,
+		workerFilesBytes: values.WORKER_FILES_MB * MB,
 		packages: {
 			pipIndexUrl: values.SKILLS_PIP_INDEX_URL ?? null,
 			npmRegistry: values.SKILLS_NPM_REGISTRY ?? null,

@@ -179,6 +179,7 @@ export async function openSkills(
 			findPython: () => interpreters.python().catch(() => null),
 			target: () => lookup.foreignPython(),
 			environment: process.env,
+			areElsewhere: sender !== null,
 			server: replica.isShared ? replica : undefined
 		}),
 		needsOf: (skill) => preflight.needsOf(skill),

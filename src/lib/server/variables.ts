@@ -130,6 +130,7 @@ export const variables = z.object({
 	SKILLS_PACKAGE_BUILDS: flag,
 	SKILLS_PACKAGES_MB: count(2048, 1, 1_048_576),
 	SKILLS_COPIES_MB: count(2048, 16, 1_048_576),
+	WORKER_FILES_MB: count(10_240, 1, 1_048_576),
 	SKILLS_PROVIDER: z.enum(['skillsmp', 'skillssh', 'github']).default('skillssh'),
 	SKILLSMP_API_KEY: text,
 	SKILLS_CATALOG_REQUESTS: z.stringbool().default(true),

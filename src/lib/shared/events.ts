@@ -57,8 +57,8 @@ interface OfCall {
 type SkillLoaded = OfCall & NonNullable<ToolPart['loaded']>;
 type SkillStarted = OfCall &
 	Pick<Execution, 'executionId' | 'skill' | 'script' | 'tool' | 'args' | 'sandbox' | 'isOfChat'>;
-/** For a worker; false once it has begun. */
-type SkillWaiting = OfCall & { isWaiting: boolean };
+/** For a worker, or for packages that it installs; false once it has begun. */
+type SkillWaiting = OfCall & { isWaiting: boolean } & Pick<Execution, 'waitsFor'>;
 type SkillOutput = OfCall & Execution['output'][number];
 type SkillFinished = OfCall &
 	Pick<Execution, 'skill' | 'files' | 'error' | 'message' | 'missing' | 'refused'> &

@@ -57,6 +57,35 @@ export function createRoom(size: number) {
 	};
 }
 
+/**
+ * Runs work for all items, of all calls together so many at once; after the first error, no more. @throws that error, or
+ * the signal's reason
+ */
+export function createEach(size: number, ending: AbortSignal) {
+	const room = createRoom(size);
+	return async <Item>(
+		items: readonly Item[],
+		work: (item: Item, signal: AbortSignal) => Promise<void>
+	): Promise<void> => {
+		const stop = new AbortController();
+		const signal = AbortSignal.any([ending, stop.signal]);
+		const errors: unknown[] = [];
+		await Promise.all(
+			items.map((item) =>
+				room(async () => {
+					if (signal.aborted) return;
+					await work(item, signal);
+				}).catch((error: unknown) => {
+					errors.push(error);
+					stop.abort();
+				})
+			)
+		);
+		if (errors.length > 0) throw errors[0];
+		ending.throwIfAborted();
+	};
+}
+
 export class Waiters {
 	readonly #waiting = new Set<() => void>();
 

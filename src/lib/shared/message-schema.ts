@@ -149,8 +149,9 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		sandbox: text,
 		/** Output in order; adjacent chunks of a stream are merged. */
 		output: list(object({ stream: z.enum(['stdout', 'stderr']), text }), 100_000),
-		/** In the queue for a worker. */
+		/** In the queue for a worker; `waitsFor`: on the worker, which installs something first. */
 		isWaiting: z.boolean().optional(),
+		waitsFor: z.enum(['packages']).optional(),
 		/** Absent while running; null if a signal ended it. */
 		exitCode: exit.nullable().optional(),
 		durationMs: count.optional(),

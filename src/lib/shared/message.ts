@@ -96,9 +96,10 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 			}));
 		}
 		case 'skill.waiting':
-			return updateExecution(message, event.value.toolCallId, ({ isWaiting: _was, ...execution }) =>
-				event.value.isWaiting ? { ...execution, isWaiting: true } : execution
-			);
+			return updateExecution(message, event.value.toolCallId, (execution) => {
+				const { isWaiting, waitsFor } = event.value;
+				return { ...begun(execution), ...(isWaiting && { isWaiting, ...(waitsFor && { waitsFor }) }) };
+			});
 		case 'skill.output':
 			return updateExecution(message, event.value.toolCallId, (execution) => ({
 				...execution,
@@ -106,10 +107,7 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 			}));
 		case 'skill.finished': {
 			const { toolCallId, skill: _skill, ...finished } = event.value;
-			return updateExecution(message, toolCallId, ({ isWaiting: _was, ...execution }) => ({
-				...execution,
-				...finished
-			}));
+			return updateExecution(message, toolCallId, (execution) => ({ ...begun(execution), ...finished }));
 		}
 		case 'tool.approval': {
 			const { toolCallId, ...approval } = event.value;
@@ -227,6 +225,11 @@ function updateTool(message: Message, id: string, change: (part: ToolPart) => To
 
 function updateExecution(message: Message, id: string, change: (execution: Execution) => Execution): Message {
 	return updateTool(message, id, (part) => (part.execution ? { ...part, execution: change(part.execution) } : part));
+}
+
+/** It waits for nothing any more. */
+function begun({ isWaiting: _was, waitsFor: _for, ...execution }: Execution): Execution {
+	return execution;
 }
 
 /** Files that a step made. */

@@ -148,6 +148,8 @@ test('D33: a step whose script waits for a worker says so, until it begins', () 
 	expect(statusWord(part({ status: 'running', execution: { ...execution, isWaiting: true } }))).toBe(
 		'Waiting for a worker'
 	);
+	const installing = { ...execution, isWaiting: true, waitsFor: 'packages' as const };
+	expect(statusWord(part({ status: 'running', execution: installing }))).toBe('Installing packages');
 	expect(statusWord(part({ status: 'running', execution }))).toBe('Running');
 	expect(statusWord(part({ status: 'cancelled', execution: { ...execution, isWaiting: true } }))).toBe('Stopped');
 });

@@ -60,6 +60,7 @@ const statusText = {
 	handed: 'Waiting for the client',
 	asking: 'Waiting for you',
 	queued: 'Waiting for a worker',
+	installing: 'Installing packages',
 	running: 'Running',
 	done: 'Done',
 	failed: 'Failed',
@@ -91,7 +92,9 @@ export function statusWord(part: Pick<ToolPart, 'status' | 'approval' | 'executi
 	if (part.status === 'failed' && part.execution && isTimeout(part.execution)) return statusText.timeout;
 	if (openQuestions(part).length > 0) return statusText.asking;
 	if (part.status === 'waiting' && !part.approval) return statusText.handed;
-	if (part.status === 'running' && part.execution?.isWaiting) return statusText.queued;
+	if (part.status === 'running' && part.execution?.isWaiting) {
+		return part.execution.waitsFor === 'packages' ? statusText.installing : statusText.queued;
+	}
 	return statusText[isDenied(part) ? (part.approval?.install ? 'refused' : 'denied') : part.status];
 }
 

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
+import { AppError } from '../../shared/errors.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { claimFolder, openDataFolder } from '../data-folder.ts';
 import { type BucketSettings, openBucket, requireBucket } from '../file-storage/bucket.ts';
 import { createFolderReceiver, dropUnfinished } from '../file-storage/sent-folders.ts';
@@ -11,14 +12,21 @@ import { createStoredFolders } from '../file-storage/stored-folders.ts';
 import { SENT_FOLDERS, WORKSPACE_KINDS } from '../file-storage/stored-workspaces.ts';
 import { createLog, type Log } from '../log.ts';
 import { createProxies } from '../network/network-access.ts';
-import { openSandbox, requireIsolation } from '../open-sandbox.ts';
+import { type OpenSandbox, openSandbox, requireIsolation } from '../open-sandbox.ts';
+import { createEnvironments, type EnvironmentsOptions, holdEnvironments } from '../packages/environments.ts';
+import { PackagesError } from '../packages/program.ts';
 import { openReplica } from '../replica.ts';
+import { createInterpreters } from '../skills/run/interpreters.ts';
 import { createSkillCopies } from '../skills/skill-copies.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
 import type { Store } from '../store/store.ts';
+import { createLookup } from '../trust/preflight.ts';
 import { keyFor, loadSecretsKey } from '../trust/vault.ts';
 import { JOB_KEY } from '../workers/job.ts';
 import { startWorker } from '../workers/worker.ts';
+
+/** How often copies of files are looked at that no script uses. */
+const TIDY_EVERY_MS = 60_000;
 
 /** Runs until it's told to stop. Uses the settings in the environment; on failure, prints why and sets the exit code. */
 export async function runWorker(): Promise<void> {
@@ -54,7 +62,7 @@ async function work(): Promise<void> {
 	// Its processes aren't a server's, which ends those of its earlier starts.
 	const box = await openSandbox(config, log, { place: join(shared, 'workers'), startId: replica.id, live });
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
-	const files = bucket && (await openOwnFiles(bucket, { store, dataDir: shared, log }));
+	const files = bucket && (await openOwnFiles(config, { bucket, store, dataDir: shared, log, box }));
 	// Sockets don't work on every shared file system.
 	const sockets = await mkdtemp(join(tmpdir(), 'worker-'));
 	const worker = await startWorker({
@@ -85,8 +93,14 @@ async function work(): Promise<void> {
 
 /** With a bucket: the files of scripts in the worker's own data folder. */
 async function openOwnFiles(
-	settings: BucketSettings,
-	{ store, dataDir, log }: { store: Store; dataDir: string; log: Log }
+	{ execution }: Pick<Config, 'execution'>,
+	{
+		bucket: settings,
+		store,
+		dataDir,
+		log,
+		box
+	}: { bucket: BucketSettings; store: Store; dataDir: string; log: Log; box: OpenSandbox }
 ) {
 	const bucket = openBucket(settings);
 	await dropUnfinished(dataDir);
@@ -98,16 +112,50 @@ async function openOwnFiles(
 		log,
 		kinds: [...WORKSPACE_KINDS, SENT_FOLDERS]
 	});
-	const copies = createSkillCopies({ folder: join(dataDir, 'workers', 'skill-copies') });
+	const copies = createSkillCopies({
+		folder: join(dataDir, 'workers', 'skill-copies'),
+		maxBytes: execution.copiesBytes
+	});
 	const copyOf = (dir: string, digest: string) => copies.take({ dir, name: 'skill' }, digest);
-	void storage.catchUp();
+	const environments = holdEnvironments(
+		createEnvironments({
+			...execution.packages,
+			...pythonOf(box),
+			folder: join(dataDir, 'environments'),
+			environment: process.env
+		})
+	);
+	const installed: typeof environments.take = (lock, how) =>
+		environments.take(lock, how).catch((error: unknown) => {
+			if (!(error instanceof PackagesError)) throw error;
+			const message = `Its packages couldn’t be installed on the worker: ${error.message} ${error.hint}`;
+			throw new AppError('unavailable', message, { cause: error });
+		});
+	const { workerFilesBytes: maxBytes } = execution;
+	const receiver = createFolderReceiver({ storage, files, dataDir, copyOf, installed, maxBytes });
+	const tidy = (): void =>
+		void receiver.tidy().catch((error: unknown) => log.error({ error: String(error) }, 'Couldn’t delete old copies'));
+	void storage.catchUp().then(tidy);
+	const timer = setInterval(tidy, TIDY_EVERY_MS);
 	return {
 		bucket,
-		receiver: createFolderReceiver({ storage, files, dataDir, copyOf }),
+		receiver: receiver,
 		async close() {
+			clearInterval(timer);
 			await copies.close();
 			await storage.close();
 		}
+	};
+}
+
+/** Of scripts on this machine. */
+function pythonOf({ sandbox, host }: OpenSandbox): Pick<EnvironmentsOptions, 'findPython' | 'target'> {
+	const path = process.env.PATH ?? '';
+	const interpreters = createInterpreters({ host, sandbox: host, path });
+	const lookup = createLookup({ sandbox, host, path });
+	return {
+		findPython: () => interpreters.python().catch(() => null),
+		target: () => lookup.foreignPython()
 	};
 }
 

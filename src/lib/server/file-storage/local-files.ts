@@ -11,6 +11,7 @@ import type { KnownFile } from './local-state.ts';
 
 /** As the database's keys, which have little more room. */
 const MAX_PATH_BYTES = 1000;
+const BLOCK_BYTES = 4096;
 /** Unfinished files of the server's own. */
 const UNFINISHED = /^\.(upload|write)-[0-9a-f-]{36}$/;
 const ignoreChanged = ignoring('ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO', 'EACCES', 'EPERM');
@@ -69,6 +70,18 @@ export async function stampsIn(root: string): Promise<string> {
 		}
 	}
 	return hash.digest('hex');
+}
+
+/** What it takes on the disk, empty files too. */
+export async function bytesIn(root: string): Promise<number> {
+	let bytes = 0;
+	for await (const step of walkFolder(root)) {
+		for (const { at } of step) {
+			const facts = await lstat(at).catch(ignoreChanged);
+			if (facts) bytes += Math.max(facts.blocks * 512, BLOCK_BYTES);
+		}
+	}
+	return bytes;
 }
 
 /** null for a path that must not be used. */

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../shared/json.ts';
-import { ignoring } from '../foreign-folders.ts';
+import { ignoring, isThere } from '../foreign-folders.ts';
 import { writeWhole } from '../workspace-versions.ts';
 
 const known = z.object({
@@ -55,6 +55,7 @@ export function createLocalStates(dir: string) {
 			await mkdir(dir, { recursive: true });
 			await writeWhole(dir, markOf(folder), folder);
 		},
+		isMarked: (folder: string): Promise<boolean> => isThere(join(dir, markOf(folder))),
 		unmark: (folder: string): Promise<void> => rm(join(dir, markOf(folder)), { force: true }),
 		async remove(folder: string): Promise<void> {
 			await rm(join(dir, `${nameOf(folder)}.json`), { force: true });

@@ -12,6 +12,7 @@ interface StorageParts {
 	store: StoredFiles;
 	log: Log;
 	replica: Parameters<typeof openFolderSender>[1]['replica'];
+	lockOf: Parameters<typeof openFolderSender>[1]['lockOf'];
 	exclusively: Exclusively;
 	editsOf(dir: string): string;
 	/** Other servers have to fetch folders of skills. */
@@ -25,7 +26,7 @@ export async function openStorage(
 		dataDir,
 		execution
 	}: { bucket: BucketSettings | null; dataDir: string; execution: { runsOnWorkers: boolean } },
-	{ store, log, replica, exclusively, editsOf, tellOfSkills: tell }: StorageParts
+	{ store, log, replica, lockOf, exclusively, editsOf, tellOfSkills: tell }: StorageParts
 ): Promise<{ storage: StoredFolders | null; sender: FolderSender | null; storedSkills: StoredSkills }> {
 	if (bucket === null) return { storage: null, sender: null, storedSkills: localSkills };
 	const line = createLine();
@@ -34,6 +35,6 @@ export async function openStorage(
 	const storage = createStoredFolders({ store, bucket: openBucket(bucket), dataDir, log, kinds: all });
 	const storedSkills = await openStoredSkills({ storage, dataDir, log, exclusively, line, kinds, editsOf, tell });
 	if (!execution.runsOnWorkers) return { storage, sender: null, storedSkills };
-	const sender = await openFolderSender({ dataDir }, { storage, files: store, log, replica });
+	const sender = await openFolderSender({ dataDir }, { storage, files: store, log, lockOf, replica });
 	return { storage: sender.storage, sender, storedSkills };
 }

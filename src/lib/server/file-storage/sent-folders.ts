@@ -5,11 +5,14 @@
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { onceForAll } from '../../shared/in-turn.ts';
+import type { PackageLock } from '../../shared/packages.ts';
 import { copyFolder, isThere, removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import { digestOfFolder } from '../skills/read/skill-tree.ts';
 import type { StoredFiles } from '../store/stored-files.ts';
 import { kindOf } from './folder-kinds.ts';
+import { bytesIn } from './local-files.ts';
 import { createLocalStates } from './local-state.ts';
 import { type StoredFolders, UNSTORED } from './stored-folders.ts';
 import { SENT_FOLDERS, WORKSPACE_KINDS } from './stored-workspaces.ts';
@@ -19,12 +22,15 @@ export interface SentFolders {
 	workspace: string;
 	/** `digest`: SHA-256 of its files, see `digestOfFolder`. */
 	skill: { folder: string; digest: string } | null;
+	/** What somebody allowed; workers install it themselves, because packages differ per machine and are large. */
+	packages: PackageLock | null;
 }
 
 /** Absolute paths here. */
 interface Folders {
 	workspace: string;
 	skill?: string;
+	packages?: string;
 }
 
 /** The server's side. */
@@ -43,6 +49,8 @@ interface FolderSenderOptions {
 	storage: StoredFolders;
 	files: StoredFiles;
 	log: Log;
+	/** null: nothing with this digest is installed for any skill. */
+	lockOf(digest: string): Promise<PackageLock | null>;
 	replica: {
 		id: string;
 		live(): Promise<ReadonlySet<string>>;
@@ -56,7 +64,7 @@ const UNUSED_MS = 60 * 60_000;
 
 export async function openFolderSender(
 	config: { dataDir: string },
-	{ storage, files, log, replica }: FolderSenderOptions
+	{ storage, files, log, lockOf, replica }: FolderSenderOptions
 ): Promise<FolderSender> {
 	// As scripts' folders are named.
 	const dataDir = await realpath(config.dataDir);
@@ -103,6 +111,12 @@ export async function openFolderSender(
 			throw error;
 		}
 	};
+	/** In the folder of an environment, wherever it is installed. */
+	const packagesOf = async (dir: string): Promise<PackageLock> => {
+		const lock = await lockOf(basename(dir));
+		if (!lock) throw new AppError('unavailable', 'its packages have just been removed. Try again');
+		return lock;
+	};
 	/** The copy in `folder` takes the place of what is in the workspace. */
 	const replace = async (workspace: string, folder: string): Promise<void> => {
 		for (const name of await readdir(workspace)) await removeFolder(join(workspace, name));
@@ -130,14 +144,15 @@ export async function openFolderSender(
 				return unkept.length === 0 ? null : unkept.join(' ');
 			}
 		},
-		async send(jobId, { workspace, skill }) {
+		async send(jobId, { workspace, skill, packages: environment }) {
+			const packages = environment === undefined ? null : await packagesOf(environment);
 			const within = relative(dataDir, workspace).replaceAll(sep, '/');
 			const isChat = kindOf([WORKSPACES], within) !== undefined;
 			const folder = isChat ? within : `${SENT_FOLDERS.path}/${own}.${jobId}`;
 			try {
 				if (!isChat) await copyFolder(workspace, rootOf(folder), () => undefined);
 				await store(folder);
-				return { workspace: folder, skill: skill === undefined ? null : await skillOf(skill) };
+				return { workspace: folder, skill: skill === undefined ? null : await skillOf(skill), packages };
 			} catch (error) {
 				if (!isChat) await remove(folder).catch(logged);
 				throw error;
@@ -169,6 +184,11 @@ export async function openFolderSender(
 	};
 }
 
+/** Where scripts on workers have their files. */
+const KINDS = [WORKSPACES, SENT_FOLDERS];
+/** A worker's copies of what no script has used for so long go. */
+const KEPT_MS = 24 * 60 * 60_000;
+
 const UNFETCHED =
 	'Files that the script has changed on a worker couldn’t be fetched yet. They are stored, and will be there once the file storage works again.';
 const UNKEPT =
@@ -176,8 +196,16 @@ const UNKEPT =
 
 /** The worker's side. */
 export interface FolderReceiver {
-	/** @throws AppError `unavailable`, `storage_full`, `conflict` if they aren't those that were sent */
-	take(jobId: string, sent: SentFolders): Promise<TakenFolders>;
+	/** Deletes copies that no script uses and that are stored: those of a day ago, and the oldest when there are too many. */
+	tidy(): Promise<void>;
+	/** @throws AppError `unavailable`, `storage_full`, `conflict` if they aren't those that were sent; as `installed` */
+	take(jobId: string, sent: SentFolders, how: Installing): Promise<TakenFolders>;
+}
+
+interface Installing {
+	signal: AbortSignal;
+	/** Packages are installed first. */
+	onInstall(): void;
 }
 
 interface TakenFolders {
@@ -192,45 +220,99 @@ interface FolderReceiverOptions {
 	storage: StoredFolders;
 	files: StoredFiles;
 	dataDir: string;
+	/** Of local copies that no script uses. */
+	maxBytes: number;
+	now?: () => number;
 	/** The skill in this folder if it has this digest; nobody changes the copy. @throws Error otherwise */
 	copyOf(dir: string, digest: string): Promise<{ dir: string; release(): void }>;
+	/** The folder of these packages, which stays until it's released. @throws Error */
+	installed(packages: PackageLock, how: Installing): Promise<{ folder: string; release(): void }>;
 }
 
-export function createFolderReceiver({ storage, files, dataDir, copyOf }: FolderReceiverOptions): FolderReceiver {
+export function createFolderReceiver(options: FolderReceiverOptions): FolderReceiver {
+	const { storage, files, dataDir, copyOf, installed, maxBytes, now = () => performance.now() } = options;
 	const rootOf = (folder: string) => join(dataDir, ...folder.split('/'));
 	const marks = marksIn(dataDir);
-	/** Scripts by workspace. */
+	/** Scripts by folder. */
 	const users = new Map<string, number>();
-	const use = (folder: string, more: 1 | -1) => users.set(folder, (users.get(folder) ?? 0) + more);
+	const use = (folder: string, more: 1 | -1): void => {
+		const now = (users.get(folder) ?? 0) + more;
+		if (now > 0) users.set(folder, now);
+		else users.delete(folder);
+	};
+	const copies = new Map<string, { bytes: number; usedAt: number }>();
+	const note = async (folder: string): Promise<void> => {
+		const usedAt = now();
+		copies.set(folder, { bytes: await bytesIn(rootOf(folder)), usedAt });
+	};
+	const tidy = onceForAll(async () => {
+		const local = new Set(await storage.local(KINDS));
+		for (const folder of copies.keys()) if (!local.has(folder)) copies.delete(folder);
+		// Of an earlier start, or of a script that never began.
+		for (const folder of local) if (!copies.has(folder)) await note(folder);
+		const idle = [...copies].filter(([folder]) => !users.has(folder));
+		let bytes = idle.reduce((sum, [, copy]) => sum + copy.bytes, 0);
+		for (const [folder, copy] of idle.sort(([, one], [, other]) => one.usedAt - other.usedAt)) {
+			if (bytes <= maxBytes && now() - copy.usedAt < KEPT_MS) continue;
+			if (!(await storage.letGo(folder, () => users.has(folder)))) continue;
+			copies.delete(folder);
+			bytes -= copy.bytes;
+		}
+	});
+	const fetch = async (
+		{ workspace: folder, skill }: SentFolders,
+		isIdle: boolean
+	): Promise<Awaited<ReturnType<typeof copyOf>> | null> => {
+		const workspace = rootOf(folder);
+		// If this worker were killed, it would be lost with what the next script leaves.
+		if (isIdle && (await isThere(workspace)) && (await storage.keep(folder)) === UNSTORED) {
+			throw new AppError('unavailable', `${UNKEPT} Try again later.`);
+		}
+		await storage.bring(folder, { toChange: true });
+		await mkdir(workspace, { recursive: true });
+		if (!skill) return null;
+		await storage.bring(skill.folder);
+		return copyOf(rootOf(skill.folder), skill.digest).catch(notAsSent);
+	};
 	return {
-		async take(jobId, { workspace: folder, skill }) {
-			if (!kindOf([WORKSPACES, SENT_FOLDERS], folder) || (skill && !kindOf([SENT_FOLDERS], skill.folder))) {
+		tidy,
+		async take(jobId, sent, how) {
+			const { workspace: folder, skill, packages: wanted } = sent;
+			if (!kindOf(KINDS, folder) || (skill && !kindOf([SENT_FOLDERS], skill.folder))) {
 				throw new AppError('conflict', 'The job names a folder that no script may use.');
 			}
 			const workspace = rootOf(folder);
-			// If this worker were killed, it would be lost with what the next script leaves.
-			const isIdle = (users.get(folder) ?? 0) === 0;
-			if (isIdle && (await isThere(workspace)) && (await storage.keep(folder)) === UNSTORED) {
-				throw new AppError('unavailable', `${UNKEPT} Try again later.`);
+			// First: it may take minutes, and files are to be new.
+			const packages = wanted && (await installed(wanted, how));
+			const names = [folder, ...(skill ? [skill.folder] : [])];
+			const isIdle = !users.has(folder);
+			for (const name of names) use(name, 1);
+			let copy: Awaited<ReturnType<typeof fetch>> = null;
+			const free = (): void => {
+				for (const name of names) use(name, -1);
+				copy?.release();
+				packages?.release();
+			};
+			try {
+				copy = await fetch(sent, isIdle);
+			} catch (error) {
+				free();
+				throw error;
 			}
-			await storage.bring(folder, { toChange: true });
-			await mkdir(workspace, { recursive: true });
-			if (skill) await storage.bring(skill.folder);
-			const copy = skill && (await copyOf(rootOf(skill.folder), skill.digest).catch(notAsSent));
-			use(folder, 1);
 			return {
-				folders: { workspace, ...(copy && { skill: copy.dir }) },
+				folders: { workspace, ...(copy && { skill: copy.dir }), ...(packages && { packages: packages.folder }) },
 				begin: async () => {
 					await mkdir(marks, { recursive: true });
 					await writeFile(join(marks, jobId), folder);
 				},
 				async release() {
-					use(folder, -1);
-					copy?.release();
+					free();
 					const unkept = await storage.keep(folder);
 					await rm(join(marks, jobId), { force: true });
 					const isForgotten = kindOf([SENT_FOLDERS], folder) && (await files.folder(folder).catch(() => true)) === null;
 					if (isForgotten) await removeFolder(workspace);
+					// Otherwise it's measured when copies are looked at.
+					for (const name of names) void note(name).catch(() => copies.delete(name));
 					return unkept === UNSTORED ? UNKEPT : unkept;
 				}
 			};
@@ -247,7 +329,7 @@ export async function dropUnfinished(dataDir: string): Promise<void> {
 	await mkdir(marks, { recursive: true });
 	for (const name of await readdir(marks)) {
 		const folder = await readFile(join(marks, name), 'utf8');
-		if (kindOf([WORKSPACES, SENT_FOLDERS], folder)) {
+		if (kindOf(KINDS, folder)) {
 			await removeFolder(join(dataDir, ...folder.split('/')));
 			await states.remove(folder);
 		}

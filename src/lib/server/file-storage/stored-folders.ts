@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import { createRoom } from '../../shared/in-turn.ts';
+import { createEach } from '../../shared/in-turn.ts';
 import { copyFolder, isThere, removeFolder } from '../foreign-folders.ts';
 import { dropFolder, swapFolder } from '../install/folder-swap.ts';
 import type { Log } from '../log.ts';
@@ -41,6 +41,8 @@ export interface StoredFolders {
 	keep(folder: string): Promise<string | null>;
 	/** Deletes it here, and from what is stored; other servers delete theirs later. */
 	remove(folder: string): Promise<void>;
+	/** Deletes the local copy, unless something waits to be stored, or `isUsed` says no. Returns whether it did. */
+	letGo(folder: string, isUsed: () => boolean): Promise<boolean>;
 	/** Stores what waits, deletes local copies of what others have deleted, and contents that nothing has. Never rejects. */
 	catchUp(): Promise<void>;
 	close(): Promise<void>;
@@ -75,7 +77,7 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 	const states = createLocalStates(join(dataDir, 'stored-folders'));
 	const rootOf = (folder: string) => join(dataDir, ...folder.split('/'));
 	const closing = new AbortController();
-	const room = createRoom(AT_ONCE);
+	const each = createEach(AT_ONCE, closing.signal);
 	const lanes = new Map<string, Promise<unknown>>();
 	/** When it was last found to be down. */
 	let downAt: number | null = null;
@@ -110,28 +112,6 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 	const works = (): void => {
 		if (downAt !== null) log.info({}, 'The file storage works again');
 		downAt = null;
-	};
-	/** All of them, so many at once; after the first error, no more. */
-	const each = async <Item>(
-		items: readonly Item[],
-		work: (item: Item, signal: AbortSignal) => Promise<void>
-	): Promise<void> => {
-		const stop = new AbortController();
-		const signal = AbortSignal.any([closing.signal, stop.signal]);
-		const errors: unknown[] = [];
-		await Promise.all(
-			items.map((item) =>
-				room(async () => {
-					if (signal.aborted) return;
-					await work(item, signal);
-				}).catch((error: unknown) => {
-					errors.push(error);
-					stop.abort();
-				})
-			)
-		);
-		if (errors.length > 0) throw errors[0];
-		closing.signal.throwIfAborted();
 	};
 
 	/** What is known of a folder that is there; a copy that somebody removed by hand is brought again, not deleted everywhere. */
@@ -436,6 +416,12 @@ export function createStoredFolders(options: StoredFoldersOptions): StoredFolder
 				const isStored = !isWhole(folder) || (await store.folder(folder))?.isRemoved === false;
 				if (isStored) await store.remove(folder, new Date(now()).toISOString());
 				await drop(folder);
+			}),
+		letGo: (folder, isUsed) =>
+			inTurn(folder, async () => {
+				if (isUsed() || (await states.isMarked(folder))) return false;
+				await drop(folder);
+				return true;
 			}),
 		catchUp,
 		async close() {

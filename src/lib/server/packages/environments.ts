@@ -29,6 +29,8 @@ export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'ta
 	quietMs?: number;
 	/** See `PipOptions`. */
 	maxMemoryBytes?: number;
+	/** Scripts run on workers, which have folders of their own and install there what isn’t here. */
+	areElsewhere?: boolean;
 	/** This server among several with the same folder. Default: only processes of this machine use it. */
 	server?: { id: string; live(): Promise<ReadonlySet<string>> } | undefined;
 }
@@ -75,6 +77,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 		environment,
 		hosts,
 		mayBuild = false,
+		areElsewhere = false,
 		quietMs = QUIET_MS,
 		maxMemoryBytes = MEMORY_BYTES
 	} = options;
@@ -164,12 +167,17 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			});
 		});
 
-	const stateOf: Environments['stateOf'] = async ({ digest, python, javascript }) => {
-		if (!/^[0-9a-f]{64}$/.test(digest) || !(await exists(join(folder, digest)))) return 'gone';
-		if (javascript && javascript.system !== (await npm.system())) return 'other-python';
-		if (!python) return 'ready';
+	/** Whether packages made for this run here. */
+	const fits = async ({ python, javascript }: Pick<PackageLock, 'python' | 'javascript'>): Promise<boolean> => {
+		if (javascript && javascript.system !== (await npm.system())) return false;
+		if (!python) return true;
 		const here = await pip.python();
-		return here?.version === python.version && here.system === python.system ? 'ready' : 'other-python';
+		return here?.version === python.version && here.system === python.system;
+	};
+	const stateOf: Environments['stateOf'] = async (lock) => {
+		const isHere = /^[0-9a-f]{64}$/.test(lock.digest) && (areElsewhere || (await exists(join(folder, lock.digest))));
+		if (!isHere) return 'gone';
+		return (await fits(lock)) ? 'ready' : 'other-python';
 	};
 
 	return {
@@ -186,13 +194,15 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 			const packages = [...(fromPip?.packages ?? []), ...(fromNpm?.packages ?? [])];
 			packages.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 			const [python, javascript] = [fromPip?.python ?? null, fromNpm?.javascript ?? null];
-			const facts = packages.map(({ ecosystem, name, version, hash: own }) => [ecosystem, name, version, own]);
-			const digest = hash('sha256', JSON.stringify([python, javascript, facts]));
 			const requested = wanted.map(({ ecosystem, requirement }) => ({ ecosystem, requirement }));
-			return { digest, python, javascript, packages, requested };
+			const found = { python, javascript, packages };
+			return { digest: digestOf(found), ...found, requested };
 		},
 		async install(lock, { signal, onProgress = () => undefined } = {}) {
 			if (await exists(join(folder, lock.digest))) return;
+			if (digestOf(lock) !== lock.digest) throw changedLock();
+			// Without Python, the installer says so.
+			if (!(await fits(lock)) && (!lock.python || (await pip.python()))) throw notForHere(lock);
 			if (signal?.aborted) throw cancelled();
 			let job = installing.get(lock.digest);
 			if (!job) {
@@ -226,9 +236,8 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 		async open(lock) {
 			const path = join(folder, lock.digest);
 			if ((await stateOf(lock)) !== 'ready') return null;
-			const names = new Set(await readdir(path));
-			const python = names.has('python') ? join(path, 'python') : null;
-			const node = names.has('node_modules') ? join(path, 'node_modules') : null;
+			const python = lock.python ? join(path, 'python') : null;
+			const node = lock.javascript ? join(path, 'node_modules') : null;
 			return {
 				folder: path,
 				bin: [...(python ? [join(python, 'bin')] : []), ...(node ? [join(node, '.bin')] : [])],
@@ -248,6 +257,68 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 				await removeFolder(path);
 			}
 			return names.length;
+		}
+	};
+}
+
+/** Of exactly these packages. */
+function digestOf({ python, javascript, packages }: Pick<PackageLock, 'python' | 'javascript' | 'packages'>): string {
+	const facts = packages.map(({ ecosystem, name, version, hash: own }) => [ecosystem, name, version, own]);
+	return hash('sha256', JSON.stringify([python, javascript, facts]));
+}
+
+function changedLock(): PackagesError {
+	const message = 'The list of packages isn’t the one that was looked up.';
+	return new PackagesError('Failed', message, 'Nothing was installed. Look the packages up again.');
+}
+
+function notForHere({ python }: Pick<PackageLock, 'python'>): PackagesError {
+	const wanted = python ? `Python ${python.version} (${python.system})` : 'another system';
+	const message = `The packages were looked up for ${wanted}, but scripts run here with another one.`;
+	return new PackagesError('Failed', message, 'Nothing was installed. Servers and workers need the same Python.');
+}
+
+/** Environments of a worker, whose scripts hold them. */
+export interface HeldEnvironments {
+	/** Installs what isn’t there: `onInstall` says so. @throws PackagesError */
+	take(
+		lock: PackageLock,
+		how: { signal: AbortSignal; onInstall(): void }
+	): Promise<{ folder: string; release(): void }>;
+}
+
+/** Without room, those that no script holds give way: they can be installed again. */
+export function holdEnvironments(environments: Environments): HeldEnvironments {
+	const holders = new Map<string, number>();
+	const hold = (digest: string, more: 1 | -1): void => {
+		const now = (holders.get(digest) ?? 0) + more;
+		if (now > 0) holders.set(digest, now);
+		else holders.delete(digest);
+	};
+	const install = async (lock: PackageLock, signal: AbortSignal): Promise<void> => {
+		try {
+			await environments.install(lock, { signal });
+		} catch (error) {
+			const isFull = error instanceof PackagesError && (error.type === 'TooLarge' || error.type === 'DiskFull');
+			if (!isFull || (await environments.removeUnused(new Set(holders.keys()))) === 0) throw error;
+			await environments.install(lock, { signal });
+		}
+	};
+	return {
+		async take(lock, { signal, onInstall }) {
+			hold(lock.digest, 1);
+			try {
+				if ((await environments.stateOf(lock)) === 'gone') {
+					onInstall();
+					await install(lock, signal);
+				}
+				const packages = await environments.open(lock);
+				if (!packages) throw notForHere(lock);
+				return { folder: packages.folder, release: () => hold(lock.digest, -1) };
+			} catch (error) {
+				hold(lock.digest, -1);
+				throw error;
+			}
 		}
 	};
 }

@@ -264,6 +264,6 @@ async function sizeOf(url: string, hosts: readonly string[] | null): Promise<num
 }
 
 export function noInstaller(name: string, packageName: string): PackagesError {
-	const message = `${name} isn’t installed on the server, so packages can’t be installed.`;
+	const message = `${name} isn’t installed on this machine, so packages can’t be installed.`;
 	return new PackagesError('NoInstaller', message, `Whoever runs the server can install it: ${packageName}.`);
 }

@@ -7,6 +7,7 @@ import { type SandboxLimits, sharedMemoryBytes } from './sandbox.ts';
 
 export const SKILL = '/skill';
 export const WORKSPACE = '/workspace';
+export const PACKAGES = '/packages';
 export const PROXY_SOCKET = '/run/proxy.sock';
 
 /** Absolute, checked paths: see `toLaunch` in bubblewrap.ts. */
@@ -23,6 +24,7 @@ export interface BubblewrapView {
 	runtime: readonly string[];
 	skill?: string;
 	workspace?: string;
+	packages?: string;
 	proxySocket?: string;
 	cwd: string;
 	env: Record<string, string>;
@@ -87,6 +89,7 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 		...emptyFolder('/tmp', limits.fileBytes),
 		...view.runtime.flatMap((path) => show('--ro-bind', path, path)),
 		...(view.skill === undefined ? [] : show('--ro-bind', view.skill, SKILL)),
+		...(view.packages === undefined ? [] : show('--ro-bind', view.packages, PACKAGES)),
 		...(view.workspace === undefined ? [] : show('--bind', view.workspace, WORKSPACE)),
 		...(view.proxySocket === undefined ? [] : show('--ro-bind', view.proxySocket, PROXY_SOCKET)),
 		// In memory without a size limit, so read-only.

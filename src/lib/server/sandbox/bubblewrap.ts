@@ -15,6 +15,7 @@ import {
 	foldersAbove,
 	isWithin,
 	limitedCommand,
+	PACKAGES,
 	PROXY_SOCKET,
 	refuseExposing,
 	SKILL,
@@ -63,7 +64,11 @@ const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/b
 export const BUBBLEWRAP = {
 	name: 'bubblewrap',
 	isolation: { files: true, network: true, processes: true, limits: true },
-	locate: (folders) => ({ skill: folders.skill === undefined ? undefined : SKILL, workspace: WORKSPACE })
+	locate: ({ skill, packages }) => ({
+		skill: skill === undefined ? undefined : SKILL,
+		workspace: WORKSPACE,
+		...(packages !== undefined && { packages: PACKAGES })
+	})
 } as const satisfies Pick<Sandbox, 'name' | 'isolation' | 'locate'>;
 
 /** The backend `bubblewrap`; `detectSandbox` tests whether it works. @throws Error for the operator if a tool is missing */
@@ -149,7 +154,8 @@ async function toLaunch(program: SandboxProgram, limits: SandboxLimits, host: Ho
 /** Arguments are separated by NUL, so one in a value could inject options. */
 function refuseNul({ file, args, env, cwd, folders, runtime, proxySocket }: SandboxProgram): void {
 	const texts = [file, ...args, ...Object.entries(env).flat(), cwd, ...(runtime ?? []), proxySocket ?? ''];
-	if ([...texts, folders?.skill ?? '', folders?.workspace ?? ''].some((text) => text.includes('\0'))) {
+	const { skill = '', workspace = '', packages = '' } = folders ?? {};
+	if ([...texts, skill, workspace, packages].some((text) => text.includes('\0'))) {
 		throw new Error('An argument, variable or path contains a NUL character.');
 	}
 }
@@ -163,12 +169,13 @@ function userOf(folders: SandboxFolders | undefined): { uid: number; gid: number
 async function shownFolders(
 	folders: SandboxFolders | undefined,
 	hidden: readonly string[]
-): Promise<Pick<BubblewrapView, 'skill' | 'workspace'>> {
+): Promise<Pick<BubblewrapView, 'skill' | 'workspace' | 'packages'>> {
 	if (!folders) return {};
 	const workspace = await realpath(folders.workspace);
 	const skill = folders.skill === undefined ? undefined : await realpath(folders.skill);
-	for (const path of [workspace, skill]) if (path !== undefined) refuseExposing(path, hidden);
-	return { workspace, skill };
+	const packages = folders.packages === undefined ? undefined : await realpath(folders.packages);
+	for (const path of [workspace, skill, packages]) if (path !== undefined) refuseExposing(path, hidden);
+	return { workspace, skill, packages };
 }
 
 /** The program’s own files that the system mounts don’t show, at their path, their real path and each link between. */

@@ -4,7 +4,12 @@ import { type SandboxFolders, type SandboxLimits, sharedMemoryBytes } from './sa
 
 const MB = 1024 * 1024;
 
-export const IN_CONTAINER = { workspace: '/workspace', skill: '/skill', proxy: '/run/proxy' } as const;
+export const IN_CONTAINER = {
+	workspace: '/workspace',
+	skill: '/skill',
+	packages: '/packages',
+	proxy: '/run/proxy'
+} as const;
 
 /** The label that identifies containers; its value is the owner. */
 export const OWNER_LABEL = 'openrouter-skills.owner';
@@ -104,6 +109,7 @@ export function runArguments(plan: ContainerPlan): string[] {
 		...ulimit('nofile', limits.openFiles),
 		...ulimit('nproc', Math.min(plan.userProcesses, MAX_USER_PROCESSES)),
 		...(folders?.skill ? mount(folders.skill, IN_CONTAINER.skill, 'readonly') : []),
+		...(folders?.packages ? mount(folders.packages, IN_CONTAINER.packages, 'readonly') : []),
 		...plan.runtime.flatMap((path) => mount(path, path, 'readonly')),
 		...(plan.proxyFolder ? mount(plan.proxyFolder, IN_CONTAINER.proxy, 'readonly') : []),
 		...(environment.file ? ['--env-file', ENV_FILE] : []),

@@ -122,8 +122,12 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 	return sandbox;
 }
 
-function locate({ skill }: SandboxFolders): SandboxFolders {
-	return { workspace: IN_CONTAINER.workspace, skill: skill === undefined ? undefined : IN_CONTAINER.skill };
+function locate({ skill, packages }: SandboxFolders): SandboxFolders {
+	return {
+		workspace: IN_CONTAINER.workspace,
+		skill: skill === undefined ? undefined : IN_CONTAINER.skill,
+		...(packages !== undefined && { packages: IN_CONTAINER.packages })
+	};
 }
 
 /** Wraps the program in the proxy forwarder if it has a proxy. */

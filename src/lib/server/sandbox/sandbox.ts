@@ -34,6 +34,8 @@ export interface SandboxFolders {
 	/** Read-only, if the backend supports it. */
 	skill?: string;
 	workspace: string;
+	/** Installed packages; read-only, if the backend supports it. */
+	packages?: string;
 }
 
 export interface SandboxProgram {
@@ -70,8 +72,8 @@ export interface SandboxCommand extends SandboxProgram {
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 	/** Who asked, for a backend with a queue: callers take turns. `runId`: ends with that run. */
 	caller?: { key: string; runId?: string | undefined };
-	/** A backend with a queue says when it has to wait (`true`), and when it begins, waited or not. */
-	onWait?: (isWaiting: boolean) => void;
+	/** A backend with a queue says when it has to wait (`true`) and for what, and when it begins, waited or not. */
+	onWait?: (isWaiting: boolean, waitsFor?: 'packages') => void;
 }
 
 export interface SandboxResult {

@@ -4,7 +4,7 @@ import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, extname, join, relative } from 'node:path';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
 import { buildEnvironment, limitsOf, MAX_TIMEOUT_MS, type ScriptInput, timeoutOf } from './run/environment.ts';
-import type { AllowedFiles, ExecutionHost, ExecutionContext } from './run/execution-host.ts';
+import type { AllowedFiles, ExecutionHost, ExecutionContext, SkillPackages } from './run/execution-host.ts';
 import { execute, type Invocation } from './run/execution.ts';
 import { type Announced, carryOut } from './run/execution-record.ts';
 import { HARNESS_ARGUMENTS, type NativeHandlers, type NodeCall, PYTHON_HARNESS, runNative } from './run/handlers.ts';
@@ -134,12 +134,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
 		const script = requested === null ? { path: dir, name: 'SKILL.md' } : await scriptIn(copy, skill, requested);
 		await mkdir(cwd, { recursive: true });
 		const workspace = await realpath(cwd);
-		const folders = { skill: dir, workspace };
+		const installed = (await host.packagesOf?.(skill)) ?? null;
+		const folders = { skill: dir, workspace, ...(installed && { packages: installed.folder }) };
 		const located = sandbox.locate(folders);
 		const seen = { skill: located.skill ?? dir, workspace: located.workspace };
 		const scriptPath = join(seen.skill, relative(dir, script.path));
 		const found = sandbox.isolation.files ? await interpreters.onPath() : null;
-		const packages = (await host.packagesOf?.(skill)) ?? null;
+		const packages = installed && seenAt(located.packages ?? installed.folder, installed);
 		const env = buildEnvironment({
 			skill,
 			folders: seen,
@@ -153,7 +154,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 					? [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter)
 					: undefined
 		});
-		const runtime = found ? [...found.runtime, ...(packages ? [packages.folder] : [])] : [];
+		const runtime = found ? found.runtime : [];
 		return {
 			shared: {
 				skill,
@@ -217,10 +218,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				await mkdir(cwd, { recursive: true });
 				const workspace = await realpath(cwd);
 				const packages = await host.packagesOf?.(skill);
-				const found = sandbox.isolation.files ? (await interpreters.onPath()).runtime : [];
-				const runtime = packages ? [...found, packages.folder] : found;
+				const runtime = sandbox.isolation.files ? (await interpreters.onPath()).runtime : [];
 				const copy = await copies.take(skill);
-				spares.warm({ folders: { skill: copy.dir, workspace }, runtime, limits: limitsOf(skill, limits) });
+				const folders = { skill: copy.dir, workspace, ...(packages && { packages: packages.folder }) };
+				spares.warm({ folders, runtime, limits: limitsOf(skill, limits) });
 				copy.release();
 			};
 			// Only a head start: the call itself reports problems with the folders.
@@ -298,6 +299,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
 function within(value: number, what: string, least: number, most: number): number {
 	if (Number.isInteger(value) && value >= least && value <= most) return value;
 	throw new RangeError(`${what} must be a whole number from ${least} to ${most}, not ${value}.`);
+}
+
+/** The paths of packages where scripts see their folder. */
+function seenAt(folder: string, { folder: own, bin, python, register }: SkillPackages): SkillPackages {
+	const at = (path: string) => join(folder, relative(own, path));
+	return { folder, bin: bin.map(at), python: python && at(python), register: register && at(register) };
 }
 
 /** Reports errors about the skill's own folder, because links out of it aren't copied. */

@@ -201,8 +201,8 @@ export type SkillEvent =
 			args: string[];
 			sandbox: string;
 	  }
-	/** It has to wait for a worker, or doesn't any more. */
-	| { type: 'waiting'; isWaiting: boolean }
+	/** It has to wait for a worker, or for packages that the worker installs, or doesn't any more. */
+	| { type: 'waiting'; isWaiting: boolean; waitsFor?: 'packages' }
 	| { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
 	| {
 			type: 'finished';

@@ -154,8 +154,10 @@ function toRunEvent(event: SkillEvent, toolCallId: string, ofChat: { isOfChat?: 
 			const { type: _type, ...value } = event;
 			return { type: 'CUSTOM', name: 'skill.started', value: { toolCallId, ...value, ...ofChat } };
 		}
-		case 'waiting':
-			return { type: 'CUSTOM', name: 'skill.waiting', value: { toolCallId, isWaiting: event.isWaiting } };
+		case 'waiting': {
+			const { type: _type, ...value } = event;
+			return { type: 'CUSTOM', name: 'skill.waiting', value: { toolCallId, ...value } };
+		}
 		case 'output':
 			return { type: 'CUSTOM', name: 'skill.output', value: { toolCallId, stream: event.stream, text: event.text } };
 		case 'finished': {

@@ -1,6 +1,5 @@
 /** The server's side of workers: a sandbox whose scripts run on other machines, through a queue in Postgres (decision 019). */
 import { randomUUID } from 'node:crypto';
-import { sep } from 'node:path';
 import type { FolderSender } from '../file-storage/sent-folders.ts';
 import { createOutageLog, type Log } from '../log.ts';
 import type { OpenReach, Reach } from '../network/network-access.ts';
@@ -8,7 +7,7 @@ import type { Replica } from '../replica.ts';
 import { failed } from '../sandbox/running.ts';
 import type { Sandbox, SandboxCommand, SandboxIsolation, SandboxResult } from '../sandbox/sandbox.ts';
 import type { ScriptCounts, ScriptJobNews, ScriptJobs } from '../store/script-jobs.ts';
-import { readOutput, readResult, sealJob } from './job.ts';
+import { INSTALLING, readOutput, readResult, sealJob, stopped } from './job.ts';
 
 /** What servers know of the workers' backend. */
 export type WorkersBackend = Pick<Sandbox, 'name' | 'programs' | 'locate'> & {
@@ -47,9 +46,6 @@ const WAITS_MS = 500;
 const GIVE_UP_MS = 15_000;
 
 const NOTHING: SandboxIsolation = { files: false, network: false, processes: false, limits: false };
-
-const NO_PACKAGES =
-	'packages that were installed for a skill are only on servers, and with S3_URL workers have no folder in common with them';
 
 const ASKING = 'Couldn’t ask after scripts on workers';
 const LOOKING = 'Couldn’t look after scripts on workers';
@@ -130,7 +126,6 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 	): Promise<SandboxResult> => {
 		const { signal: _, onOutput, onWait, proxySocket, caller, ...rest } = command;
 		const { dataDir, key, sender } = options;
-		if (sender && rest.runtime?.some((path) => path.startsWith(`${dataDir}${sep}`))) return failed(NO_PACKAGES);
 		const id = randomUUID();
 		const sent = sender && rest.folders ? await sender.send(id, rest.folders) : null;
 		let unkept: string | null = null;
@@ -138,7 +133,13 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 		const reach = proxySocket === undefined ? null : (reaches.get(own.id) ?? null);
 		const seen = { stdout: '', stderr: '' };
 		const { promise, resolve } = Promise.withResolvers<SandboxResult>();
-		let isToldToWait = false;
+		let told: 'nothing' | 'waits' | 'installs' | 'begun' = 'nothing';
+		const tell = (news: 'waits' | 'installs' | 'begun'): void => {
+			if (told === news || told === 'begun') return;
+			told = news;
+			if (news === 'installs') onWait?.(true, 'packages');
+			else onWait?.(news === 'waits');
+		};
 		const waiter: Waiter = {
 			after: 0,
 			waitsSince: performance.now(),
@@ -148,17 +149,21 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 			},
 			take({ state, output, result }) {
 				if (state === 'queued') {
-					if (isToldToWait || waiter.waitsSince === null || performance.now() - waiter.waitsSince < WAITS_MS) return;
-					isToldToWait = true;
-					return onWait?.(true);
+					if (waiter.waitsSince !== null && performance.now() - waiter.waitsSince >= WAITS_MS) tell('waits');
+					return;
 				}
-				if (waiter.waitsSince !== null && state !== 'gone') {
+				if (state !== 'gone') {
 					waiter.waitsSince = null;
-					onWait?.(false);
+					// Otherwise the worker says when it begins.
+					if (!sent?.packages) tell('begun');
 				}
 				for (const { n, texts } of output) {
 					waiter.after = n;
 					for (const [stream, text] of readOutput(texts)) {
+						if (stream === 'packages') {
+							tell(text === INSTALLING ? 'installs' : 'begun');
+							continue;
+						}
 						seen[stream] += text;
 						onOutput?.(stream, text);
 					}
@@ -282,11 +287,6 @@ export async function createDispatch(options: DispatchOptions): Promise<Dispatch
 			await jobs.close();
 		}
 	};
-}
-
-/** The result of a script that was stopped by the server, or never began. */
-function stopped(want: 'abort' | 'kill'): SandboxResult {
-	return { ...failed(''), spawnError: undefined, ended: want === 'abort' ? 'aborted' : 'killed' };
 }
 
 function bytesOf({ stdout, stderr }: { stdout: string; stderr: string }) {

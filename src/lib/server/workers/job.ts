@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseJson } from '../../shared/json.ts';
 import type { SentFolders } from '../file-storage/sent-folders.ts';
 import type { Reach } from '../network/network-access.ts';
+import { failed } from '../sandbox/running.ts';
 import type { SandboxCommand, SandboxName, SandboxResult } from '../sandbox/sandbox.ts';
 import { decryptText, encryptText } from '../trust/vault.ts';
 
@@ -31,8 +32,11 @@ export interface ScriptResult {
 	unkept: string | null;
 }
 
-/** Output in order. */
-export type OutputTexts = (readonly ['stdout' | 'stderr', string])[];
+/** In order: output, and how it goes with packages that a script needs. It begins when they're there. */
+export type OutputTexts = (readonly ['stdout' | 'stderr' | 'packages', string])[];
+
+/** Said with `packages`; anything else: the script begins. */
+export const INSTALLING = 'installing';
 
 const kept = z.object({ text: z.string(), truncated: z.boolean() });
 const scriptResult = z.object({
@@ -50,10 +54,10 @@ const scriptResult = z.object({
 	unreached: z.array(z.string()),
 	unkept: z.string().nullable()
 });
-const outputTexts = z.array(z.tuple([z.enum(['stdout', 'stderr']), z.string()]));
+const outputTexts = z.array(z.tuple([z.enum(['stdout', 'stderr', 'packages']), z.string()]));
 
 /** Counts when a job or its result gets another shape: servers and workers of other versions can't read it. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /** The key’s purpose: see `keyFor`. */
 export const JOB_KEY = 'script-jobs';
@@ -81,6 +85,11 @@ function labelOf(id: string): Buffer {
 /** What a worker wrote into the database. null if it has another shape. */
 export function readResult(text: string): ScriptResult | null {
 	return (scriptResult.safeParse(parseJson(text)).data as ScriptResult | undefined) ?? null;
+}
+
+/** The result of a script that was stopped before it began, or that nobody waits for any more. */
+export function stopped(want: 'abort' | 'kill'): SandboxResult {
+	return { ...failed(''), spawnError: undefined, ended: want === 'abort' ? 'aborted' : 'killed' };
 }
 
 /** Nothing if it has another shape. */

@@ -13,7 +13,7 @@ import { failed } from '../sandbox/running.ts';
 import type { Sandbox, SandboxResult } from '../sandbox/sandbox.ts';
 import type { ScriptJobs, TakenScriptJob } from '../store/script-jobs.ts';
 import type { FolderReceiver } from '../file-storage/sent-folders.ts';
-import { openJob, type OutputTexts, type ScriptJob, type ScriptResult } from './job.ts';
+import { INSTALLING, openJob, type OutputTexts, type ScriptJob, type ScriptResult, stopped } from './job.ts';
 
 export interface WorkerOptions {
 	jobs: ScriptJobs;
@@ -63,9 +63,11 @@ interface Running {
 	/** When it was asked for (`performance.now`). */
 	askedAt: number;
 	controller: AbortController;
-	/** Once it runs. */
+	/** Ends it at once; before it runs, what it waits for. */
 	kill(): void;
-	texts: [stream: 'stdout' | 'stderr', text: string][];
+	/** Before it ran. */
+	wasKilled: boolean;
+	texts: [...OutputTexts];
 	/** Number of the last batch. */
 	n: number;
 	/** Ended because the database was away for too long. */
@@ -146,7 +148,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		const on = job.image === null ? sandbox : options.sandboxOfImage?.(job.image);
 		const problem = on ? await problemOf(job, options) : 'This worker has no containers.';
 		if (!on || problem !== null) return resultOf(failed(problem ?? ''));
-		const taken = job.folders === null ? null : await options.own?.receiver.take(id, job.folders);
+		const say = (text: string): void => {
+			script.texts.push(['packages', text]);
+			void flushSoon();
+		};
+		const { signal } = script.controller;
+		const how = { signal, onInstall: () => say(INSTALLING) };
+		const taken = job.folders === null ? null : await options.own?.receiver.take(id, job.folders, how);
 		let network: NetworkSession | null = null;
 		let isReleased = false;
 		const release = async (): Promise<string | null> => {
@@ -158,12 +166,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 			const refusal = await mayBegin(id, job.at, script);
 			if (refusal !== null) return resultOf(failed(refusal));
 			await taken?.begin();
+			if (job.folders?.packages) say('');
 			script.kill = () => void on.kill(command.id);
 			const result = await on.run({
 				...command,
 				...(taken && { folders: taken.folders }),
 				...(network && { proxySocket: network.socket }),
-				signal: script.controller.signal,
+				signal,
 				onOutput(stream, text) {
 					script.texts.push([stream, text]);
 					void flushSoon();
@@ -195,7 +204,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		const script: Running = {
 			...{ serverId, askedAt },
 			controller: new AbortController(),
-			kill: () => script.controller.abort(),
+			wasKilled: false,
+			kill() {
+				script.wasKilled = true;
+				script.controller.abort();
+			},
 			texts: [],
 			n: 0,
 			isCutOff: false,
@@ -206,7 +219,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 		const work = async (): Promise<void> => {
 			const job = openJob(options.key, id, sealed);
 			const result = job
-				? await perform(id, job, script).catch((error: unknown) => resultOf(failed((error as Error).message)))
+				? await perform(id, job, script).catch((error: unknown) => {
+						if (!script.controller.signal.aborted) return resultOf(failed((error as Error).message));
+						return resultOf(stopped(script.wasKilled ? 'kill' : 'abort'));
+					})
 				: resultOf(
 						failed('The worker can’t read this job: servers and workers need the same SECRETS_KEY and version.')
 					);
@@ -337,7 +353,7 @@ async function problemOf({ sandbox: wanted, dataDir, command }: ScriptJob, optio
 		return `The server’s DATA_DIR is ${dataDir}, the worker’s is ${options.dataDir}. Both must see the same folder under the same path.`;
 	}
 	const { folders } = command;
-	for (const folder of [folders?.workspace, folders?.skill]) {
+	for (const folder of [folders?.workspace, folders?.skill, folders?.packages]) {
 		const isThere =
 			folder === undefined ||
 			(await access(folder).then(

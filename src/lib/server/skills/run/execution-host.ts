@@ -17,7 +17,7 @@ export interface ExecutionHost {
 	recorder?: ExecutionRecorder;
 }
 
-/** Installed packages, by absolute paths of the host; read-only in every sandbox, at the same path. */
+/** Installed packages, by absolute paths of the host; scripts see the folder where `Sandbox.locate` says. */
 export interface SkillPackages {
 	folder: string;
 	/** First on the PATH. */

@@ -78,9 +78,11 @@ export async function execute(
 			const before = await listWorkspace(context.cwd);
 			if (!sandbox.hasQueue) isRunning();
 			let hasWaited = false;
-			const onWait = (isWaiting: boolean) => {
+			const onWait: SandboxCommand['onWait'] = (isWaiting, waitsFor) => {
 				if (!isWaiting) isRunning();
-				if (isWaiting || hasWaited) context.onEvent?.({ type: 'waiting', isWaiting });
+				if (isWaiting || hasWaited) {
+					context.onEvent?.({ type: 'waiting', isWaiting, ...(waitsFor && { waitsFor }) });
+				}
 				hasWaited ||= isWaiting;
 			};
 			const queue = { caller: { key: caller, runId: context.caller?.runId }, onWait };

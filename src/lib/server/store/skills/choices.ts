@@ -178,6 +178,12 @@ export function createSkillPackages(db: Kysely<Database>) {
 			return new Map(rows.map((row) => [row.skill_id, read(row)]));
 		},
 
+		/** What has this digest, for whichever skill. */
+		async lockOf(digest: string): Promise<PackageLock | null> {
+			const rows = await db.selectFrom('skill_packages').selectAll().execute();
+			return rows.map(read).find(({ lock }) => lock.digest === digest)?.lock ?? null;
+		},
+
 		/** Replaces what was there. */
 		async put(skillId: string, { lock, installedAt }: InstalledPackages): Promise<void> {
 			const columns = { lock: JSON.stringify(lock), installed_at: installedAt };
