@@ -9,6 +9,7 @@ import { enter, securityHeaders } from '$lib/server/access/door.ts';
 import { errorResponseFor, isUnexpected } from '$lib/server/http.ts';
 import { createLog, logUnexpected } from '$lib/server/log.ts';
 import { ApiError } from '$lib/server/protocols/responses/errors.ts';
+import type { Asker } from '$lib/server/telemetry/telemetry.ts';
 import { upgrade } from '$lib/server/upgrade.ts';
 
 // The dev server reloads this module after a change; the old app has to close its files first.
@@ -89,14 +90,14 @@ function resolving({ models }: App): ResolveOptions {
 	};
 }
 
-/** True if the caller is known, or nobody has to be. @throws AppError or ApiError when the request may not go on */
-async function admit(event: RequestEvent): Promise<boolean> {
+/** Who asks; the operator, too, where nobody has to log in. @throws AppError or ApiError when the request may not go on */
+async function admit(event: RequestEvent): Promise<Asker> {
 	const { config, login, dataFolder } = event.locals.app;
 	const { method, headers } = event.request;
 	const isScraped = event.route.id === '/metrics' && login.mayScrape(headers.get('authorization'));
 	if (isScraped || PROBES.includes(event.route.id)) {
 		event.locals.caller = MANAGER;
-		return false;
+		return 'anybody';
 	}
 	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
 	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
@@ -120,7 +121,8 @@ async function admit(event: RequestEvent): Promise<boolean> {
 	if (isHidden || (isProgramRoute(event.url.pathname) && event.route.id === null)) {
 		throw new AppError('not_found', `Not found: ${event.url.pathname}`);
 	}
-	return !isForAll || !login.isNeeded;
+	if (isForAll && login.isNeeded) return 'anybody';
+	return event.locals.caller.apiKeyId === null ? 'operator' : 'program';
 }
 
 /** Turns Kit's plain-text 405 into JSON. */

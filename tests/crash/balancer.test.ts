@@ -1,6 +1,8 @@
 /** F14: two servers on one Postgres behind the load balancers of deploy/, as people run them. */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { text as streamText } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +18,46 @@ import { eventually } from '../support/eventually.ts';
 import { gate, startModelServer, text, type ModelServer } from '../support/model-server.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { connectResponses } from '../support/responses-socket.ts';
+
+test.skipIf(BALANCERS.some(lacksBalancer)).each(BALANCERS)(
+	'F14: behind %s, a page and its files come from one server, which may be the only one of its version, and requests of programs from both',
+	async (name) => {
+		const servers = await Promise.all(
+			['one', 'two'].map(async (word) => {
+				const server = createServer((_, response) => response.end(word)).listen(0, '127.0.0.1');
+				await once(server, 'listening');
+				return server;
+			})
+		);
+		const [one = '', two = ''] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+		const balancer = await startBalancer(name, [one, two]);
+		/** Open at the same time, as those of a page are. */
+		const answers = async (...paths: string[]) => {
+			const open = await Promise.all(paths.map((path) => fetch(balancer.url + path)));
+			return new Set(await Promise.all(open.map((response) => response.text())));
+		};
+		try {
+			// Caddy hasn't asked both at first.
+			await eventually(async () =>
+				expect(await answers('/api/a', '/api/b', '/v1/c', '/a2a')).toHaveProperty('size', 2)
+			);
+			const page = [
+				'/',
+				'/c/some-chat',
+				'/_app/immutable/entry/start.abc.js',
+				'/_app/version.json',
+				'/service-worker.js'
+			];
+			expect(await answers(...page, ...page, '/mcp')).toHaveProperty('size', 1);
+		} finally {
+			await balancer.stop();
+			for (const server of servers) {
+				server.closeAllConnections();
+				server.close();
+			}
+		}
+	}
+);
 
 describe.skipIf(lacksPostgres()).each(BALANCERS)('F14: two servers behind %s', (name) => {
 	const isMissing = lacksBalancer(name);

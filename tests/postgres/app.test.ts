@@ -30,6 +30,12 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 			...{ SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process', ...(url !== null && { DATABASE_URL: url }) }
 		});
 	const start = async (...given: Parameters<typeof configOf>) => (await createApp(configOf(...given))).close();
+	const query = async (url: string, ...statements: string[]) => {
+		const client = new Client(url);
+		await client.connect();
+		for (const statement of statements) await client.query(statement);
+		await client.end();
+	};
 	const NOW = new Date().toISOString();
 
 	test('all that was said and set is in the database, and nothing of it in the data folder', async () => {
@@ -49,11 +55,11 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 	test('when a newer version has updated the database, a server goes on, and one that starts refuses to', async () => {
 		const url = await postgres.createDatabase('newer');
 		const older = await createApp(configOf(url));
-		const client = new Client(url);
-		await client.connect();
-		await client.query(`insert into kysely_migration values ('999_of_a_newer_version', now()::text)`);
-		await client.query('alter table conversations add column newer text');
-		await client.end();
+		await query(
+			url,
+			`insert into kysely_migration values ('999_of_a_newer_version', now()::text)`,
+			'alter table conversations add column newer text'
+		);
 		const at = new Date().toISOString();
 		await older.store.conversations.create({ id: 'c1', title: 'One', createdAt: at });
 		expect(await older.store.conversations.get('c1')).toMatchObject({ title: 'One' });
@@ -98,7 +104,16 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 		);
 		expect(await readdir(restored)).not.toContain('database.json');
 		await start(url, restored);
-		await expect(createApp(configOf(stranger, restored))).rejects.toThrow('belongs to another');
+		// A dump from before databases had ids gets a new one at its next start.
+		const old = await postgres.createDatabase('old', 'owner');
+		await query(old, `update database_identity set id = 'another'`);
+		await start(old, restored);
+		await start(old, restored);
+		await query(old, `update kysely_migration set timestamp = '2020-01-02T03:04:05.678Z' where name like '001%'`);
+		await start(old, restored);
+		await expect(createApp(configOf(stranger, restored))).rejects.toThrow(
+			/belongs to another .* created at 2020-01-02 03:04, this one at 20.* for good, delete .*database\.json\.$/
+		);
 		// What the message says.
 		await rm(join(restored, 'database.json'));
 		await start(stranger, restored);

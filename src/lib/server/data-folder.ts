@@ -92,8 +92,17 @@ export function openDataFolder(dir: string, log: Log, { isShared = false } = {})
 const MARK = 'database.json';
 const SQLITE = 'app.sqlite';
 
-/** Of the server that has locked the folder. Null: SQLite. `isEmpty`: nothing has ever been stored in it. */
-export type UsedDatabase = { id: string; isEmpty: boolean } | null;
+/**
+ * Of the server that has locked the folder. Null: SQLite. A dump keeps `id`, unless it's older than ids, and `createdAt`.
+ * `isEmpty`: nothing has ever been stored in it.
+ */
+export type UsedDatabase = (Mark & { isEmpty: boolean }) | null;
+
+interface Mark {
+	id: string;
+	/** ISO time. Folders that were marked before it was stored lack it. */
+	createdAt?: string | undefined;
+}
 
 /**
  * Two databases with one folder would delete each other's files. A new folder becomes that of its first database.
@@ -117,17 +126,24 @@ export function claimFolder(dir: string, database: UsedDatabase): void {
 				'Without DATABASE_URL, all is as it was.'
 		);
 	}
-	if (owner === null) writeMark(file, database.id);
+	if (owner === null) writeMark(file, database);
 	// Another database may have been faster.
-	if (readMark(file) === database.id) return;
+	const marked = owner ?? readMark(file);
+	const { id, createdAt } = database;
+	if (marked?.id === id || (createdAt !== undefined && marked?.createdAt === createdAt)) {
+		if (marked?.id !== id || marked.createdAt !== createdAt) writeMark(file, database, { replaces: true });
+		return;
+	}
+	const minute = (time: string | undefined) => time?.slice(0, 16).replace('T', ' ') ?? 'an unknown time';
 	throw new Error(
 		`The data folder ${dir} belongs to another Postgres database than that of DATABASE_URL. Choose another folder with ` +
-			`DATA_DIR, or the other database with DATABASE_URL. If this database has taken the place of the other, delete ${file}.`
+			`DATA_DIR, or the other database with DATABASE_URL. That of the folder was created at ${minute(marked?.createdAt)}, ` +
+			`this one at ${minute(createdAt)} (UTC). If this one has taken its place for good, delete ${file}.`
 	);
 }
 
 /** Null if there is none. @throws Error if it says nothing */
-function readMark(file: string): string | null {
+function readMark(file: string): Mark | null {
 	let text: string;
 	try {
 		text = readFileSync(file, 'utf8');
@@ -136,8 +152,10 @@ function readMark(file: string): string | null {
 		throw error;
 	}
 	try {
-		const { postgres } = JSON.parse(text) as { postgres?: unknown };
-		if (typeof postgres === 'string') return postgres;
+		const { postgres, createdAt } = JSON.parse(text) as { postgres?: unknown; createdAt?: unknown };
+		if (typeof postgres === 'string') {
+			return { id: postgres, createdAt: typeof createdAt === 'string' ? createdAt : undefined };
+		}
 	} catch {
 		// Said below.
 	}
@@ -146,15 +164,16 @@ function readMark(file: string): string | null {
 	);
 }
 
-/** Whole or not at all. Leaves one that is there. */
-function writeMark(file: string, id: string): void {
+/** Whole or not at all. Leaves one that is there, unless it `replaces` it. */
+function writeMark(file: string, { id, createdAt }: Mark, { replaces = false } = {}): void {
 	const made = `${file}.${randomUUID()}`;
-	writeFileSync(made, `${JSON.stringify({ postgres: id })}\n`);
+	writeFileSync(made, `${JSON.stringify({ postgres: id, createdAt })}\n`);
 	try {
-		linkSync(made, file);
+		if (replaces) renameSync(made, file);
+		else linkSync(made, file);
 	} catch (error) {
 		// Some file systems have no links.
-		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(made, file);
+		if (replaces || (error as NodeJS.ErrnoException).code !== 'EEXIST') renameSync(made, file);
 	}
 	rmSync(made, { force: true });
 }

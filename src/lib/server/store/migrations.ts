@@ -73,7 +73,8 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
 	if (unknown.length > 0) {
 		throw new Error(
 			`The database was written by a newer version of this app (it has the migration ${unknown.join(', ')}). ` +
-				'Start that version or a later one, or choose another database with DATA_DIR or DATABASE_URL.'
+				'Start that version or a later one, or choose another database with DATA_DIR or DATABASE_URL. ' +
+				'To go back to this version, restore a backup from before the update.'
 		);
 	}
 	const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });

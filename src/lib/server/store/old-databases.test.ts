@@ -45,6 +45,10 @@ const LANDED: Record<string, string> = {
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };
 
+/** From before several servers could share a database. */
+const TAKES_AWAY = ['002-branches.ts', '004-registry.ts'];
+const TAKING_AWAY = /\bdrop ?(table|column)\b|\brename ?(to|column)\b|\bset ?not ?null\b/i;
+
 /** Tables a later migration replaced. */
 const MOVED: Record<string, string> = { trusted_skills: 'trusted_versions' };
 
@@ -223,4 +227,11 @@ test('F14: a migration that was released is never edited: what it lacks is a new
 	const bodyOf = (name: string) => readFileSync(join(MIGRATIONS, name), 'utf8').replace(/^import .*\n/gm, '');
 	const digests = readdirSync(MIGRATIONS).map((name) => [name, hash('sha256', bodyOf(name))]);
 	expect(Object.fromEntries(digests)).toEqual(LANDED);
+});
+
+test('F14: a migration takes away nothing that a server of the version before still uses', () => {
+	const taking = readdirSync(MIGRATIONS).filter((name) =>
+		TAKING_AWAY.test(readFileSync(join(MIGRATIONS, name), 'utf8'))
+	);
+	expect(taking).toEqual(TAKES_AWAY);
 });

@@ -1,5 +1,6 @@
 /** The servers on this database, and words between them (Postgres only). */
 import { type Kysely, sql } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import type { Database } from './schema.ts';
 
 /** Postgres takes less than 8,000 bytes. */
@@ -9,10 +10,12 @@ export const CHANNEL = 'openrouter_skills';
 
 export function createReplicas(db: Kysely<Database>) {
 	return {
-		/** The database's own id, which it keeps in a dump, and whether nothing has ever been stored in it. */
-		async database(): Promise<{ id: string; isEmpty: boolean }> {
-			const { rows } = await sql<{ id: string; isEmpty: boolean }>`
-				select id, not (
+		/** What the database keeps in a dump, its own id and when it was created, and whether nothing has ever been stored in it. */
+		async database(): Promise<{ id: string; createdAt: string; isEmpty: boolean }> {
+			const { rows } = await sql<{ id: string; createdAt: string; isEmpty: boolean }>`
+				select id, (
+					select timestamp from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name limit 1
+				) as "createdAt", not (
 					exists (select from conversations) or exists (select from settings) or exists (select from api_keys)
 					or exists (select from skill_installs) or exists (select from responses)
 				) as "isEmpty" from database_identity`.execute(db);

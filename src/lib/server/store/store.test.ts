@@ -167,7 +167,7 @@ describe('a SQLite file', () => {
 		file.prepare('insert into kysely_migration values (?, ?)').run('999_future', at(1));
 		const applied = file.prepare('select * from kysely_migration').all();
 		await expect(openSqliteStore(path)).rejects.toThrow(
-			/newer version of this app \(it has the migration 999_future\)\. Start that version/
+			/newer version of this app \(it has the migration 999_future\)\. Start that version.*restore a backup from before/
 		);
 		expect(file.prepare('select * from kysely_migration').all()).toEqual(applied);
 		file.close();

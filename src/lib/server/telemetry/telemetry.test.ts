@@ -5,7 +5,7 @@ import { startOtlpReceiver } from '../../../../tests/support/otlp-receiver.ts';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { createScopes } from './scope.ts';
-import { openTelemetry, type Telemetry } from './telemetry.ts';
+import { type Asker, openTelemetry, type Telemetry } from './telemetry.ts';
 
 let telemetry: Telemetry | undefined;
 afterEach(async () => {
@@ -17,17 +17,17 @@ afterEach(async () => {
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
-/** A request to a route, of a caller who is known, of anybody, or of one who is refused. */
+/** A request to a route, of the operator, of a program with a key, of anybody, or of one who is refused. */
 function ask(
 	route: string | null,
 	{
 		method = 'GET',
-		who = 'known',
+		who = 'operator',
 		headers = {},
 		answer = async () => new Response()
 	}: {
 		method?: string;
-		who?: 'known' | 'anybody' | 'refused';
+		who?: Asker | 'refused';
 		headers?: Record<string, string>;
 		answer?: () => Promise<Response>;
 	} = {}
@@ -36,7 +36,7 @@ function ask(
 	return telemetry!.request(
 		{ method, route, url, headers: new Headers(headers) },
 		{
-			admit: () => (who === 'refused' ? Promise.reject(new Error('no')) : Promise.resolve(who === 'known')),
+			admit: () => (who === 'refused' ? Promise.reject(new Error('no')) : Promise.resolve(who)),
 			answer,
 			refuse: () => new Response(null, { status: 401 })
 		}
@@ -247,4 +247,30 @@ test('E29: the settings are those of OpenTelemetry; a wrong one stops the start 
 	expect(() => loadConfig({ METRICS_TOKEN: 'short-secret' })).toThrow('METRICS_TOKEN');
 	for (const name of ['OTEL_EXPORTER_OTLP_HEADERS', 'METRICS_TOKEN'])
 		expect(() => loadConfig({ SKILLS_ENV: name })).toThrow(name);
+});
+
+test('E29: with an API key, a `traceparent` says which trace is continued, not whether it’s recorded', async () => {
+	const receiver = await startOtlpReceiver();
+	const spansOf = async (share: string) => {
+		receiver.spans.length = 0;
+		await open({
+			...{ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_METRICS_EXPORTER: 'none' },
+			OTEL_TRACES_SAMPLER_ARG: share
+		});
+		for (const who of ['program', 'operator'] as const) {
+			for (const flags of ['00', '01']) {
+				await ask(`/${who}/${flags}`, { who, headers: { traceparent: `00-${TRACE}-${PARENT}-${flags}` } });
+			}
+		}
+		await telemetry?.close();
+		return receiver.spans.map(({ name, traceId, parentId }) => [name, traceId, parentId]);
+	};
+	try {
+		expect(await spansOf('0')).toEqual([['GET /operator/01', TRACE, PARENT]]);
+		expect(await spansOf('1')).toEqual(
+			['program/00', 'program/01', 'operator/01'].map((route) => [`GET /${route}`, TRACE, PARENT])
+		);
+	} finally {
+		await receiver.close();
+	}
 });

@@ -46,12 +46,16 @@ interface ObservedRequest {
 	headers: Headers;
 }
 
+/**
+ * Whose `traceparent` counts for how much. `anybody`: for nothing, and the request is in no trace, because strangers would
+ * choose what is recorded, and where. `program`, with an API key: it says where the trace is continued, not whether it’s
+ * recorded. `operator`: for both.
+ */
+export type Asker = 'anybody' | 'program' | 'operator';
+
 interface RequestSteps {
-	/**
-	 * Rejects when the request may not go on. False if anybody may ask this: then it’s in no trace, and its `traceparent`
-	 * counts for nothing, because strangers would choose what is recorded, and where.
-	 */
-	admit(): Promise<boolean>;
+	/** Rejects when the request may not go on. */
+	admit(): Promise<Asker>;
 	answer(): Promise<Response>;
 	/** For what `admit` rejects with. */
 	refuse(error: unknown): Response;
@@ -104,16 +108,19 @@ export async function openTelemetry(
 					log.debug?.({ method, route, status, ms: Math.round(ms) }, 'request');
 					response.headers.set('x-request-id', requestId);
 				};
-				let isKnown: boolean;
+				let asker: Asker;
 				try {
-					isKnown = await admit();
+					asker = await admit();
 				} catch (error) {
 					const refusal = refuse(error);
 					tell(refusal);
 					return refusal;
 				}
-				if (!isKnown) return respond();
-				const parent = readTraceparent(headers.get('traceparent'));
+				if (asker === 'anybody') return respond();
+				const given = readTraceparent(headers.get('traceparent'));
+				// Not by the trace’s id, as for traces that begin here: the caller chose it.
+				const isRecorded = () => (Math.random() < settings.sampled ? 1 : 0);
+				const parent = given && asker === 'program' ? { ...given, traceFlags: isRecorded() } : given;
 				return follow.request(asked, { startTime, parent }, respond);
 			});
 		},
