@@ -323,7 +323,8 @@ describe('the parts of a skill', () => {
 			const { screen } = await setup(detailOf({ diagnostics: [] }), '#versions');
 			await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
 			const list = screen.getByRole('tablist').element();
-			expect(list.scrollWidth).toBeLessThanOrEqual(list.clientWidth);
+			// Its font may still be loading.
+			await expect.poll(() => list.scrollWidth).toBeLessThanOrEqual(width);
 			await screen.unmount();
 		}
 		await page.viewport(1280, 900);
@@ -342,7 +343,7 @@ describe('the parts of a skill', () => {
 			})
 		);
 		await expect.element(screen.getByTestId('skill-description')).toHaveTextContent('Counts lines. More');
-		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/gets no network access/);
+		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
 		const abilities = screen.getByTestId('ability');
 		await expect.element(abilities.first()).toHaveTextContent('scripts/x.sh FILE [--by NAME]scripts/x.sh --all');
 		await expect.element(abilities.nth(1)).toMatchTextContent(/Other scripts *scripts\/y\.sh/);
