@@ -161,7 +161,7 @@ test('SECURITY What people see: nor what a skill says of itself, in lists, on it
 			await file.click();
 			await expectHarmless(page, '[data-testid=skill-page]');
 		}
-		await page.getByTestId('tab-trust').click();
+		await page.getByTestId('tab-overview').click();
 		await expect(page.getByTestId('finding').or(page.getByTestId('no-findings')).first()).toBeVisible();
 		await expectHarmless(page, '[data-testid=skill-page]');
 	}

@@ -223,6 +223,7 @@ test('E10, E29: executions are narrowed by skill and time, and written out as a 
 	await page.getByTestId('apply-filters').click();
 	await expect(page.getByTestId('execution').first()).toContainText('count-words');
 	const download = page.waitForEvent('download');
+	await page.getByTestId('export-menu').click();
 	await page.getByTestId('export-csv').click();
 	expect((await download).suggestedFilename()).toMatch(/\.csv$/);
 	await page.getByLabel('To', { exact: true }).fill('2020-01-02T00:00');

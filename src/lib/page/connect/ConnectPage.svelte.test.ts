@@ -216,7 +216,7 @@ test('F12: where nobody must log in it says that no key is needed, and what one 
 	const open = await setup({ needsKey: false });
 	await expect
 		.element(open.screen.getByTestId('key-needed'))
-		.toMatchTextContent(/No key needed.*own chats, files and runs/);
+		.toMatchTextContent(/No key needed.*own chats and files, and Runs shows its name/);
 	// The copied settings work unchanged.
 	expect(document.body.textContent).not.toContain('<your key>');
 	await open.screen.unmount();

@@ -74,7 +74,8 @@ describe('E13: the page of an execution', () => {
 		['eval-1', 'Eval'],
 		['resp_1', 'Responses API'],
 		['mine', 'API'],
-		[null, 'Test case or API']
+		['case-1', 'Test case'],
+		[null, 'API']
 	])('E10: the list tells where a run without a chat comes from: session %s', async (sessionId, source) => {
 		const executions = [sampleExecution({ conversationId: null, apiKeyId: null, sessionId })];
 		const table = await render(ExecutionTable, { executions, onend: () => {} });

@@ -14,6 +14,7 @@ import type { MissingNeed } from '../../shared/skills.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
 import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
 import type { Client, ExecutionQuery } from '../server.ts';
+import { isFirstVersion } from '../skills/skill-words.ts';
 import { errorWords, sandboxWords } from '../steps/steps.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
 
@@ -49,7 +50,7 @@ export function nameOf({ tool, script }: SkillExecution): string {
 export function factsOf(execution: SkillExecution, keyName?: string): [name: string, value: string][] {
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
 	const facts: [string, string][] = [
-		['Skill', `${execution.skillId} ${execution.version}`],
+		['Skill', isFirstVersion(execution.version) ? execution.skillId : `${execution.skillId} ${execution.version}`],
 		['Ran in', sandboxWords(execution.sandbox)],
 		['Exit code', exitCode === null ? '–' : String(exitCode)],
 		['Error', execution.errorType === null ? '' : errorWords(execution.errorType)],
@@ -95,13 +96,13 @@ function printLimit(name: string, value: number): string {
 	return `${words} ${print(value)}`;
 }
 
-/** Where it came from, if not from a chat: evals and the Run tab name their sessions. */
+/** Where it came from, if not from a chat: evals, test cases and the Run tab name their sessions. */
 export function sourceOf({ apiKeyId, sessionId }: SkillExecution, keyName?: string): string {
 	if (sessionId?.startsWith('eval-')) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
-	if (sessionId === null) return 'Test case or API';
-	if (sessionId.startsWith('run-')) return 'Run tab';
-	return sessionId.startsWith('resp_') ? 'Responses API' : 'API';
+	if (sessionId?.startsWith('case-')) return 'Test case';
+	if (sessionId?.startsWith('run-')) return 'Run tab';
+	return sessionId?.startsWith('resp_') ? 'Responses API' : 'API';
 }
 
 /** The limits that a script meets most often; the run's page has all. */

@@ -250,8 +250,15 @@ describe('E20: what was fetched, before it is installed', () => {
 
 	test('with nothing chosen cannot be installed', async () => {
 		const { screen } = await setup();
-		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
-		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
+		// The only one is what is to be installed: there is nothing to tick.
+		await expect.element(screen.getByTestId('confirm-install')).toBeEnabled();
+		await expect.element(screen.getByRole('checkbox')).not.toBeInTheDocument();
+		await screen.unmount();
+		const other = sampleStagedSkill({ path: 'other', name: 'other' });
+		const { screen: both } = await setup(sampleStaged({ skills: [sampleStagedSkill(), other] }));
+		await both.getByRole('checkbox', { name: 'Install demo' }).click();
+		await both.getByRole('checkbox', { name: 'Install other' }).click();
+		await expect.element(both.getByTestId('confirm-install')).toBeDisabled();
 	});
 
 	test('that is there in the same version shows what differs and asks what shall become of it', async () => {

@@ -73,7 +73,7 @@ describe('F4: the page of a skill', () => {
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 		await expect.element(screen.getByText(/Scripts ask before each run/)).toBeVisible();
 		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk');
-		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Security 1');
+		await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
 		await screen.getByTestId('look-at-findings').click();
 		await expect.element(screen.getByTestId('finding').first()).toBeVisible();
 		const [first] = screen.getByTestId('finding').elements();
@@ -317,19 +317,43 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
 	});
 
-	test('at 390 pixels the one that is shown is in sight among their names', async () => {
-		await page.viewport(390, 800);
-		const { screen } = await setup(detailOf(), '#versions');
-		const tab = screen.getByTestId('tab-versions');
-		await expect.element(tab).toHaveAttribute('data-state', 'active');
-		const list = screen.getByRole('tablist').element();
-		expect(list.scrollWidth).toBeGreaterThan(list.clientWidth);
-		await expect
-			.poll(() => tab.element().getBoundingClientRect().right)
-			.toBeLessThanOrEqual(list.getBoundingClientRect().right);
-		await screen.getByTestId('tab-overview').click();
-		await expect.poll(() => list.scrollLeft).toBe(0);
+	test('at 390 and 360 pixels all are in sight', async () => {
+		for (const width of [390, 360]) {
+			await page.viewport(width, 800);
+			const { screen } = await setup(detailOf({ diagnostics: [] }), '#versions');
+			await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
+			const list = screen.getByRole('tablist').element();
+			// Its font may still be loading.
+			await expect.poll(() => list.scrollWidth).toBeLessThanOrEqual(width);
+			await screen.unmount();
+		}
 		await page.viewport(1280, 900);
+	});
+
+	test('the first view says what it does, whether it may be trusted and how it is run; no version, if it names none', async () => {
+		const text =
+			'# How\n\n```\npython3 scripts/x.sh FILE [--by NAME]\n```\n\nOr `scripts/x.sh --all`, not `scripts/x.sh`.\n';
+		const { screen } = await setup(
+			detailOf({
+				description: 'Counts lines. Use when someone asks for lines.',
+				files: [{ path: 'SKILL.md', bytes: text.length, text }],
+				scripts: ['scripts/x.sh', 'scripts/y.sh'],
+				tools: [],
+				needs: { binaries: [], packages: [], variables: [], skills: [], hosts: [] }
+			})
+		);
+		await expect.element(screen.getByTestId('skill-description')).toHaveTextContent('Counts lines. More');
+		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
+		const abilities = screen.getByTestId('ability');
+		await expect.element(abilities.first()).toHaveTextContent('scripts/x.sh FILE [--by NAME]scripts/x.sh --all');
+		await expect.element(abilities.nth(1)).toMatchTextContent(/Other scripts *scripts\/y\.sh/);
+		await screen.getByRole('button', { name: 'More', exact: true }).click();
+		await expect.element(screen.getByText('Use when someone asks for lines.')).toBeVisible();
+		await screen.getByText('Details').click();
+		await expect.element(screen.getByText('Folder', { exact: true })).toBeVisible();
+		expect(screen.container.textContent).not.toContain('1.0.0');
+		await screen.getByTestId('tab-run').click();
+		await expect.element(screen.getByTestId('run-uses')).toMatchTextContent(/scripts\/x\.sh FILE/);
 	});
 
 	test('offer to try it, to edit it and to hand it on; its example is tried where it has one', async () => {
@@ -343,6 +367,6 @@ describe('the parts of a skill', () => {
 		const example = { title: 'Show me', prompt: 'Show me', files: [] };
 		const { screen: other } = await setup(detailOf({ example }));
 		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
-		await expect.element(other.getByTestId('skill-example')).toHaveTextContent('Show me');
+		await expect.element(other.getByTestId('skill-example')).toHaveTextContent('Example: “Show me”');
 	});
 });

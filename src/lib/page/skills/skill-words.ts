@@ -183,15 +183,17 @@ function toolOf(name: string): string {
 	return /^[a-z]/.test(tool) ? tool : `run_${tool}`;
 }
 
-const SKILL_TABS = ['problems', 'overview', 'instructions', 'files', 'run', 'trust', 'evals', 'versions'] as const;
+const SKILL_TABS = ['overview', 'instructions', 'files', 'run', 'evals', 'versions'] as const;
 export type SkillTab = (typeof SKILL_TABS)[number];
 
 /** Older addresses, and parts of a tab. */
 const ALIASES = new Map<string, SkillTab>([
-	['doctor', 'problems'],
+	['doctor', 'overview'],
+	['problems', 'overview'],
 	['cases', 'run'],
-	['findings', 'trust'],
-	['changes', 'trust'],
+	['trust', 'overview'],
+	['findings', 'overview'],
+	['changes', 'overview'],
 	['needs', 'overview'],
 	['secrets', 'overview'],
 	['network', 'overview']

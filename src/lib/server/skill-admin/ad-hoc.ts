@@ -307,7 +307,9 @@ export function createCases(parts: {
 				skillName: `${skillIdOf(skill)}@${skill.version}`,
 				...(script === null ? {} : { script, args }),
 				...(tool === null ? {} : { tool, input: input ?? {} }),
-				owner: skill.owner
+				owner: skill.owner,
+				// The list of runs knows it by its start.
+				sessionId: `case-${randomUUID()}`
 			};
 			const ran = await runAdHoc(adHoc, asked, signal, { allow });
 			const failures = failuresOf(ran, expect);

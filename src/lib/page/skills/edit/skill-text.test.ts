@@ -60,7 +60,7 @@ test('addresses name tabs, also those of parts of them; others name none', () =>
 		'files',
 		'overview',
 		'overview',
-		'problems',
+		'overview',
 		null,
 		null,
 		null

@@ -206,7 +206,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 
 	test('that are refused stay in the form with the reason; those that another changed are not overwritten', async () => {
 		const { screen, client, disk, saved, save, onsaved } = await openForm('[{"prompt":"One"},{"prompt":"Two"}]');
-		await screen.getByRole('button', { name: 'Remove prompt 1' }).click();
+		await screen.getByRole('button', { name: 'Delete prompt 1' }).click();
 		client.writeFile.mockRejectedValueOnce(new ApiError('storage_full', 'The disk is full.'));
 		await save.click();
 		await expect.element(screen.getByTestId('prompts-error')).toMatchTextContent(/The disk is full/);

@@ -26,7 +26,7 @@ test('E4: what was removed is restored, and leads to its page', async () => {
 	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
 	await expect
 		.element(screen.getByTestId('trash-status'))
-		.toMatchTextContent(/Restored demo.*Trash is empty\. Removed skills stay here for 30 days\./s);
+		.toMatchTextContent(/Restored demo.*Trash is empty\. Deleted skills stay here for 30 days\./s);
 	await expect
 		.element(screen.getByRole('link', { name: 'Open skill' }))
 		.toHaveAttribute('href', '/skills/installed/demo');

@@ -82,7 +82,7 @@ describe('F6: the cases of a skill', () => {
 	test('are removed one by one', async () => {
 		const { screen, client } = await setup([caseOf('a')]);
 		client.listCases.mockResolvedValue([]);
-		await screen.getByRole('button', { name: 'Remove Case a' }).click();
+		await screen.getByRole('button', { name: 'Delete Case a' }).click();
 		await expect.element(screen.getByTestId('no-cases')).toBeVisible();
 		expect(client.removeCase).toHaveBeenCalledExactlyOnceWith('installed/demo', 'a');
 	});

@@ -23,6 +23,26 @@ export function runnablesOf({ scripts, tools }: Pick<SkillDetail, 'scripts' | 't
 	];
 }
 
+/** How SKILL.md says to run a script: at most 5 of its lines of code that give it arguments, without its interpreter. */
+export function usesOf(files: SkillDetail['files'], script: string): string[] {
+	const name = script.replace(/^.*\//, '');
+	const isScript = (word: string): boolean => word === name || word.endsWith(`/${name}`);
+	let isFenced = false;
+	const uses = (files.find(({ path }) => path === 'SKILL.md')?.text ?? '').split('\n').flatMap((line) => {
+		const isFence = /^\s*(```|~~~)/.test(line);
+		if (isFence) isFenced = !isFenced;
+		const codes =
+			isFenced || /^(?: {4}|\t)/.test(line) ? [line] : [...line.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+		return isFence ? [] : codes;
+	});
+	const found = uses.flatMap((code) => {
+		const words = code.trim().split(/\s+/);
+		const at = words.findIndex(isScript);
+		return at >= 0 && at < words.length - 1 && code.length <= 300 ? [words.slice(at).join(' ')] : [];
+	});
+	return [...new Set(found)].slice(0, 5);
+}
+
 /** Initial input of a tool: the required properties, empty. */
 export function emptyInput(schema: Record<string, unknown> | undefined): string {
 	const { properties, required } = schema ?? {};

@@ -66,13 +66,16 @@ beforeEach(() => {
 test('F3: what is there and what is missing is told apart, in words', async () => {
 	const text = (name: string) => page.getByTestId('need').filter({ hasText: name }).element().textContent;
 	expect(text('jq')).toMatch(/not installed/);
-	expect(text('git')).toMatch(/found.*in scripts\/a.sh, SKILL.md/s);
+	expect(text('git')).toMatch(/installed.*named in scripts\/a.sh, SKILL.md/s);
 	expect(text('pyyaml>=6')).toMatch(/installed.*in requirements.txt/s);
 	expect(text('left-pad')).toMatch(/not installed, guessed from an import.*in scripts\/a.mjs/s);
 	expect(text('B_KEY')).toMatch(/stored for this skill/);
 	expect(text('C_KEY')).toMatch(/set by the operator/);
 	expect(text('D_KEY')).toMatch(/not set.*stored with another key/s);
-	expect(text('E_KEY')).toMatch(/not set \(optional\)/);
+	// What is missing is named once: where it's asked for.
+	expect(page.getByText('E_KEY', { exact: true }).elements()).toHaveLength(1);
+	expect(page.getByText('A_KEY', { exact: true }).elements()).toHaveLength(1);
+	await expect.element(page.getByTestId('secrets-form')).toMatchTextContent(/E_KEY *optional/);
 });
 
 test('F3: missing variables are asked for as passwords; only what was filled in is sent, and is gone from the page', async () => {
@@ -120,7 +123,7 @@ test('A18: before it is installed, the same needs are read and nothing can be se
 	const within = page.elementLocator(shown.container);
 	await expect
 		.element(within.getByTestId('need').filter({ hasText: 'api.example.org' }))
-		.toHaveTextContent('api.example.org in scripts/a.sh');
+		.toHaveTextContent('api.example.org · named in scripts/a.sh');
 	expect(within.getByRole('button').elements()).toEqual([]);
 	expect(within.getByTestId('save-secrets').elements()).toEqual([]);
 });
