@@ -22,7 +22,10 @@ export function showThread(earlier: number): Show {
 	session.entries = [...Array.from({ length: earlier }, (_, index) => new MessageEntry(said(index))), answer];
 	const column = document.body.appendChild(document.createElement('div'));
 	column.className = 'flex h-full min-w-0 flex-col';
-	mount(MessageList, { target: column, props: { session, model: 'test/model', onfork: () => undefined } });
+	mount(MessageList, {
+		target: column,
+		props: { session, model: 'test/model', onfork: () => undefined, onremove: async () => undefined }
+	});
 	return (text, isGrowing) => {
 		answer.message = {
 			...answer.message,

@@ -113,11 +113,18 @@ test('F5: on a narrow screen the files lie over the conversation, and one that i
 	await expect(panel(page)).toHaveCount(0);
 	await expect(page.getByTestId('attachment')).toHaveAttribute('data-path', 'notes.txt');
 	await expect(page.getByTestId('composer-input')).toBeFocused();
-	// Deleting a file closes the panel too, and the notice has Undo.
+	// After a deletion the list stays open, with the notice and its Undo over it.
 	await page.getByTestId('files-button').click();
 	await row(page, 'notes.txt').getByRole('button').first().click();
 	await page.getByTestId('delete-file').click();
-	await expect(panel(page)).toHaveCount(0);
+	await expect(row(page, 'notes.txt')).toHaveCount(0);
+	await expect(panel(page).getByTestId('all-files')).toHaveCount(0);
+	await expectAccessible(page);
+	await page.getByTestId('files-sheet').getByTestId('toast-action').click();
+	await expect(row(page, 'notes.txt')).toBeVisible();
+	// Beside the list it's deleted from, the notice goes on when the sheet is closed.
+	await row(page, 'notes.txt').getByTestId('delete-file').click();
+	await page.getByTestId('close-files').click();
 	await page.getByTestId('toast-action').click();
 	await page.getByTestId('files-button').click();
 	await expect(row(page, 'notes.txt')).toBeVisible();

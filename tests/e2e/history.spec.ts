@@ -56,7 +56,12 @@ test('F14: an edit that is given up changes nothing', async ({ page, app, model 
 	await expect(page.getByTestId('edit-message')).toBeFocused();
 });
 
-test('F14: another answer stands beside the first; a deleted one leaves the other', async ({ page, app, model }) => {
+test('F14: another answer stands beside the first; a deleted one leaves the other, and comes back with Undo, in every tab', async ({
+	page,
+	app,
+	model,
+	context
+}) => {
 	model.push(text('The first answer.'), text('Another answer.'));
 	await page.goto(app.url);
 	await ask(page, 'question');
@@ -69,11 +74,38 @@ test('F14: another answer stands beside the first; a deleted one leaves the othe
 	await expect(answers(page)).toContainText('The first answer.');
 	await answers(page).getByTestId('answer-menu').click();
 	await page.getByRole('menuitem', { name: 'Delete' }).click();
-	await expect(page.getByTestId('delete-dialog')).toContainText('can’t be undone');
-	await page.getByTestId('confirm-delete').click();
 	await expect(answers(page)).toContainText('Another answer.');
 	await expect(page.getByTestId('branches')).toHaveCount(0);
-	await expect(page.getByTestId('delete-dialog')).toHaveCount(0);
+	await expect(page.getByTestId('composer-input')).toBeFocused();
+	const second = await context.newPage();
+	await second.goto(page.url());
+	await expect(answers(second)).toContainText('Another answer.');
+	await expect(page.getByTestId('toast')).toContainText('Deleted answer');
+	await page.getByTestId('toast-action').click();
+	for (const tab of [page, second]) {
+		await expect(answers(tab)).toContainText('The first answer.');
+		await expect(answers(tab).getByTestId('branch-position')).toHaveText('1 / 2');
+	}
+	// A question takes its answers along.
+	await questions(page).getByTestId('delete-message').click();
+	for (const tab of [page, second]) await expect(questions(tab)).toHaveCount(0);
+	await expect(page.getByTestId('toast')).toContainText('Deleted message and everything after it');
+	// Another tab writes meanwhile: Undo has to wait for the answer, and is still offered then.
+	const writing = gate();
+	model.push(text('Busy', writing));
+	await ask(second, 'something else');
+	await expect(answers(page)).toContainText('Busy');
+	await page.getByTestId('toast-action').click();
+	await expect(page.getByTestId('toast').filter({ hasText: 'Deleted message' })).toBeVisible();
+	await expect(questions(page)).toContainText('something else');
+	writing.open();
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await page.getByTestId('toast-action').click();
+	for (const tab of [page, second]) {
+		await expect(questions(tab)).toContainText('question');
+		await expect(questions(tab).getByTestId('branch-position')).toHaveText('1 / 2');
+		await expect(answers(tab)).toContainText('The first answer.');
+	}
 });
 
 test('F14: an answer that was stopped goes on where it was, in the same place', async ({ page, app, model }) => {

@@ -138,6 +138,7 @@ export function createFakeClient(): FakeClient {
 			return source as unknown as EventSource;
 		},
 		listEarlier: (_id, before) => record(client.earlier, 'listEarlier', before),
+		restoreMessage: (_id, messageId) => record(undefined, 'restoreMessage', messageId),
 		deleteMessage: (_id, messageId) => record(undefined, 'deleteMessage', messageId),
 		showMessage: (id, messageId) => record(summary(id), 'showMessage', messageId),
 		dislikeMessage: (_id, messageId, isDisliked) => record(undefined, 'dislikeMessage', messageId, isDisliked),

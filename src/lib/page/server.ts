@@ -79,9 +79,11 @@ export function createClient() {
 		conversationEvents: (id: string) => openEvents(addressOf('/api/conversations/[id]/events', { id })),
 		listEarlier: (id: string, before: string) =>
 			call('GET', '/api/conversations/[id]/messages', { params: { id }, query: { before } }),
-		/** Removes a message and everything after it. */
+		/** Removes a message and everything after it. Can be restored for an hour. */
 		deleteMessage: (id: string, message: string) =>
 			call('DELETE', '/api/conversations/[id]/messages/[message]', { params: { id, message } }),
+		restoreMessage: (id: string, message: string) =>
+			call('POST', '/api/conversations/[id]/messages/[message]', { params: { id, message } }),
 		dislikeMessage: (id: string, message: string, isDisliked: boolean) =>
 			call('PATCH', '/api/conversations/[id]/messages/[message]', { params: { id, message }, body: { isDisliked } }),
 		/** Switches to the message's branch. */

@@ -201,24 +201,7 @@ console.log(newMessages.findLast(({ role }) => role === 'assistant')?.content);`
 		{
 			...JAVASCRIPT,
 			text: `import { SendMessageRequest } from '@a2a-js/sdk';
-import {
-  ClientFactory,
-  ClientFactoryOptions,
-  DefaultAgentCardResolver,
-  JsonRpcTransportFactory
-} from '@a2a-js/sdk/client';
-
-const fetchImpl = (url, options) => {
-  const headers = new Headers(options?.headers);
-  headers.set('authorization', 'Bearer ${key}');
-  return fetch(url, { ...options, headers });
-};
-const factory = new ClientFactory(
-  ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [new JsonRpcTransportFactory({ fetchImpl })],
-    cardResolver: new DefaultAgentCardResolver({ fetchImpl })
-  })
-);
+${a2aFactory(key)}
 const client = await factory.createFromUrl('${origin}');
 const task = await client.sendMessage(
   SendMessageRequest.fromJSON({
@@ -254,6 +237,29 @@ await skills.close();`
 		}
 	]
 } satisfies Record<string, (place: Place) => Snippet[]>;
+
+/** The SDK sends a key only by a `fetch` of one's own. */
+function a2aFactory(key: string): string {
+	if (key === ANY_KEY) return "import { ClientFactory } from '@a2a-js/sdk/client';\n\nconst factory = new ClientFactory();";
+	return `import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory
+} from '@a2a-js/sdk/client';
+
+const fetchImpl = (url, options) => {
+  const headers = new Headers(options?.headers);
+  headers.set('authorization', 'Bearer ${key}');
+  return fetch(url, { ...options, headers });
+};
+const factory = new ClientFactory(
+  ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl })
+  })
+);`;
+}
 
 function openRouter(name: string, { origin, key, model }: Place): string {
 	return `import { OpenRouter } from '${name}';

@@ -67,6 +67,11 @@ export class History {
 		return this.#host.change(() => this.#host.client.showMessage(this.#host.id, messageId));
 	}
 
+	/** Puts back what `remove` took. */
+	restore({ message }: MessageEntry): Promise<boolean> {
+		return this.#host.change(() => this.#host.client.restoreMessage(this.#host.id, message.id));
+	}
+
 	/** Removes a message and everything after it. */
 	remove({ message }: MessageEntry): Promise<boolean> {
 		return this.#host.change(() => this.#host.client.deleteMessage(this.#host.id, message.id));

@@ -35,6 +35,7 @@ async function show(...changes: Partial<Message>[]) {
 		session,
 		model: 'm',
 		onfork: ignore,
+		onremove: async () => undefined,
 		modelSwitch: { models, load: ignore, open: ignore }
 	});
 }

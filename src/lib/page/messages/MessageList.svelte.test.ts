@@ -188,7 +188,10 @@ async function show(count: number, width = 900): Promise<HTMLElement> {
 	const target = document.body.appendChild(document.createElement('div'));
 	target.className = 'flex flex-col';
 	target.style.cssText = `position: absolute; inset: 0 auto auto 0; width: ${width}px; height: ${BOX.height}px`;
-	await render(MessageList, { target, props: { session, model: 'a model', onfork: () => undefined } });
+	await render(MessageList, {
+		target,
+		props: { session, model: 'a model', onfork: () => undefined, onremove: async () => undefined }
+	});
 	await settle();
 	return page.getByTestId('messages').last().element() as HTMLElement;
 }

@@ -31,7 +31,7 @@ export interface MessageActions {
 	dislike?: (() => void) | undefined;
 	/** Copies everything up to here into a new chat. */
 	fork: () => void;
-	/** Deletes the message and everything after it, after a confirmation. */
+	/** Deletes the message and everything after it, which can be undone. */
 	remove: () => void;
 	/** Switches to another version of this message. */
 	show: (messageId: string) => Promise<boolean>;

@@ -276,6 +276,18 @@ describe('UI 2: the key', () => {
 		await expect.element(screen.getByTestId('connect-model')).not.toBeInTheDocument();
 	});
 
+	test('F9: a page opened later says by the list of models whether the server answers', async () => {
+		const settings = settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) });
+		const { screen } = await setup(settings);
+		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Connected to openrouter.ai');
+		await screen.unmount();
+		const problem = 'openrouter.ai can’t be reached.';
+		const later = await setup(settings, (client) =>
+			client.listModels.mockResolvedValue({ data: [], baseUrl: settings.model.baseUrl, problem })
+		);
+		await expect.element(later.screen.getByTestId('connection')).toHaveTextContent(problem);
+	});
+
 	test('that is saved is tested again without being typed', async () => {
 		const { connect, screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
 		await connect();

@@ -315,6 +315,26 @@ describe('the search', () => {
 		expect(rows(screen)).toEqual(['a', 'b', 'c']);
 	});
 
+	test('F14: Enter opens the first result, also before there are any', async () => {
+		const screen = await setup(found);
+		const opened: (string | null)[] = [];
+		const stay = (event: Event): void => {
+			event.preventDefault();
+			opened.push((event.target as Element).closest('a')?.getAttribute('href') ?? null);
+		};
+		addEventListener('click', stay);
+		try {
+			await screen.getByTestId('conversation-search').fill('pdf');
+			await userEvent.keyboard('{Enter}');
+			await expect.poll(() => opened).toEqual(['/c/a']);
+			await expect.element(screen.getByTestId('conversation-search')).toHaveValue('');
+			await userEvent.keyboard('{Enter}');
+			expect(opened).toHaveLength(1);
+		} finally {
+			removeEventListener('click', stay);
+		}
+	});
+
 	test('goes when a result is opened here, and the list is there again; not when it opens in another tab', async () => {
 		const screen = await setup(found);
 		const field = screen.getByTestId('conversation-search');

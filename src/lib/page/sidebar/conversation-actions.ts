@@ -2,6 +2,7 @@
 import { markHidden } from '../../shared/characters.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
 import type { Attachment } from '../composer/chat-attachment.svelte.ts';
+import type { MessageEntry } from '../conversation/message-entry.svelte.ts';
 import type { ChatSession } from '../conversation/session.svelte.ts';
 import { fileName } from '../files/files.ts';
 import { asApiError } from '../request.ts';
@@ -101,6 +102,18 @@ export class ConversationActions {
 			await files.refresh();
 		};
 		this.#offerUndo(`Deleted “${markHidden(fileName(path))}”`, restore);
+	}
+
+	/** Deletes a message and everything after it without confirmation; the server keeps them for an hour. */
+	async removeMessage(session: ChatSession, entry: MessageEntry): Promise<void> {
+		const isLast = session.entries.at(-1) === entry || session.compared.some((each) => each.entry === entry);
+		if (!(await session.history.remove(entry))) return;
+		const what = entry.message.role === 'user' ? 'message' : 'answer';
+		const restore = async (): Promise<void> => {
+			if (!(await session.history.restore(entry))) offer();
+		};
+		const offer = () => this.#offerUndo(`Deleted ${what}${isLast ? '' : ' and everything after it'}`, restore);
+		offer();
 	}
 
 	/** Called when an attachment was removed from the message. */

@@ -100,6 +100,8 @@ export class ConversationSearch {
 	readonly #limit: number;
 	#query = $state('');
 	#abort: AbortController | null = null;
+	/** Settles when the last query has been answered, or cleared. Never rejects. */
+	answered: Promise<void> = Promise.resolve();
 	/** The last answered query; null before that. */
 	results = $state.raw<ConversationSummary[] | null>(null);
 	/** Number of all matches, including those beyond `results`. */
@@ -134,7 +136,11 @@ export class ConversationSearch {
 	}
 
 	/** Asks the server, again after a failure. Never rejects: see `error`. */
-	async search(): Promise<void> {
+	search(): Promise<void> {
+		return (this.answered = this.#search());
+	}
+
+	async #search(): Promise<void> {
 		this.#abort?.abort();
 		this.#abort = null;
 		this.error = null;

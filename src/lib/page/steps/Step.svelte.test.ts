@@ -204,17 +204,25 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('The script failed without any output.');
 	});
 
-	test('a script that refused what it was given is no script to fix: the message is', async () => {
+	test('a script that refused what it was given is no script to fix: the message is; one order for all', async () => {
 		const onedit = vi.fn();
-		const screen = await render(Step, { part: failed, conversationId: 'c', onedit });
-		await expect.element(screen.getByRole('link', { name: 'Edit skill' })).not.toHaveClass('text-button');
+		const screen = await render(Step, { part: failed, conversationId: 'c', onask: vi.fn(), onedit });
+		const help = screen.getByTestId('step-help');
+		await expect.element(help).toHaveTextContent('Ask the model to fix it Edit message Run again Edit skill');
 		await screen.getByTestId('edit-question').click();
 		expect(onedit).toHaveBeenCalledOnce();
 		const text = 'Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: 1\n';
 		const broken = { ...failed.execution!, output: [{ stream: 'stderr' as const, text }] };
 		await screen.rerender({ part: { ...failed, execution: broken } });
-		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
-		await expect.element(screen.getByRole('link', { name: 'Edit skill' })).toHaveClass('text-button');
+		await expect.element(help).toHaveTextContent('Ask the model to fix it Run again Edit skill');
+		// The trace is short, and still no more than the line above it.
+		await expect.element(screen.getByTestId('terminal')).not.toBeVisible();
+		// What the model was told of it isn't shown a third time.
+		await screen.rerender({
+			part: { ...failed, execution: { ...broken, tool: 'count' }, result: `{"stderr":${JSON.stringify(text)}}` }
+		});
+		await expect.element(help).toBeVisible();
+		expect(screen.getByTestId('step-result').elements()).toEqual([]);
 	});
 
 	test('D25: of a tool that the chat itself has, there’s no skill to edit, run, allow hosts for or install packages for', async () => {

@@ -24,6 +24,8 @@ const MOST = 4;
 
 export class Toasts {
 	list = $state.raw<readonly Toast[]>([]);
+	/** Where they can be shown: on the page, and in a dialog over it. The last one shows them. */
+	places = $state.raw<readonly symbol[]>([]);
 
 	/** Returns the id. Replaces a toast with the same text, and drops the oldest over the limit. */
 	show(toast: Omit<Toast, 'id'>): string {
@@ -31,6 +33,12 @@ export class Toasts {
 		const others = this.list.filter(({ text, isError }) => text !== toast.text || isError !== toast.isError);
 		this.list = [...others, { ...toast, id }].slice(-MOST);
 		return id;
+	}
+
+	/** Returns a function that gives the place up. */
+	showAt(place: symbol): () => void {
+		this.places = [...this.places, place];
+		return () => (this.places = this.places.filter((other) => other !== place));
 	}
 
 	/** For another page: errors without an action belong to the one before. */

@@ -3,7 +3,14 @@ import { call, hang, text, type Reply } from '../../../../tests/support/model-se
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Message, ToolPart } from '../../shared/message.ts';
-import { forkConversation, readConversation, readEarlier, removeMessage, showBranch } from './conversations.ts';
+import {
+	forkConversation,
+	readConversation,
+	readEarlier,
+	removeMessage,
+	restoreMessage,
+	showBranch
+} from './conversations.ts';
 
 let rig: RunRig;
 afterEach(() => rig.close());
@@ -170,12 +177,29 @@ describe('F14: a long conversation', () => {
 		await expect(removeMessage(rig, 'c', 'question-1')).rejects.toMatchObject({ code: 'not_found' });
 	});
 
+	test('F14: gets back a message with all that follows it, once, and after what it follows', async () => {
+		await start([text('One.'), text('Two.'), text('Three.')]);
+		await rig.run('first');
+		await rig.run('second');
+		await removeMessage(rig, 'c', 'question-2');
+		await removeMessage(rig, 'c', 'question-1');
+		await expect(restoreMessage(rig, 'c', 'question-2')).rejects.toMatchObject({ code: 'not_found' });
+		await restoreMessage(rig, 'c', 'question-1');
+		await restoreMessage(rig, 'c', 'question-2');
+		expect(await shown()).toEqual(['first', 'One.', 'second', 'Two.']);
+		await expect(restoreMessage(rig, 'c', 'question-2')).rejects.toMatchObject({ code: 'not_found' });
+		await rig.run('third');
+		expect(await shown()).toEqual(['first', 'One.', 'second', 'Two.', 'third', 'Three.']);
+		expect(sent(2)).toContain('Two.');
+	});
+
 	test('is not changed under a run', async () => {
 		await start([text('One.'), hang(...opened('Half'))]);
 		await rig.run('first');
 		const { runId } = await rig.ask('second');
 		await shownText('Half');
 		await expect(removeMessage(rig, 'c', 'question-1')).rejects.toMatchObject({ code: 'conflict' });
+		await expect(restoreMessage(rig, 'c', 'question-1')).rejects.toMatchObject({ code: 'conflict' });
 		await expect(showBranch(rig, 'c', 'question-1')).rejects.toMatchObject({ code: 'conflict' });
 		await rig.runner.stop(runId);
 		expect(await shown()).toEqual(['first', 'One.', 'second', 'Half']);

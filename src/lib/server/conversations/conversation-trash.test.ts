@@ -200,3 +200,22 @@ describe('with a runner', () => {
 		await opened.close();
 	});
 });
+
+test('F14: a deleted message can be restored for an hour, also after a restart; then it is gone for good', async () => {
+	await store.runs.start(startOf('r1', { conversationId: 'c' }));
+	await store.runs.finish('r1', { state: 'success', finishedAt: new Date(START).toISOString(), events: [] });
+	const remove = () => store.removedMessages.remove('c', 'r1-question', new Date(now).toISOString());
+	await remove();
+	await trash.close();
+	await store.close();
+	store = await openSqliteStore(join(root, 'app.sqlite'));
+	now += 59 * 60_000;
+	trash = open();
+	await trash.purge();
+	expect(await store.removedMessages.restore('c', 'r1-question')).toBe(true);
+	expect((await store.messages.list('c')).map(({ id }) => id)).toEqual(['r1-question', 'r1-answer']);
+	await remove();
+	now += 61 * 60_000;
+	await trash.purge();
+	expect(await store.removedMessages.restore('c', 'r1-question')).toBe(false);
+});

@@ -9,6 +9,8 @@ import type { Workspaces } from '../workspaces.ts';
 
 /** As long as a removed skill. */
 const KEEP_MS = 30 * 24 * 60 * 60_000;
+/** As long as a deleted file of a conversation. */
+const KEEP_MESSAGES_MS = 60 * 60_000;
 const PURGE_EVERY_MS = 60_000;
 
 export interface ConversationTrash {
@@ -20,7 +22,7 @@ export interface ConversationTrash {
 	list(page: { page: number; limit: number }): Promise<{ data: DeletedConversation[]; total: number }>;
 	/** Deletes it permanently now. @throws AppError `not_found` if it's gone or was restored */
 	removeForGood(id: string): Promise<void>;
-	/** Permanently deletes conversations deleted 30 days ago. Never rejects: errors are logged and retried next time. */
+	/** Permanently deletes conversations deleted 30 days ago, and messages deleted an hour ago. Never rejects: errors are logged and retried next time. */
 	purge(): Promise<void>;
 	/** Stops the timer and waits for a purge under way. */
 	close(): Promise<void>;
@@ -59,6 +61,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	};
 	const purgeNow = async (): Promise<void> => {
 		try {
+			await store.removedMessages.forget(new Date(now() - KEEP_MESSAGES_MS).toISOString());
 			const until = new Date(now() - KEEP_MS).toISOString();
 			for (const id of await conversations.claimDeleted(until, replica.id)) {
 				if (isClosed) return;

@@ -164,10 +164,21 @@ export async function putInto<Result>(
 	return result;
 }
 
-/** Removes a message and everything after it. @throws AppError not_found | conflict during a run */
+/** Removes a message and everything after it, which can be undone for an hour. @throws AppError not_found | conflict during a run */
 export async function removeMessage(parts: Parts, id: string, messageId: string): Promise<void> {
 	await requireIdle(parts, id);
-	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'Message not found.');
+	const isRemoved = await parts.store.removedMessages.remove(id, messageId, new Date().toISOString());
+	if (!isRemoved) throw new AppError('not_found', 'Message not found.');
+	parts.changes.announce(id);
+}
+
+/** Puts back what `removeMessage` took. @throws AppError not_found after an hour | conflict during a run */
+export async function restoreMessage(parts: Parts, id: string, messageId: string): Promise<void> {
+	await requireIdle(parts, id);
+	if (!(await parts.store.removedMessages.restore(id, messageId))) {
+		const hint = 'A deleted message is kept for an hour. If the one before it was deleted later, restore that first.';
+		throw new AppError('not_found', 'This message can’t be restored.', { hint });
+	}
 	parts.changes.announce(id);
 }
 

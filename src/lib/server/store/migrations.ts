@@ -30,6 +30,7 @@ import { addStoredFiles } from './migrations/024-stored-files.ts';
 import { addScriptJobs } from './migrations/026-script-jobs.ts';
 import { makePathsRelative } from './migrations/027-relative-paths.ts';
 import { addSharedState } from './migrations/028-shared-state.ts';
+import { addRemovedMessages } from './migrations/029-removed-messages.ts';
 import type { Database } from './schema.ts';
 
 /** Applied in the order of their names. */
@@ -60,7 +61,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'024_stored_files': { up: addStoredFiles },
 	'026_script_jobs': { up: addScriptJobs },
 	'027_relative_paths': { up: makePathsRelative },
-	'028_shared_state': { up: addSharedState }
+	'028_shared_state': { up: addSharedState },
+	'029_removed_messages': { up: addRemovedMessages }
 };
 
 /**

@@ -41,6 +41,7 @@ const LANDED: Record<string, string> = {
 	'024-stored-files.ts': '99519c5da465d32497fc1e0671438e597d51f0d8d5c6e38771a7bd56dc1ee95a',
 	'027-relative-paths.ts': '3ad8273efdd46a3fe4d650dad39de298ec1cf9bc79fae99b124dc51b4f696852',
 	'028-shared-state.ts': 'ac95a1ad12c9458c233c83eaef9c2236e09c2491809c72d450cd6889a26a0dee',
+	'029-removed-messages.ts': '6ab12126c737654fa047787b13aea93fd15cd4b2c75637ab05f03bc085a068d9',
 	'index-runs.ts': '52d6595bdd15568f0a8a5c1c5a9fc7d72fe00d340f26e2e626ef474830aaae90',
 	'search-tables.ts': '47576796c7fff46685124df87e948621f2a85c1d55d21cc9abe3d99c1bef99ab'
 };

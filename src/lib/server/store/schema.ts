@@ -316,6 +316,19 @@ interface EvalAnswersTable {
 	created_at: string;
 }
 
+/** A message that was removed, with all that followed it, until that can't be undone any more. */
+interface RemovedMessagesTable {
+	conversation_id: string;
+	message_id: string;
+	removed_at: string;
+	/** The end of the branch that was shown, if it's among them. */
+	head_id: string | null;
+	/** The highest of their positions, which stay theirs. */
+	last_position: number;
+	/** JSON array of `MessagesTable`, parents first. */
+	rows: string;
+}
+
 /** Where a program wants to be told of a task (A2A). */
 interface TaskPushesTable {
 	conversation_id: string;
@@ -616,6 +629,7 @@ export interface Database {
 	shown_work: ShownWorkTable;
 	conversations: ConversationsTable;
 	messages: MessagesTable;
+	removed_messages: RemovedMessagesTable;
 	queued_messages: QueuedMessagesTable;
 	decisions: DecisionsTable;
 	grants: GrantsTable;

@@ -11,6 +11,7 @@ import {
 import { createApprovals, createCompactions, createConversationSkills, createQueue } from './chat/queue.ts';
 import { createConversations } from './chat/conversations.ts';
 import { createMessages } from './chat/messages.ts';
+import { createRemovedMessages } from './chat/removed-messages.ts';
 import {
 	createNetworkGrants,
 	createSkillPackages,
@@ -41,6 +42,7 @@ export function createStore(db: Kysely<Database>) {
 		conversations: withStorageErrors(createConversations(db)),
 		conversationSkills: withStorageErrors(createConversationSkills(db)),
 		messages: withStorageErrors(createMessages(db)),
+		removedMessages: withStorageErrors(createRemovedMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
 		tasks: withStorageErrors(createTasks(db)),
 		responses: withStorageErrors(createResponses(db)),

@@ -58,8 +58,6 @@ export interface Messages {
 	disliked(limit: number): Promise<{ question: Message | null; answer: Message }[]>;
 	/** Shows the newest branch through this message. False if not found. */
 	show(conversationId: string, id: string): Promise<boolean>;
-	/** Removes the message and everything after it, in every branch. False if not found. */
-	remove(conversationId: string, id: string): Promise<boolean>;
 	/** Adds messages, parents first, to an empty conversation, and shows the branch that ends in `headId`. */
 	fill(conversationId: string, messages: readonly Message[], headId: string | null): Promise<void>;
 	/** Copies the branch that ends in `lastId` to another, empty conversation. */
@@ -158,28 +156,6 @@ export function createMessages(db: Kysely<Database>): Messages {
 				const [row] = await readRows(transaction, conversationId, [id]);
 				if (!row) return false;
 				await setHead(transaction, conversationId, await leafOf(transaction, conversationId, id));
-				return true;
-			}),
-
-		remove: (conversationId, id) =>
-			db.transaction().execute(async (transaction) => {
-				await lockConversation(transaction, conversationId);
-				const [row] = await readRows(transaction, conversationId, [id]);
-				if (!row) return false;
-				let removed = [id];
-				while (removed.length > 0) {
-					const ofConversation = transaction.selectFrom('messages').where('conversation_id', '=', conversationId);
-					const below = await ofConversation.select('id').where('parent_id', 'in', removed).execute();
-					await transaction
-						.deleteFrom('messages')
-						.where('conversation_id', '=', conversationId)
-						.where('id', 'in', removed)
-						.execute();
-					removed = below.map((message) => message.id);
-				}
-				const next = (await lastUnder(transaction, conversationId, row.parent_id)) ?? row.parent_id;
-				const head = next === null ? null : await leafOf(transaction, conversationId, next);
-				await setHead(transaction, conversationId, head);
 				return true;
 			}),
 
@@ -290,7 +266,8 @@ export async function findMessage(db: Kysely<Database>, conversationId: string, 
 	return row ? messageFromRow(row) : null;
 }
 
-async function lastUnder(
+/** The end of the newest branch below this message, or of all; the message itself if nothing follows it. */
+export async function newestBelow(
 	db: Kysely<Database>,
 	conversationId: string,
 	parentId: string | null
@@ -302,7 +279,8 @@ async function lastUnder(
 		.where('parent_id', parentId === null ? 'is' : '=', parentId)
 		.orderBy('position', 'desc')
 		.executeTakeFirst();
-	return row?.id ?? null;
+	const next = row?.id ?? parentId;
+	return next === null ? null : leafOf(db, conversationId, next);
 }
 
 /** Shows the branch that ends in this message; side by side with others, if it's one of `compared`. */
@@ -340,10 +318,15 @@ export async function insertMessages(
 	const ofConversation = transaction.selectFrom('messages').where('conversation_id', '=', conversationId);
 	if (await ofConversation.select('id').where('id', 'in', ids).executeTakeFirst()) return false;
 	const { last } = await ofConversation.select(({ fn }) => fn.max('position').as('last')).executeTakeFirstOrThrow();
+	const removed = await transaction
+		.selectFrom('removed_messages')
+		.select(({ fn }) => fn.max('last_position').as('last'))
+		.where('conversation_id', '=', conversationId)
+		.executeTakeFirstOrThrow();
 	const rows = messages.map(({ message, items, model }, index) => ({
 		...messageToRow(message),
 		conversation_id: conversationId,
-		position: (last ?? 0) + 1 + index,
+		position: Math.max(last ?? 0, removed.last ?? 0) + 1 + index,
 		items: items ? JSON.stringify(items) : null,
 		model: model ?? null
 	}));
@@ -370,7 +353,7 @@ export async function updateMessage(db: Kysely<Database>, conversationId: string
 }
 
 /** In batches, because databases limit the values of a statement. */
-async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
+export async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
 	for (let start = 0; start < rows.length; start += ROWS_PER_READ) {
 		await db
 			.insertInto('messages')

@@ -30,6 +30,14 @@ test('a snippet is about 120 characters of plain text around the first place, cu
 	expect(matches.map(([from, to]) => piece.slice(from, to))).toEqual(['needle']);
 });
 
+test('a snippet of a table is its words', () => {
+	const table = '**Revenue**\n\n| Region | Revenue | Share |\n|---|---:|:--|\n| North | 340,000 | 44 % |\n| South | 120 |\n';
+	expect(findSnippet(table, readQuery('revenue'))?.text).toBe(
+		'Revenue Region · Revenue · Share North · 340,000 · 44 % South · 120'
+	);
+	expect(findSnippet('a || b | c, x|y', readQuery('c'))?.text).toBe('a || b · c, x|y');
+});
+
 test('places are right behind emoji, and no sign is cut in half', () => {
 	const { text, matches } = findSnippet(`${'👩‍🚀'.repeat(60)} Näh ${'🎉'.repeat(200)}`, readQuery('nah'))!;
 	expect(matches.map(([from, to]) => text.slice(from, to))).toEqual(['Näh']);

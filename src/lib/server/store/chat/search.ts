@@ -226,10 +226,13 @@ function foldWord(word: string): string[] {
 	return [...foldText(word).matchAll(WORD)].map(([part]) => part.slice(0, MAX_WORD).replace(/[\ud800-\udbff]$/, ''));
 }
 
-/** One line, without common Markdown characters. */
+/** One line, without common Markdown characters. The cells of a table stand apart, its rules don't stand at all. */
 function plainText(text: string): string {
 	return text
 		.toWellFormed()
+		.replaceAll(/^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$/gm, '')
+		.replaceAll(/^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, '')
+		.replaceAll(/[ \t]+\|[ \t]+/g, ' · ')
 		.replaceAll(/^[ \t]*(?:#{1,6}|>)[ \t]+|\*\*|`+/gm, '')
 		.replaceAll(/[\s\0]+/g, ' ')
 		.trim();

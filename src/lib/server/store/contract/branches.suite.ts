@@ -67,10 +67,55 @@ export function testBranches(bench: () => Bench): void {
 			await ask('r1');
 			await ask('r2');
 			await ask('r3', 'r1-answer');
-			expect(await store.messages.remove('c1', 'r1-answer')).toBe(true);
+			expect(await store.removedMessages.remove('c1', 'r1-answer', at(50))).toBe(true);
 			expect(await ids()).toEqual(['r1-question']);
 			for (const id of ['r2-question', 'r3-answer']) expect(await store.messages.get('c1', id)).toBeNull();
-			expect(await store.messages.remove('c1', 'r1-answer')).toBe(false);
+			expect(await store.removedMessages.remove('c1', 'r1-answer', at(50))).toBe(false);
+		});
+
+		test('F14: what was removed comes back as it was, in every branch, and is found again; not twice, nor without what it follows', async () => {
+			await ask('r1');
+			await ask('r2');
+			await ask('r3', 'r1-answer');
+			await store.messages.appendItems('c1', 'r2-answer', [{ type: 'message' }]);
+			await store.messages.show('c1', 'r2-question');
+			const before = await store.messages.listForModel('c1');
+			const pageBefore = await store.messages.page('c1', { limit: 10 });
+			const found = async () => (await store.conversations.list({ page: 1, limit: 9, query: 'r2-question' })).total;
+			expect(await found()).toBe(1);
+
+			const { remove, restore, forget } = store.removedMessages;
+			await remove('c1', 'r2-question', at(50));
+			await remove('c1', 'r1-answer', at(51));
+			expect(await ids()).toEqual(['r1-question']);
+			expect(await found()).toBe(0);
+			expect(await restore('c1', 'r2-question')).toBe(false);
+			expect(await restore('c2', 'r1-answer')).toBe(false);
+			expect(await restore('c1', 'r1-answer')).toBe(true);
+			expect(await ids()).toEqual(['r1-question', 'r1-answer', 'r3-question', 'r3-answer']);
+			expect(await restore('c1', 'r2-question')).toBe(true);
+			expect(await store.messages.page('c1', { limit: 10 })).toEqual(pageBefore);
+			expect(await store.messages.listForModel('c1')).toEqual(before);
+			expect(await found()).toBe(1);
+			expect(await restore('c1', 'r2-question')).toBe(false);
+
+			// Written meanwhile: both are there, in the order of their beginning.
+			await remove('c1', 'r2-question', at(52));
+			await ask('r4', 'r1-answer');
+			expect(await restore('c1', 'r2-question')).toBe(true);
+			expect((await store.messages.page('c1', { limit: 10 })).alternatives['r2-question']).toEqual(
+				['r2', 'r3', 'r4'].map((run) => `${run}-question`)
+			);
+			// Shown before: not what was removed, so that stays shown.
+			await store.messages.show('c1', 'r3-question');
+			await remove('c1', 'r2-question', at(52));
+			expect(await restore('c1', 'r2-question')).toBe(true);
+			expect((await ids()).at(-1)).toBe('r3-answer');
+			await remove('c1', 'r2-question', at(53));
+			await remove('c1', 'r3-question', at(54));
+			await forget(at(53));
+			expect(await restore('c1', 'r2-question')).toBe(false);
+			expect(await restore('c1', 'r3-question')).toBe(true);
 		});
 
 		test('a branch is copied with its items, and without its runs', async () => {

@@ -174,7 +174,7 @@ export function testConcurrency(
 			await atOnce<unknown>(40, (store, index) =>
 				index % 4 < 2
 					? store.messages.append('c1', question(`n${index}`))
-					: store.messages.remove('c1', `m${9 - (index >> 3)}`)
+					: store.removedMessages.remove('c1', `m${9 - (index >> 3)}`, at(9))
 			);
 			const rows = await db.selectFrom('messages').select(['id', 'parent_id']).execute();
 			const ids = new Set(rows.map(({ id }) => id));
@@ -186,7 +186,7 @@ export function testConcurrency(
 			await create('c1');
 			for (let index = 0; index < 10; index += 1) await stores[0].messages.append('c1', question(`m${index}`));
 			await atOnce(18, async (store, index) => {
-				if (index % 2 === 0) return store.messages.remove('c1', `m${9 - (index >> 1)}`);
+				if (index % 2 === 0) return store.removedMessages.remove('c1', `m${9 - (index >> 1)}`, at(9));
 				await store.conversations.create({ id: `to${index}`, title: 'x', createdAt: at(1) });
 				await store.messages.copy('c1', 'm9', `to${index}`);
 			});

@@ -101,7 +101,7 @@ export function testSearch(bench: () => Bench): void {
 			await store.messages.copy('c1', 'c1-0', 'copy');
 			expect(await found('apple')).toEqual(['copy', 'c1']);
 			expect(await found('plum')).toEqual(['c1']);
-			await store.messages.remove('c1', 'c1-0');
+			await store.removedMessages.remove('c1', 'c1-0', at(9));
 			expect([await found('apple'), await found('plum')]).toEqual([['copy'], []]);
 			await store.conversations.remove('copy');
 			expect(await found('apple')).toEqual([]);

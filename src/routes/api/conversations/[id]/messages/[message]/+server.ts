@@ -1,16 +1,28 @@
 import { messagePatch } from '$lib/shared/api.ts';
 import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
-import { markMessage, removeMessage } from '$lib/server/conversations/conversations.ts';
+import { markMessage, removeMessage, restoreMessage } from '$lib/server/conversations/conversations.ts';
 
 export const DELETE = endpoint({
 	id: 'deleteMessage',
 	tag: 'Conversations',
-	summary: 'Delete a message and everything after it',
+	summary: 'Delete a message and everything after it; it can be restored for an hour',
 	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	answer: null,
 	errors: ['conflict'],
 	handler: async ({ app, params }) => {
 		await removeMessage(app, params.id, params.message);
+	}
+});
+
+export const POST = endpoint({
+	id: 'restoreMessage',
+	tag: 'Conversations',
+	summary: 'Restore a deleted message and everything after it',
+	params: { ...OF_CONVERSATION, message: 'ID of the deleted message.' },
+	answer: null,
+	errors: ['conflict'],
+	handler: async ({ app, params }) => {
+		await restoreMessage(app, params.id, params.message);
 	}
 });
 
