@@ -112,7 +112,7 @@ describe('SANDBOX pitfall 9: the reason why bubblewrap does not work, in words',
 		[
 			"bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
 			{ isContainer: true },
-			/systempaths=unconfined/
+			/systempaths=unconfined \(Podman: unmask=ALL\)$/
 		],
 		[uidMap, { restrictsByAppArmor: true }, /Ubuntu 24\.04.*profile/],
 		['bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', { restrictsByAppArmor: true }, /AppArmor/],

@@ -104,12 +104,15 @@ export interface NamespaceHost {
 	hasUserNamespaces: boolean;
 }
 
+/** As Docker and Podman spell it. */
+const PATHS = 'systempaths=unconfined (Podman: unmask=ALL)';
+
 /** Explains an error of bubblewrap and what to do. Exported for tests: no machine fails in every way. */
 export function bubblewrapReason(said: string, host: NamespaceHost): string {
 	const quoted = said ? ` (“${said}”)` : '';
 	if (/unknown option/i.test(said)) return `bubblewrap 0.8 or newer is needed${quoted}`;
 	if (/mount proc/i.test(said))
-		return `this container doesn’t let bubblewrap mount /proc${quoted}: start it with --security-opt systempaths=unconfined`;
+		return `this container doesn’t let bubblewrap mount /proc${quoted}: start it with --security-opt ${PATHS}`;
 	const isRefused = /namespace|uid map|gid map|not permitted|permission denied|loopback|RTM_NEWADDR/i.test(said);
 	if (!isRefused) return said || 'bubblewrap failed without a message';
 	if (!host.isRoot && host.restrictsByAppArmor)
@@ -118,8 +121,8 @@ export function bubblewrapReason(said: string, host: NamespaceHost): string {
 		return `user namespaces are turned off${quoted}: set kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0`;
 	if (host.isContainer)
 		return host.isRoot
-			? `this container can’t create namespaces${quoted}: run the server in it as a user other than root, with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`
-			: `this container can’t create namespaces${quoted}: start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`;
+			? `this container can’t create namespaces${quoted}: run the server in it as a user other than root, with --security-opt seccomp=unconfined --security-opt ${PATHS}`
+			: `this container can’t create namespaces${quoted}: start it with --security-opt seccomp=unconfined --security-opt ${PATHS}`;
 	return `the kernel blocks namespaces for bubblewrap${quoted}`;
 }
 
