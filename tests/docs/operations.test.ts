@@ -208,6 +208,7 @@ function metricNames(): string[] {
 	const meters = createMeters(meter as unknown as Meter, {
 		queuedMessages: async () => 0,
 		executions: () => ({ waiting: 0, running: 0 }),
+		evals: () => ({ waiting: 0, running: 0 }),
 		workers: async () => null
 	});
 	// Made with the first one.

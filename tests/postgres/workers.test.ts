@@ -1,5 +1,7 @@
 /** The whole app with SKILLS_RUN_ON=workers, and a worker that comes later. */
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/lib/server/app.ts';
@@ -8,6 +10,14 @@ import type { SkillEvent } from '../../src/lib/server/skills/types.ts';
 import { eventually } from '../support/eventually.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { createWorkerRig, type WorkerRig } from '../support/worker-rig.ts';
+
+async function freePort(): Promise<number> {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as AddressInfo;
+	server.close();
+	return port;
+}
 
 describe.skipIf(lacksPostgres())('D33: the app with workers', () => {
 	let postgres: TestPostgres;
@@ -31,6 +41,7 @@ describe.skipIf(lacksPostgres())('D33: the app with workers', () => {
 			join(skill, 'scripts/secret.py'),
 			'import os\nprint(len(os.environ["TOKEN"]), os.environ["TOKEN"])\n'
 		);
+		await writeFile(join(skill, 'scripts/wait.sh'), 'while [ ! -e go ]; do sleep 0.05; done\n');
 		await writeFile(join(skill, 'scripts/add.mjs'), 'export default ({ a }) => a + 2;\n');
 		await writeFile(
 			join(skill, 'tools.json'),
@@ -80,6 +91,45 @@ describe.skipIf(lacksPostgres())('D33: the app with workers', () => {
 		const { ended, events } = await script('scripts/secret.py');
 		expect((await ended).output).toContain('14 [redacted]');
 		expect(JSON.stringify(events)).not.toContain('a-secret-value');
+	});
+
+	test('E29: a worker says over HTTP that it lives, whether it can take scripts, and how many run', async () => {
+		const port = await freePort();
+		const token = 'a-token-for-metrics-only';
+		const more = { WORKER_PORT: String(port), METRICS_TOKEN: token, SHUTDOWN_TIMEOUT_MS: '60000' };
+		const worker = await rig.startWorker(more);
+		const ask = async (path: string, headers: Record<string, string> = {}) => {
+			const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+			return { status: response.status, text: await response.text() };
+		};
+		const metrics = async () => (await ask('/metrics', { authorization: `Bearer ${token}` })).text;
+		expect(await ask('/health')).toEqual({ status: 200, text: '{"status":"ok"}' });
+		expect(await ask('/ready')).toEqual({ status: 200, text: '{"status":"ready"}' });
+		expect(await ask('/metrics')).toMatchObject({ status: 401 });
+		expect(await ask('/metrics', { authorization: 'Bearer other' })).toMatchObject({ status: 401 });
+		expect(await ask('/api/health')).toMatchObject({ status: 404 });
+		expect(await metrics()).toContain('openrouter_skills_executions{state="running"} 0\n');
+		expect(await metrics()).toContain('process_memory_usage');
+
+		// A second one on the same port doesn't start, and says why.
+		await expect(rig.startWorker(more)).rejects.toThrow('WORKER_PORT can’t be used');
+
+		// Without its database it lives, but takes nothing.
+		await postgres.shutDown();
+		await eventually(async () => expect(await ask('/ready')).toMatchObject({ status: 503 }));
+		expect(await ask('/health')).toMatchObject({ status: 200 });
+		await postgres.startAgain();
+		await eventually(async () => expect(await ask('/ready')).toMatchObject({ status: 200 }));
+
+		const { ended } = await script('scripts/wait.sh');
+		await eventually(async () => expect(await metrics()).toContain('executions{state="running"} 1\n'));
+		const stopped = worker.stop();
+		await eventually(async () =>
+			expect(await ask('/ready')).toMatchObject({ status: 503, text: expect.stringContaining('is stopping') })
+		);
+		await writeFile(join(rig.dataDir, 'workspaces/chat/go'), '');
+		expect(await ended).toMatchObject({ ok: true });
+		expect(await stopped).toBe(0);
 	});
 
 	test('a tool answers from the worker', async () => {

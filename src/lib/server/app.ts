@@ -47,7 +47,7 @@ import { createOutbox, type Outbox } from './conversations/conversations.ts';
 import { openReplica, type Replica, soleReplica } from './replica.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
-import { createWorkspaces, workspaceName, type Workspaces } from './workspaces.ts';
+import { createWorkspaces, goingWith, workspaceName, type Workspaces } from './workspaces.ts';
 import { withSkillPlaces } from './store/skills/places.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
@@ -165,7 +165,7 @@ async function createParts(
 	});
 	const { close: closeSkills, ...parts } = await openSkills(config, store, {
 		...{ log, rooms, replica, ownDir: own.dir, places, skillPlaces, stored: storedSkills, sender },
-		watch: telemetry.watchExecutions
+		telemetry
 	});
 	const { skills, builtins, approvals, modes, settings, scriptCounts } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
@@ -187,7 +187,7 @@ async function createParts(
 	const local = createWorkspaces(config.dataDir, rooms, {
 		...{ versionBytes: config.execution.limits.workspaceBytes, exclusively, log }
 	});
-	const workspaces = withDefinedTools(storage ? withStorage(local, storage) : local, defined);
+	const workspaces = goingWith(storage ? withStorage(local, storage) : local, defined);
 	const models = createModels({
 		...{ settings, ports: config.modelPorts, speeds: () => store.runs.speeds() },
 		...{ fetch: telemetry.fetch, watch: telemetry.watchModel },
@@ -250,6 +250,7 @@ async function createParts(
 		}),
 		isEnabled,
 		replica,
+		atOnce: config.evalsAtOnce,
 		folder: join(own.dir, 'evals'),
 		observer: telemetry.agent
 	});
@@ -323,7 +324,8 @@ async function createParts(
 	const outbox = createOutbox({ store, runner, changes, log });
 	const titles = createTitles({ ...turns, runner, changes, isEnabled: () => settings.current().autoTitles });
 	await Promise.all([runner.recover(), responses.recover()]);
-	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, replica, log });
+	const onPurged = telemetry.chatPurged;
+	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, replica, log, onPurged });
 	const adHoc: AdHocParts = {
 		skills,
 		store,
@@ -370,7 +372,11 @@ async function createParts(
 	await replica.start();
 	outbox.start();
 	void storage?.catchUp();
-	telemetry.measure({ queuedMessages: () => store.queue.count(), ...(scriptCounts && { workers: scriptCounts }) });
+	telemetry.measure({
+		queuedMessages: () => store.queue.count(),
+		evals: () => evals.answers,
+		...(scriptCounts && { workers: scriptCounts })
+	});
 	const localSocket = await listenLocal(
 		{
 			mcp: (socket, onClosed) => mcp.serve(new StdioServerTransport(socket, socket), onClosed),
@@ -430,23 +436,3 @@ async function createParts(
 }
 
 type BuiltinOffer = Parameters<NonNullable<TurnSetupParts['builtins']>>[0];
-
-/** They are copied and deleted with the conversation’s files. */
-function withDefinedTools(files: Workspaces, defined: DefinedTools): Workspaces {
-	return {
-		...files,
-		async removeAll(id) {
-			await defined.removeAll(id);
-			await files.removeAll(id);
-		},
-		async copyAll(id, toId, lastId) {
-			await files.copyAll(id, toId, lastId);
-			try {
-				await defined.copyAll(id, toId, lastId);
-			} catch (error) {
-				await this.removeAll(toId);
-				throw error;
-			}
-		}
-	};
-}

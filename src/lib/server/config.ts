@@ -16,6 +16,8 @@ export interface Config {
 	trustsProxy: boolean;
 	/** `host:port` of receivers of push notifications outside the public internet. */
 	a2aPushHosts: string[];
+	/** Answers of evals that are written at the same time. */
+	evalsAtOnce: number;
 	/** Of the stored responses of an API key, and of its conversations. */
 	responseBytes: number;
 	/** Where MCP servers are searched for. */
@@ -62,6 +64,8 @@ export interface Config {
 	log: { format: 'text' | 'json'; level: 'error' | 'info' | 'debug' };
 	/** Opens `/metrics`, and nothing else. */
 	metricsToken: string | null;
+	/** Where a worker answers; null: it doesn’t. */
+	workerPort: number | null;
 	telemetry: TelemetrySettings;
 }
 
@@ -171,6 +175,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
 		a2aPushHosts: values.A2A_PUSH_HOSTS,
+		evalsAtOnce: values.EVALS_AT_ONCE,
 		responseBytes: values.RESPONSES_MB * MB,
 		mcpRegistryUrl: values.MCP_REGISTRY_URL,
 		secretsKey: values.SECRETS_KEY ?? null,
@@ -207,6 +212,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
 		log: { format: values.LOG_FORMAT, level: values.LOG_LEVEL },
 		metricsToken: values.METRICS_TOKEN ?? null,
+		workerPort: values.WORKER_PORT ?? null,
 		telemetry: telemetryOf(values)
 	};
 }

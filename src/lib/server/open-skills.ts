@@ -46,6 +46,7 @@ import type { Skill } from './skills/types.ts';
 import type { Replica } from './replica.ts';
 import { createSkillPlaces, LABEL, type SkillPlaces } from './store/skills/places.ts';
 import type { Store } from './store/store.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
 import { openSkillModes, type StoredSkillModes } from './trust/skill-modes.ts';
@@ -109,7 +110,7 @@ export async function openSkills(
 		skillPlaces,
 		stored,
 		sender,
-		watch
+		telemetry
 	}: {
 		log: Log;
 		rooms: WorkspaceRooms;
@@ -120,7 +121,7 @@ export async function openSkills(
 		stored: StoredSkills;
 		/** null without a bucket and workers. */
 		sender: FolderSender | null;
-		watch(recorder: ExecutionRecorder): ExecutionRecorder;
+		telemetry: Pick<Telemetry, 'watchExecutions' | 'packagesInstalled'>;
 	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
@@ -129,7 +130,7 @@ export async function openSkills(
 	if (!replica.isShared) await endUnfinished();
 	replica.onGone(endUnfinished);
 	const usage = await openSkillUsage(store);
-	const recorder = watch(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
+	const recorder = telemetry.watchExecutions(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
 	const installs = await openInstallIndex(store);
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
 	const box = execution.runsOnWorkers
@@ -180,6 +181,7 @@ export async function openSkills(
 			target: () => lookup.foreignPython(),
 			environment: process.env,
 			areElsewhere: sender !== null,
+			onInstalled: telemetry.packagesInstalled,
 			server: replica.isShared ? replica : undefined
 		}),
 		needsOf: (skill) => preflight.needsOf(skill),

@@ -70,6 +70,26 @@ interface WorkspacesOptions {
 	log?: Log;
 }
 
+/** More is copied and deleted with a conversation’s files. */
+export function goingWith(files: Workspaces, more: Pick<Workspaces, 'removeAll' | 'copyAll'>): Workspaces {
+	return {
+		...files,
+		async removeAll(id) {
+			await more.removeAll(id);
+			await files.removeAll(id);
+		},
+		async copyAll(id, toId, lastId) {
+			await files.copyAll(id, toId, lastId);
+			try {
+				await more.copyAll(id, toId, lastId);
+			} catch (error) {
+				await this.removeAll(toId);
+				throw error;
+			}
+		}
+	};
+}
+
 /** Without `rooms`, sizes are unlimited. */
 export function createWorkspaces(
 	dataDir: string,

@@ -41,7 +41,7 @@ export function createLines(): Exclusively {
 }
 
 /** Runs so many at once, and the others when one ends. */
-export function createRoom(size: number) {
+function createRoom(size: number) {
 	let free = size;
 	const waiting: (() => void)[] = [];
 	return async <Result>(work: () => Promise<Result>): Promise<Result> => {

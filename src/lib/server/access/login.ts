@@ -111,11 +111,14 @@ export function createLogin(options: LoginOptions): Login {
 			if (session) await sessions.remove(hashOf(session));
 		},
 
-		mayScrape(authorization) {
-			const bearer = bearerOf(authorization);
-			return metricsToken !== null && bearer !== undefined && isSameText(bearer, metricsToken);
-		}
+		mayScrape: (authorization) => metricsToken !== null && mayScrape(authorization, metricsToken)
 	};
+}
+
+/** Whether a request brings this token. */
+export function mayScrape(authorization: string | null, token: string): boolean {
+	const bearer = bearerOf(authorization);
+	return bearer !== undefined && isSameText(bearer, token);
 }
 
 function bearerOf(authorization: string | null): string | undefined {

@@ -20,21 +20,25 @@ import { createInterpreters } from '../skills/run/interpreters.ts';
 import { createSkillCopies } from '../skills/skill-copies.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
 import type { Store } from '../store/store.ts';
+import { createScopes } from '../telemetry/scope.ts';
+import { createReadiness, openTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
 import { createLookup } from '../trust/preflight.ts';
 import { keyFor, loadSecretsKey } from '../trust/vault.ts';
 import { JOB_KEY } from '../workers/job.ts';
 import { startWorker } from '../workers/worker.ts';
+import { openWorkerHealth } from './worker-health.ts';
 
 /** How often copies of files are looked at that no script uses. */
 const TIDY_EVERY_MS = 60_000;
 
-/** Runs until it's told to stop. Uses the settings in the environment; on failure, prints why and sets the exit code. */
+/** Runs until it's told to stop. Uses the settings in the environment; on failure, prints why and ends the process. */
 export async function runWorker(): Promise<void> {
 	try {
 		await work();
 	} catch (error) {
 		process.stderr.write(`Couldn’t start the worker: ${(error as Error).message}\n`);
-		process.exitCode = 1;
+		// What was opened before would keep it alive.
+		process.exit(1);
 	}
 }
 
@@ -62,7 +66,9 @@ async function work(): Promise<void> {
 	// Its processes aren't a server's, which ends those of its earlier starts.
 	const box = await openSandbox(config, log, { place: join(shared, 'workers'), startId: replica.id, live });
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
-	const files = bucket && (await openOwnFiles(config, { bucket, store, dataDir: shared, log, box }));
+	const telemetry = await openTelemetry(config.telemetry, { log, scopes: createScopes(), instance: replica.id });
+	const { packagesInstalled } = telemetry;
+	const files = bucket && (await openOwnFiles(config, { bucket, store, dataDir: shared, log, box, packagesInstalled }));
 	// Sockets don't work on every shared file system.
 	const sockets = await mkdtemp(join(tmpdir(), 'worker-'));
 	const worker = await startWorker({
@@ -75,17 +81,33 @@ async function work(): Promise<void> {
 		own: files ?? undefined,
 		slots: execution.maxScripts
 	});
+	telemetry.measure({
+		// Servers tell what waits.
+		queuedMessages: () => Promise.reject(new Error('only on servers')),
+		executions: () => ({ waiting: 0, running: worker.running })
+	});
+	const readiness = createReadiness({ 'The database': () => jobs.counts() });
+	const health =
+		config.workerPort === null
+			? null
+			: await openWorkerHealth({
+					...{ host: config.host, port: config.workerPort, readiness, scrape: telemetry.scrape },
+					token: config.metricsToken ?? config.adminToken
+				});
 	await replica.start();
 	process.stdout.write(`Worker ready: up to ${execution.maxScripts} scripts at once in ${box.sandbox.name}\n`);
 
 	const told = Promise.withResolvers<void>();
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, told.resolve);
 	await told.promise;
+	await readiness.stop(0);
 	await worker.close(shutdownTimeoutMs);
 	await box.close();
 	await files?.close();
 	await jobs.close();
 	await replica.close();
+	await health?.close();
+	await telemetry.close();
 	await store.close();
 	dataFolder?.close();
 	await rm(sockets, { recursive: true, force: true });
@@ -99,8 +121,16 @@ async function openOwnFiles(
 		store,
 		dataDir,
 		log,
-		box
-	}: { bucket: BucketSettings; store: Store; dataDir: string; log: Log; box: OpenSandbox }
+		box,
+		packagesInstalled
+	}: {
+		bucket: BucketSettings;
+		store: Store;
+		dataDir: string;
+		log: Log;
+		box: OpenSandbox;
+		packagesInstalled: Telemetry['packagesInstalled'];
+	}
 ) {
 	const bucket = openBucket(settings);
 	await dropUnfinished(dataDir);
@@ -122,7 +152,11 @@ async function openOwnFiles(
 			...execution.packages,
 			...pythonOf(box),
 			folder: join(dataDir, 'environments'),
-			environment: process.env
+			environment: process.env,
+			onInstalled(seconds, outcome) {
+				log.info({ outcome, ms: Math.round(seconds * 1000) }, 'Installed packages of a skill');
+				packagesInstalled(seconds, outcome);
+			}
 		})
 	);
 	const installed: typeof environments.take = (lock, how) =>

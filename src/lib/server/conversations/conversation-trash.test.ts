@@ -26,6 +26,7 @@ let trash: ConversationTrash;
 let now: number;
 let logged: string[];
 let stopped: string[];
+let purged: string[];
 /** Stopping a run waits for this promise. */
 let stopping: Gate | null;
 
@@ -33,7 +34,7 @@ beforeEach(async () => {
 	root = await mkdtemp(join(tmpdir(), 'conversation-trash-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 	workspaces = createWorkspaces(root);
-	[now, logged, stopped, stopping] = [START, [], [], null];
+	[now, logged, stopped, purged, stopping] = [START, [], [], [], null];
 	trash = open();
 	await put('c');
 });
@@ -48,6 +49,7 @@ function open(files: Pick<Workspaces, 'removeAll'> = workspaces): ConversationTr
 		...{ store, workspaces: files, changes: createConversationChanges(soleReplica()), now: () => now },
 		log: createLog((line) => logged.push(line)),
 		replica: soleReplica(),
+		onPurged: (outcome) => purged.push(outcome),
 		runner: {
 			stop: async (id) => {
 				stopped.push(id);
@@ -102,7 +104,8 @@ describe('a conversation that is deleted', () => {
 		await trash.remove('c');
 		now += 30 * DAY;
 		await trash.purge();
-		expect(logged).toEqual([]);
+		expect(logged).toEqual([expect.stringContaining('permanently deleting old conversations')]);
+		expect(purged).toEqual(['success']);
 		expect(existsSync(workspaces.path('c'))).toBe(false);
 		expect(await store.conversations.isDeleted('c')).toBe(false);
 	});

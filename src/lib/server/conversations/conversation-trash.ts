@@ -36,13 +36,15 @@ interface Parts {
 	/** This server, among others. */
 	replica: { readonly id: string };
 	log: Log;
+	/** Called for each that is gone for good, or couldn’t be deleted. */
+	onPurged?: (outcome: 'success' | 'error') => void;
 	/** Milliseconds since 1970. */
 	now?: () => number;
 }
 
 /** Purges at once what is left from an earlier start, then every minute. */
 export function openConversationTrash(parts: Parts): ConversationTrash {
-	const { store, runner, workspaces, changes, replica, log, now = Date.now } = parts;
+	const { store, runner, workspaces, changes, replica, log, onPurged, now = Date.now } = parts;
 	const { conversations } = store;
 	let isClosed = false;
 	let purging = Promise.resolve();
@@ -55,15 +57,19 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 			await stopping.get(id);
 			await workspaces.removeAll(id);
 			await conversations.remove(id);
+			onPurged?.('success');
 		} catch (error) {
 			log.error({ conversationId: id, error: String(error) }, 'couldn’t permanently delete a conversation');
+			onPurged?.('error');
 		}
 	};
 	const purgeNow = async (): Promise<void> => {
 		try {
 			await store.removedMessages.forget(new Date(now() - KEEP_MESSAGES_MS).toISOString());
 			const until = new Date(now() - KEEP_MS).toISOString();
-			for (const id of await conversations.claimDeleted(until, replica.id)) {
+			const claimed = await conversations.claimDeleted(until, replica.id);
+			if (claimed.length > 0) log.info({ conversations: claimed.length }, 'permanently deleting old conversations');
+			for (const id of claimed) {
 				if (isClosed) return;
 				await removeForGood(id);
 			}

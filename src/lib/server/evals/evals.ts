@@ -15,6 +15,7 @@ import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun } from '../skills/call/session.ts';
 import { loadFolder } from '../skills/read/skill-loader.ts';
+import { createTurns, type TurnsState } from '../skills/turns.ts';
 import type { Skill } from '../skills/types.ts';
 import { type Replica, soleReplica } from '../replica.ts';
 import { createStopWishes } from '../stop-wishes.ts';
@@ -25,12 +26,14 @@ import { readImportedFile, readImportedZip } from './imports.ts';
 import { createJudge } from './judge.ts';
 import {
 	answersOf,
+	endOf,
 	type EvalPlan,
 	type EvalProgress,
 	resultOf,
 	runEvals,
 	sidesOf,
-	sidesWithFigures
+	sidesWithFigures,
+	STOPPED
 } from './run-evals.ts';
 
 /** `id` is a skill's, in any form the API accepts. */
@@ -65,6 +68,8 @@ export interface Evals {
 	 * @throws AppError `conflict` for a broken skill or one without evals; the signal's reason
 	 */
 	tryOut(draft: Skill | string, options: Partial<EvalStart>, trial: EvalTrial): Promise<EvalTrialResult>;
+	/** Answers that are written on this server, or wait for their turn. */
+	readonly answers: TurnsState;
 	/** Ends all runs. */
 	close(): Promise<void>;
 }
@@ -105,6 +110,8 @@ export interface EvalsParts {
 	isEnabled: () => boolean;
 	/** Absolute path of a folder that no other server uses, emptied at the start. */
 	folder: string;
+	/** Answers at the same time, of all runs: runs take turns. Default: any number. */
+	atOnce?: number;
 	/** Default: this server is alone. */
 	replica?: Replica;
 	observer?: AnswerParts['observer'];
@@ -114,7 +121,6 @@ export interface EvalsParts {
 /** Runs kept per skill. */
 const MAX_LISTED = 50;
 const MAX_ANSWERS = 400;
-const STOPPED = 'The server stopped before this finished.';
 
 interface Active {
 	run: EvalRun;
@@ -130,6 +136,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	if (!replica.isShared) await endLeft();
 	replica.onGone(endLeft);
 	await removeFolder(parts.folder);
+	const turns = createTurns({ atOnce: parts.atOnce });
 	const active = new Map<string, Active>();
 	/** Skills whose run is about to start. */
 	const starting = new Set<string>();
@@ -172,7 +179,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const judging = parts.agent(null);
 		return {
 			...parts,
-			approvals: { request },
+			...{ approvals: { request }, turns },
 			judge: createJudge(judging.isOffline ? null : judging.model, judging.limits),
 			...(isFresh ? {} : { findAnswer: (key: string) => store.evalRuns.findAnswer(key) })
 		};
@@ -383,6 +390,10 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			return requireRun(id, runId);
 		},
 
+		get answers() {
+			return turns.state;
+		},
+
 		async close() {
 			isClosed = true;
 			wishes.close();
@@ -420,24 +431,6 @@ function versionOf({ skills }: EvalsParts, skill: Skill, version: string): Skill
 	const found = version === skill.version ? undefined : [...first, ...shadowed].find(isIt);
 	if (found) return found;
 	throw new AppError('not_found', `“${skill.name}” has no other version ${version}.`);
-}
-
-/** The run's end: without a complete answer it has failed. */
-function endOf(
-	{ results, progress, maxCostUsd }: EvalRun,
-	{ isOverLimit, signal: { aborted, reason } }: { isOverLimit: boolean; signal: AbortSignal }
-): Pick<EvalRun, 'state' | 'error'> {
-	if (aborted) {
-		const isStopped = reason instanceof Error && reason.message === STOPPED;
-		return isStopped ? { state: 'failed', error: STOPPED } : { state: 'cancelled', error: null };
-	}
-	if (isOverLimit && progress.done < progress.total) {
-		const error = `It reached its cost limit of $${maxCostUsd} after ${progress.done} of ${progress.total} answers. Raise the limit and go on.`;
-		return { state: 'limit', error };
-	}
-	const answers = results.flatMap((result) => result.answers);
-	const isFailed = answers.every(({ status }) => status === 'failed');
-	return isFailed ? { state: 'failed', error: answers[0]?.error ?? null } : { state: 'done', error: null };
 }
 
 function now(): string {

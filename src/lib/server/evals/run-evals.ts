@@ -1,10 +1,11 @@
 /** Runs a skill's evals on several sides: with the skill, without it, with another version, by several models (F16). */
 import { hash } from 'node:crypto';
 import { figuresOf } from '../../shared/eval-figures.ts';
-import type { EvalAnswer, EvalResult, EvalSide } from '../../shared/try-out.ts';
+import type { EvalAnswer, EvalResult, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { openInside } from '../safe-path.ts';
 import { digestOfFolder } from '../skills/read/skill-tree.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
+import { createTurns, type Turns } from '../skills/turns.ts';
 import type { Skill } from '../skills/types.ts';
 import {
 	answer,
@@ -23,6 +24,8 @@ export interface EvalParts extends AnswerParts {
 	judge: Judge;
 	/** Earlier answers by what was asked of what; without it, everything is asked. */
 	findAnswer?: (key: string) => Promise<EvalAnswer | null>;
+	/** Answers of all runs wait here for their turn. Default: they don't. */
+	turns?: Turns;
 }
 
 export interface EvalPlan {
@@ -124,6 +127,7 @@ export async function runEvals(
 	{ signal, onAnswer }: { signal: AbortSignal; onAnswer?: (progress: EvalProgress) => Promise<void> }
 ): Promise<EvalOutcome> {
 	const { skill, cases, sides, rounds, sessionId, maxCostUsd, earlier } = plan;
+	const { turns = createTurns() } = parts;
 	const results = cases.map((asked): EvalResult => {
 		const kept = earlier?.results.find(({ id }) => id === asked.id)?.answers ?? [];
 		return { ...resultOf(asked), answers: kept.filter(({ status }) => status === 'success') };
@@ -143,26 +147,35 @@ export async function runEvals(
 	const spend = (cost: number | null) => {
 		if (cost !== null) costUsd = (costUsd ?? 0) + cost;
 	};
+	/** null: it never began. */
+	const ask = async ({ asked, side }: Pick<(typeof jobs)[number], 'asked' | 'side'>) => {
+		let hasBegun = false;
+		const begin = async () => {
+			hasBegun = true;
+			const left = leftUsd();
+			isOverLimit ||= left !== null && left <= 0;
+			if (isOverLimit) return null;
+			const answered = await answer(parts, { asked, skill, side, sessionId, maxCostUsd: left }, signal);
+			spend(answered.answer.costUsd);
+			const { expectations, costUsd: judging } = await tell(parts.judge, asked, answered, signal);
+			spend(judging);
+			return { ...answered.answer, expectations };
+		};
+		try {
+			return await turns.run({ caller: sessionId, lane: null, signal }, begin);
+		} catch (error) {
+			if (signal.aborted && !hasBegun) return null;
+			throw error;
+		}
+	};
 	const work = async () => {
 		for (let job = missing.shift(); job && !signal.aborted; job = missing.shift()) {
 			const { asked, place, side, round } = job;
 			const key = keyOf(judged.get(asked) ?? null, side, round);
 			const known = key === null ? null : ((await parts.findAnswer?.(key)) ?? null);
-			const left = leftUsd();
-			if (!known && left !== null && left <= 0) {
-				isOverLimit = true;
-				return;
-			}
-			let given: EvalAnswer;
-			if (known) {
-				given = { ...known, side: side.id, round, isCached: true };
-			} else {
-				const answered = await answer(parts, { asked, skill, side, sessionId, maxCostUsd: left }, signal);
-				spend(answered.answer.costUsd);
-				const { expectations, costUsd: judging } = await tell(parts.judge, asked, answered, signal);
-				spend(judging);
-				given = { ...answered.answer, side: side.id, round, isCached: false, expectations };
-			}
+			const said = known ?? (await ask(job));
+			if (!said) return;
+			const given: EvalAnswer = { ...said, side: side.id, round, isCached: known !== null };
 			if (given.status === 'cancelled' && !signal.aborted) isOverLimit = true;
 			if (given.status !== 'cancelled') done += 1;
 			results[place]?.answers.push(given);
@@ -177,6 +190,27 @@ export async function runEvals(
 	const failed = ended.find((each) => each.status === 'rejected');
 	if (failed) throw failed.reason;
 	return { results, done, costUsd, isOverLimit };
+}
+
+/** Of a run whose server stopped, and the reason that its signal is given. */
+export const STOPPED = 'The server stopped before this finished.';
+
+/** The run's end: without a complete answer it has failed. */
+export function endOf(
+	{ results, progress, maxCostUsd }: EvalRun,
+	{ isOverLimit, signal: { aborted, reason } }: { isOverLimit: boolean; signal: AbortSignal }
+): Pick<EvalRun, 'state' | 'error'> {
+	if (aborted) {
+		const isStopped = reason instanceof Error && reason.message === STOPPED;
+		return isStopped ? { state: 'failed', error: STOPPED } : { state: 'cancelled', error: null };
+	}
+	if (isOverLimit && progress.done < progress.total) {
+		const error = `It reached its cost limit of $${maxCostUsd} after ${progress.done} of ${progress.total} answers. Raise the limit and go on.`;
+		return { state: 'limit', error };
+	}
+	const answers = results.flatMap((result) => result.answers);
+	const isFailed = answers.every(({ status }) => status === 'failed');
+	return isFailed ? { state: 'failed', error: answers[0]?.error ?? null } : { state: 'done', error: null };
 }
 
 /** Before any answer. */

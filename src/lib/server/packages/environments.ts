@@ -8,7 +8,14 @@ import type { Package } from '../skills/needs/packages.ts';
 import type { SkillPackages } from '../skills/run/execution-host.ts';
 import { createNpm } from './npm.ts';
 import { createPip, type PipOptions } from './pip.ts';
-import { cancelled, environmentFor, PackagesError, type Progress, type Work } from './program.ts';
+import {
+	cancelled,
+	environmentFor,
+	PackagesError,
+	type PackagesErrorType,
+	type Progress,
+	type Work
+} from './program.ts';
 
 export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'target'> {
 	/** `DATA_DIR/environments` */
@@ -31,6 +38,8 @@ export interface EnvironmentsOptions extends Pick<PipOptions, 'findPython' | 'ta
 	maxMemoryBytes?: number;
 	/** Scripts run on workers, which have folders of their own and install there what isn’t here. */
 	areElsewhere?: boolean;
+	/** Called after each install, with the type of its error. */
+	onInstalled?: (seconds: number, outcome: 'success' | PackagesErrorType) => void;
 	/** This server among several with the same folder. Default: only processes of this machine use it. */
 	server?: { id: string; live(): Promise<ReadonlySet<string>> } | undefined;
 }
@@ -78,6 +87,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 		hosts,
 		mayBuild = false,
 		areElsewhere = false,
+		onInstalled = () => undefined,
 		quietMs = QUIET_MS,
 		maxMemoryBytes = MEMORY_BYTES
 	} = options;
@@ -211,8 +221,13 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 				const done = build(lock, stop.signal, (progress) => listeners.forEach((tell) => tell(progress)));
 				job = { done, stop, waiting: 0, listeners };
 				installing.set(lock.digest, job);
-				const forget = () => void installing.delete(lock.digest);
-				done.then(forget, forget);
+				const startedAt = performance.now();
+				const end = (error?: unknown) => {
+					installing.delete(lock.digest);
+					const type = error instanceof PackagesError ? error.type : 'Failed';
+					onInstalled((performance.now() - startedAt) / 1000, error === undefined ? 'success' : type);
+				};
+				done.then(() => end(), end);
 			}
 			const { done, stop, listeners } = job;
 			job.waiting += 1;

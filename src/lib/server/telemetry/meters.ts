@@ -13,8 +13,15 @@ export interface Gauges {
 	queuedMessages(): Promise<number>;
 	/** Scripts by whether they wait for their turn or run. */
 	executions(): { waiting: number; running: number };
+	/** Answers of evals, in the same way. */
+	evals(): { waiting: number; running: number };
 	/** Workers, and the scripts for them, of all servers; null without workers. */
-	workers(): Promise<{ workers: readonly unknown[]; queued: number; running: number } | null>;
+	workers(): Promise<{
+		workers: readonly { slots: number }[];
+		queued: number;
+		running: number;
+		longestWaitMs: number;
+	} | null>;
 }
 
 /** All times in seconds. `errorType` is undefined without an error. */
@@ -27,6 +34,10 @@ export interface Meters {
 	): void;
 	toolCalled(seconds: number, kind: ToolKind, isError: boolean): void;
 	executionEnded(seconds: { waited: number; ran: number }, sandbox: string, outcome: string): void;
+	/** `outcome`: `success`, or the type of the error. */
+	packagesInstalled(seconds: number, outcome: string): void;
+	/** Deleted chats whose time was over: whether they are gone for good. */
+	chatPurged(outcome: 'success' | 'error'): void;
 	requestAnswered(seconds: number, request: { method: string; route: string | null; status: number }): void;
 	/** Leases of runs that were renewed, lost to another replica, or taken over from one. */
 	leases(outcome: 'renewed' | 'lost' | 'taken', count: number): void;
@@ -70,6 +81,10 @@ export function createMeters(meter: Meter, gauges: Gauges): Meters {
 	const tools = histogram('gen_ai.execute_tool.duration', 'Time of a tool call.');
 	const executions = histogram('openrouter_skills.execution.duration', 'Time that a script ran.');
 	const waits = histogram('openrouter_skills.execution.wait', 'Time that a script waited for its turn.');
+	const installs = histogram('openrouter_skills.packages.install.duration', 'Time of installing packages of a skill.');
+	const purged = meter.createCounter('openrouter_skills.chats.purged', {
+		description: 'Deleted chats that were deleted for good, or couldn’t be.'
+	});
 	const answers = histogram('http.server.request.duration', 'Time until the head of an answer was ready.');
 	const boundModel = createBound(MOST_MODELS);
 	let leases: ReturnType<Meter['createCounter']> | undefined;
@@ -107,6 +122,12 @@ export function createMeters(meter: Meter, gauges: Gauges): Meters {
 		executionEnded({ waited, ran }, sandbox, outcome) {
 			executions.record(ran, { sandbox, outcome });
 			waits.record(waited, { sandbox });
+		},
+		packagesInstalled(seconds, outcome) {
+			installs.record(seconds, { outcome });
+		},
+		chatPurged(outcome) {
+			purged.add(1, { outcome });
 		},
 		requestAnswered(seconds, { method, route, status }) {
 			answers.record(seconds, {
@@ -159,18 +180,33 @@ function observe(meter: Meter, gauges: Gauges): void {
 		.addCallback((result) => {
 			for (const [state, count] of Object.entries(gauges.executions())) result.observe(count, { state });
 		});
-	const gauge = (name: string, description: string) => meter.createObservableGauge(name, { description });
+	const gauge = (name: string, description: string, unit?: string) =>
+		meter.createObservableGauge(name, { description, unit });
+	gauge('openrouter_skills.evals', 'Answers of evals that wait for their turn or are written.').addCallback(
+		(result) => {
+			const { waiting, running } = gauges.evals();
+			result.observe(waiting, { state: 'waiting' });
+			result.observe(running, { state: 'running' });
+		}
+	);
 	const workers = gauge('openrouter_skills.workers', 'Workers that live.');
+	const slots = gauge('openrouter_skills.workers.slots', 'Scripts that all workers can run at once.');
 	const scripts = gauge('openrouter_skills.workers.scripts', 'Scripts for workers, of all replicas together.');
+	const wait = gauge('openrouter_skills.workers.wait', 'How long the script waits that waits longest.', 's');
 	meter.addBatchObservableCallback(
 		async (result) => {
 			const found = await gauges.workers().catch(() => null);
 			if (found === null) return;
 			result.observe(workers, found.workers.length);
+			result.observe(
+				slots,
+				found.workers.reduce((sum, worker) => sum + worker.slots, 0)
+			);
+			result.observe(wait, found.longestWaitMs / 1000);
 			result.observe(scripts, found.queued, { state: 'waiting' });
 			result.observe(scripts, found.running, { state: 'running' });
 		},
-		[workers, scripts]
+		[workers, slots, scripts, wait]
 	);
 }
 

@@ -191,11 +191,29 @@ test('E29: workers are counted where there may be some, and scripts for them by 
 	const { measure, scrape } = await open({ METRICS: 'true' });
 	measure({ queuedMessages: async () => 0 });
 	expect(await scrape?.()).not.toContain('workers');
-	measure({ queuedMessages: async () => 0, workers: async () => ({ workers: [{}, {}], queued: 3, running: 1 }) });
+	const counts = { workers: [{ slots: 4 }, { slots: 12 }], queued: 3, running: 1, longestWaitMs: 2500 };
+	measure({ queuedMessages: async () => 0, workers: async () => counts });
 	const text = (await scrape?.()) ?? '';
 	expect(text).toContain('openrouter_skills_workers 2\n');
 	expect(text).toContain('openrouter_skills_workers_scripts{state="waiting"} 3\n');
 	expect(text).toContain('openrouter_skills_workers_scripts{state="running"} 1\n');
+	expect(text).toContain('openrouter_skills_workers_slots 16\n');
+	expect(text).toContain('openrouter_skills_workers_wait 2.5\n');
+});
+
+test('E29: evals, purged chats and installed packages are counted', async () => {
+	const { measure, packagesInstalled, chatPurged, scrape } = await open({ METRICS: 'true' });
+	measure({ queuedMessages: async () => 0, evals: () => ({ waiting: 5, running: 8 }) });
+	packagesInstalled(2, 'success');
+	packagesInstalled(1, 'WrongHash');
+	chatPurged('success');
+	chatPurged('error');
+	const text = (await scrape?.()) ?? '';
+	expect(text).toContain('openrouter_skills_evals{state="waiting"} 5\n');
+	expect(text).toContain('openrouter_skills_evals{state="running"} 8\n');
+	expect(text).toContain('openrouter_skills_packages_install_duration_sum{outcome="success"} 2\n');
+	expect(text).toContain('openrouter_skills_packages_install_duration_count{outcome="WrongHash"} 1\n');
+	expect(text).toContain('openrouter_skills_chats_purged_total{outcome="error"} 1\n');
 });
 
 test('E29: a script that waits for its turn isn’t one that runs', async () => {

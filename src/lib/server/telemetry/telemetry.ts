@@ -27,6 +27,8 @@ export interface Telemetry {
 	request(request: ObservedRequest, steps: RequestSteps): Promise<Response>;
 	/** Counts leases of runs. Only replicas have them. */
 	leases: Meters['leases'];
+	packagesInstalled: Meters['packagesInstalled'];
+	chatPurged: Meters['chatPurged'];
 	/** Tells what is counted when somebody looks. Call it once there is a database. */
 	measure(gauges: Measured): void;
 	/** In Prometheus’ text format; null if that is off. */
@@ -35,8 +37,8 @@ export interface Telemetry {
 	close(): Promise<void>;
 }
 
-/** `workers`: default none. */
-type Measured = Pick<Gauges, 'queuedMessages'> & Partial<Pick<Gauges, 'workers'>>;
+/** Default: no workers and evals, and the executions that are watched. */
+type Measured = Pick<Gauges, 'queuedMessages'> & Partial<Gauges>;
 
 interface ObservedRequest {
 	method: string;
@@ -75,7 +77,8 @@ export async function openTelemetry(
 	let measured: Measured = { queuedMessages: () => Promise.reject(new Error('not open yet')) };
 	const gauges: Gauges = {
 		queuedMessages: () => measured.queuedMessages(),
-		executions: () => follow.executions(),
+		executions: () => measured.executions?.() ?? follow.executions(),
+		evals: () => measured.evals?.() ?? { waiting: 0, running: 0 },
 		workers: async () => (await measured.workers?.()) ?? null
 	};
 	const meters = signals?.meter ? createMeters(signals.meter, gauges) : null;
@@ -86,6 +89,8 @@ export async function openTelemetry(
 		watchExecutions: (recorder) => (isOn ? follow.watchExecutions(recorder) : recorder),
 		fetch: tellsModel && startSpan ? fetchWithin(scopes) : undefined,
 		leases: (outcome, count) => meters?.leases(outcome, count),
+		packagesInstalled: (seconds, outcome) => meters?.packagesInstalled(seconds, outcome),
+		chatPurged: (outcome) => meters?.chatPurged(outcome),
 		scrape: signals?.scrape ?? null,
 
 		measure: (given) => void (measured = given),
