@@ -1,5 +1,6 @@
 /** The servers on this database, and words between them (Postgres only). */
 import { type Kysely, sql } from 'kysely';
+import { endLeases } from './chat/run-ownership.ts';
 import type { Database } from './schema.ts';
 
 /** Postgres takes less than 8,000 bytes. */
@@ -36,9 +37,7 @@ export function createReplicas(db: Kysely<Database>) {
 		/** Removes a server, and ends its leases. True for the one call that did. */
 		bury: (id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
-				await sql`update runs set lease_until = '-infinity' where state = 'running' and boot_id = ${id}`.execute(
-					transaction
-				);
+				await endLeases(transaction, id);
 				const { numDeletedRows } = await transaction.deleteFrom('replicas').where('id', '=', id).executeTakeFirst();
 				return numDeletedRows > 0n;
 			}),

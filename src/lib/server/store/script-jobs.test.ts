@@ -163,6 +163,30 @@ describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 		await db.destroy();
 	});
 
+	test('output isn’t refused because another script was removed at once, and nobody waits for each other', async () => {
+		for (let round = 0; round < 5; round += 1) {
+			const ids = await Promise.all(Array.from({ length: 30 }, () => add()));
+			for (const _ of ids) await take();
+			// A prime, so that each order has all.
+			const inOrder = (index: number) => ids.map((_, each) => ids[(((each + 1) * (index + 1)) % 31) - 1] ?? '');
+			await Promise.all(
+				Array.from({ length: 16 }, (_, index) => {
+					if (index % 4 === 3) return jobs.remove(inOrder(index));
+					if (index === 8) return jobs.clear('worker');
+					return jobs.write(
+						'worker',
+						inOrder(index).map((id) => ({ id, n: index, texts: '[]' }))
+					);
+				})
+			);
+			expect([...(await jobs.news(new Map(ids.map((id) => [id, 0])))).values()].map(({ state }) => state)).toEqual(
+				ids.map(() => 'gone')
+			);
+			await run(sql`delete from pgboss.job`);
+		}
+		expect(await postgres.log()).not.toContain('deadlock detected');
+	});
+
 	test('servers that start at once prepare the queue once', async () => {
 		const other = await postgres.createDatabase(`jobs_${(count += 1)}`);
 		const stores = [];

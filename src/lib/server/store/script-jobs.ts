@@ -172,7 +172,8 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 
 		/** Once the server has its result. */
 		async remove(ids: readonly string[]): Promise<void> {
-			await sql`delete from script_jobs where id = any(${ids}::text[])`.execute(db);
+			await sql`delete from script_jobs where id in (
+				select id from script_jobs where id = any(${ids}::text[]) order by id for update)`.execute(db);
 		},
 
 		/** Output of jobs that are still the worker's. */
@@ -183,6 +184,7 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 				from unnest(${batches.map(({ id }) => id)}::text[], ${batches.map(({ n }) => n)}::int[],
 					${batches.map(({ texts }) => texts)}::text[]) as batch (id, n, texts)
 				join script_jobs on script_jobs.id = batch.id and worker_id = ${workerId} and state = 'running'
+				order by batch.id for key share of script_jobs
 				on conflict do nothing`.execute(db);
 		},
 
@@ -218,10 +220,11 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 					left.map(({ id }) => id)
 				);
 				const { rows: lost } = await sql<{ id: string }>`
-					update script_jobs set state = 'lost' where worker_id = ${gone} and state = 'running' returning id`.execute(
-					transaction
-				);
-				await sql`delete from script_jobs where state <> 'running' and not ${LIVES}`.execute(transaction);
+					update script_jobs set state = 'lost' where id in (
+						select id from script_jobs where worker_id = ${gone} and state = 'running' order by id for no key update)
+					returning id`.execute(transaction);
+				await sql`delete from script_jobs where id in (
+					select id from script_jobs where state <> 'running' and not ${LIVES} order by id for update)`.execute(transaction);
 				await sql`delete from script_workers where id = ${gone}`.execute(transaction);
 				return lost.map(({ id }) => id);
 			}),
