@@ -347,6 +347,24 @@ describe.skipIf(lacksPostgres())('a real Postgres', () => {
 		});
 	});
 
+	test('what somebody keeps locked holds up neither who waits for it nor the others', async () => {
+		const url = await migrated();
+		const store = createStore(openPostgres(url, { lockMs: 100 }));
+		await store.conversations.create(made);
+		const other = await hold(url, 'lock table runs in access exclusive mode');
+		// More than there are connections.
+		const starting = Array.from({ length: 30 }, (_, index) =>
+			store.runs.start(startOf(`r${index}`, { conversationId: `c${index}` }))
+		);
+		const busy = { code: 'unavailable', message: expect.stringContaining('The database is busy') as string };
+		const refused = Promise.all(starting.map((each) => expect(each).rejects.toMatchObject(busy)));
+		expect(await store.settings.list()).toEqual(new Map());
+		await refused;
+		await other.release();
+		expect(await store.runs.start(startOf('r1'))).toMatchObject({ outcome: 'started' });
+		await store.close();
+	});
+
 	test('what Postgres undid because somebody else waited for it, it does again', async () => {
 		const url = await migrated();
 		const store = createStore(openPostgres(url));

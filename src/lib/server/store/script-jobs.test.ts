@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
 import { startOf } from './contract/fixtures.suite.ts';
-import { openPostgres, openPostgresStore } from './postgres.ts';
+import { connectPostgres, openPostgres, openPostgresStore } from './postgres.ts';
 import type { ScriptJobs } from './script-jobs.ts';
-import type { Store } from './store.ts';
+import { createStore, type Store } from './store.ts';
 
 describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 	let postgres: TestPostgres;
@@ -185,6 +186,20 @@ describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 			await run(sql`delete from pgboss.job`);
 		}
 		expect(await postgres.log()).not.toContain('deadlock detected');
+	});
+
+	test('whoever prepares the queue is waited for longer than for any other lock', async () => {
+		const other = await connectPostgres(url);
+		await other.query('begin; select pg_advisory_xact_lock(7, 0)');
+		const waiting = createStore(openPostgres(url, { lockMs: 50 }));
+		const opening = waiting.openScriptJobs();
+		const waits = "wait_event_type = 'Lock' and now() - query_start > interval '200ms'";
+		await eventually(async () => {
+			expect(await postgres.sql(`select 1 from pg_stat_activity where ${waits}`)).toHaveLength(1);
+		});
+		await other.end();
+		await (await opening).close();
+		await waiting.close();
 	});
 
 	test('servers that start at once prepare the queue once', async () => {

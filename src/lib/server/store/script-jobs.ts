@@ -69,8 +69,8 @@ const OPTIONS = { retryLimit: 0, expireInSeconds: 3600, retentionSeconds: 3600, 
 const BACK_SECONDS = 60;
 /** Priorities have 32 bits. */
 const FIRST = sql`timestamptz '2026-01-01Z'`;
-/** One server or worker at a time prepares the queue's tables. */
-const PREPARES = sql`select pg_advisory_xact_lock(7, 0)`;
+/** One server or worker at a time prepares the queue's tables; the others wait as long as it takes. */
+const PREPARES = [sql`set local lock_timeout = 0`, sql`select pg_advisory_xact_lock(7, 0)`];
 
 const LIVES = sql`exists (select 1 from replicas where replicas.id = script_jobs.server_id)`;
 /** A run that another server has taken over, or that has ended, runs nothing. */
@@ -268,7 +268,7 @@ async function openBoss(db: Kysely<Database>, isWorker: boolean): Promise<PgBoss
 	// Its own chores; what we ask of it rejects.
 	boss.on('error', () => undefined);
 	await db.transaction().execute(async (transaction) => {
-		await PREPARES.execute(transaction);
+		for (const statement of PREPARES) await statement.execute(transaction);
 		await boss.start();
 		await boss.createQueue(QUEUE, OPTIONS);
 	});
