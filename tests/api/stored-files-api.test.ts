@@ -1,5 +1,8 @@
 /** Files that scripts make while the bucket is away: REST and MCP say that other servers don't have them yet (F5, E10, E15). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as chatFile from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
+import * as skillFile from '../../src/routes/api/skills/[...id]/file/+server.ts';
+import * as installing from '../../src/routes/api/skills/install/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import { type BucketServer, startBucketServer } from '../support/bucket-server.ts';
 import { type McpRig, openMcpRig } from '../support/mcp-rig.ts';
@@ -21,7 +24,12 @@ beforeEach(async () => {
 	);
 	await rig.put('demo/fail.sh', 'date +%N > made.txt; exit 3');
 	await rig.app.skills.reload();
-	server = await serveRoutes(rig.app, { '/api/skills/executions': executions });
+	server = await serveRoutes(rig.app, {
+		'/api/skills/executions': executions,
+		'/api/skills/install': installing,
+		'/api/skills/[...id]/file': skillFile,
+		'/api/conversations/[id]/files/[...path]': chatFile
+	});
 });
 afterEach(async () => {
 	bucket.fail('none');
@@ -47,6 +55,31 @@ test('F5, E10: the result of a run over REST says in its hint that its files are
 	const failed = await run('fail.sh');
 	expect(failed).toMatchObject({ success: false });
 	expect(failed.hint).toContain(UNSTORED);
+});
+
+test('F5, E9, F1: what is uploaded, installed or edited says so, too', async () => {
+	const send = async (method: string, path: string, body: unknown) => {
+		const response = await fetch(`${server.url}/api/${path}`, {
+			method,
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify(body)
+		});
+		expect(response.ok).toBe(true);
+		return (await response.json()) as { hint?: string; digest?: string };
+	};
+	const upload = (text: string) => send('PUT', 'conversations/c1/files/data.json', text);
+	const install = (name: string) => {
+		const text = `---\nname: ${name}\ndescription: One more.\n---\nBody.`;
+		return send('POST', 'skills/install', { source: { type: 'inline', text } });
+	};
+	const edit = (text: string, digest: string | null) =>
+		send('PUT', 'skills/installed/first/file', { path: 'note.md', text, digest });
+	const before = [await upload('1'), await install('first'), await edit('a', null)];
+	for (const { hint } of before) expect(hint).toBeUndefined();
+	bucket.fail('error');
+	expect((await upload('2')).hint).toBe(UNSTORED);
+	expect((await install('second')).hint).toBe(UNSTORED);
+	expect((await edit('b', before[2]?.digest ?? '')).hint).toBe(UNSTORED);
 });
 
 test('F5, E15: over MCP the result of a tool says so, that of skills_execute also as data', async () => {

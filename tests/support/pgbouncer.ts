@@ -34,7 +34,9 @@ export async function startPgbouncer(
 	const lines = [
 		`[databases]\n* = host=${postgres.folder} user=postgres\n[pgbouncer]\nauth_type = any\nlisten_port = ${PORT}`,
 		`unix_socket_dir = ${folder}\npool_mode = ${mode}`,
-		...(takesLimits ? ['ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout'] : [])
+		...(takesLimits
+			? ['ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout']
+			: [])
 	];
 	await writeFile(file, `${lines.join('\n')}\n`);
 	// It refuses to run as root, too.

@@ -11,7 +11,7 @@ import type { FolderSender } from './file-storage/sent-folders.ts';
 import type { StoredSkills } from './file-storage/stored-skills.ts';
 import type { Installer } from './install/catalog-installer.ts';
 import { recoverSwaps, SWAPS } from './install/folder-swap.ts';
-import { type InstallPlaces, ownedRoots, renameOldEdits } from './install/install-context.ts';
+import { type InstallPlaces, ownedRoots, ownFolders, renameOldEdits } from './install/install-context.ts';
 import { createInstaller } from './install/installer.ts';
 import { type Catalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
@@ -327,8 +327,8 @@ export async function openSkills(
 		recorder,
 		installer,
 		changeSkill: (dir, work) => {
-			if (!stored.isStored || skillPlaces.toRow(dir).startsWith(LABEL)) return work();
-			return stored.change((touch) => {
+			const folders = stored.isStored && !skillPlaces.toRow(dir).startsWith(LABEL) ? stored : ownFolders;
+			return folders.change((touch) => {
 				touch(dir);
 				return work();
 			});

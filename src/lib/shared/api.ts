@@ -298,7 +298,9 @@ export const workspaceFile = z.object({
 	/** Relative to the conversation's workspace, with `/`. */
 	path: z.string(),
 	bytes: z.number(),
-	modifiedAt: z.string()
+	modifiedAt: z.string(),
+	/** Of a written file, with a bucket: why other servers don’t have it yet. */
+	hint: z.string().optional()
 });
 export type WorkspaceFile = z.infer<typeof workspaceFile>;
 

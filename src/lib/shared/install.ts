@@ -256,7 +256,9 @@ export const restoredSkill = trashedSkill.pick({ skillId: true, name: true, vers
 export const installOutcome = z.object({
 	installed: z.array(installedSkill),
 	/** `name@version` of skills already installed. */
-	skipped: z.array(z.string())
+	skipped: z.array(z.string()),
+	/** With a bucket: why other servers don’t have them yet. */
+	hint: z.string().optional()
 });
 export type InstallOutcome = z.infer<typeof installOutcome>;
 

@@ -366,7 +366,9 @@ export const skillFileText = z.object({
 	isExecutable: z.boolean(),
 	isWritable: z.boolean(),
 	/** The skill’s id, which changes with the name in its SKILL.md. */
-	skill: z.string()
+	skill: z.string(),
+	/** Of a written file, with a bucket: why other servers don’t have it yet. */
+	hint: z.string().optional()
 });
 export type SkillFileText = z.infer<typeof skillFileText>;
 

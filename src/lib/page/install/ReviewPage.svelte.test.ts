@@ -172,6 +172,13 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(screen.getByTestId('skipped')).toHaveTextContent('Not installed: there.');
 	});
 
+	test('F5: what other servers don’t have yet is said at the end', async () => {
+		const { screen, client } = await setup();
+		client.confirmStaged.mockResolvedValue({ installed: [sampleInstalled()], skipped: [], hint: 'Here only so far.' });
+		await screen.getByTestId('confirm-install').click();
+		await expect.element(screen.getByTestId('unkept')).toHaveTextContent('Here only so far.');
+	});
+
 	test('shows what its tools take before anybody trusts them', async () => {
 		const properties = { text: { type: 'string', description: 'What to count' }, limit: { type: 'integer' } };
 		const tool = sampleStagedSkill({

@@ -87,17 +87,19 @@ export async function openStoredSkills(options: StoredSkillsOptions): Promise<St
 			log.error({ folder, error: String(error) }, 'Couldn’t delete a stored folder');
 		}
 	};
-	/** What was moved is stored before it's deleted where it was. */
-	const store = async (dirs: Iterable<string>): Promise<void> => {
+	/** What was moved is stored before it's deleted where it was. Returns why it couldn't. */
+	const store = async (dirs: Iterable<string>): Promise<string | null> => {
 		const gone: string[] = [];
+		const unkept = new Set<string>();
 		for (const dir of new Set(dirs)) {
 			const folder = folderOf(dir);
 			if (folder === null) continue;
-			if (await isThere(dir)) await storage.keep(folder);
+			if (await isThere(dir)) unkept.add((await storage.keep(folder)) ?? '');
 			else gone.push(folder);
 		}
 		for (const folder of gone) await remove(folder);
 		tell();
+		return [...unkept].filter(Boolean).join(' ') || null;
 	};
 	const bringNow = async (): Promise<void> => {
 		for (const folder of undeleted) await remove(folder);
@@ -122,18 +124,19 @@ export async function openStoredSkills(options: StoredSkillsOptions): Promise<St
 		void brought.then(() => line(keepAll));
 		await Promise.race([brought, delay(START_MS, undefined, { ref: false })]);
 	};
-	const touching = async <Result>(work: (touch: (dir: string) => void) => Promise<Result>): Promise<Result> => {
+	const touching: FolderChanges['change'] = async (work) => {
 		const touched = new Set<string>();
+		let unkept: string | null = null;
+		const changed = (dir: string): void => {
+			for (const each of [dir, editsOf(dir)]) touched.add(each);
+		};
 		await mkdir(dirname(mark), { recursive: true });
 		await writeFile(mark, '');
-		try {
-			return await work((dir) => {
-				for (const each of [dir, editsOf(dir)]) touched.add(each);
-			});
-		} finally {
-			if (touched.size > 0) await store(touched);
+		const result = await work(changed).finally(async () => {
+			if (touched.size > 0) unkept = await store(touched);
 			await rm(mark, { force: true });
-		}
+		});
+		return { result, unkept };
 	};
 
 	const wasKilled = await isThere(mark);

@@ -68,7 +68,13 @@ export function withStorage(files: Workspaces, storage: StoredFolders): Workspac
 		list: (id) => reading(filesOf(id), () => files.list(id)),
 		listVersions: (id) => reading(filesOf(id), () => reading(versionsOf(id), () => files.listVersions(id))),
 		keepVersions: (id) => versionsToo(id, () => files.keepVersions(id)),
-		write: (id, path, body) => changing(filesOf(id), () => files.write(id, path, body)),
+		async write(id, path, body) {
+			await storage.bring(filesOf(id), { toChange: true });
+			let unkept: string | null = null;
+			const keep = async () => void (unkept = await storage.keep(filesOf(id)));
+			const file = await files.write(id, path, body).finally(keep);
+			return unkept === null ? file : { ...file, hint: unkept };
+		},
 		async read(id, path, version) {
 			if (version !== undefined) return reading(versionsOf(id), () => files.read(id, path, version));
 			const damaged = await storage.bring(filesOf(id));

@@ -40,11 +40,13 @@ export interface FolderChanges {
 	readonly isStored: boolean;
 	/**
 	 * Runs what changes such folders, after it has what other servers have left; one change at a time, of all servers. Then
-	 * those that it names are stored for the others, or deleted if they aren't there any more. What can't be stored yet is
-	 * logged, and tried again. Folders that aren't stored may be named, too.
+	 * those that it names are stored for the others, or deleted if they aren't there any more. `unkept`: why others don't have
+	 * them yet, as sentences; it's tried again. Folders that aren't stored may be named, too.
 	 * @throws AppError `unavailable` before it begins, if others have changed something that can't be fetched
 	 */
-	change<Result>(work: (touch: (dir: string) => void) => Promise<Result>): Promise<Result>;
+	change<Result>(
+		work: (touch: (dir: string) => void) => Promise<Result>
+	): Promise<{ result: Result; unkept: string | null }>;
 	/**
 	 * Once at the start: `work` finishes or undoes what was begun when this server was killed, and isn't run if nothing was.
 	 * Other servers' work is left to them.
@@ -54,7 +56,7 @@ export interface FolderChanges {
 
 export const ownFolders: FolderChanges = {
 	isStored: false,
-	change: (work) => work(() => undefined),
+	change: async (work) => ({ result: await work(() => undefined), unkept: null }),
 	recover: (work) => work(() => undefined)
 };
 

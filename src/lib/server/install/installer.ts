@@ -97,7 +97,8 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	const inTurn = <T>(work: () => Promise<T>): Promise<T> => exclusively('installs', work);
 	/** Runs changes one at a time: of two at once, neither would know what it replaces. */
-	const change = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onDisk(folders.change(named(work))));
+	const changeFolders = <T>(work: () => Promise<T>) => inTurn(() => onDisk(folders.change(named(work))));
+	const change = async <T>(work: () => Promise<T>): Promise<T> => (await changeFolders(work)).result;
 	const named =
 		<T>(work: () => Promise<T>) =>
 		(name: (dir: string) => void): Promise<T> => {
@@ -125,8 +126,8 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	const stage: Installer['stage'] = (what, { apiKeyId = 'system', signal }) =>
 		stageInstall(context, staged, { fetch: fetchOf(what), owner: apiKeyId, signal });
 
-	const confirm = (id: string, choice: InstallConfirm): Promise<InstallOutcome> =>
-		change(async () => {
+	const confirm = async (id: string, choice: InstallConfirm): Promise<InstallOutcome> => {
+		const { result, unkept } = await changeFolders(async () => {
 			const taken = await staged.take(id);
 			const { records, skipped } = await placeStaged(context, taken, choice).catch(async (error: unknown) => {
 				// The user may choose differently.
@@ -144,6 +145,8 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			await settle();
 			return { installed: records.flatMap((record) => installedOf(record) ?? []), skipped };
 		});
+		return unkept === null ? result : { ...result, hint: unkept };
+	};
 
 	const install: Installer['install'] = async (what, choice, signal) => {
 		const owner = choice.apiKeyId;

@@ -62,7 +62,7 @@ export async function fixSkill(
 		});
 		return toAnswer(diagnosis, await reloadedId(parts, skill));
 	};
-	return parts.changeSkill ? parts.changeSkill(skill.dir, fix) : fix();
+	return parts.changeSkill ? (await parts.changeSkill(skill.dir, fix)).result : fix();
 }
 
 /** Reloads the library. @returns the skill’s new id */

@@ -37,12 +37,12 @@ export interface SkillEditorParts extends LookupParts {
 }
 
 /** After what other servers have changed. */
-function changing<Result>(
+async function changing<Result>(
 	{ changeSkill }: Pick<SkillEditorParts, 'changeSkill'>,
 	{ dir }: Skill | BrokenSkill,
 	work: () => Promise<Result>
-): Promise<Result> {
-	return changeSkill ? changeSkill(dir, work) : work();
+): Promise<{ result: Result; unkept: string | null }> {
+	return changeSkill ? changeSkill(dir, work) : { result: await work(), unkept: null };
 }
 
 // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
@@ -87,7 +87,8 @@ export async function writeSkillFile(
 		throw new AppError('too_large', 'Files of a skill can be up to 2 MB.', { hint: 'Split it into smaller files.' });
 	}
 	if (text.includes('\0')) throw new AppError('invalid_input', 'text isn’t valid: it contains zero bytes.');
-	return changing(parts, skill, () => write(parts, skill, { path, bytes, digest }));
+	const { result, unkept } = await changing(parts, skill, () => write(parts, skill, { path, bytes, digest }));
+	return unkept === null ? result : { ...result, hint: unkept };
 }
 
 async function write(
@@ -164,7 +165,7 @@ export async function changesSinceEdit(parts: SkillEditorParts, id: string, edit
 export async function returnToEdit(parts: SkillEditorParts, id: string, edit: string): Promise<string> {
 	const skill = requireFolder(parts, id);
 	await requireInRoot(skill, 'Edit');
-	return changing(parts, skill, () => goBack(parts, skill, edit));
+	return (await changing(parts, skill, () => goBack(parts, skill, edit))).result;
 }
 
 async function goBack(parts: SkillEditorParts, skill: Skill | BrokenSkill, edit: string): Promise<string> {

@@ -47,8 +47,11 @@ export interface SkillEdits {
 	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
 }
 
-/** Runs what changes the skill in a folder. */
-export type ChangeSkill = <Result>(dir: string, work: () => Promise<Result>) => Promise<Result>;
+/** Runs what changes the skill in a folder, as `FolderChanges.change`. */
+export type ChangeSkill = <Result>(
+	dir: string,
+	work: () => Promise<Result>
+) => Promise<{ result: Result; unkept: string | null }>;
 
 /** `folderOf`: a folder of the server's own for each folder of a skill. */
 export function createSkillEdits(

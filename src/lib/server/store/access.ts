@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { type McpServer, mcpServer } from '../../shared/mcp-servers.ts';
 import type { ApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
-import { lockName } from './locks.ts';
+import { locked, lockName } from './locks.ts';
 import { type ApiKeysTable, type Database, hasEffect } from './schema.ts';
 
 /** Times are ISO 8601 in UTC. */
@@ -170,7 +170,9 @@ export function createLoginSessions(db: Kysely<Database>) {
 			createdAt: string;
 			expiresAt: string;
 		}): Promise<void> {
-			await db.deleteFrom('login_sessions').where('expires_at', '<=', createdAt).execute();
+			const expired = db.selectFrom('login_sessions').select('token_hash').where('expires_at', '<=', createdAt);
+			const free = expired.modifyEnd(locked(db, 'free'));
+			await db.deleteFrom('login_sessions').where('token_hash', 'in', free).execute();
 			await db
 				.insertInto('login_sessions')
 				.values({ token_hash: tokenHash, created_at: createdAt, expires_at: expiresAt })

@@ -12,6 +12,7 @@ describe('toStorageError', () => {
 		['Postgres: deadlock', { code: '40P01' }, 'unavailable'],
 		['SQLite: busy, with its extended code', { code: 'ERR_SQLITE_ERROR', errcode: 5 | (2 << 8) }, 'unavailable'],
 		['Node: nobody listens', { code: 'ECONNREFUSED' }, 'unavailable'],
+		['Postgres: waited for a lock for too long', { code: '55P03' }, 'unavailable'],
 		['Postgres: took too long', { code: '57014' }, 'unavailable'],
 		['Postgres: refers to nothing', { code: '23503' }, 'not_found'],
 		['SQLite: refers to nothing', { code: 'ERR_SQLITE_ERROR', errcode: 787 }, 'not_found']

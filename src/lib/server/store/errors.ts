@@ -9,11 +9,13 @@ const SQLITE_FULL = 13;
 /** What a row refers to isn't there: SQLite's extended result code, and the SQLSTATE. */
 const REFERS_TO_NOTHING = [787, '23503'];
 
-/** Connection and resource errors, deadlock and serialization, lock not available, took too long, shutdown. */
-const POSTGRES_UNAVAILABLE = /^(08...|53...|40001|40P01|55P03|57014|57P0.)$/;
+/** Connection and resource errors, deadlock and serialization, took too long, shutdown. */
+const POSTGRES_UNAVAILABLE = /^(08...|53...|40001|40P01|57014|57P0.)$/;
 /** Postgres ended one of two writers that waited for each other. */
 const POSTGRES_CONFLICT = new Set(['40001', '40P01']);
 const POSTGRES_DISK_FULL = '53100';
+/** It waited as long as it may for what somebody else has locked. */
+const POSTGRES_LOCKED = '55P03';
 
 const SOCKET_UNAVAILABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 
@@ -28,6 +30,10 @@ export function toStorageError(error: unknown): unknown {
 	}
 	if (SQLITE_UNAVAILABLE.has(sqlite)) {
 		return new AppError('unavailable', `The database is unavailable (${error.message}). Try again.`, { cause: error });
+	}
+	if (code === POSTGRES_LOCKED) {
+		const message = 'The database is busy: something else has locked what this needs. Try again in a moment.';
+		return new AppError('unavailable', message, { cause: error });
 	}
 	if (POSTGRES_UNAVAILABLE.test(code) || SOCKET_UNAVAILABLE.test(code)) {
 		// Where it is concerns nobody but the operator.

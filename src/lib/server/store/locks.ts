@@ -17,9 +17,13 @@ export function locked(db: Kysely<Database>, how: 'no key update' | 'update' | '
 }
 
 /** False if not found. */
-export async function lockConversation(transaction: Transaction<Database>, id: string): Promise<boolean> {
+export async function lockConversation(
+	transaction: Transaction<Database>,
+	id: string,
+	how?: 'update'
+): Promise<boolean> {
 	const row = transaction.selectFrom('conversations').select('id').where('id', '=', id);
-	return (await row.modifyEnd(locked(transaction)).executeTakeFirst()) !== undefined;
+	return (await row.modifyEnd(locked(transaction, how)).executeTakeFirst()) !== undefined;
 }
 
 /** The conversation of a run. Does nothing if there is none. */

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
 import { testConcurrency } from './contract/concurrency.suite.ts';
+import { evalRun } from './contract/eval-runs.suite.ts';
 import { at, events, startOf } from './contract/fixtures.suite.ts';
 import { testStore } from './contract/store.suite.ts';
 import { connectPostgres, openPostgres, openPostgresStore } from './postgres.ts';
-import { createStore } from './store.ts';
+import { createStore, type Store } from './store.ts';
 
 describe.skipIf(lacksPostgres())('a real Postgres', () => {
 	let postgres: TestPostgres;
@@ -35,6 +36,123 @@ describe.skipIf(lacksPostgres())('a real Postgres', () => {
 		},
 		async () => (await postgres.log()).split('deadlock detected').length
 	);
+
+	/** Holds what the statement locks until `release`; says when somebody waits for it. */
+	const hold = async (url: string, statement: string) => {
+		const client = await connectPostgres(url);
+		client.on('error', () => undefined);
+		await client.query(`begin; ${statement}`);
+		return {
+			isWaitedFor: () =>
+				eventually(async () => {
+					const waiting = await postgres.sql("select pid from pg_stat_activity where wait_event_type = 'Lock'");
+					expect(waiting).toHaveLength(1);
+					return (waiting as { pid: number }[])[0]?.pid;
+				}),
+			async release() {
+				await client.query('rollback');
+				await client.end();
+			}
+		};
+	};
+
+	describe('several rows that others may lock, too', () => {
+		const execution = (id: string) => ({
+			...{ id, skillId: 'skills/demo', skill: 'demo', version: '1.0.0', script: 'run.sh', argv: [], digest: 'd' },
+			...{ sandbox: 'process' as const, limits: { timeoutMs: 1 }, caller: {} }
+		});
+		const response = (id: string) => ({
+			...{ id, apiKeyId: null, previousId: null, sessionId: 's', items: [], body: {}, createdAt: at(1) },
+			...{ inputCount: 0, isRunning: true }
+		});
+		const push = (id: string) => ({
+			...{ contextId: 'c1', messageId: 'm', id, taskId: 't', sealed: '', isOpen: true }
+		});
+		interface Case {
+			put(store: Store, id: string): Promise<unknown>;
+			change(store: Store): Promise<unknown>;
+			/** Condition for rows that weren't changed. */
+			left?: string;
+		}
+		const each = (cases: Record<string, Case>) => Object.entries(cases);
+		/** With `z` and `a` in this order in the table, and the second one locked. */
+		const openWith = async (table: string, { put }: Case) => {
+			const url = await migrated();
+			const store = createStore(openPostgres(url));
+			await store.conversations.create(made);
+			for (const id of ['z', 'a']) await put(store, id);
+			return { url, store, other: await hold(url, `select 1 from ${table} order by ctid desc limit 1 for update`) };
+		};
+
+		test.each(
+			each({
+				skill_executions: {
+					put: (store, id) => store.skillExecutions.start(execution(id), at(1)),
+					change: (store) => store.skillExecutions.endUnfinished('x', at(2))
+				},
+				responses: {
+					put: (store, id) => store.responses.put(response(id)),
+					change: (store) => store.responses.appendAll(['z', 'a'].map((runId) => ({ runId, events: events(1, 1) })))
+				},
+				eval_runs: {
+					put: (store, id) => store.evalRuns.put(evalRun(id)),
+					change: (store) => store.evalRuns.removeOlder(evalRun('a').skillId, 0)
+				}
+			})
+		)('are locked by their key, not as they are found: %s', async (table, one) => {
+			const { url, store, other } = await openWith(table, one);
+			const changing = one.change(store);
+			await other.isWaitedFor();
+			const client = await connectPostgres(url);
+			const { rows } = await client.query(`select 1 from ${table} for update skip locked`);
+			expect(rows).toHaveLength(1);
+			await client.end();
+			await other.release();
+			await changing;
+			await store.close();
+		});
+
+		test.each(
+			each({
+				responses: {
+					put: (store, id) => store.responses.put({ ...response(id), isRunning: false }),
+					change: (store) => store.responses.removeBefore(at(2)),
+					left: 'true'
+				},
+				login_sessions: {
+					put: (store, id) => store.loginSessions.create({ tokenHash: id, createdAt: at(1), expiresAt: at(2) }),
+					change: (store) => store.loginSessions.create({ tokenHash: 'new', createdAt: at(3), expiresAt: at(4) }),
+					left: "token_hash <> 'new'"
+				},
+				task_pushes: {
+					put: (store, id) => store.tasks.putPush(push(id), at(1)),
+					change: (store) => store.tasks.claimPushes('server', 9),
+					left: 'boot_id is null'
+				}
+			})
+		)('are left to whoever has them, where that is enough: %s', async (table, one) => {
+			const { url, store, other } = await openWith(table, one);
+			await one.change(store);
+			const client = await connectPostgres(url);
+			const { rows } = await client.query(`select 1 from ${table} where ${one.left}`);
+			expect(rows).toHaveLength(1);
+			await client.end();
+			await other.release();
+			await store.close();
+		});
+	});
+
+	test('what waits in a conversation changes only once the conversation is locked', async () => {
+		const url = await migrated();
+		const store = createStore(openPostgres(url));
+		await store.conversations.create(made);
+		const other = await hold(url, LOCK);
+		const changing = store.queue.notDue('c1');
+		await other.isWaitedFor();
+		await other.release();
+		await changing;
+		await store.close();
+	});
 
 	describe('at the start', () => {
 		const log = {
@@ -148,27 +266,7 @@ describe.skipIf(lacksPostgres())('a real Postgres', () => {
 			await store.close();
 		});
 
-		/** Holds the row of a conversation until `release`; says when somebody waits for it. */
-		const hold = async (url: string, statement: string) => {
-			const client = await connectPostgres(url);
-			client.on('error', () => undefined);
-			await client.query(`begin; ${statement}`);
-			return {
-				isWaitedFor: () =>
-					eventually(async () => {
-						const waiting = await postgres.sql("select pid from pg_stat_activity where wait_event_type = 'Lock'");
-						expect(waiting).toHaveLength(1);
-						return (waiting as { pid: number }[])[0]?.pid;
-					}),
-				async release() {
-					await client.query('rollback');
-					await client.end();
-				}
-			};
-		};
 		const cut = (pid: number | undefined) => postgres.sql(`select pg_terminate_backend(${pid})`);
-		const LOCK = "select 1 from conversations where id = 'c1' for update";
-
 		test('a read is done again', async () => {
 			const url = await migrated();
 			const store = await openPostgresStore(url);
@@ -247,6 +345,24 @@ describe.skipIf(lacksPostgres())('a real Postgres', () => {
 			expect(await store.conversations.rename('c1', 'Two', at(2))).toBe(true);
 			await store.close();
 		});
+	});
+
+	test('what somebody keeps locked holds up neither who waits for it nor the others', async () => {
+		const url = await migrated();
+		const store = createStore(openPostgres(url, { lockMs: 100 }));
+		await store.conversations.create(made);
+		const other = await hold(url, 'lock table runs in access exclusive mode');
+		// More than there are connections.
+		const starting = Array.from({ length: 30 }, (_, index) =>
+			store.runs.start(startOf(`r${index}`, { conversationId: `c${index}` }))
+		);
+		const busy = { code: 'unavailable', message: expect.stringContaining('The database is busy') as string };
+		const refused = Promise.all(starting.map((each) => expect(each).rejects.toMatchObject(busy)));
+		expect(await store.settings.list()).toEqual(new Map());
+		await refused;
+		await other.release();
+		expect(await store.runs.start(startOf('r1'))).toMatchObject({ outcome: 'started' });
+		await store.close();
 	});
 
 	test('what Postgres undid because somebody else waited for it, it does again', async () => {
@@ -337,4 +453,5 @@ async function createRelay(socketPath: string) {
 	};
 }
 
+const LOCK = "select 1 from conversations where id = 'c1' for update";
 const made = { id: 'c1', title: 'One', createdAt: at(1) };

@@ -17,6 +17,8 @@ export interface PostgresOptions {
 	reconnectMs?: number;
 	/** A statement that takes longer is ended by the server; not with a pooler. Default 30,000. */
 	statementMs?: number;
+	/** The same for one that waits so long for what somebody has locked. Default 5,000: less than what waits for a connection has. */
+	lockMs?: number;
 	/** A connection on which no answer comes is given up: its machine is gone. Default 35,000. */
 	silenceMs?: number;
 	log?: Log;
@@ -64,8 +66,12 @@ interface ConnectOptions extends Pick<PostgresOptions, 'startMs' | 'log'> {
 }
 
 /** A pooler refuses these; there, they're settings of the role. */
-function limitsOf({ statementMs = 30_000 }: PostgresOptions): ClientConfig {
-	return { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs };
+function limitsOf({ statementMs = 30_000, lockMs = 5_000 }: PostgresOptions): ClientConfig {
+	return {
+		statement_timeout: statementMs,
+		lock_timeout: lockMs,
+		idle_in_transaction_session_timeout: statementMs
+	};
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The servers on this database, and words between them (Postgres only). */
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+import { endLeases } from './chat/run-ownership.ts';
 import type { Database } from './schema.ts';
 
 /** Postgres takes less than 8,000 bytes. */
@@ -39,9 +40,7 @@ export function createReplicas(db: Kysely<Database>) {
 		/** Removes a server, and ends its leases. True for the one call that did. */
 		bury: (id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
-				await sql`update runs set lease_until = '-infinity' where state = 'running' and boot_id = ${id}`.execute(
-					transaction
-				);
+				await endLeases(transaction, id);
 				const { numDeletedRows } = await transaction.deleteFrom('replicas').where('id', '=', id).executeTakeFirst();
 				return numDeletedRows > 0n;
 			}),

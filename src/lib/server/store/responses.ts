@@ -1,5 +1,5 @@
 /** Stored responses, for `previous_response_id`, and the events of those in the background (F12). */
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import { type EventRange, readLogEvents, type RunAdvance, type StoredEvent } from './chat/runs.ts';
 import { createKeyTotals } from './key-totals.ts';
@@ -62,6 +62,13 @@ export function createResponses(db: Kysely<Database>) {
 		const row = await find(id, apiKeyId);
 		return row ? toResponse(row) : null;
 	};
+	/** Without those that somebody is writing, or another server removes right now. */
+	const removeFree = async (
+		narrow: (each: SelectQueryBuilder<Database, 'responses', { id: string }>) => typeof each
+	) => {
+		const free = narrow(db.selectFrom('responses').select('id')).modifyEnd(locked(db, 'free'));
+		await db.deleteFrom('responses').where('id', 'in', free).execute();
+	};
 	const totals = createKeyTotals(async (apiKeyId) => {
 		const all = db.selectFrom('responses').where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId);
 		const { total } = await all.select(({ fn }) => fn.sum('bytes').as('total')).executeTakeFirstOrThrow();
@@ -102,7 +109,7 @@ export function createResponses(db: Kysely<Database>) {
 				.where('is_running', '=', 0)
 				.where('upToHere', '>', Math.floor(most * (1 - SHARE_FREED)))
 				.whereRef('upToHere', '>', 'bytes');
-			await db.deleteFrom('responses').where('id', 'in', beyond).execute();
+			await removeFree((each) => each.where('id', 'in', beyond));
 			totals.forget(apiKeyId);
 		},
 
@@ -134,7 +141,7 @@ export function createResponses(db: Kysely<Database>) {
 
 		/** Removes responses created before this time, and their events. */
 		async removeBefore(time: string): Promise<void> {
-			await db.deleteFrom('responses').where('created_at', '<', time).execute();
+			await removeFree((each) => each.where('created_at', '<', time));
 		},
 
 		/** Everybody's responses that are being written in the background, by this server start or by any. */
@@ -174,14 +181,12 @@ export function createResponses(db: Kysely<Database>) {
 		/** Appends events of several responses in one transaction; returns the ids of those that have ended or are gone. */
 		appendAll: (advances: readonly RunAdvance[]): Promise<ReadonlySet<string>> =>
 			db.transaction().execute(async (transaction) => {
-				const gone = new Set<string>();
-				for (const { runId, events } of advances) {
-					const response = transaction.selectFrom('responses').select('id').where('id', '=', runId);
-					const running = response.where('is_running', '=', 1).modifyEnd(locked(transaction));
-					if (await running.executeTakeFirst()) await append(transaction, runId, events);
-					else gone.add(runId);
-				}
-				return gone;
+				const ids = advances.map(({ runId }) => runId);
+				const responses = transaction.selectFrom('responses').select('id').where('id', 'in', ids).orderBy('id');
+				const rows = await responses.where('is_running', '=', 1).modifyEnd(locked(transaction)).execute();
+				const running = new Set(rows.map(({ id }) => id));
+				for (const { runId, events } of advances) if (running.has(runId)) await append(transaction, runId, events);
+				return new Set(ids.filter((id) => !running.has(id)));
 			}),
 
 		/** Ends a running response with its last events. False, and nothing is written, if it has ended or is gone. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../../../../tests/support/postgres.ts';
 import { startOf } from './contract/fixtures.suite.ts';
-import { openPostgres, openPostgresStore } from './postgres.ts';
+import { connectPostgres, openPostgres, openPostgresStore } from './postgres.ts';
 import type { ScriptJobs } from './script-jobs.ts';
-import type { Store } from './store.ts';
+import { createStore, type Store } from './store.ts';
 
 describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 	let postgres: TestPostgres;
@@ -161,6 +162,44 @@ describe.skipIf(lacksPostgres())('D33: the queue of scripts', () => {
 			expect((await sql`select * from ${sql.table(table)}`.execute(db)).rows).toEqual([]);
 		}
 		await db.destroy();
+	});
+
+	test('output isn’t refused because another script was removed at once, and nobody waits for each other', async () => {
+		for (let round = 0; round < 5; round += 1) {
+			const ids = await Promise.all(Array.from({ length: 30 }, () => add()));
+			for (const _ of ids) await take();
+			// A prime, so that each order has all.
+			const inOrder = (index: number) => ids.map((_, each) => ids[(((each + 1) * (index + 1)) % 31) - 1] ?? '');
+			await Promise.all(
+				Array.from({ length: 16 }, (_, index) => {
+					if (index % 4 === 3) return jobs.remove(inOrder(index));
+					if (index === 8) return jobs.clear('worker');
+					return jobs.write(
+						'worker',
+						inOrder(index).map((id) => ({ id, n: index, texts: '[]' }))
+					);
+				})
+			);
+			expect([...(await jobs.news(new Map(ids.map((id) => [id, 0])))).values()].map(({ state }) => state)).toEqual(
+				ids.map(() => 'gone')
+			);
+			await run(sql`delete from pgboss.job`);
+		}
+		expect(await postgres.log()).not.toContain('deadlock detected');
+	});
+
+	test('whoever prepares the queue is waited for longer than for any other lock', async () => {
+		const other = await connectPostgres(url);
+		await other.query('begin; select pg_advisory_xact_lock(7, 0)');
+		const waiting = createStore(openPostgres(url, { lockMs: 50 }));
+		const opening = waiting.openScriptJobs();
+		const waits = "wait_event_type = 'Lock' and now() - query_start > interval '200ms'";
+		await eventually(async () => {
+			expect(await postgres.sql(`select 1 from pg_stat_activity where ${waits}`)).toHaveLength(1);
+		});
+		await other.end();
+		await (await opening).close();
+		await waiting.close();
 	});
 
 	test('servers that start at once prepare the queue once', async () => {

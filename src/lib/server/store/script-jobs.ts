@@ -69,8 +69,8 @@ const OPTIONS = { retryLimit: 0, expireInSeconds: 3600, retentionSeconds: 3600, 
 const BACK_SECONDS = 60;
 /** Priorities have 32 bits. */
 const FIRST = sql`timestamptz '2026-01-01Z'`;
-/** One server or worker at a time prepares the queue's tables. */
-const PREPARES = sql`select pg_advisory_xact_lock(7, 0)`;
+/** One server or worker at a time prepares the queue's tables; the others wait as long as it takes. */
+const PREPARES = [sql`set local lock_timeout = 0`, sql`select pg_advisory_xact_lock(7, 0)`];
 
 const LIVES = sql`exists (select 1 from replicas where replicas.id = script_jobs.server_id)`;
 /** A run that another server has taken over, or that has ended, runs nothing. */
@@ -172,7 +172,8 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 
 		/** Once the server has its result. */
 		async remove(ids: readonly string[]): Promise<void> {
-			await sql`delete from script_jobs where id = any(${ids}::text[])`.execute(db);
+			await sql`delete from script_jobs where id in (
+				select id from script_jobs where id = any(${ids}::text[]) order by id for update)`.execute(db);
 		},
 
 		/** Output of jobs that are still the worker's. */
@@ -183,6 +184,7 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 				from unnest(${batches.map(({ id }) => id)}::text[], ${batches.map(({ n }) => n)}::int[],
 					${batches.map(({ texts }) => texts)}::text[]) as batch (id, n, texts)
 				join script_jobs on script_jobs.id = batch.id and worker_id = ${workerId} and state = 'running'
+				order by batch.id for key share of script_jobs
 				on conflict do nothing`.execute(db);
 		},
 
@@ -218,10 +220,11 @@ export async function openScriptJobs(db: Kysely<Database>, { isWorker = false } 
 					left.map(({ id }) => id)
 				);
 				const { rows: lost } = await sql<{ id: string }>`
-					update script_jobs set state = 'lost' where worker_id = ${gone} and state = 'running' returning id`.execute(
-					transaction
-				);
-				await sql`delete from script_jobs where state <> 'running' and not ${LIVES}`.execute(transaction);
+					update script_jobs set state = 'lost' where id in (
+						select id from script_jobs where worker_id = ${gone} and state = 'running' order by id for no key update)
+					returning id`.execute(transaction);
+				await sql`delete from script_jobs where id in (
+					select id from script_jobs where state <> 'running' and not ${LIVES} order by id for update)`.execute(transaction);
 				await sql`delete from script_workers where id = ${gone}`.execute(transaction);
 				return lost.map(({ id }) => id);
 			}),
@@ -265,7 +268,7 @@ async function openBoss(db: Kysely<Database>, isWorker: boolean): Promise<PgBoss
 	// Its own chores; what we ask of it rejects.
 	boss.on('error', () => undefined);
 	await db.transaction().execute(async (transaction) => {
-		await PREPARES.execute(transaction);
+		for (const statement of PREPARES) await statement.execute(transaction);
 		await boss.start();
 		await boss.createQueue(QUEUE, OPTIONS);
 	});

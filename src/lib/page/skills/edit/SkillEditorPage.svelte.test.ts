@@ -82,6 +82,15 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('four');
 	});
 
+	test('F5: what was saved and other servers don’t have yet says so', async () => {
+		const { screen, client, code } = await setup();
+		const save = client.writeFile.getMockImplementation();
+		client.writeFile.mockImplementation(async (id, asked) => ({ ...(await save!(id, asked)), hint: 'Here only.' }));
+		await code.fill('one\nthree\n');
+		await screen.getByTestId('save-file').click();
+		await expect.element(screen.getByTestId('unkept')).toHaveTextContent('Here only.');
+	});
+
 	test('says what is wrong with the text as it is typed, where, and what can be put right', async () => {
 		const client = server();
 		const issue = { severity: 'error', field: 'name', message: 'is wrong', line: 2, fixId: 'name' } as const;

@@ -9,7 +9,7 @@ import type { TokenUsage } from '../../../shared/events.ts';
 import { isReasoningEffort, WEB_TOOLS } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { addUsage, readUsage } from './runs.ts';
-import { lockConversation } from '../locks.ts';
+import { lockConversation, locked } from '../locks.ts';
 import { nothingDue } from './queue.ts';
 import { type Database, hasEffect, isPostgres } from '../schema.ts';
 import { findSnippets, foldText, matches, readQuery, searchOf } from './search.ts';
@@ -285,15 +285,23 @@ export function createConversations(db: Kysely<Database>): Conversations {
 				.where('deleted_at', '<=', until)
 				.where('deleted_at', 'not in', others.select(claimOf(sql.ref('replicas.id')).as('claim')))
 				.$if(id !== undefined, (all) => all.where('id', '=', id ?? ''))
-				// In one order, so that two don't wait for each other.
 				.orderBy('id')
-				.modifyEnd(isPostgres(db) ? sql`for no key update` : sql``);
+				.modifyEnd(locked(db));
 			const claim = db.updateTable('conversations').set({ deleted_at: CLAIMED + by });
 			const rows = await claim.where('id', 'in', free).returning('id').execute();
 			return rows.map(({ id }) => id);
 		},
 
-		remove: (id) => hasEffect(db.deleteFrom('conversations').where('id', '=', id))
+		remove: (id) =>
+			db.transaction().execute(async (transaction) => {
+				if (isPostgres(transaction)) {
+					// Before what it deletes with it, in the order in which others lock it.
+					await lockConversation(transaction, id, 'update');
+					const runs = transaction.selectFrom('runs').select('id').where('conversation_id', '=', id).orderBy('id');
+					await runs.modifyEnd(locked(transaction, 'update')).execute();
+				}
+				return hasEffect(transaction.deleteFrom('conversations').where('id', '=', id));
+			})
 	};
 }
 

@@ -109,8 +109,9 @@ const MAX_QUEUED = 50;
 /** Looked at in one go. */
 const MAX_DUE = 100;
 
-export async function nothingDue(db: Kysely<Database>, conversationId: string): Promise<void> {
-	const due = db.updateTable('queued_messages').set({ is_due: 0 }).where('is_due', '=', 1);
+/** The conversation must be locked. */
+export async function nothingDue(transaction: Transaction<Database>, conversationId: string): Promise<void> {
+	const due = transaction.updateTable('queued_messages').set({ is_due: 0 }).where('is_due', '=', 1);
 	await due.where('conversation_id', '=', conversationId).execute();
 }
 
@@ -158,7 +159,11 @@ export function createQueue(db: Kysely<Database>) {
 		},
 
 		/** What waits in the conversation goes on waiting, until somebody sends it or a run ends. */
-		notDue: (conversationId: string): Promise<void> => nothingDue(db, conversationId),
+		notDue: (conversationId: string): Promise<void> =>
+			db.transaction().execute(async (transaction) => {
+				await lockConversation(transaction, conversationId);
+				await nothingDue(transaction, conversationId);
+			}),
 
 		/**
 		 * Adds a message at the end, which is due if no run is under way. Does nothing if the same message is already queued or was sent.

@@ -20,6 +20,17 @@ export const LEASE_MS = 5000;
 /** By the database's clock, the only one that counts. */
 export const LEASED = sql<string>`now() + make_interval(secs => ${sql.lit(LEASE_MS / 1000)})`;
 
+/** Ends the leases of a server's runs. Returns their number. */
+export async function endLeases(db: Kysely<Database>, bootId: string): Promise<number> {
+	const ended = await sql`update runs set lease_until = '-infinity' where id in (${ownRuns(bootId)})`.execute(db);
+	return Number(ended.numAffectedRows ?? 0);
+}
+
+/** A server's runs, which are locked in one order: others change several, too. */
+function ownRuns(bootId: string, which = sql``) {
+	return sql`select id from runs where state = 'running' and boot_id = ${bootId} ${which} order by id for no key update`;
+}
+
 /** What another server asks of a run's owner. */
 export type RunWant = { kind: 'stop' } | { kind: 'yield' } | { kind: 'reply'; id: string; reply: unknown };
 
@@ -94,15 +105,11 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 		async renew(bootId, ids) {
 			const { rows } = await sql<{ id: string }>`
 				update runs set lease_until = ${LEASED}
-				where id = any(${ids}::text[]) and state = 'running' and boot_id = ${bootId} returning id`.execute(db);
+				where id in (${ownRuns(bootId, sql`and id = any(${ids}::text[])`)}) returning id`.execute(db);
 			return new Set(rows.map(({ id }) => id));
 		},
 
-		async release(bootId) {
-			const { numAffectedRows } = await sql`
-				update runs set lease_until = '-infinity' where state = 'running' and boot_id = ${bootId}`.execute(db);
-			return Number(numAffectedRows ?? 0);
-		},
+		release: (bootId) => endLeases(db, bootId),
 
 		claim: (bootId, { except, now, take }) =>
 			db.transaction().execute(async (transaction) => {
@@ -155,7 +162,7 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 			const { rows } = await sql<{ id: string; wants: string }>`
 				with asked as (
 					select id, wants from runs
-					where state = 'running' and boot_id = ${bootId} and wants is not null for update
+					where state = 'running' and boot_id = ${bootId} and wants is not null order by id for no key update
 				)
 				update runs set wants = null from asked where runs.id = asked.id returning asked.id, asked.wants`.execute(db);
 			return new Map(rows.map(({ id, wants }) => [id, JSON.parse(wants) as RunWant[]]));

@@ -147,9 +147,11 @@ const advanceAtOnce: Advance = async (transaction, advances) => {
 	) as given(id, epoch, first, count, asks)`;
 	const isOwn = sql`runs.id = given.id and runs.state = 'running' and runs.epoch = given.epoch`;
 	const { rows } = await sql<{ id: string }>`
-		with advanced as (
-			update runs set last_seq = last_seq + given.count, asks = given.asks from ${given}
-			where ${isOwn} and (given.count = 0 or runs.last_seq = given.first - 1) returning runs.id
+		with own as (
+			select runs.id, given.count, given.asks from runs, ${given}
+			where ${isOwn} and (given.count = 0 or runs.last_seq = given.first - 1) order by runs.id for no key update of runs
+		), advanced as (
+			update runs set last_seq = last_seq + own.count, asks = own.asks from own where runs.id = own.id returning runs.id
 		), added as (
 			insert into run_events (run_id, seq, data, epoch)
 			select event.id, event.seq, event.data, event.epoch from unnest(

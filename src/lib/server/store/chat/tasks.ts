@@ -1,6 +1,7 @@
 /** Tasks, as programs see them: an answer with the runs that wrote it. And where to tell of their progress (A2A, E16). */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { MessageStatus } from '../../../shared/message.ts';
+import { locked } from '../locks.ts';
 import { type Database, hasEffect } from '../schema.ts';
 
 export interface TaskQuery {
@@ -135,12 +136,23 @@ export function createTasks(db: Kysely<Database>) {
 		/** Takes over those that no living server start tells, of all tasks, the newest `limit` first. */
 		async claimPushes(bootId: string, limit: number): Promise<TaskPush[]> {
 			const live = db.selectFrom('replicas').select('id');
-			const rows = await db
-				.updateTable('task_pushes')
-				.set({ boot_id: bootId })
+			const free = db
+				.selectFrom('task_pushes')
+				.select(['conversation_id', 'message_id', 'id'])
 				.where('is_open', '=', 1)
 				.where(({ or, and, eb }) =>
 					or([eb('boot_id', 'is', null), and([eb('boot_id', '!=', bootId), eb('boot_id', 'not in', live)])])
+				)
+				.modifyEnd(locked(db, 'free'));
+			const rows = await db
+				.updateTable('task_pushes')
+				.set({ boot_id: bootId })
+				.where(({ eb, refTuple }) =>
+					eb(
+						refTuple('conversation_id', 'message_id', 'id'),
+						'in',
+						free.$asTuple('conversation_id', 'message_id', 'id')
+					)
 				)
 				.returningAll()
 				.execute();

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '../../../shared/errors.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
-import type { Database } from '../schema.ts';
+import { type Database, isPostgres } from '../schema.ts';
 import { createStore, type Store } from '../store.ts';
 import { answerOf, evalRun } from './eval-runs.suite.ts';
 import { at, events, question, startOf } from './fixtures.suite.ts';
@@ -222,6 +222,45 @@ export function testConcurrency(
 			});
 			const all = await stores[0].settings.list();
 			expect(new Set(names.map((key) => all.get(key))).size).toBe(1);
+		});
+
+		test('runs that get events, leases and wishes, and are released or deleted at once', async () => {
+			const isShared = isPostgres(db);
+			const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
+			// A prime, so that each order has all.
+			const inOrder = (index: number) => ids.map((_, each) => ids[((each + 1) * (index + 1)) % 41] ?? 'r0');
+			for (const id of ids) await stores[0].runs.start(startOf(id, { conversationId: `of ${id}` }));
+			for (let round = 0; round < 5; round += 1) {
+				const kept = ids.slice(round);
+				if (isShared) for (const id of kept) await stores[0].runs.want(id, { kind: 'stop' });
+				const order = (index: number) => inOrder(index).filter((id) => kept.includes(id));
+				const taken: string[] = [];
+				await atOnce<unknown>(24, async ({ runs, replicas, conversations }, index) => {
+					const advances = order(index).map((runId) => ({ runId, events: [], isAsking: index % 2 === 0 }));
+					if (index === 12) return conversations.remove(`of r${round}`);
+					if (!isShared) return runs.appendAll(advances);
+					if (index % 6 === 0) return taken.push(...(await runs.takeWants('boot-1')).keys());
+					if (index % 6 === 1) return runs.release('boot-1');
+					if (index % 6 === 2) return replicas.bury('boot-1');
+					if (index % 6 === 3) return runs.renew('boot-1', order(index));
+					return runs.appendAll(advances);
+				});
+				// Each once, but that of the run that was deleted.
+				if (isShared) expect(taken.filter((id) => id !== `r${round}`).sort()).toEqual(kept.slice(1).sort());
+			}
+			const left = (await stores[0].runs.listRunning('another')).map(({ id }) => id);
+			expect(left.sort()).toEqual(ids.slice(5).sort());
+		});
+
+		test('answers that are written while their conversation is deleted', async () => {
+			const ids = Array.from({ length: 60 }, (_, index) => `r${index}`);
+			for (const id of ids) await stores[0].runs.start(startOf(id, { conversationId: `of ${id}` }));
+			await atOnce<unknown>(180, ({ messages, conversations }, index) => {
+				const id = ids[Math.floor(index / 3)] ?? '';
+				if (index % 3 === 2) return conversations.remove(`of ${id}`);
+				return messages.appendItems(`of ${id}`, `${id}-answer`, [{ index }], { runId: id, epoch: 1 });
+			});
+			expect(await db.selectFrom('messages').select('id').execute()).toEqual([]);
 		});
 
 		test('F5: contents that servers take, store and forget at once', async () => {

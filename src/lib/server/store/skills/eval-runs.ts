@@ -113,12 +113,9 @@ export function createEvalRuns(db: Kysely<Database>) {
 				.orderBy('id')
 				.limit(kept);
 			await db.transaction().execute(async (transaction) => {
-				const removed = await transaction
-					.deleteFrom('eval_runs')
-					.where('skill_id', '=', skillId)
-					.where('id', 'not in', newest)
-					.returning('id')
-					.execute();
+				const all = transaction.selectFrom('eval_runs').select('id').where('skill_id', '=', skillId);
+				const older = all.where('id', 'not in', newest).orderBy('id').modifyEnd(locked(transaction, 'update'));
+				const removed = await transaction.deleteFrom('eval_runs').where('id', 'in', older).returning('id').execute();
 				const ids = removed.map(({ id }) => id);
 				if (ids.length > 0) await transaction.deleteFrom('eval_answers').where('run_id', 'in', ids).execute();
 			});

@@ -1,17 +1,10 @@
 /** Every run of a script or tool, with caller and result (E10, E12, E13). */
-import {
-	type Kysely,
-	type Selectable,
-	type SelectQueryBuilder,
-	sql,
-	type Transaction,
-	type UpdateQueryBuilder,
-	type UpdateResult
-} from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
+import { locked } from '../locks.ts';
 import { type Database, hasEffect, isPostgres, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
 
 /** As asked for, but its times are in UTC. */
@@ -192,7 +185,7 @@ export function createSkillExecutions(db: Kysely<Database>) {
 	};
 }
 
-type UnfinishedQuery = UpdateQueryBuilder<Database, 'skill_executions', 'skill_executions', UpdateResult>;
+type UnfinishedQuery = SelectQueryBuilder<Database, 'skill_executions', { id: string }>;
 
 /** Ends those of the unfinished executions that `narrow` leaves. Returns their number. */
 export async function endExecutions(
@@ -201,10 +194,15 @@ export async function endExecutions(
 	{ message, now }: { message: string; now: string }
 ): Promise<number> {
 	const unfinished = transaction
+		.selectFrom('skill_executions')
+		.select('id')
+		.where('status', 'in', ['pending', 'running']);
+	const ended = await transaction
 		.updateTable('skill_executions')
 		.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
-		.where('status', 'in', ['pending', 'running']);
-	const ended = await narrow(unfinished).returning(['skill_id', 'created_at']).execute();
+		.where('id', 'in', narrow(unfinished).orderBy('id').modifyEnd(locked(transaction)))
+		.returning(['skill_id', 'created_at'])
+		.execute();
 	// In one order, so that two that count the same skills don't wait for each other.
 	ended.sort((a, b) => (a.skill_id < b.skill_id ? -1 : 1));
 	for (const row of ended) await count(transaction, row, true);
