@@ -18,6 +18,8 @@ export type Ask =
 /** Closes each question; by it the next message is known to be the answer. */
 export const ASKED = '*Nothing has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
+/** Said once: the next message stands for itself. */
+export const UNANSWERED = `Demo mode can't use this as an answer: it understands a value, a number of the list or “ignore it”. Ask again with everything in one message.\n\n${CONNECT}`;
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
@@ -41,7 +43,11 @@ export function askText(ask: Ask): string {
 		if (ask.about === 'value') return [questionFor(ask.slot), form];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
 		const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
-		return [question, form, 'Tell me which part of the command it is, or reply “ignore it”.'];
+		return [
+			question,
+			form,
+			'Tell me which part of the command it is, such as “the first argument”, or reply “ignore it”.'
+		];
 	}
 }
 
@@ -108,7 +114,7 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
 	return [
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
-		`The instructions of **${name}** name no command that demo mode could run.`,
+		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page, or connect a model.`,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
 		CONNECT,
 		ASKED.replace(' yet', '')
