@@ -18,8 +18,6 @@ export type Ask =
 /** Closes each question; by it the next message is known to be the answer. */
 export const ASKED = '*Nothing has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
-/** Said once: the next message stands for itself. */
-export const UNANSWERED = `Demo mode can't use this as an answer: it understands a value, a number of the list or “ignore it”. Ask again with everything in one message.\n\n${CONNECT}`;
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
@@ -82,8 +80,11 @@ function questionFor(slot: Slot): string {
 	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
-/** For a message that fits nothing. */
-export function offerText(skills: readonly CatalogSkill[]): string {
+/** For a message that fits nothing. `said` before it: no answer to a question is told so, once. */
+export function offerText(skills: readonly CatalogSkill[], said = ''): string {
+	const takes =
+		'it understands a value, a number of the list or “ignore it”. Ask again with everything in one message.';
+	if (said.includes(ASKED)) return `Demo mode can't use this as an answer: ${takes}\n\n${CONNECT}`;
 	const about = 'Demo mode: no AI model is connected. I match your words with the skills and run their commands.';
 	if (skills.length === 0)
 		return [about, 'There are no skills yet. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');

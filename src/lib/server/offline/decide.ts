@@ -2,18 +2,8 @@
 import { builtinNameOf } from '../../shared/names.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { stem } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import {
-	type Ask,
-	ASKED,
-	askText,
-	instructionsText,
-	offerText,
-	reportText,
-	UNANSWERED,
-	unreadText
-} from './answers.ts';
+import { type Ask, ASKED, askText, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
 import { type Filled, RESTRICTING, understand } from './account.ts';
 import { isAlike, isShaped } from './fill.ts';
@@ -75,8 +65,7 @@ interface Candidate {
 	isComplete: boolean;
 }
 
-/** `It is the first argument`. */
-const ARGUMENT = new Set(['argument', 'parameter', 'input', 'value'].map(stem));
+const ORDINALS = ['first', 'second', 'third'];
 /** By so many points the better one must lead. */
 const LEAD = 2;
 const MAX_OFFERED = 7;
@@ -102,14 +91,13 @@ export function decide(request: ModelRequest): Decision {
 	const unread = unreadText(attached);
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && (step === null || (step.kind === 'ask' && isAboutFile(step.ask)))) return say(unread);
-	const other = hasAsked(turns) ? UNANSWERED : offerText(skills);
-	const answer = step?.kind === 'ask' ? askText(step.ask) : skill ? instructionsText(skill, text) : other;
+	const answer =
+		step?.kind === 'ask'
+			? askText(step.ask)
+			: skill
+				? instructionsText(skill, text)
+				: offerText(skills, turns.at(-2)?.reply);
 	return say([unread, answer].filter(Boolean).join('\n\n'));
-}
-
-/** Was something asked before the last message? */
-function hasAsked(turns: History['turns']): boolean {
-	return turns.at(-2)?.reply.includes(ASKED) === true;
 }
 
 function isAboutFile(ask: Ask): boolean {
@@ -365,8 +353,13 @@ function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	const named = open.filter(({ flag, labels }) =>
 		words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
 	);
-	const isPlace = words.some(({ stem }) => ARGUMENT.has(stem));
-	const slot = asked.about === 'value' ? asked.slot : named.length === 1 ? named[0] : isPlace ? open[0] : undefined;
+	// `It is the second argument`.
+	const isPlace = words.some(({ lower }) => /^(argument|parameter|input)s?$/.test(lower));
+	const place = isPlace ? ORDINALS.findIndex((word) => words.some(({ lower }) => lower === word)) : -1;
+	const told = isPlace && named.length === 0 ? open : named;
+	const placed = place < 0 ? undefined : action.slots.filter(({ flag }) => flag === null)[place];
+	const only = place < 0 && told.length === 1 ? told[0] : placed;
+	const slot = asked.about === 'value' ? asked.slot : only;
 	if (!slot) return null;
 	const wanted = { ...slot, isRequired: true };
 	const read = understand({ ...action, slots: [wanted] }, answer, new Map());

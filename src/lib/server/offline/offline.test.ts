@@ -439,6 +439,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			const after = async (reply: string) => (await talk({ skills: { greet } }, 'greet Ada Lovelace', reply)).calls;
 			expect(await after('It is the first argument')).toEqual([['scripts/greet.py', 'Ada Lovelace']]);
 			expect(await after('pass it as an argument')).toEqual([['scripts/greet.py', 'Ada Lovelace']]);
+			expect(await after('It is the second argument')).toEqual([]);
 			expect(await after('ignore it')).toEqual([['scripts/greet.py']]);
 		}
 	);
@@ -607,7 +608,7 @@ describe('F9: skills with tools', () => {
 		const user = (content: string): ResponseItem => ({ type: 'message', role: 'user', content });
 		const answerTo = async (...input: ResponseItem[]) =>
 			itemsOf(await collect(request({ instructions, input, tools })))[0]!;
-expect(JSON.parse(String((await answerTo(user('grüezi mitenand'))).arguments))).toMatchObject({
+		expect(JSON.parse(String((await answerTo(user('grüezi mitenand'))).arguments))).toMatchObject({
 			args: ['grüezi mitenand']
 		});
 		const asked = await answerTo(user('thanks'));
