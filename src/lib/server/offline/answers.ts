@@ -115,7 +115,7 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
 	return [
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
-		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page, or connect a model.`,
+		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page.`,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
 		CONNECT,
 		ASKED.replace(' yet', '')

@@ -47,9 +47,6 @@ export const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
 const TO = setOf('to into as -> → =>');
-/** Names of days and months are no names of anything else. */
-const DAY_NAME =
-	/^((mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|(sept|octo|novem|decem)(em)?ber)$/;
 const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
 const OF_US = /^ (of (us|them)|ways?|people|ppl|persons|guests|friends)\b/i;
 const PERIOD = /^ ?[^\s,;.]{0,12} ?(?:a|an|per|each|every|\/) ?(day|week|month|quarter|year|hour|minute|second)\b/i;
@@ -292,13 +289,7 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 		(names.has(own.stem) ||
 			(isFiller(own) && (slot.flag === null || !isLabel(direct, labels))) ||
 			slots.some((each) => isLabel(own, each.labels)));
-	if (
-		base === NEVER ||
-		(form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) ||
-		(form === 'name' && kind === 'name' && !isCalled && DAY_NAME.test(place.value.toLowerCase())) ||
-		(isWord && isVague)
-	)
-		return NEVER;
+	if (base === NEVER || (form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) || (isWord && isVague)) return NEVER;
 	const flag = slot.flag?.split('-').at(-1) ?? '';
 	// `revenue by region`: of two columns it is the one that is not grouped by.
 	const isGrouped = (each: Slot) =>
