@@ -36,8 +36,6 @@ export interface Filling {
 	/** One text for each slot; several for one that is repeated. */
 	values: Map<Slot, string[]>;
 	taken: Span[];
-	/** Was there a question, so that what is left of the message has lost its place? */
-	isAnswered: boolean;
 }
 
 const setOf = (words: string) => new Set(words.split(' '));
@@ -94,8 +92,7 @@ function fill(action: Action, message: Message, given: ReadonlyMap<Slot, string[
 	const script = places
 		.filter(({ value }) => value === action.label.split(' ', 1)[0])
 		.flatMap((place) => (place.direct && INTERPRETERS.has(place.direct.lower) ? [place, place.direct] : [place]));
-	const isAnswered = [...given.keys()].some(({ kind }) => kind === 'name');
-	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script], isAnswered };
+	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script] };
 	for (const [slot, texts] of given) put(slot, texts, [], filling);
 	for (const finder of [switches, cued, lone, implied, colon]) finder(filling);
 	return filling;
@@ -379,7 +376,7 @@ function lone(filling: Filling): void {
 				usable,
 				filling
 			);
-		else if (rivals.length !== usable.length || !isSure || (kind === 'name' && filling.isAnswered)) continue;
+		else if (rivals.length !== usable.length || !isSure) continue;
 		else
 			for (const [index, slot] of rivals.entries()) {
 				const { value, after, ...span } = usable[index] as Place;
