@@ -231,6 +231,16 @@ test('E10, E29: executions are narrowed by skill and time, and written out as a 
 	await expect(page.getByTestId('execution')).toHaveCount(0);
 });
 
+test('F4: the parts of a skill are all in sight on a phone, with nothing to scroll sideways', async ({ page, app }) => {
+	for (const width of [390, 360]) {
+		await page.setViewportSize({ width, height: 800 });
+		await page.goto(`${app.url}/skills/data-analysis`);
+		const tabs = page.getByRole('tablist');
+		await expect(tabs.getByRole('tab')).toHaveCount(6);
+		await expect.poll(() => tabs.evaluate((list) => list.scrollWidth - list.clientWidth)).toBe(0);
+	}
+});
+
 test('E17: the pages of the registry fit into 390 px, light and dark', async ({ page, app }) => {
 	await page.setViewportSize({ width: 390, height: 800 });
 	const pages = ['skills', 'install', 'trash', 'updates', 'scores', 'executions'].map((name) =>

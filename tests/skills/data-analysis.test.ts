@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -175,6 +176,15 @@ describe('data-analysis: groups', () => {
 		const { stdout } = await analyzeSales('--value', 'revenue');
 		expect(stdout).toContain('Total revenue: **13,273.05** (23 values; average 577.09, lowest');
 		expect(stdout.indexOf('Total revenue')).toBeLessThan(stdout.indexOf('Chart:'));
+	});
+
+	it('says the figure that was asked for first, and draws nothing beside it', async () => {
+		const { stdout, cwd } = await analyzeSales('--value', 'revenue', '--measure', 'average');
+		expect(stdout).toContain('Average revenue: **577.09** (23 values; total 13,273.05, lowest');
+		expect(stdout).not.toMatch(/Chart:|## (?!Notes)/);
+		expect(existsSync(join(cwd, 'sales-summary.svg'))).toBe(false);
+		const drawn = await analyzeSales('--value', 'revenue', '--measure', 'max', '--chart', 'a.svg');
+		expect(drawn.stdout).toMatch(/Highest revenue: \*\*.*Chart: a\.svg/s);
 	});
 
 	it('puts rows without a key into a group of their own and shows no sum where there is no value', async () => {

@@ -91,11 +91,19 @@ export function measured(measure, name) {
 	return measure === 'sum' ? name : measure === 'mean' ? `average ${name}` : `${measure} of ${name}`;
 }
 
-/** A column in words. */
-export function totals({ name, numbers, places }) {
+/** A column in words, the wanted measure first. */
+export function totals({ name, numbers, places }, measure) {
+	const figures = {
+		sum: ['total', grouped(numbers.sum)],
+		mean: ['average', grouped(numbers.measure('mean'), places)],
+		min: ['lowest', grouped(numbers.min)],
+		max: ['highest', grouped(numbers.max)],
+		count: ['count of', String(numbers.count)]
+	};
+	const { [measure]: [word, figure], count: _, ...all } = figures;
+	const others = Object.entries(all).flatMap(([key, [other, value]]) => (key === measure ? [] : `${other} ${value}`));
 	const count = `${numbers.count} ${numbers.count === 1 ? 'value' : 'values'}`;
-	const [mean, min, max] = [grouped(numbers.measure('mean'), places), grouped(numbers.min), grouped(numbers.max)];
-	return `Total ${cell(name)}: **${grouped(numbers.sum)}** (${count}; average ${mean}, lowest ${min}, highest ${max}).`;
+	return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}** (${count}; ${others.join(', ')}).`;
 }
 
 function section(heading, headers, rows, total) {

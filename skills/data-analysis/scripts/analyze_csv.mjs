@@ -61,16 +61,18 @@ function main(args) {
 		if (headline) console.log(`${headline}\n`);
 		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
 	}
-	if (!groups && value !== null && rows > 0) console.log(`${totals(columns[value])}\n`);
-	if (rows > 0) {
+	if (!groups && value !== null && rows > 0) console.log(`${totals(columns[value], options.measure)}\n`);
+	// Who asks for one figure is given that.
+	const isFigure = !groups && value !== null && options.isMeasureAsked && !options.details;
+	if (rows > 0 && (!isFigure || options.chart)) {
 		const { title, svg } = chartOf(analysis, value, options.measure, table.name);
 		writeChart(chartPath, svg);
 		console.log(`Chart: ${chartPath} (${title}).\n`);
-	} else notes.push("There's a header but not a single row of data, so there's no chart.");
+	} else if (rows === 0) notes.push("There's a header but not a single row of data, so there's no chart.");
 	const counts = `${countOf(rows, 'row')}, ${countOf(columns.length, 'column')}`;
 	console.log(`**${table.name}**: ${counts}, divided by ${table.delimiterName}, ${table.encodingName}.\n`);
 	// The groups stand above.
-	if (options.details || !groups) {
+	if (options.details || (!groups && !isFigure)) {
 		const statistics = numberReport(columns);
 		console.log(columnReport(columns) + (statistics && `\n\n${statistics}`));
 	}
@@ -89,7 +91,7 @@ function readOptions(args) {
 			options: {
 				'group-by': { ...text, multiple: true, default: [] },
 				value: text,
-				measure: { ...text, default: 'sum' },
+				measure: text,
 				period: text,
 				details: flag,
 				chart: text,
@@ -108,7 +110,8 @@ function readOptions(args) {
 	const delimiter = values.delimiter && (DELIMITERS[values.delimiter] ?? values.delimiter);
 	if (delimiter && (delimiter.length !== 1 || '"\r\n'.includes(delimiter)))
 		throw new UsageError('--delimiter must be one character.');
-	const measure = SYNONYMS[values.measure.toLowerCase()] ?? values.measure.toLowerCase();
+	const named = values.measure?.toLowerCase() ?? 'sum';
+	const measure = SYNONYMS[named] ?? named;
 	checkChoice('--measure', measure, MEASURES);
 	if (values.period) checkChoice('--period', values.period, PERIODS);
 	return {
@@ -116,6 +119,7 @@ function readOptions(args) {
 		file: positionals[0],
 		groupBy: values['group-by'],
 		measure,
+		isMeasureAsked: values.measure !== undefined,
 		delimiter,
 		header: values['no-header'] ? false : undefined
 	};

@@ -317,19 +317,6 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
 	});
 
-	test('at 390 and 360 pixels all are in sight', async () => {
-		for (const width of [390, 360]) {
-			await page.viewport(width, 800);
-			const { screen } = await setup(detailOf({ diagnostics: [] }), '#versions');
-			await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
-			const list = screen.getByRole('tablist').element();
-			// Its font may still be loading.
-			await expect.poll(() => list.scrollWidth).toBeLessThanOrEqual(width);
-			await screen.unmount();
-		}
-		await page.viewport(1280, 900);
-	});
-
 	test('the first view says what it does, whether it may be trusted and how it is run; no version, if it names none', async () => {
 		const text =
 			'# How\n\n```\npython3 scripts/x.sh FILE [--by NAME]\n```\n\nOr `scripts/x.sh --all`, not `scripts/x.sh`.\n';

@@ -70,11 +70,8 @@ function account(filling: Filling): { left: string[]; strange: number } {
 			form === 'unit' && used.some((other) => other.form === 'number' && start > other.start && start - other.end < 2)
 	);
 	const talk = values.size > 0 ? talkOf(message) : [];
-	// `this article` is the file that came along.
-	const isFile = ({ start }: Word) =>
-		/\b(this|attached) $/i.test(text.slice(0, start)) && attached.some((path) => isUsed(path, filling));
 	const strange = framing(message).filter(
-		(word) => !overlapsAny(word, [...taken, ...lost, ...units]) && !isFile(word) && !isExplained(word, filling)
+		(word) => !overlapsAny(word, [...taken, ...lost, ...units]) && !isExplained(word, filling)
 	);
 	const odd = strange.filter(
 		(word) => isRestricting(word) || !talk.includes(word) || used.some(({ after }) => after === word)

@@ -157,8 +157,18 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 		const same = forms.filter((form) => isUseOf(form, command) || isUseOf(command, form));
 		forms = [...forms.filter((form) => !same.includes(form)), same.reduce(merge, command)];
 	}
-	return forms.map((command) => ({ ...command, groups: [...command.groups, ...notesBeside(command, notes)] }));
+	return forms.map((command) => {
+		const groups = [...command.groups, ...notesBeside(command, notes)];
+		return { ...command, groups: groups.length > 0 ? groups : [UNDOCUMENTED] };
+	});
 }
+
+/** Of a command that says nothing of arguments: it can be given one, by whoever says so. */
+const UNDOCUMENTED: Group = {
+	flag: null,
+	isOptional: true,
+	arguments: [[makeSlot('ARGUMENT', { isRequired: false, kind: 'text' })]]
+};
 
 /** What may follow a command in a sentence: `with the file`, `on each attached CSV file`. */
 const TAKES_FILE =

@@ -41,7 +41,11 @@ export function askText(ask: Ask): string {
 		if (ask.about === 'value') return [questionFor(ask.slot), form];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
 		const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
-		return [question, form, 'Tell me which part of the command it is, or reply “ignore it”.'];
+		return [
+			question,
+			form,
+			'Tell me which part of the command it is, such as “the first argument”, or reply “ignore it”.'
+		];
 	}
 }
 
@@ -76,8 +80,11 @@ function questionFor(slot: Slot): string {
 	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
-/** For a message that fits nothing. */
-export function offerText(skills: readonly CatalogSkill[]): string {
+/** For a message that fits nothing. `said` before it: no answer to a question is told so, once. */
+export function offerText(skills: readonly CatalogSkill[], said = ''): string {
+	const takes =
+		'it understands a value, a number of the list or “ignore it”. Ask again with everything in one message.';
+	if (said.includes(ASKED)) return `Demo mode can't use this as an answer: ${takes}\n\n${CONNECT}`;
 	const about = 'Demo mode: no AI model is connected. I match your words with the skills and run their commands.';
 	if (skills.length === 0)
 		return [about, 'There are no skills yet. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
@@ -108,7 +115,7 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
 	return [
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
-		`The instructions of **${name}** name no command that demo mode could run.`,
+		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page.`,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
 		CONNECT,
 		ASKED.replace(' yet', '')

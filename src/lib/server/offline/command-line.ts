@@ -128,11 +128,7 @@ function readLiteral(literal: string): Part[] {
 	const word = literal.replace(/(?:\.{3}|…)$/, '');
 	const [, width, height] = /^([A-Z]{1,12})x([A-Z]{1,12})$/.exec(word) ?? [];
 	if (width !== undefined && height !== undefined) return [makeSlot(width), 'x', makeSlot(height)];
-	if (isPlaceholder(word)) {
-		// `USD` may be a code that is shown, or the name of what is to be given.
-		const isCode = word.length === 3 && makeSlot(word).kind === 'name';
-		return [makeSlot(word, { isRepeated: word !== literal, example: isCode ? word : null })];
-	}
+	if (isPlaceholder(word)) return [makeSlot(word, { isRepeated: word !== literal })];
 	return [/^[\w.-]+(\|[\w.-]+)+$/.test(word) ? namedSlot(word) : (exampleSlot(word) ?? literal)];
 }
 

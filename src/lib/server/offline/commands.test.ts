@@ -78,7 +78,8 @@ test('indented lines and spans of code are commands, too, after the fenced ones'
 });
 
 test('a script that is only mentioned counts where nothing else does', () => {
-	expect(commandsIn('Run `scripts/tool.sh`.')).toEqual(['scripts/tool.sh']);
+	// It says nothing of arguments, so it can be given one.
+	expect(commandsIn('Run `scripts/tool.sh`.')).toEqual(['scripts/tool.sh [<ARGUMENT>]']);
 	expect(commandsIn(`Exit code 1 of \`tool.sh\` is bad.\n\n${fence('run.py FILE')}`)).toEqual([
 		'scripts/run.py <FILE>'
 	]);

@@ -30,12 +30,16 @@ interface Scene {
 	history: History;
 	/** Tools that belong to no skill, and that the message may mean. */
 	tools: FunctionTool[];
+	/** Meant by what fits no skill. */
+	fallback: string | undefined;
 }
 
 interface Choice {
 	name: string;
 	points: number;
 	tool: FunctionTool | null;
+	/** No word of the message speaks of it. */
+	isFallback?: boolean;
 }
 
 type Plan = { kind: 'call'; call: PlannedCall; strange: number } | { kind: 'ask'; ask: Ask; points: number };
@@ -61,6 +65,7 @@ interface Candidate {
 	isComplete: boolean;
 }
 
+const ORDINALS = ['first', 'second', 'third'];
 /** By so many points the better one must lead. */
 const LEAD = 2;
 const MAX_OFFERED = 7;
@@ -86,7 +91,12 @@ export function decide(request: ModelRequest): Decision {
 	const unread = unreadText(attached);
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && (step === null || (step.kind === 'ask' && isAboutFile(step.ask)))) return say(unread);
-	const answer = step?.kind === 'ask' ? askText(step.ask) : skill ? instructionsText(skill, text) : offerText(skills);
+	const answer =
+		step?.kind === 'ask'
+			? askText(step.ask)
+			: skill
+				? instructionsText(skill, text)
+				: offerText(skills, turns.at(-2)?.reply);
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
 
@@ -100,11 +110,15 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 	const skillTools = new Set([...loaded.values()].flatMap(toolNamesOf));
 	const isMeant = (name: string) => builtinNameOf(name) === null || turns.at(-1)?.text.includes(name) === true;
 	const tools = request.tools.filter(({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name));
-	const scene: Scene = { request, history, tools };
+	const [only, ...others] = history.pinned;
+	const fallback = others.length > 0 ? undefined : only;
 	let start = turns.length - 1;
 	while (start > Math.max(0, turns.length - MAX_THREAD) && turns[start - 1]?.reply.includes(ASKED)) start -= 1;
+	const begin = start;
 	for (; start < turns.length; start += 1) {
-		const step = follow(scene, start);
+		// What is no answer to a question is no wish of its own for the pinned skill, either: that would ask the same again.
+		const isWish = start === begin || start < turns.length - 1;
+		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined }, start);
 		if (step !== 'other') return step;
 	}
 	return null;
@@ -148,7 +162,7 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		if (!tool && !skill && request.tools.some((each) => each.name === LOAD_SKILL)) return { kind: 'load', skill: name };
 		const about = history.skills.find((each) => each.name === name)?.description ?? '';
 		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
-		const plan = planActions(actions, message, settled);
+		const plan = planActions(actions, choice.isFallback ? asText(message, actions) : message, settled);
 		steps.push({ choice, step: plan ? { ...plan, skill: name } : { kind: 'outline', skill: name } });
 	}
 	const [first] = steps;
@@ -161,8 +175,17 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	return (best ?? steps.find(({ step }) => step.kind !== 'ask' || step.points >= 0) ?? first)?.step ?? null;
 }
 
+/** For the only command, if a text is all that it needs. */
+function asText(message: Message, actions: readonly Action[]): Message {
+	const [needed, ...others] = actions.flatMap(({ slots }) => slots.filter(({ isRequired }) => isRequired));
+	const isOnly = actions.length === 1 && others.length === 0 && needed?.kind === 'text';
+	const { text, words } = message;
+	if (!isOnly || words.every((word) => isFiller(word))) return message;
+	return { ...message, payload: { start: 0, end: text.length, value: text } };
+}
+
 /** Best first; none where nothing fits. */
-function choose({ history, request, tools }: Scene, message: Message, settled: Settled): Choice[] {
+function choose({ history, request, tools, fallback }: Scene, message: Message, settled: Settled): Choice[] {
 	const { skills, loaded } = history;
 	const { toolChoice } = request;
 	const certain = (name: string | undefined, tool: FunctionTool | null = null) =>
@@ -197,9 +220,11 @@ function choose({ history, request, tools }: Scene, message: Message, settled: S
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
 	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
-	return certain(
-		begun ?? (isFollowUp ? [...loaded.keys()].findLast((name) => skills.some((each) => each.name === name)) : undefined)
-	);
+	const last = isFollowUp
+		? [...loaded.keys()].findLast((name) => skills.some((each) => each.name === name))
+		: undefined;
+	const known = certain(begun ?? last);
+	return known.length > 0 ? known : certain(fallback).map((choice) => ({ ...choice, isFallback: true }));
 }
 
 /** Of three words or more, all of them, in their order: “save this chat as a skill” is `save_as_skill`. */
@@ -297,6 +322,7 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 /** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
 function withoutAddress(message: Message, actions: readonly Action[]): Message {
 	const { payload, words } = message;
+	if (payload?.start === 0) return message;
 	const said = framing(message);
 	const first = payload && words.find((word) => word.start >= payload.start && !word.isQuoted);
 	const isCommand =
@@ -327,7 +353,13 @@ function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	const named = open.filter(({ flag, labels }) =>
 		words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
 	);
-	const slot = asked.about === 'value' ? asked.slot : named.length === 1 ? named[0] : undefined;
+	// `It is the second argument`.
+	const isPlace = words.some(({ lower }) => /^(argument|parameter|input)s?$/.test(lower));
+	const place = isPlace ? ORDINALS.findIndex((word) => words.some(({ lower }) => lower === word)) : -1;
+	const told = isPlace && named.length === 0 ? open : named;
+	const placed = place < 0 ? undefined : action.slots.filter(({ flag }) => flag === null)[place];
+	const only = place < 0 && told.length === 1 ? told[0] : placed;
+	const slot = asked.about === 'value' ? asked.slot : only;
 	if (!slot) return null;
 	const wanted = { ...slot, isRequired: true };
 	const read = understand({ ...action, slots: [wanted] }, answer, new Map());

@@ -36,8 +36,6 @@ export interface Filling {
 	/** One text for each slot; several for one that is repeated. */
 	values: Map<Slot, string[]>;
 	taken: Span[];
-	/** Was there a question, so that what is left of the message has lost its place? */
-	isAnswered: boolean;
 }
 
 const setOf = (words: string) => new Set(words.split(' '));
@@ -47,9 +45,6 @@ export const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
 const TO = setOf('to into as -> → =>');
-/** Names of days and months are no names of anything else. */
-const DAY_NAME =
-	/^((mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|(sept|octo|novem|decem)(em)?ber)$/;
 const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
 const OF_US = /^ (of (us|them)|ways?|people|ppl|persons|guests|friends)\b/i;
 const PERIOD = /^ ?[^\s,;.]{0,12} ?(?:a|an|per|each|every|\/) ?(day|week|month|quarter|year|hour|minute|second)\b/i;
@@ -97,8 +92,7 @@ function fill(action: Action, message: Message, given: ReadonlyMap<Slot, string[
 	const script = places
 		.filter(({ value }) => value === action.label.split(' ', 1)[0])
 		.flatMap((place) => (place.direct && INTERPRETERS.has(place.direct.lower) ? [place, place.direct] : [place]));
-	const isAnswered = [...given.keys()].some(({ kind }) => kind === 'name');
-	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script], isAnswered };
+	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script] };
 	for (const [slot, texts] of given) put(slot, texts, [], filling);
 	for (const finder of [switches, cued, lone, implied, colon]) finder(filling);
 	return filling;
@@ -292,13 +286,7 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 		(names.has(own.stem) ||
 			(isFiller(own) && (slot.flag === null || !isLabel(direct, labels))) ||
 			slots.some((each) => isLabel(own, each.labels)));
-	if (
-		base === NEVER ||
-		(form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) ||
-		(form === 'name' && kind === 'name' && !isCalled && DAY_NAME.test(place.value.toLowerCase())) ||
-		(isWord && isVague)
-	)
-		return NEVER;
+	if (base === NEVER || (form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) || (isWord && isVague)) return NEVER;
 	const flag = slot.flag?.split('-').at(-1) ?? '';
 	// `revenue by region`: of two columns it is the one that is not grouped by.
 	const isGrouped = (each: Slot) =>
@@ -388,7 +376,7 @@ function lone(filling: Filling): void {
 				usable,
 				filling
 			);
-		else if (rivals.length !== usable.length || !isSure || (kind === 'name' && filling.isAnswered)) continue;
+		else if (rivals.length !== usable.length || !isSure) continue;
 		else
 			for (const [index, slot] of rivals.entries()) {
 				const { value, after, ...span } = usable[index] as Place;

@@ -432,6 +432,27 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(await called('draw 4 marbles', '4')).toEqual([['scripts/draw.mjs', '4', '4']]);
 	});
 
+	test.each(['Run `scripts/greet.py`.', '```\npython3 scripts/greet.py\n```'])(
+		'a command that says nothing of arguments is given one by whoever says so: %s',
+		async (body) => {
+			const greet = { description: 'Greets somebody by name.', body, files: ['scripts/greet.py'] };
+			const after = async (reply: string) => (await talk({ skills: { greet } }, 'greet Ada Lovelace', reply)).calls;
+			expect(await after('It is the first argument')).toEqual([['scripts/greet.py', 'Ada Lovelace']]);
+			expect(await after('pass it as an argument')).toEqual([['scripts/greet.py', 'Ada Lovelace']]);
+			expect(await after('It is the second argument')).toEqual([]);
+			expect(await after('ignore it')).toEqual([['scripts/greet.py']]);
+		}
+	);
+
+	test('what it cannot take as an answer it says once, with what to do', async () => {
+		const skills = { weather: SKILLS.weather! };
+		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'why do you ask?', 'who are you?');
+		expect(calls).toEqual([]);
+		expect(texts[1]).toMatch(/can't use this as an answer[^]*everything in one message[^]*Connect a model in Settings/);
+		expect(texts[1]).not.toContain('No skill clearly fits');
+		expect(texts[2]).toContain('No skill clearly fits');
+	});
+
 	test('what is no answer is a request of its own', async () => {
 		const skills = { slugify: SKILLS.slugify!, weather: SKILLS.weather! };
 		const { calls } = await talk({ skills }, 'make a slug', 'What is the weather and forecast in Rome?');
@@ -574,6 +595,26 @@ describe('F9: skills with tools', () => {
 			name: 'use_skill',
 			arguments: '{"skill":"count-words","script":"scripts/count.py","args":["a b c"]}'
 		});
+	});
+
+	test('F7: what fits no skill is for the only pinned one, which does not ask the same again', async () => {
+		const shout = {
+			description: 'Capital letters.',
+			body: '```\nscripts/shout.py "TEXT"\n```',
+			files: ['scripts/shout.py']
+		};
+		const instructions = `${instructionsFor({ skills: { ...SKILLS, shout } })}\n\n${contentOf('shout', shout)}`;
+		const tools = [functionTool('load_skill', 'Load', { skill: {} }), functionTool('use_skill', 'Run', { skill: {} })];
+		const user = (content: string): ResponseItem => ({ type: 'message', role: 'user', content });
+		const answerTo = async (...input: ResponseItem[]) =>
+			itemsOf(await collect(request({ instructions, input, tools })))[0]!;
+		expect(JSON.parse(String((await answerTo(user('grüezi mitenand'))).arguments))).toMatchObject({
+			args: ['grüezi mitenand']
+		});
+		const asked = await answerTo(user('thanks'));
+		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*Nothing has run yet/);
+		const again = await answerTo(user('thanks'), asked, user('why do you ask?'));
+		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
 
 	test('F7: of two skills that do the same the pinned one is meant', async () => {

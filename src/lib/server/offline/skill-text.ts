@@ -80,12 +80,8 @@ export function readNotes(markdown: string): Notes {
 	for (const line of linesOf(markdown)) {
 		if (notes.size >= MAX_NOTES) break;
 		// `**list** shows …` tells of a sub-command.
-		const bold =
-			/^[\s*+-]{0,6}(?:\d+\. )?\*\*([a-z][\w-]*):?\*\*/.exec(line)?.[1] ??
-			/^#{1,6} `?([a-z][\w-]*)`?(?= [—–:-] )/.exec(line)?.[1] ??
-			/^[\s*+-]{0,6}([A-Z][A-Z_]{2,30})(?= (?:is|are|can be)\b|:)/.exec(line)?.[1];
-		const inCode = codeSpans(line.replaceAll('\\|', '|'));
-		const spans = bold === undefined ? inCode : [bold, ...(/^[A-Z]/.test(bold) ? inCode : [])];
+		const bold = /^[\s*+-]{0,6}(?:\d+\. )?\*\*([a-z][\w-]*):?\*\*/.exec(line)?.[1];
+		const spans = bold === undefined ? codeSpans(line.replaceAll('\\|', '|')) : [bold];
 		const text = line.replace(/^[\s|*+-]+/, '').slice(0, MAX_CONTEXT);
 		// Does the line begin with code? Then it is about that.
 		const isFirst = bold !== undefined || /^[\s|*+\d.-]*`/.test(line);
