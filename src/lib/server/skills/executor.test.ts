@@ -109,7 +109,10 @@ describe('scripts', () => {
 		expect(result.stdout).toBe('yes-\n');
 	});
 	test('C13: a script that fails keeps both streams, its exit code and what it made', async () => {
-		const result = await run('a.sh', 'echo out; echo err >&2; echo half > made.txt; echo "<svg width=\'8\' height=\'4\'/>" > z.svg; exit 3');
+		const result = await run(
+			'a.sh',
+			"echo out; echo err >&2; echo half > made.txt; echo \"<svg width='8' height='4'/>\" > z.svg; exit 3"
+		);
 		expect(result).toMatchObject({
 			success: false,
 			error: 'ExecutionFailed',
@@ -120,7 +123,7 @@ describe('scripts', () => {
 			truncated: false,
 			files: [
 				{ path: 'made.txt', bytes: 5 },
-				{ path: 'z.svg', bytes: 29, width: 8, height: 4 }
+				{ path: 'z.svg', bytes: 28, width: 8, height: 4 }
 			]
 		});
 		expect(result.durationMs).toBeGreaterThanOrEqual(0);
