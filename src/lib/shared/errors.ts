@@ -92,6 +92,12 @@ export function isTrace(output: string): boolean {
 	return /^Traceback \(most recent call last\)|^ +at \S.*:\d+|^\S+: line \d+: |^Node\.js v\d/m.test(output);
 }
 
+/** The same for output in the order of its arrival: in a line of one stream, there may be a piece of the other. */
+export function hasTrace(output: readonly { stream: string; text: string }[]): boolean {
+	const streams = Map.groupBy(output, ({ stream }) => stream).values();
+	return [...streams].some((pieces) => isTrace(pieces.map(({ text }) => text).join('')));
+}
+
 /** Why a connection failed, by the system's code, as part of a sentence. */
 export const UNREACHABLE: Record<string, string> = {
 	ECONNREFUSED: 'nothing answers there',

@@ -157,8 +157,17 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		durationMs: count.optional(),
 		/** A stream was longer than its cap. */
 		truncated: z.boolean().optional(),
-		/** `path` is relative to the workspace, with `/`; `seen`: the version that the model looked at, which the step didn't make. */
-		files: list(object({ path: text, bytes: count, seen: text.optional() }), 10_000),
+		/** `path` is relative to the workspace, with `/`; `seen`: the version that the model looked at, which the step didn't make; `width` and `height` of a picture in pixels. */
+		files: list(
+			object({
+				path: text,
+				bytes: count,
+				seen: text.optional(),
+				width: count.optional(),
+				height: count.optional()
+			}),
+			10_000
+		),
 		/** A type of FEATURES D13, such as `ExecutionTimeout`. */
 		error: text.optional(),
 		message: text.optional(),

@@ -3,6 +3,14 @@ import { z } from 'zod';
 import { modelId } from './models.ts';
 import { missingNeed } from './skills.ts';
 
+/** `width` and `height`: of a picture, in pixels. */
+const madeFile = z.object({
+	path: z.string(),
+	bytes: z.number(),
+	width: z.number().optional(),
+	height: z.number().optional()
+});
+
 export const caseExpectation = z.strictObject({
 	exitCode: z.number().int().min(-1).max(255).optional(),
 	/** Texts in its output or result. */
@@ -70,7 +78,7 @@ export const skillExecution = z.object({
 	stderrBytes: z.number().nullable(),
 	output: z.string().nullable(),
 	durationMs: z.number().nullable(),
-	files: z.array(z.object({ path: z.string(), bytes: z.number() })),
+	files: z.array(madeFile),
 	refused: z.array(z.string()),
 	/** What it lacked, by its own output: a hint. */
 	missing: missingNeed.nullable(),
@@ -327,7 +335,7 @@ export const adHocResult = z.object({
 		missing: missingNeed.optional(),
 		durationMs: z.number().optional(),
 		truncated: z.boolean().optional(),
-		files: z.array(z.object({ path: z.string(), bytes: z.number() })).optional(),
+		files: z.array(madeFile).optional(),
 		/** Returned by a handler or built-in skill. */
 		value: z.unknown().optional(),
 		/** Refused connections: `host:port`. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import '../../../app.css';
 import { ApiError } from '../request.ts';
 import type { Client } from '../server.ts';
@@ -44,6 +44,23 @@ describe('F14: a file that a script made', () => {
 		await screen.unmount();
 		const alone = await show('SKILL.md', 3);
 		await expect.element(alone.getByTestId('install-from-chat')).not.toBeInTheDocument();
+	});
+
+	test('F5: is as wide as what it stands in; a picture has the room that its size needs before it is there', async () => {
+		const picture = 'data:image/svg+xml,';
+		const frame = async (size: { width?: number; height?: number }) => {
+			const file = { path: 'chart.svg', bytes: picture.length, ...size };
+			const screen = await render(FileCard, { file, conversationId: 'c', version: 'v' });
+			const card = screen.getByTestId('file-card').element();
+			expect(card.getBoundingClientRect().width).toBe(card.parentElement?.clientWidth);
+			const { width, height } = card.querySelector('button')!.getBoundingClientRect();
+			await screen.unmount();
+			return width / height;
+		};
+		await page.viewport(500, 900);
+		expect(await frame({ width: 760, height: 300 })).toBeCloseTo(760 / 300, 1);
+		expect(await frame({ width: 600, height: 400 })).toBeCloseTo(1.5, 1);
+		expect(await frame({})).toBeCloseTo(16 / 9, 1);
 	});
 
 	test('as a table has a head, counts its rows, and is sorted by a click', async () => {

@@ -212,7 +212,12 @@ describe('F14: what can be done about a failure', () => {
 		await screen.getByTestId('edit-question').click();
 		expect(onedit).toHaveBeenCalledOnce();
 		const text = 'Traceback (most recent call last):\n  File "x.py", line 1\nKeyError: 1\n';
-		const broken = { ...failed.execution!, output: [{ stream: 'stderr' as const, text }] };
+		// Written in the middle of a line of the other stream.
+		const output = [
+			{ stream: 'stdout' as const, text: 'starting' },
+			{ stream: 'stderr' as const, text }
+		];
+		const broken = { ...failed.execution!, output };
 		await screen.rerender({ part: { ...failed, execution: broken } });
 		await expect.element(help).toHaveTextContent('Ask the model to fix it Run again Edit skill');
 		// The trace is short, and still no more than the line above it.

@@ -109,7 +109,10 @@ describe('scripts', () => {
 		expect(result.stdout).toBe('yes-\n');
 	});
 	test('C13: a script that fails keeps both streams, its exit code and what it made', async () => {
-		const result = await run('a.sh', 'echo out; echo err >&2; echo half > made.txt; exit 3');
+		const result = await run(
+			'a.sh',
+			"echo out; echo err >&2; echo half > made.txt; echo \"<svg width='8' height='4'/>\" > z.svg; exit 3"
+		);
 		expect(result).toMatchObject({
 			success: false,
 			error: 'ExecutionFailed',
@@ -118,7 +121,10 @@ describe('scripts', () => {
 			stdout: 'out\n',
 			stderr: 'err\n',
 			truncated: false,
-			files: [{ path: 'made.txt', bytes: 5 }]
+			files: [
+				{ path: 'made.txt', bytes: 5 },
+				{ path: 'z.svg', bytes: 28, width: 8, height: 4 }
+			]
 		});
 		expect(result.durationMs).toBeGreaterThanOrEqual(0);
 	});

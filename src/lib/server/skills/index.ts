@@ -56,6 +56,7 @@ export type {
 	Skill,
 	SkillErrorType,
 	SkillEvent,
+	MadeFile,
 	SkillExecutionResult,
 	SkillIssue,
 	SkillRoot,

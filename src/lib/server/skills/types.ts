@@ -147,6 +147,15 @@ export type Missing =
 	| { kind: 'host'; name: string }
 	| { kind: 'variable'; name: string };
 
+export interface MadeFile {
+	/** Relative to the working directory, with `/`. */
+	path: string;
+	bytes: number;
+	/** Of a picture, in pixels; absent if it doesn't say. */
+	width?: number;
+	height?: number;
+}
+
 /** Result of a script (S0, D12). Streams are capped; `[output truncated]` marks the cut. */
 export interface SkillExecutionResult {
 	success: boolean;
@@ -163,7 +172,7 @@ export interface SkillExecutionResult {
 	durationMs: number;
 	truncated: boolean;
 	/** Files created or changed in the working directory. */
-	files: { path: string; bytes: number }[];
+	files: MadeFile[];
 	/** The value a tools.json handler returned. */
 	value?: unknown;
 	/** Blocked connections as `host:port`; absent if there were none. */
@@ -210,7 +219,7 @@ export type SkillEvent =
 			exitCode: number | null;
 			durationMs: number;
 			truncated: boolean;
-			files: { path: string; bytes: number }[];
+			files: MadeFile[];
 			error?: SkillErrorType;
 			message?: string;
 			missing?: Missing;

@@ -1,6 +1,6 @@
 /** The host's part in executions: secrets, network, approvals, records; all optional (F3, F4, D35, E13). */
 import type { SandboxLimits } from '../../sandbox/sandbox.ts';
-import type { Missing, Skill, SkillErrorType, SkillEvent } from '../types.ts';
+import type { MadeFile, Missing, Skill, SkillErrorType, SkillEvent } from '../types.ts';
 
 export interface ExecutionHost {
 	/** SHA-256 of the skill's files, for a native handler's record; null if unknown. */
@@ -88,7 +88,7 @@ export interface ExecutionEnd {
 	stderrBytes: number;
 	/** Output shown to the model, at most 20,000 characters. */
 	output: string;
-	files: { path: string; bytes: number }[];
+	files: MadeFile[];
 	/** Blocked connections, as `host:port`. */
 	refused: string[];
 	/** What it lacked, by its own output. */

@@ -141,7 +141,7 @@ export function failureOf(error: unknown, durationMs = 0) {
 function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction): Outcome {
 	const clean: Outcome = { ...outcome, stdout: text(outcome.stdout), stderr: text(outcome.stderr) };
 	const paths = distinct(outcome.files.map((file) => path(file.path)));
-	clean.files = outcome.files.map(({ bytes }, index) => ({ path: paths[index] ?? '', bytes }));
+	clean.files = outcome.files.map((file, index) => ({ ...file, path: paths[index] ?? '' }));
 	if (outcome.message !== undefined) clean.message = text(outcome.message);
 	if (outcome.hint !== undefined) clean.hint = text(outcome.hint);
 	if (outcome.value !== undefined) clean.value = value(outcome.value);

@@ -1,4 +1,5 @@
 /** Executes one process: limits, secrets, network, result (D10–D14, F3). */
+import { join } from 'node:path';
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../../sandbox/sandbox.ts';
 import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
@@ -7,7 +8,8 @@ import { limitsOf, openScratch, type Scratch, timeoutOf } from './environment.ts
 import { findMissing } from './missing.ts';
 import type { SpareNodes } from './spare-node.ts';
 import { callerKey, type Turns } from '../turns.ts';
-import { type Skill, SkillError, type SkillExecutionResult } from '../types.ts';
+import { readPictureSize } from './picture-size.ts';
+import { type MadeFile, type Skill, SkillError, type SkillExecutionResult } from '../types.ts';
 import { walkFiles } from '../../foreign-folders.ts';
 
 /** A script or handler to start; paths as the process sees them. */
@@ -89,7 +91,7 @@ export async function execute(
 			const how = { limits, timeoutMs, redact: secrets, proxySocket: network?.socket, ...queue };
 			const env = { ...given.env, ...scratch.env };
 			const run = await runCommand(id, { ...given, env }, context, parts, how);
-			const files = changedFiles(before, await listWorkspace(context.cwd));
+			const files = await measured(context.cwd, changedFiles(before, await listWorkspace(context.cwd)));
 			const refused = network?.refused() ?? [];
 			const result = resultOf(call, run, files, timeoutMs, parts);
 			const isCutOff = network === null && sandbox.isolation.network;
@@ -197,9 +199,20 @@ export async function listWorkspace(dir: string): Promise<Listing> {
 	return listing;
 }
 
+const MAX_MEASURED = 100;
+
+/** With the sizes of pictures, so that a page can leave room for them. */
+function measured(dir: string, files: MadeFile[]): Promise<MadeFile[]> {
+	return Promise.all(
+		files.map(async (file, index) =>
+			index < MAX_MEASURED ? { ...file, ...(await readPictureSize(join(dir, file.path))) } : file
+		)
+	);
+}
+
 /** Files in `after` that are new or differ from `before`, by path. */
-export function changedFiles(before: Listing, after: Listing): { path: string; bytes: number }[] {
-	const changed: { path: string; bytes: number }[] = [];
+export function changedFiles(before: Listing, after: Listing): MadeFile[] {
+	const changed: MadeFile[] = [];
 	const isWhole = before.files.size < MAX_FILES;
 	for (const [path, { bytes, stamp, changedAt }] of after.files) {
 		const known = before.files.get(path);
