@@ -5,7 +5,6 @@ import type { Message } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
 import { lockConversation, locked } from '../locks.ts';
-import type { AnswerItems } from './runs.ts';
 import { type Database, hasEffect, type MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
 
@@ -20,6 +19,13 @@ interface ModelMessage {
 interface MessageExtras {
 	items?: unknown[];
 	model?: string;
+}
+
+/** What the model is told of an answer later, added to what is there. */
+export interface AnswerItems {
+	conversationId: string;
+	messageId: string;
+	items: readonly unknown[];
 }
 
 /** One of the answers to a question that are seen side by side, until one is chosen. */

@@ -7,7 +7,7 @@ import type { Message } from '../../../shared/message.ts';
 import { tokenUsage } from '../../../shared/message-schema.ts';
 import { lockConversationOf } from '../locks.ts';
 import { type Database, isPostgres, type RunsTable } from '../schema.ts';
-import { appendItems, updateMessage } from './messages.ts';
+import { type AnswerItems, appendItems, updateMessage } from './messages.ts';
 
 /** `seq` counts from 1 without gaps; `data` is the JSON of a RunEvent. */
 export interface StoredEvent {
@@ -33,13 +33,6 @@ export interface EventRange {
 }
 
 export type RunEnd = Required<Pick<RunsTable, 'state' | 'error_code' | 'finished_at'>>;
-
-/** What the model is told of an answer later, added to what is there. */
-export interface AnswerItems {
-	conversationId: string;
-	messageId: string;
-	items: readonly unknown[];
-}
 
 /** New events of a run. */
 export interface RunAdvance {

@@ -5,7 +5,6 @@ import type { ModelSpeed } from '../../../shared/models.ts';
 import type { RunUsage, TokenUsage } from '../../../shared/events.ts';
 import { choiceOf, isDeleted, keepChoices, type KeptChoices, titleColumns, wasDeleted } from './conversations.ts';
 import {
-	type AnswerItems,
 	createRunEventWriter,
 	type EventRange,
 	findRun,
@@ -23,6 +22,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { MOST_COMPARED } from '../../../shared/models.ts';
 import { endMessage, handedCalls, type Message, type Part } from '../../../shared/message.ts';
 import {
+	type AnswerItems,
 	appendItems,
 	type ComparedAnswer,
 	comparedIn,
