@@ -4,7 +4,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import nodeModule from 'node:module';
 import { createServer as createTcpServer } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** In the package, this file and its imports are bundled into dist/bin. */
@@ -19,8 +20,6 @@ const END_MS = 5_000;
 const DOORS = process.platform === 'linux' ? 16 : 1;
 /** A second signal within this time is the same one. */
 const AGAIN_MS = 1_000;
-/** Parts of the build that only a setting asks for: the app loads them before it answers anybody. */
-const ON_REQUEST = /^(opentelemetry|postgres)\.js-/;
 /** Without PORT, the first free one of these is used. */
 const PORTS = Array.from({ length: 10 }, (_, index) => 3000 + index);
 if (Number(process.versions.node.split('.')[0]) < 24) {
@@ -50,27 +49,10 @@ process.env.PROTOCOL_HEADER = 'x-app-protocol';
 // With these the adapter would believe what a client says of itself.
 for (const name of ['ORIGIN', 'HOST_HEADER', 'PORT_HEADER', 'ADDRESS_HEADER'])
 	Reflect.deleteProperty(process.env, name);
-const [{ handler }] = await Promise.all([import(pathToFileURL(`${root}build/handler.js`).href), loadAll()]).catch(
-	(error) => {
-		console.error(`Couldn’t start the app: ${error.message}`);
-		process.exit(1);
-	}
-);
-
-/**
- * Loads every page, endpoint and library of the build before anybody is answered: Node remembers an import that failed,
- * so that one which found no file descriptor left would fail until the next start.
- */
-async function loadAll() {
-	// In folders as the bundler has them; beside these lies the adapter's own server, which would listen.
-	const chunks = `${root}build/server/chunks`;
-	const folders = readdirSync(chunks, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-	const files = folders.flatMap(({ name }) =>
-		readdirSync(join(chunks, name), { recursive: true, encoding: 'utf8' }).map((path) => join(chunks, name, path))
-	);
-	const wanted = files.filter((path) => path.endsWith('.js') && !ON_REQUEST.test(basename(path)));
-	await Promise.all(wanted.map((path) => import(pathToFileURL(path).href)));
-}
+const { handler } = await import(pathToFileURL(`${root}build/handler.js`).href).catch((error) => {
+	console.error(`Couldn’t start the app: ${error.message}`);
+	process.exit(1);
+});
 
 /** Set here as well as by the app: the adapter serves files, and answers what it cannot read, before it asks the app. */
 const headers = securityHeaders(config.publicOrigin);
@@ -162,6 +144,26 @@ process.on('SIGHUP', () => stoppingSince === undefined && void stop('SIGHUP'));
 
 /** The command line imports this file to start the app. */
 export const url = await announce();
+await loadRoutes().catch((error) => log.error({ error: error.message }, 'couldn’t load all pages'));
+log.debug?.({}, 'all pages are loaded');
+// Now, and not at an end that may be a crash.
+nodeModule.flushCompileCache();
+
+/**
+ * Loads every page and endpoint before anybody asks for it: Kit remembers an import that failed, so that one which found
+ * no file descriptor left would fail until the next start. The first answer needn't wait for that.
+ */
+async function loadRoutes() {
+	const chunks = `${root}build/server/chunks`;
+	const paths = ['entries', 'nodes'].flatMap((folder) =>
+		readdirSync(join(chunks, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(chunks, folder, path))
+	);
+	for (const path of paths.filter((path) => path.endsWith('.js'))) {
+		await import(pathToFileURL(path).href);
+		// Requests are answered in between.
+		await setImmediate();
+	}
+}
 
 async function open() {
 	const { host } = config;
@@ -200,8 +202,6 @@ async function announce() {
 	const credentials = config.adminToken ? { authorization: `Bearer ${config.adminToken}` } : {};
 	const health = await fetch(`${url}/api/health`, { headers: credentials }).then((response) => response.json());
 	const { model, sandbox, skills } = health;
-	// Now, and not at an end that may be a crash.
-	nodeModule.flushCompileCache();
 	if (config.log.format === 'json') {
 		log.info({ url, model: model.id, sandbox: sandbox.name, skills }, `Listening on ${url}`);
 		return url;

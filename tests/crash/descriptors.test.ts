@@ -41,8 +41,11 @@ const limit = (pid: number, files: number) => execFileSync('prlimit', ['--pid', 
 test.runIf(process.platform === 'linux')(
 	'what is asked for first while there are no file descriptors works afterwards',
 	async () => {
-		app = await startApp();
+		app = await startApp({ env: { LOG_LEVEL: 'debug' } });
+		const { logs } = app;
 		const pid = app.pid();
+		// Within a moment of the first answer.
+		await expect.poll(() => logs.join('\n'), { timeout: 30_000 }).toContain('all pages are loaded');
 		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 		expect(await get(agent, `${app.url}/api/health`)).toBe(200);
 		// The next descriptor it would get is over the limit.

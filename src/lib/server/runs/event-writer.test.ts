@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunAdvance, StoredEvent } from '../store/chat/runs.ts';
-import { EventWriter, type UnsavedEvents } from './event-writer.ts';
+import { EventWriter, type Unsaved, type UnsavedEvents } from './event-writer.ts';
 
 /** A log with this many events to write, which records what happens to them. */
 function logOf(runId: string, count = 1) {
@@ -14,10 +14,10 @@ function logOf(runId: string, count = 1) {
 		epoch: 1,
 		lost: [] as unknown[],
 		saved: 0,
-		unsaved: () => events,
-		onSaved(lastSeq: number) {
-			log.saved = lastSeq;
-			events = events.filter(({ seq }) => seq > lastSeq);
+		unsaved: () => ({ events }),
+		onSaved({ events: saved }: Unsaved) {
+			log.saved = saved.at(-1)?.seq ?? 0;
+			events = events.filter(({ seq }) => seq > log.saved);
 		},
 		onLost: (error: unknown) => void log.lost.push(error)
 	} satisfies UnsavedEvents & Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Writes the events of all runs in shared transactions, because one commit costs as much as many (F14). */
 import { AppError } from '../../shared/errors.ts';
-import type { StoredEvent } from '../store/chat/runs.ts';
+import type { RunAdvance } from '../store/chat/runs.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
 
 /** Maximum delay before an event is stored; shorter if other servers wait for it. */
@@ -11,18 +11,20 @@ export class RunGone extends Error {
 	override message = 'the run is gone, or another server goes on with it';
 }
 
-/** A log with unsaved events. */
+/** Events and items, both in order. */
+export type Unsaved = Pick<RunAdvance, 'events' | 'items'>;
+
+/** A log with unsaved events or items. */
 export interface UnsavedEvents {
 	readonly runId: string;
 	/** In which this server owns the run. */
 	readonly epoch: number;
 	/** Whether a tool asks a person something. */
 	readonly isAsking?: boolean;
-	/** In order. */
-	unsaved(): readonly StoredEvent[];
-	/** Called when events up to this one are stored. */
-	onSaved(lastSeq: number): void;
-	/** Called when events can't be stored. */
+	unsaved(): Unsaved;
+	/** Called when what was unsaved is stored. */
+	onSaved(saved: Unsaved): void;
+	/** Called when it can't be stored. */
 	onLost(error: unknown): void;
 }
 
@@ -47,13 +49,13 @@ export class EventWriter {
 		this.#tell = tell;
 	}
 
-	/** Stores the log's events within 100 ms at most. */
+	/** Stores the log's events and items within 100 ms at most. */
 	saveSoon(log: UnsavedEvents): void {
 		this.#dirty.add(log);
 		this.#timer ??= setTimeout(() => void this.#write(), this.#tell ? BATCH_MS.shared : BATCH_MS.alone);
 	}
 
-	/** Stores the events of all logs. Never rejects: see `onLost`. */
+	/** Stores the events and items of all logs. Never rejects: see `onLost`. */
 	saveNow(log: UnsavedEvents): Promise<void> {
 		this.#dirty.add(log);
 		return this.#write();
@@ -80,15 +82,15 @@ export class EventWriter {
 	async #save(logs: readonly UnsavedEvents[]): Promise<void> {
 		const advances = logs.map((log) => {
 			const { runId, epoch, isAsking } = log;
-			return { log, runId, epoch, isAsking, events: log.unsaved() };
+			return { log, runId, epoch, isAsking, ...log.unsaved() };
 		});
-		const waiting = advances.filter(({ events }) => events.length > 0);
+		const waiting = advances.filter(({ events, items }) => events.length > 0 || items);
 		if (waiting.length === 0) return;
 		try {
 			const gone = await this.#runs.appendAll(waiting);
-			for (const { log, runId, events } of waiting) {
-				if (gone.has(runId)) log.onLost(new RunGone());
-				else log.onSaved(events.at(-1)?.seq ?? 0);
+			for (const { log, ...saved } of waiting) {
+				if (gone.has(saved.runId)) log.onLost(new RunGone());
+				else log.onSaved(saved);
 			}
 			this.#tell?.(waiting.flatMap(({ runId }) => (gone.has(runId) ? [] : [runId])));
 		} catch (error) {

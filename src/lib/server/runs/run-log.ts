@@ -9,7 +9,7 @@ import type { ResponseItem } from '../agent/model.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { RunFinish } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
-import { type EventWriter, RunGone, type UnsavedEvents } from './event-writer.ts';
+import { type EventWriter, RunGone, type Unsaved, type UnsavedEvents } from './event-writer.ts';
 import { EventWindow } from './event-window.ts';
 
 /** Unsaved events after which `append` waits for the database. */
@@ -54,8 +54,8 @@ export class RunLog implements UnsavedEvents {
 	#storedSeq: number;
 	#isEnded = false;
 	#lost: { error: unknown } | null = null;
-	/** Items being stored, in order. */
-	#recording: Promise<void> = Promise.resolve();
+	/** Not stored yet, in order. */
+	#items: ResponseItem[] = [];
 
 	constructor({ store, writer, run, message, usedBefore, onLost }: RunLogOptions) {
 		this.#store = store;
@@ -104,15 +104,11 @@ export class RunLog implements UnsavedEvents {
 		if (this.#window.lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
 	}
 
-	/** Stores items of the answer for later turns, in the order of calls. */
+	/** Stores items of the answer for later turns, in the order of calls, with the next events. */
 	record(items: ResponseItem[]): void {
 		if (this.#lost?.error instanceof RunGone) return;
-		this.#recording = this.#recording
-			.then(() => this.#store.messages.appendItems(this.conversationId, this.#message.id, items, this))
-			.then(
-				() => undefined,
-				(error: unknown) => this.onLost(error)
-			);
+		this.#items.push(...items);
+		this.#writer.saveSoon(this);
 	}
 
 	/**
@@ -121,7 +117,6 @@ export class RunLog implements UnsavedEvents {
 	 */
 	async end(event: RunEvent): Promise<boolean> {
 		await this.#writer.leave(this);
-		await this.#recording;
 		let last = this.#lost ? toRunError(this.#lost.error) : event;
 		try {
 			const isStored = !(await this.#isTaken(this.#lost?.error)) && (await this.#storeEnd(last));
@@ -150,25 +145,30 @@ export class RunLog implements UnsavedEvents {
 	/** Stores what there is, and then nothing more: another server goes on. Followers here fail. */
 	async handOver(): Promise<void> {
 		await this.flush();
-		await this.#recording;
 		this.onLost(new RunGone());
 		this.#window.break(takenOver());
 	}
 
-	/** Stores unsaved events. Never rejects: a failure ends the run. */
+	/** Stores what isn't stored yet. Never rejects: a failure ends the run. */
 	flush(): Promise<void> {
 		return this.#writer.saveNow(this);
 	}
 
-	unsaved(): StoredEvent[] {
+	unsaved(): Unsaved {
 		// `end` writes the rest of a lost log.
-		if (this.#isEnded || this.#lost) return [];
-		return this.#window.after(this.#storedSeq);
+		return this.#isEnded || this.#lost ? { events: [] } : this.#rest();
 	}
 
-	onSaved(lastSeq: number): void {
-		this.#storedSeq = lastSeq;
-		this.#window.trim(lastSeq);
+	#rest(): Unsaved {
+		const { conversationId } = this;
+		const items = this.#items.length > 0 && { conversationId, messageId: this.#message.id, items: [...this.#items] };
+		return { events: this.#window.after(this.#storedSeq), items: items || undefined };
+	}
+
+	onSaved({ events, items }: Unsaved): void {
+		this.#storedSeq = events.at(-1)?.seq ?? this.#storedSeq;
+		this.#window.trim(this.#storedSeq);
+		this.#items.splice(0, items?.items.length);
 	}
 
 	/** The first failure ends the run. */
@@ -193,13 +193,14 @@ export class RunLog implements UnsavedEvents {
 	/** False if the run isn't running here any more. */
 	async #storeEnd(event: RunEvent): Promise<boolean> {
 		const message = foldEvent(this.#message, event);
-		const waiting = this.#window.after(this.#storedSeq);
+		const { events: waiting, items } = this.#rest();
 		return this.#store.runs.finish(this.runId, {
 			state: stateOf(event),
 			epoch: this.epoch,
 			errorCode: message.error?.code,
 			finishedAt: this.#now(),
 			events: [...waiting, { seq: this.#window.lastSeq + 1, data: JSON.stringify(event) }],
+			items,
 			message: { conversationId: this.conversationId, message },
 			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined,
 			// What continues an answer isn't a fresh measurement.

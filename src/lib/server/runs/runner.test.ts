@@ -646,7 +646,13 @@ describe('a full disk', () => {
 	});
 
 	test('when items cannot be kept: the run ends with that error, and the process lives', async () => {
-		const wrapStore = (store: Store): Store => ({ ...store, messages: { ...store.messages, appendItems: full } });
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			runs: {
+				...store.runs,
+				appendAll: (all) => (all.some(({ items }) => items) ? full() : store.runs.appendAll(all))
+			}
+		});
 		await start([use('say.sh', 'x'), text('never asked for')], { wrapStore });
 		const { runId, list } = await rig.run('go');
 		expect(list.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'storage_full' });

@@ -1,7 +1,7 @@
 /** Responses that go on without their client (F12). An event is stored before it's shown, so whoever follows can go on after it, also after a crash. */
 import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
-import { EventWriter, type UnsavedEvents } from '../../runs/event-writer.ts';
+import { EventWriter, type Unsaved, type UnsavedEvents } from '../../runs/event-writer.ts';
 import { EVENT_PAGE } from '../../runs/event-window.ts';
 import { Waiters } from '../../../shared/in-turn.ts';
 import { type Replica, soleReplica } from '../../replica.ts';
@@ -95,7 +95,7 @@ export function createBackground(options: BackgroundOptions): Background {
 			ended = failed(ended, { code, message });
 			last = { type: 'response.failed', sequence_number: running.savedSeq, response: ended.body };
 		}
-		await responses.finish(ended, [...running.unsaved(), toStored(last)]);
+		await responses.finish(ended, [...running.unsaved().events, toStored(last)]);
 		tell([response.id]);
 	};
 
@@ -310,13 +310,14 @@ class ActiveResponse implements UnsavedEvents {
 		this.waiting.wake();
 	}
 
-	unsaved(): StoredEvent[] {
-		return this.lost ? [] : this.#unsaved;
+	unsaved(): Unsaved {
+		// A copy: more are added while it is written.
+		return { events: this.lost ? [] : [...this.#unsaved] };
 	}
 
-	onSaved(lastSeq: number): void {
-		this.savedSeq = lastSeq;
-		this.#unsaved = this.#unsaved.filter(({ seq }) => seq > lastSeq);
+	onSaved({ events }: Unsaved): void {
+		this.savedSeq = events.at(-1)?.seq ?? this.savedSeq;
+		this.#unsaved.splice(0, events.length);
 		this.wake();
 	}
 

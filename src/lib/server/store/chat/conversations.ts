@@ -92,31 +92,30 @@ const UNCLAIMED = '1';
 
 export function createConversations(db: Kysely<Database>): Conversations {
 	const search = searchOf(db);
-	const summaries = () =>
-		db
-			.selectFrom('conversations')
-			.leftJoin('messages as head', (join) =>
-				join.onRef('head.conversation_id', '=', 'conversations.id').onRef('head.id', '=', 'conversations.head_id')
-			)
-			.select(SUMMARY_COLUMNS)
-			// Of answers that are written side by side, the shown one.
-			.select(({ selectFrom }) =>
-				selectFrom('runs')
-					.select('runs.id')
-					.whereRef('runs.conversation_id', '=', 'conversations.id')
-					.where('runs.state', '=', 'running')
-					.orderBy(sql`case when runs.message_id = conversations.head_id then 0 else 1 end`)
-					.limit(1)
-					.as('activeRunId')
-			)
-			.select(({ selectFrom }) =>
-				selectFrom('runs')
-					.select(({ fn }) => fn.max('runs.asks').as('asks'))
-					.whereRef('runs.conversation_id', '=', 'conversations.id')
-					.where('runs.state', '=', 'running')
-					.as('asks')
-			)
-			.where('conversations.deleted_at', 'is', null);
+	const summaries = db
+		.selectFrom('conversations')
+		.leftJoin('messages as head', (join) =>
+			join.onRef('head.conversation_id', '=', 'conversations.id').onRef('head.id', '=', 'conversations.head_id')
+		)
+		.select(SUMMARY_COLUMNS)
+		// Of answers that are written side by side, the shown one.
+		.select(({ selectFrom }) =>
+			selectFrom('runs')
+				.select('runs.id')
+				.whereRef('runs.conversation_id', '=', 'conversations.id')
+				.where('runs.state', '=', 'running')
+				.orderBy(sql`case when runs.message_id = conversations.head_id then 0 else 1 end`)
+				.limit(1)
+				.as('activeRunId')
+		)
+		.select(({ selectFrom }) =>
+			selectFrom('runs')
+				.select(({ fn }) => fn.max('runs.asks').as('asks'))
+				.whereRef('runs.conversation_id', '=', 'conversations.id')
+				.where('runs.state', '=', 'running')
+				.as('asks')
+		)
+		.where('conversations.deleted_at', 'is', null);
 
 	return {
 		async apiKeyOf(id) {
@@ -151,7 +150,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 		},
 
 		async get(id) {
-			const row = await summaries().where('conversations.id', '=', id).executeTakeFirst();
+			const row = await summaries.where('conversations.id', '=', id).executeTakeFirst();
 			return row ? toSummary(row) : null;
 		},
 
@@ -165,7 +164,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			const found = sought.folded === '' ? null : matches(search, sought);
 			const archived = isArchived ? 'is not' : 'is';
 			const [rows, { total }] = await Promise.all([
-				summaries()
+				summaries
 					.where('conversations.archived_at', archived, null)
 					.where(isBegun)
 					.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
@@ -193,7 +192,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 		async listInFolder({ folder, page, limit }) {
 			const key = folder === undefined ? '"folder":"' : `"folder":${JSON.stringify(folder)}`;
 			const like = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`;
-			const rows = await summaries()
+			const rows = await summaries
 				.select('conversations.choices')
 				.where(sql<boolean>`conversations.choices like ${like} escape '\\'`)
 				.where('conversations.head_id', 'is not', null)

@@ -5,7 +5,7 @@ import type { Message } from '../../../shared/message.ts';
 import { z } from 'zod';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
 import { lockConversation, locked } from '../locks.ts';
-import { type Database, hasEffect, isPostgres, type MessagesTable } from '../schema.ts';
+import { type Database, hasEffect, type MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
 
 interface ModelMessage {
@@ -21,10 +21,11 @@ interface MessageExtras {
 	model?: string;
 }
 
-/** A run, and the epoch in which the writer owns it. */
-export interface RunOwner {
-	runId: string;
-	epoch: number;
+/** What the model is told of an answer later, added to what is there. */
+export interface AnswerItems {
+	conversationId: string;
+	messageId: string;
+	items: readonly unknown[];
 }
 
 /** One of the answers to a question that are seen side by side, until one is chosen. */
@@ -64,8 +65,6 @@ export interface Messages {
 	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
 	/** Updates status, run and content; keeps role, time, position and items. False if not found. */
 	update(conversationId: string, message: Message): Promise<boolean>;
-	/** Appends items. False if not found, or if the run that writes them has another owner by now. */
-	appendItems(conversationId: string, messageId: string, items: unknown[], writer?: RunOwner): Promise<boolean>;
 }
 
 interface MessagePage {
@@ -191,22 +190,14 @@ export function createMessages(db: Kysely<Database>): Messages {
 			}),
 
 		update: (conversationId, message) =>
-			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message)),
-
-		appendItems: (conversationId, messageId, items, writer) =>
-			db.transaction().execute(async (transaction) => {
-				if (writer && !(await isOwner(transaction, writer))) return false;
-				return appendItems(transaction, conversationId, messageId, items);
-			})
+			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message))
 	};
 }
 
-/** False if not found. */
+/** False if the message isn't found. */
 export async function appendItems(
 	transaction: Transaction<Database>,
-	conversationId: string,
-	messageId: string,
-	items: readonly unknown[]
+	{ conversationId, messageId, items }: AnswerItems
 ): Promise<boolean> {
 	const { stored, replace } = await setItems(transaction, conversationId, messageId);
 	return items.length === 0 || replace([...stored, ...items]);
@@ -232,14 +223,6 @@ export async function setItems(transaction: Transaction<Database>, conversationI
 					.where('id', '=', messageId)
 			)
 	};
-}
-
-/** Keeps the run from being taken over until the transaction ends. */
-async function isOwner(transaction: Transaction<Database>, { runId, epoch }: RunOwner): Promise<boolean> {
-	const own = transaction.selectFrom('runs').select('id').where('id', '=', runId).where('epoch', '=', epoch);
-	// SQLite has no row locks, and one writer at a time.
-	const locked = isPostgres(transaction) ? own.forShare() : own;
-	return (await locked.where('state', '=', 'running').executeTakeFirst()) !== undefined;
 }
 
 const ROWS_PER_READ = 1000;

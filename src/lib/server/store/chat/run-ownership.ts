@@ -141,7 +141,7 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 				}));
 				await writer.advanceIn(transaction, [{ runId: id, events, epoch }]);
 				if (taken.items.mode === 'replace') await items.replace(taken.items.items);
-				else await appendItems(transaction, conversationId, messageId, taken.items.items);
+				else await appendItems(transaction, { conversationId, messageId, items: taken.items.items });
 				const message = 'The server stopped while this was running.';
 				await endExecutions(transaction, (query) => query.where('run_id', '=', id), { message, now });
 				const run = await findRun(transaction, id);

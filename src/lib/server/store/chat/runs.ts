@@ -7,7 +7,7 @@ import type { Message } from '../../../shared/message.ts';
 import { tokenUsage } from '../../../shared/message-schema.ts';
 import { lockConversationOf } from '../locks.ts';
 import { type Database, isPostgres, type RunsTable } from '../schema.ts';
-import { updateMessage } from './messages.ts';
+import { type AnswerItems, appendItems, updateMessage } from './messages.ts';
 
 /** `seq` counts from 1 without gaps; `data` is the JSON of a RunEvent. */
 export interface StoredEvent {
@@ -38,6 +38,7 @@ export type RunEnd = Required<Pick<RunsTable, 'state' | 'error_code' | 'finished
 export interface RunAdvance {
 	runId: string;
 	events: readonly StoredEvent[];
+	items?: AnswerItems | undefined;
 	/** In which the writer owns the run; default 1. */
 	epoch?: number;
 	/** Whether a question of a tool is open after these events. */
@@ -57,7 +58,7 @@ const ROWS = [128, 16, 4, 1] as const;
 
 export interface RunEventWriter {
 	/**
-	 * Writes events of several runs in one transaction, because one commit costs as much as many.
+	 * Writes events and items of several runs in one transaction, because one commit costs as much as many.
 	 * Skips runs that aren't running or have another owner by now, and returns their ids.
 	 *
 	 * @throws {Error} if events don't follow the stored ones; then nothing is written.
@@ -65,13 +66,18 @@ export interface RunEventWriter {
 	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
 	/** The same in a transaction that is under way. */
 	advanceIn: Advance;
-	/** Writes the last events, the folded message and the end in one transaction, or nothing (false) if the run isn't running, or has another owner by now. */
+	/** Writes the last events and items, the folded message and the end in one transaction, or nothing (false) if the run isn't running, or has another owner by now. */
 	end(advance: RunAdvance, end: RunEnd, result: RunResult): Promise<boolean>;
 }
 
 /** Compiles its statements once, because they run the most. */
 export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
-	const advance = isPostgres(db) ? advanceAtOnce : createAdvance(db);
+	const addEvents = isPostgres(db) ? advanceAtOnce : createAdvance(db);
+	const advance: Advance = async (transaction, advances) => {
+		const gone = await addEvents(transaction, advances);
+		for (const { runId, items } of advances) if (items && !gone.has(runId)) await appendItems(transaction, items);
+		return gone;
+	};
 	const advanceOne = async (transaction: Transaction<Database>, one: RunAdvance): Promise<boolean> =>
 		(await advance(transaction, [one])).size === 0;
 

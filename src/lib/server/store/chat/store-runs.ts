@@ -22,6 +22,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { MOST_COMPARED } from '../../../shared/models.ts';
 import { endMessage, handedCalls, type Message, type Part } from '../../../shared/message.ts';
 import {
+	type AnswerItems,
 	appendItems,
 	type ComparedAnswer,
 	comparedIn,
@@ -43,6 +44,7 @@ export interface RunFinish {
 	finishedAt: string;
 	/** The last events, including the terminal one. */
 	events: StoredEvent[];
+	items?: AnswerItems | undefined;
 	message?: FoldedMessage;
 	used?: TokenUsage;
 	/** How fast the model was, if that is known. */
@@ -66,7 +68,7 @@ export interface Runs extends RunOwnership {
 	appendEvents(runId: string, events: StoredEvent[]): Promise<boolean>;
 	/** The same for several runs; returns the ids of those that weren't written. */
 	appendAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
-	/** Appends events, stores the message and ends the run. True for the one call that did. */
+	/** Appends events and items, stores the message and ends the run. True for the one call that did. */
 	finish(runId: string, finish: RunFinish): Promise<boolean>;
 	/** In order; empty if there are no more. */
 	readEvents(runId: string, range: EventRange): Promise<StoredEvent[]>;
@@ -94,8 +96,12 @@ export function createRuns(db: Kysely<Database>): Runs {
 
 		appendAll: (advances) => writer.advanceAll(advances),
 
-		finish: (runId, { state, epoch, errorCode, finishedAt, events, ...result }) =>
-			writer.end({ runId, events, epoch }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, result),
+		finish: (runId, { state, epoch, errorCode, finishedAt, events, items, ...result }) =>
+			writer.end(
+				{ runId, events, items, epoch },
+				{ state, error_code: errorCode ?? null, finished_at: finishedAt },
+				result
+			),
 
 		readEvents: (runId, range) => readLogEvents(db, { log: 'run_events', id: runId }, range),
 
@@ -442,6 +448,6 @@ async function settleHanded(
 	const answer = { ...message, parts };
 	await updateMessage(transaction, conversationId, answer);
 	const items = [...outputs].map(([id, output]) => ({ type: 'function_call_output', call_id: id, output }));
-	await appendItems(transaction, conversationId, message.id, items);
+	await appendItems(transaction, { conversationId, messageId: message.id, items });
 	return answer;
 }

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { emptyAnswer } from '../../../shared/message.ts';
-import { at, type Bench, question, startOf } from './fixtures.suite.ts';
+import { addItems, at, type Bench, question, startOf } from './fixtures.suite.ts';
 import type { RunPlace } from '../chat/store-runs.ts';
 import type { Store } from '../store.ts';
 
@@ -119,9 +119,10 @@ export function testBranches(bench: () => Bench): void {
 		});
 
 		test('a branch is copied with its items, and without its runs', async () => {
-			await ask('r1');
+			await store.runs.start(startOf('r1'));
+			await addItems(store, 'r1', [{ type: 'message' }]);
+			await store.runs.finish('r1', { state: 'success', finishedAt: at(10), events: [] });
 			await ask('r2');
-			await store.messages.appendItems('c1', 'r1-answer', [{ type: 'message' }]);
 			await store.conversations.create({ id: 'c2', title: 'c2', createdAt: at(1) });
 			await store.messages.copy('c1', 'r1-answer', 'c2');
 			const copied = await store.messages.listForModel('c2');

@@ -6,7 +6,7 @@ import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-ho
 import { type Database, isPostgres } from '../schema.ts';
 import { createStore, type Store } from '../store.ts';
 import { answerOf, evalRun } from './eval-runs.suite.ts';
-import { at, events, question, startOf } from './fixtures.suite.ts';
+import { addItems, at, events, question, startOf } from './fixtures.suite.ts';
 
 /**
  * `open` returns a migrated database, opened twice; the suite closes both.
@@ -152,11 +152,10 @@ export function testConcurrency(
 		});
 
 		test('items that are appended to a message are all kept', async () => {
-			await create('c1');
-			await stores[0].messages.append('c1', question('m1'));
-			await atOnce(20, (store, index) => store.messages.appendItems('c1', 'm1', [{ type: 'message', index }]));
-			const [row] = await stores[0].messages.listForModel('c1');
-			expect(row?.items).toHaveLength(20);
+			await stores[0].runs.start(startOf('r1'));
+			await atOnce(20, (store, index) => addItems(store, 'r1', [{ type: 'message', index }]));
+			const [, answer] = await stores[0].messages.listForModel('c1');
+			expect(answer?.items).toHaveLength(20);
 		});
 
 		test('messages that are added while another is shown stay in the shown branch', async () => {

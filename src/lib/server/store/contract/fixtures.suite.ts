@@ -41,6 +41,12 @@ export function startOf(runId: string, { conversationId = 'c1', bootId = 'boot-1
 	};
 }
 
+/** As the run of `startOf` adds them, without an event. */
+export function addItems(store: Store, runId: string, items: unknown[]): Promise<ReadonlySet<string>> {
+	const answer = { conversationId: 'c1', messageId: `${runId}-answer`, items };
+	return store.runs.appendAll([{ runId, events: [], items: answer }]);
+}
+
 export function events(first: number, count: number): { seq: number; data: string }[] {
 	return Array.from({ length: count }, (_, index) => ({
 		seq: first + index,

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyAnswer } from '../../../shared/message.ts';
-import { at, type Bench, fullAnswer, question } from './fixtures.suite.ts';
+import { addItems, at, type Bench, fullAnswer, question, startOf } from './fixtures.suite.ts';
 import type { Database } from '../schema.ts';
 import type { Store } from '../store.ts';
 
@@ -62,15 +62,11 @@ export function testMessages(bench: () => Bench): void {
 		});
 
 		test('items are added after those that are there', async () => {
-			await store.messages.append('c1', question('m1'));
-			expect(await store.messages.appendItems('c1', 'm1', [{ type: 'reasoning' }])).toBe(true);
-			await store.messages.appendItems('c1', 'm1', [
-				{ type: 'function_call', arguments: '{"a":"\0"}' },
-				{ type: 'message' }
-			]);
-			expect(await store.messages.appendItems('c1', 'm9', [{}])).toBe(false);
-			const [only] = await store.messages.listForModel('c1');
-			expect(only?.items).toEqual([
+			await store.runs.start(startOf('r1'));
+			await addItems(store, 'r1', [{ type: 'reasoning' }]);
+			await addItems(store, 'r1', [{ type: 'function_call', arguments: '{"a":"\0"}' }, { type: 'message' }]);
+			const [, answer] = await store.messages.listForModel('c1');
+			expect(answer?.items).toEqual([
 				{ type: 'reasoning' },
 				{ type: 'function_call', arguments: '{"a":"\0"}' },
 				{ type: 'message' }
@@ -109,11 +105,12 @@ export function testMessages(bench: () => Bench): void {
 		});
 
 		test('items that cannot be read are none, and new ones start over', async () => {
-			await store.messages.append('c1', question('m1'), { items: [{ type: 'message' }] });
+			await store.runs.start(startOf('r1'));
+			await addItems(store, 'r1', [{ type: 'message' }]);
 			await db.updateTable('messages').set({ items: '[{"type":' }).execute();
-			expect(await store.messages.listForModel('c1')).toMatchObject([{ message: { status: 'complete' }, items: null }]);
-			await store.messages.appendItems('c1', 'm1', [{ type: 'reasoning' }]);
-			expect(await store.messages.listForModel('c1')).toMatchObject([{ items: [{ type: 'reasoning' }] }]);
+			expect((await store.messages.listForModel('c1'))[1]?.items).toBeNull();
+			await addItems(store, 'r1', [{ type: 'reasoning' }]);
+			expect((await store.messages.listForModel('c1'))[1]?.items).toEqual([{ type: 'reasoning' }]);
 		});
 
 		test('a field that this version does not know survives reading', async () => {
