@@ -10,7 +10,7 @@ const TESTS: Record<string, string[]> = {
 	access: ['access/*'],
 	agent: ['agent/*'],
 	network: ['network/*'],
-	runs: ['trust/allowed-beforehand', 'trust/approval-policy', 'conversations/consent'],
+	runs: ['trust/approval-policy', 'conversations/consent'],
 	skills: [
 		'skills/needs/needs',
 		'skills/parser',
@@ -20,9 +20,7 @@ const TESTS: Record<string, string[]> = {
 		'skills/read/read-file',
 		'skills/read/safe-read',
 		'skills/read/yaml-repair',
-		'skills/run/environment',
-		'skills/run/environment-variables',
-		'skills/run/limits'
+		'skills/run/environment'
 	],
 	trust: ['trust/*']
 };

@@ -1,10 +1,9 @@
 /** The chat endpoints: lists, marks, deletion with undo, search, files. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -38,17 +37,15 @@ import * as runEvents from '../../src/routes/api/runs/[id]/events/+server.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 import { eventually } from '../support/eventually.ts';
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'conversations-api-'));
 	app = await createApp(
 		loadConfig({ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' })
 	);
 });
 afterAll(async () => {
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 interface Asked {

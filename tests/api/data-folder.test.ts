@@ -1,8 +1,8 @@
 /** Everything the app creates in a new data folder is private to its user, and scripts that run as another user still work. */
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { workspaceOf } from '../../src/lib/server/builtins/file-tools.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -12,14 +12,13 @@ import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import * as install from '../../src/routes/api/skills/install/+server.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
-let root: string;
+const root = sharedFolder();
 let dataDir: string;
 let app: App;
 let server: RouteServer;
 const umask = process.umask();
 
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'data-folder-api-'));
 	dataDir = join(root, 'data');
 	// The most permissive umask; `auto` picks the backend with a separate user if the machine has one.
 	process.umask(0);
@@ -35,7 +34,6 @@ afterAll(async () => {
 	await server.close();
 	await app.close();
 	process.umask(umask);
-	await rm(root, { recursive: true, force: true });
 });
 
 async function send(method: string, path: string, body: unknown): Promise<unknown> {

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { putFile } from '../support/folder.ts';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { readSkillFile, returnToEdit, writeSkillFile } from '../../src/lib/server/skill-admin/skill-editor.ts';
@@ -212,9 +213,8 @@ describe('F8: without a model', () => {
 		await open();
 		const dir = join(root, 'skills/demo');
 		const skill = (words: string) => `---\nname: demo\ndescription: Is old.\n---\n${words}`;
-		await mkdir(join(dir, 'evals'), { recursive: true });
-		await writeFile(join(dir, 'SKILL.md'), skill('One'));
-		await writeFile(join(dir, 'evals/evals.json'), '[]');
+		await putFile(dir, 'SKILL.md', skill('One'));
+		await putFile(dir, 'evals/evals.json', '[]');
 		await app.skills.registry.reload();
 		const edit = async (path: string, words: string) => {
 			const { digest } = await readSkillFile(app, 'demo', path);
@@ -242,9 +242,8 @@ describe('F8: without a model', () => {
 		await open();
 		const dir = join(root, 'skills/demo');
 		const skillText = (what: string) => `---\nname: demo\ndescription: Is ${what}.\n---\nHi`;
-		await mkdir(join(dir, 'scripts'), { recursive: true });
-		await writeFile(join(dir, 'SKILL.md'), skillText('old'));
-		await writeFile(join(dir, 'scripts/a.sh'), '#!/bin/sh\necho old');
+		await putFile(dir, 'SKILL.md', skillText('old'));
+		await putFile(dir, 'scripts/a.sh', '#!/bin/sh\necho old');
 		await chmod(dir, 0o755);
 		await chmod(join(dir, 'scripts/a.sh'), 0o750);
 		await chmod(join(dir, 'SKILL.md'), 0o444);
@@ -266,9 +265,8 @@ describe('F8: without a model', () => {
 		// As a kill between the two renames leaves it.
 		await close();
 		const left = join(root, 'skills/.swap-left');
-		await mkdir(join(left, 'new'), { recursive: true });
-		await writeFile(join(left, 'new/SKILL.md'), skillText('never placed'));
-		await writeFile(join(left, 'of'), 'demo');
+		await putFile(left, 'new/SKILL.md', skillText('never placed'));
+		await putFile(left, 'of', 'demo');
 		await rename(dir, join(left, 'old'));
 		await start();
 		expect(await readdir(join(root, 'skills'))).toEqual(['demo']);
@@ -280,8 +278,7 @@ describe('F8: without a model', () => {
 		await open();
 		const text = (name: string) => `---\nname: ${name}\ndescription: Is a skill.\n---\nHi`;
 		for (const name of ['demo', 'other']) {
-			await mkdir(join(root, 'skills', name), { recursive: true });
-			await writeFile(join(root, 'skills', name, 'SKILL.md'), text(name));
+			await putFile(root, `skills/${name}/SKILL.md`, text(name));
 		}
 		await mkdir(join(root, 'skills/demo/.git'));
 		await writeFile(join(root, 'skills/demo/.git/HEAD'), 'ref');
@@ -435,8 +432,7 @@ describe('F16: a draft is tried', () => {
 		const script = 'console.log(`[${process.env.TOKEN_OF_DEMO ?? "none"}] ${process.argv[2]}`.toUpperCase());';
 		await open();
 		await close();
-		await mkdir(join(root, 'draft/shout'), { recursive: true });
-		await writeFile(join(root, 'draft/shout/SKILL.md'), SKILL);
+		await putFile(root, 'draft/shout/SKILL.md', SKILL);
 		await start({ SKILLS_DIRS: join(root, 'draft') });
 		await app.vault.set('draft/shout', 'TOKEN_OF_DEMO', 'hush-hush-hush', '2026-11-01T00:00:00.000Z');
 		const { id } = await begin({ skill: 'draft/shout' });
@@ -648,9 +644,8 @@ describe('F8: with a model', () => {
 	test('improves a skill by a wish and its failed runs, and leaves its name, front matter and evals', async () => {
 		await open([written({ name: 'other-name', description: 'Counts better.', evals: [WRITTEN.evals[0]] })]);
 		const front = 'name: demo\ndescription: >\n  Is old.\n  Very.\nlicense: MIT\nmetadata:\n  version: "2"';
-		await mkdir(join(root, 'skills/demo/evals'), { recursive: true });
-		await writeFile(join(root, 'skills/demo/SKILL.md'), `---\n${front}\n---\n# Demo\n\nHi`);
-		await writeFile(join(root, 'skills/demo/evals/evals.json'), '[{"prompt":"old"}]');
+		await putFile(root, 'skills/demo/SKILL.md', `---\n${front}\n---\n# Demo\n\nHi`);
+		await putFile(root, 'skills/demo/evals/evals.json', '[{"prompt":"old"}]');
 		await app.skills.registry.reload();
 		const caller = { conversationId: 'c1', runId: 'r', toolCallId: 't' };
 		const ran = {

@@ -1,8 +1,8 @@
 /** A skill's example: its message, and its files being added to a chat (E2, F7). */
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import * as example from '../../src/routes/api/conversations/[id]/example/+server.ts';
@@ -10,16 +10,14 @@ import * as skills from '../../src/routes/api/skills/+server.ts';
 import type { SkillList } from '../../src/lib/shared/skills.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let server: RouteServer;
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'example-'));
 	const chart = await folder('chart', 'example: Chart these sales\n  example-title: A chart\n  icon: 📈');
-	await mkdir(join(chart, 'examples', 'deep'), { recursive: true });
-	await writeFile(join(chart, 'examples', 'sales.csv'), 'region,sum\nNorth,1\n');
-	await writeFile(join(chart, 'examples', 'deep', 'more.csv'), 'no');
+	await putFile(chart, 'examples/sales.csv', 'region,sum\nNorth,1\n');
+	await putFile(chart, 'examples/deep/more.csv', 'no');
 	await folder('plain', 'icon: not one emoji');
 	const sly = await folder('sly', `example: Show me\n  example-title: ${'b'.repeat(61)}`);
 	await mkdir(join(sly, 'examples'));
@@ -32,7 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await server.close();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function folder(name: string, metadata: string): Promise<string> {

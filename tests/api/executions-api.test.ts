@@ -1,8 +1,8 @@
 /** Running scripts by hand over HTTP: where they run, and how many at once (D8, D43, E10). */
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { readFolder } from '../../src/lib/server/trust/folder.ts';
@@ -14,12 +14,11 @@ import type { SkillHealth } from '../../src/lib/shared/skills.ts';
 import { eventually } from '../support/eventually.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let server: RouteServer;
 const { CHROMIUM_PATH } = process.env;
 beforeEach(async () => {
-	root = await realpath(await mkdtemp(join(tmpdir(), 'executions-api-')));
 	await put('SKILL.md', '---\nname: demo\ndescription: A demo.\n---\nBody.');
 });
 afterEach(async () => {
@@ -27,7 +26,6 @@ afterEach(async () => {
 	else process.env.CHROMIUM_PATH = CHROMIUM_PATH;
 	await server.close();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function put(path: string, text: string): Promise<void> {

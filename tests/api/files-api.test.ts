@@ -1,9 +1,8 @@
 /** A chat's files over HTTP: versions, byte ranges, and all of them as one archive (F5). */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { ListedFile } from '../../src/lib/shared/api.ts';
@@ -11,12 +10,11 @@ import * as files from '../../src/routes/api/conversations/[id]/files/+server.ts
 import * as file from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let server: RouteServer;
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'files-api-'));
 	const paths = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills') };
 	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process' }));
 	server = await serveRoutes(app, {
@@ -27,7 +25,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await server.close();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 const get = (rest: string, headers: Record<string, string> = {}) =>

@@ -1,8 +1,8 @@
 /** Invalid skill names, and ids that look like paths: every call accepts the ids the list returns. */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putFile, sharedFolder } from '../support/folder.ts';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -36,10 +36,9 @@ const NAMES = [
 	...['builtin/browser', 'a'.repeat(300)]
 ];
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'hostile-names-'));
 	for (const [index, name] of NAMES.entries()) {
 		const text = `---\nname: ${JSON.stringify(name)}\ndescription: Has a hostile name.\n---\nText.`;
 		await put(`folder-${index}`, text);
@@ -51,13 +50,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function put(folder: string, text: string): Promise<void> {
-	await mkdir(join(root, 'skills', folder, 'scripts'), { recursive: true });
-	await writeFile(join(root, 'skills', folder, 'SKILL.md'), text);
-	await writeFile(join(root, 'skills', folder, 'scripts/say.sh'), 'echo said\n');
+	await putFile(root, `skills/${folder}/SKILL.md`, text);
+	await putFile(root, `skills/${folder}/scripts/say.sh`, 'echo said\n');
 }
 
 async function send<Answer>(handler: (event: never) => Response | Promise<Response>, id = '', body?: unknown) {

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, truncate, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { putFile } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { removeFolder } from '../../src/lib/server/foreign-folders.ts';
@@ -47,8 +48,7 @@ afterEach(async () => {
 });
 
 async function put(path: string, text: string): Promise<void> {
-	await mkdir(join(root, 'skills/demo'), { recursive: true });
-	await writeFile(join(root, 'skills/demo', path), text);
+	await putFile(root, `skills/demo/${path}`, text);
 }
 
 async function start(env: Record<string, string> = {}): Promise<void> {

@@ -1,8 +1,8 @@
 /** Installing skills over HTTP, from fake catalogs and from uploads: bodies, codes, and what stays on disk. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -41,7 +41,7 @@ import {
 import { checkedAnswer } from '../support/checked-answer.ts';
 import { zipOf } from '../support/zip-writer.ts';
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 let github: PlayedGithub;
 let sh: PlayedSkillssh;
@@ -51,7 +51,6 @@ const pdf = (body: string, version = '1.0.0') =>
 	`---\nname: pdf\ndescription: Fills forms.\nmetadata:\n  version: "${version}"\n---\n${body}\n`;
 
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'install-api-'));
 	const files = {
 		'README.md': 'hello',
 		'skills/pdf/SKILL.md': pdf('First.'),
@@ -73,7 +72,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	await app.close();
 	await Promise.all([github.close(), sh.close(), mp.close()]);
-	await rm(root, { recursive: true, force: true });
 });
 beforeEach(async () => {
 	for (const { skills, shadowed } = app.skills.registry.snapshot(); skills.length + shadowed.length > 0;) {

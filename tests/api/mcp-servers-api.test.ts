@@ -1,8 +1,7 @@
 /** The MCP server endpoints, with a real MCP server. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import type { Endpoint } from '../../src/lib/server/endpoint.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -14,19 +13,17 @@ import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 import { startFixtureHttp, type FixtureHttpServer } from '../support/mcp-fixture.ts';
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let fixture: FixtureHttpServer;
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'mcp-api-'));
 	app = await createApp(loadConfig({ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills') }));
 	fixture = await startFixtureHttp();
 });
 afterEach(async () => {
 	await app.close();
 	await fixture.stop();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function ask(handler: unknown, name = '', body?: unknown): Promise<{ status: number; body: unknown }> {

@@ -1,8 +1,8 @@
 /** The endpoints for models, the account and their settings, with a server that plays OpenRouter. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { Health } from '../../src/lib/shared/api.ts';
@@ -20,12 +20,11 @@ import { startOpenRouter, type OpenRouterServer } from '../support/openrouter-se
 
 const KEY = 'sk-or-v1-0123456789abcdef';
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let server: OpenRouterServer;
 const logged: string[] = [];
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'models-api-'));
 	server = await startOpenRouter();
 	server.answers['/key'] = { json: { data: { label: 'Mine', limit: null, limit_remaining: null, usage: 1 } } };
 	logged.length = 0;
@@ -41,7 +40,6 @@ afterEach(async () => {
 	vi.restoreAllMocks();
 	await app.close();
 	await server.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 const open = (env: Record<string, string> = {}) =>

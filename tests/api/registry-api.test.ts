@@ -1,8 +1,8 @@
 /** The registry endpoints: settings, list, executions, export and scores, with their status codes. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -19,10 +19,9 @@ import * as score from '../../src/routes/api/skills/score/+server.ts';
 import * as settings from '../../src/routes/api/settings/+server.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'registry-api-'));
 	await put('demo/SKILL.md', '---\nname: demo\ndescription: Says things.\n---\nText.');
 	await put('demo/scripts/say.sh', 'echo "said: $*"\n');
 	await put('demo/scripts/sleep.sh', 'echo begun; exec sleep 600\n');
@@ -30,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 const open = (env: Record<string, string> = {}) =>

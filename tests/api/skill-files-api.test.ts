@@ -1,8 +1,8 @@
 /** Creating, editing, checking and exporting skills over HTTP: bodies, codes, and what stays on disk (F1, F4, F8). */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { putFile, sharedFolder } from '../support/folder.ts';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -17,11 +17,10 @@ import * as staging from '../../src/routes/api/skills/install/staged/+server.ts'
 import * as staged from '../../src/routes/api/skills/install/staged/[id]/+server.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 const SKILL = '---\nname: demo\ndescription: Says things.\n---\nText.\n';
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'skill-files-api-'));
 	await put('demo/SKILL.md', SKILL);
 	await put('demo/scripts/say.sh', 'echo hi\n');
 	app = await createApp(
@@ -30,13 +29,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
-async function put(path: string, text: string): Promise<void> {
-	await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-	await writeFile(join(root, 'skills', path), text);
-}
+const put = (path: string, text: string) => putFile(join(root, 'skills'), path, text);
 
 interface Asked {
 	query?: string;

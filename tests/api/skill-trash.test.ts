@@ -1,9 +1,9 @@
 /** Deleted skills are removed for good after thirty days, when the app starts (E4, E22). */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { TrashedSkill } from '../../src/lib/shared/install.ts';
@@ -15,16 +15,12 @@ import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let server: RouteServer;
 
-beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'skill-trash-'));
-});
 afterEach(async () => {
 	await stop();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function start(): Promise<void> {
@@ -49,8 +45,7 @@ async function listTrash(): Promise<TrashedSkill[]> {
 async function removeSome(ages: Record<string, number>): Promise<void> {
 	for (const name of Object.keys(ages)) {
 		const folder = join(root, 'skills', name);
-		await mkdir(folder, { recursive: true });
-		await writeFile(join(folder, 'SKILL.md'), `---\nname: ${name}\ndescription: A skill.\n---\nText.`);
+		await putFile(folder, 'SKILL.md', `---\nname: ${name}\ndescription: A skill.\n---\nText.`);
 	}
 	await start();
 	for (const name of Object.keys(ages)) {

@@ -170,7 +170,7 @@ test('A41: of a name that two keys own each has its own, by whichever door', asy
 	}
 	const modes = rig.app.skills.registry.snapshot();
 	expect([...modes.skills, ...modes.shadowed].filter(({ name }) => name === 'notes').map(rig.app.modes.modeOf)).toEqual(
-		[...['off', 'off']]
+		['off', 'off']
 	);
 });
 

@@ -1,8 +1,7 @@
 /** Every skill can be read by the id from the list, whatever else is in the folder (E2, F1). */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { putFile, sharedFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { SkillDetail, SkillList } from '../../src/lib/shared/skills.ts';
@@ -35,12 +34,11 @@ const READY: [path: string, name: string][] = [
 	['builtin/http', 'http']
 ];
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 let server: RouteServer;
 
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'unique-ids-'));
 	for (const path of BROKEN) await put(path, `---\nname: [\n---\nBroken.`);
 	for (const [path, name] of READY) {
 		await put(path, `---\nname: ${name}\ndescription: In ${path}.\nmetadata:\n  version: 1.0.0\n---\nText.`);
@@ -54,12 +52,10 @@ beforeAll(async () => {
 afterAll(async () => {
 	await server.close();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function put(path: string, text: string): Promise<void> {
-	await mkdir(join(root, path), { recursive: true });
-	await writeFile(join(root, path, 'SKILL.md'), text);
+	await putFile(root, `${path}/SKILL.md`, text);
 }
 const read = async <Answer>(path: string) => (await (await fetch(`${server.url}${path}`)).json()) as Answer;
 

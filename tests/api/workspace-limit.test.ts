@@ -1,8 +1,8 @@
 /** Workspace limits over HTTP: uploads, and what the server's own skills write (D33, D27, F5). */
-import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import * as files from '../../src/routes/api/conversations/[id]/files/+server.ts';
@@ -15,17 +15,13 @@ const MB = 1024 * KB;
 /** Tells the user what to do. */
 const HINT = expect.stringMatching(/^Delete .*SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES/);
 
-let root: string;
+const root = emptyFolder();
 let app: App;
 let server: RouteServer;
 
-beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'workspace-limit-'));
-});
 afterEach(async () => {
 	await server.close();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function start(limits: Record<string, string>): Promise<void> {

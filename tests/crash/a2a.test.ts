@@ -1,9 +1,7 @@
 /** A2A across a crash: a task that waits for its input is still open, and programs are told what became of theirs (E16). */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Task } from '@a2a-js/sdk';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { putFile, sharedFolder } from '../support/folder.ts';
 import { message, rpcCaller } from '../support/a2a-call.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { eventually } from '../support/eventually.ts';
@@ -13,18 +11,13 @@ import { startPushReceiver, type PushReceiver } from '../support/push-receiver.t
 // Starts the whole app twice, the first time with a build.
 vi.setConfig({ testTimeout: 300_000 });
 
-let folder: string;
+const folder = sharedFolder();
 let model: ModelServer;
 let receiver: PushReceiver;
 let app: App;
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-a2a-'));
-	await mkdir(join(folder, 'demo/scripts'), { recursive: true });
-	await writeFile(
-		join(folder, 'demo/SKILL.md'),
-		'---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.'
-	);
-	await writeFile(join(folder, 'demo/scripts/say.sh'), 'echo "said: $*"\n');
+	await putFile(folder, 'demo/SKILL.md', '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.');
+	await putFile(folder, 'demo/scripts/say.sh', 'echo "said: $*"\n');
 	model = await startModelServer();
 	receiver = await startPushReceiver();
 	const env = {
@@ -37,7 +30,6 @@ afterAll(async () => {
 	await app?.stop();
 	await model?.close();
 	await receiver?.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 test('E16: after a crash, a task that waited goes on with its answer, and one that ran has failed: both are told', async () => {

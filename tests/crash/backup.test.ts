@@ -1,11 +1,11 @@
 /** F14: a backup made while chats are being written, restored into another folder: a server started there has everything. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { ask, follow, readConversation, readRun, type Question } from '../support/crash-client.ts';
 import { createLedger, questionFor, type Ledger } from '../support/crash-ledger.ts';
@@ -22,12 +22,11 @@ const SECRET = 'the-secret-of-the-keeper';
 // Starts the whole app several times, the first time with a build.
 vi.setConfig({ testTimeout: 300_000 });
 
-let folder: string;
+const folder = sharedFolder();
 let ledger: Ledger;
 let model: ModelServer;
 let app: App;
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-backup-'));
 	ledger = await createLedger(folder);
 	model = await startModelServer(Array.from({ length: REPLIES }, () => ledger.reply));
 	const env = { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'test', OPENROUTER_MODEL: 'test/model' };
@@ -36,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	await app?.stop();
 	await model?.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 interface Ended {

@@ -2,13 +2,13 @@
 import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { startApp, type App } from '../support/app-process.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -67,21 +67,18 @@ test.runIf(process.platform === 'linux')(
 );
 
 describe.runIf(process.platform === 'linux')('npm run mcp', () => {
-	let folder: string;
+	const folder = emptyFolder();
 	let server: ChildProcessByStdio<Writable, Readable, null> | undefined;
 	let answers: AsyncIterator<string>;
 	beforeEach(async () => {
-		folder = await mkdtemp(join(tmpdir(), 'descriptors-'));
-		await mkdir(join(folder, 'skills/say'), { recursive: true });
-		await writeFile(join(folder, 'skills/say/SKILL.md'), '---\nname: say\ndescription: Says.\n---\nText.');
-		await writeFile(join(folder, 'skills/say/say.sh'), 'echo said\n');
+		await putFile(folder, 'skills/say/SKILL.md', '---\nname: say\ndescription: Says.\n---\nText.');
+		await putFile(folder, 'skills/say/say.sh', 'echo said\n');
 	});
 	afterEach(async () => {
 		if (server?.exitCode === null) {
 			server.stdin.end();
 			await once(server, 'exit');
 		}
-		await rm(folder, { recursive: true, force: true });
 	});
 
 	async function start(...options: string[]): Promise<number> {

@@ -1,8 +1,8 @@
 /** F5: two servers on one Postgres and one bucket, each with a data folder of its own: what one writes, the other has. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { type BucketServer, startBucketServer } from '../support/bucket-server.ts';
 import { ask, follow, readRun } from '../support/crash-client.ts';
@@ -15,7 +15,7 @@ import { lacksPostgres, startPostgres, type TestPostgres } from '../support/post
 import { zipOf } from '../support/zip-writer.ts';
 
 describe.skipIf(lacksPostgres())('F5: two servers on one bucket', () => {
-	let skills: string;
+	const skills = sharedFolder();
 	let bucket: BucketServer;
 	let model: ModelServer;
 	let postgres: TestPostgres;
@@ -23,7 +23,6 @@ describe.skipIf(lacksPostgres())('F5: two servers on one bucket', () => {
 	let other: App;
 
 	beforeAll(async () => {
-		skills = await mkdtemp(join(tmpdir(), 'no-skills-'));
 		bucket = await startBucketServer();
 		model = await startModelServer();
 		postgres = await startPostgres();
@@ -43,7 +42,6 @@ describe.skipIf(lacksPostgres())('F5: two servers on one bucket', () => {
 		await postgres?.stop();
 		await model?.close();
 		await bucket?.close();
-		await rm(skills, { recursive: true, force: true });
 	});
 
 	const question = (id: string) => ({

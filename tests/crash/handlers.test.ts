@@ -1,8 +1,9 @@
 /** D37, D38: an operator's handler that fails outside of any await ends its own call, never the server. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { putFile } from '../support/folder.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -38,8 +39,7 @@ beforeEach(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'stray-errors-'));
 	await writeFile(join(folder, 'handlers.mjs'), HANDLERS);
 	const skill = join(folder, 'skills/in-server');
-	await mkdir(skill, { recursive: true });
-	await writeFile(join(skill, 'SKILL.md'), '---\nname: in-server\ndescription: Runs in the server.\n---\nCall it.\n');
+	await putFile(skill, 'SKILL.md', '---\nname: in-server\ndescription: Runs in the server.\n---\nCall it.\n');
 	const parameters = { file: { type: 'string' } };
 	const tools = NAMES.map((handler) => ({ name: `do_${handler}`, description: 'Does it.', handler, parameters }));
 	await writeFile(join(skill, 'tools.json'), JSON.stringify(tools));

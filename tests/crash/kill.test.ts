@@ -1,9 +1,8 @@
 /** F14: kills the process at 50 random moments and restarts it on what's left. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { isTerminal, type RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent } from '../../src/lib/shared/message.ts';
 import { startApp, type App } from '../support/app-process.ts';
@@ -28,14 +27,13 @@ const DURABLE = new Set<string>([
 	'RUN_ERROR'
 ]);
 
-let folder: string;
+const folder = sharedFolder();
 let ledger: Ledger;
 let model: ModelServer;
 let app: App;
 const crashes: Crash[] = [];
 
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-crash-'));
 	ledger = await createLedger(folder);
 	model = await startModelServer();
 	const env = { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'test', OPENROUTER_MODEL: 'test/model' };
@@ -50,7 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	await app?.stop();
 	await model?.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const cases = (): Crash[] => {

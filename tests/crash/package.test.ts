@@ -2,9 +2,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
@@ -12,7 +11,8 @@ import { promisify } from 'node:util';
 import * as acp from '@agentclientprotocol/sdk';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { ask, follow } from '../support/crash-client.ts';
 import { environmentOf, oldestNode } from '../support/installed-library.ts';
 
@@ -23,13 +23,12 @@ const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const MB = 1_000_000;
 
-let folder: string;
+const folder = sharedFolder();
 let place: string;
 let command: string;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-package-'));
 	place = join(folder, 'place');
 	command = join(place, 'node_modules/.bin/openrouter-skills');
 	for (const name of ['home', 'place', 'mine/greet']) await mkdir(join(folder, name), { recursive: true });
@@ -44,7 +43,6 @@ beforeAll(async () => {
 	const options = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund'];
 	await run('npm', ['install', ...options, join(folder, packed)], { cwd: place, env: environment });
 }, 300_000);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 interface Started {
 	process: ChildProcess;

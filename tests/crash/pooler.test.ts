@@ -1,8 +1,6 @@
 /** F14: two servers and a worker reach Postgres through PgBouncer in transaction mode. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { isTerminal } from '../../src/lib/shared/events.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { ask, follow, type Question, readRun } from '../support/crash-client.ts';
@@ -13,7 +11,7 @@ import { lacksPostgres, startPostgres, type TestPostgres } from '../support/post
 import { startProcess } from '../support/worker-rig.ts';
 
 describe.skipIf(lacksPostgres() || lacksPgbouncer())('F14: behind a pooler', () => {
-	let dataDir: string;
+	const dataDir = sharedFolder();
 	let model: ModelServer;
 	let postgres: TestPostgres;
 	let pooler: Pooler;
@@ -21,7 +19,6 @@ describe.skipIf(lacksPostgres() || lacksPgbouncer())('F14: behind a pooler', () 
 	const servers: App[] = [];
 
 	beforeAll(async () => {
-		dataDir = await mkdtemp(join(tmpdir(), 'pooled-'));
 		model = await startModelServer();
 		postgres = await startPostgres();
 		pooler = await startPgbouncer(postgres);
@@ -38,7 +35,6 @@ describe.skipIf(lacksPostgres() || lacksPgbouncer())('F14: behind a pooler', () 
 		await pooler?.stop();
 		await postgres?.stop();
 		await model?.close();
-		await rm(dataDir, { recursive: true, force: true });
 	});
 
 	const questionOf = (id: string): Question => ({

@@ -1,9 +1,7 @@
 /** F14: two servers on one Postgres. Whichever writes an answer is killed, paused, stopped or cut off: the other goes on. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { isTerminal, type RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent } from '../../src/lib/shared/message.ts';
 import { startApp, type App } from '../support/app-process.ts';
@@ -33,7 +31,7 @@ interface Killed {
 }
 
 describe.skipIf(lacksPostgres())('F14: two servers on one Postgres', () => {
-	let folder: string;
+	const folder = sharedFolder();
 	let ledger: Ledger;
 	let model: ModelServer;
 	let postgres: TestPostgres;
@@ -43,7 +41,6 @@ describe.skipIf(lacksPostgres())('F14: two servers on one Postgres', () => {
 	let starting: Promise<void> = Promise.resolve();
 
 	beforeAll(async () => {
-		folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-replicas-'));
 		ledger = await createLedger(folder);
 		model = await startModelServer();
 		postgres = await startPostgres();
@@ -63,7 +60,6 @@ describe.skipIf(lacksPostgres())('F14: two servers on one Postgres', () => {
 		for (const server of servers ?? []) await server.stop();
 		await postgres?.stop();
 		await model?.close();
-		await rm(folder, { recursive: true, force: true });
 	});
 
 	function questionOf(id: string, words: number, conversation = 0): Question {

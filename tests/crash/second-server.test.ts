@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { putFile, sharedFolder } from '../support/folder.ts';
 import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { processesWith } from '../support/processes.ts';
@@ -21,19 +20,16 @@ const MCP = 'src/lib/server/cli/mcp.ts';
 // Each test starts the whole app several times, the first time with a build.
 vi.setConfig({ testTimeout: 300_000 });
 
-let folder: string;
+const folder = sharedFolder();
 let app: App | undefined;
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-second-'));
-	await mkdir(join(folder, 'skills/patient/scripts'), { recursive: true });
-	await writeFile(join(folder, 'skills/patient/SKILL.md'), '---\nname: patient\ndescription: Waits.\n---\nWait.\n');
-	await writeFile(join(folder, 'skills/patient/scripts/wait.sh'), 'while true; do sleep 0.1; done\n');
+	await putFile(folder, 'skills/patient/SKILL.md', '---\nname: patient\ndescription: Waits.\n---\nWait.\n');
+	await putFile(folder, 'skills/patient/scripts/wait.sh', 'while true; do sleep 0.1; done\n');
 });
 afterEach(async () => {
 	await app?.stop();
 	app = undefined;
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const environment = (dataDir: string) => {
 	const { PATH = '', HOME = '' } = process.env;

@@ -1,12 +1,12 @@
 /** The whole app beside a real OTLP receiver, a scraper and a load balancer (E29, E19, F14). */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { follow } from '../support/crash-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -18,16 +18,14 @@ const SCRIPT = 'echo "hello $1"\n[ "$1" != nobody ]\n';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 
-let folder: string;
+const folder = emptyFolder();
 let model: ModelServer;
 let receiver: OtlpReceiver;
 let app: App;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-telemetry-'));
-	await mkdir(join(folder, 'skills/greeter/scripts'), { recursive: true });
-	await writeFile(join(folder, 'skills/greeter/SKILL.md'), SKILL);
-	await writeFile(join(folder, 'skills/greeter/scripts/greet.sh'), SCRIPT);
+	await putFile(folder, 'skills/greeter/SKILL.md', SKILL);
+	await putFile(folder, 'skills/greeter/scripts/greet.sh', SCRIPT);
 	model = await startModelServer();
 	receiver = await startOtlpReceiver();
 });
@@ -36,7 +34,6 @@ afterEach(async () => {
 	await app?.stop();
 	await model.close();
 	await receiver.close();
-	await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
 async function start(env: Record<string, string>): Promise<void> {

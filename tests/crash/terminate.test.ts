@@ -1,9 +1,9 @@
 /** F14: on SIGTERM, runs get time to finish, new ones are refused, and slow ones are interrupted but not lost. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { ask, follow, type Question, type SeenEvent } from '../support/crash-client.ts';
 import { readAftermath, requireAccepted } from '../support/crash-rounds.ts';
@@ -21,23 +21,20 @@ const SKILL = '---\nname: patient\ndescription: Waits.\n---\nRun `scripts/wait.s
 /** Longer than any test. */
 const FOR_EVER = '600000';
 
-let folder: string;
+const folder = emptyFolder();
 let model: ModelServer;
 let app: App;
 
 beforeEach(async () => {
 	goFile = `go-${randomUUID()}`;
-	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-terminate-'));
-	await mkdir(join(folder, 'skills/patient/scripts'), { recursive: true });
-	await writeFile(join(folder, 'skills/patient/SKILL.md'), SKILL);
-	await writeFile(join(folder, 'skills/patient/scripts/wait.sh'), SCRIPT);
+	await putFile(folder, 'skills/patient/SKILL.md', SKILL);
+	await putFile(folder, 'skills/patient/scripts/wait.sh', SCRIPT);
 	model = await startModelServer();
 });
 
 afterEach(async () => {
 	await app?.stop();
 	await model.close();
-	await rm(folder, { recursive: true, force: true });
 }, 30_000);
 
 const question: Question = { runId: 'run-1', conversationId: 'c', messageId: 'message-1', text: 'wait, please' };

@@ -115,10 +115,7 @@ export function fuzzRequests(description: ApiDescription, known: KnownIds, seed:
 			url: string,
 			name: string,
 			sent: Pick<FuzzRequest, 'body'> & { headers?: Record<string, string> } = {}
-		) => ({
-			...{ name: `${operation.method} ${operation.path}: ${name}`, operation, url, headers: {} },
-			...sent
-		});
+		) => ({ name: `${operation.method} ${operation.path}: ${name}`, operation, url, headers: {}, ...sent });
 		const url = urlOf(operation, known);
 		const plain = plainBody(operation);
 		const requests: FuzzRequest[] = [];

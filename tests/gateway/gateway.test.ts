@@ -1,8 +1,8 @@
 /** Each vendor's official client with skills in its requests, against a server that refuses what the vendor refuses. */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { runGateway, type RunGatewayOptions } from '../../src/lib/server/skills/hosts/gateway.ts';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import { hostOf, type VendorHost } from '../support/vendor-clients.ts';
@@ -17,11 +17,10 @@ const CLIENT: Record<Vendor, string> = {
 	gemini: '@google/genai'
 };
 
-let cwd: string;
+const cwd = emptyFolder();
 let skills: SkillsProvider;
 let server: VendorServer | undefined;
 beforeEach(async () => {
-	cwd = await mkdtemp(join(tmpdir(), 'gateway-'));
 	await copyFile(join(ROOT, 'tests/fixtures/sales.csv'), join(cwd, 'sales.csv'));
 	skills = await createSkillsProvider(join(ROOT, 'skills'), { cwd });
 });
@@ -29,7 +28,6 @@ afterEach(async () => {
 	await skills.close();
 	await server?.close();
 	server = undefined;
-	await rm(cwd, { recursive: true, force: true });
 });
 
 async function play(vendor: Vendor, script: VendorReply[]): Promise<{ server: VendorServer; host: VendorHost }> {

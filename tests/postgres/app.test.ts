@@ -1,9 +1,9 @@
 /** The app on Postgres instead of SQLite. */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { createApp } from '../../src/lib/server/app.ts';
 import { backUp } from '../../src/lib/server/backup/back-up.ts';
 import { restore } from '../../src/lib/server/backup/restore.ts';
@@ -12,15 +12,13 @@ import { createLog } from '../../src/lib/server/log.ts';
 import { lacksPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
-	let root: string;
+	const root = sharedFolder();
 	let postgres: TestPostgres;
 	beforeAll(async () => {
-		root = await mkdtemp(join(tmpdir(), 'app-on-postgres-'));
 		postgres = await startPostgres();
 	});
 	afterAll(async () => {
 		await postgres?.stop();
-		await rm(root, { recursive: true, force: true });
 	});
 
 	/** A folder for each database. `url` null: SQLite. */

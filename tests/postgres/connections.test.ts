@@ -1,8 +1,8 @@
 /** F14: how servers reach Postgres: with TLS, and through a pooler. */
-import { chmod, chown, copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, copyFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { openPostgresStore, type PostgresOptions } from '../../src/lib/server/store/postgres.ts';
 import { freePort } from '../support/balancer.ts';
 import { makeCertificates } from '../support/certificates.ts';
@@ -21,13 +21,12 @@ async function use(url: string, options: PostgresOptions = {}): Promise<void> {
 
 describe.skipIf(lacksPostgres())('TLS to Postgres', () => {
 	let postgres: TestPostgres;
-	let folder: string;
+	const folder = sharedFolder();
 	let authority: string;
 	let port: number;
 	const address = (query: string, host = 'localhost') => `postgres://postgres@${host}:${port}/postgres${query}`;
 
 	beforeAll(async () => {
-		folder = await mkdtemp(join(tmpdir(), 'certificates-'));
 		port = await freePort();
 		postgres = await startPostgres({ port });
 		const made = await makeCertificates(folder);
@@ -45,7 +44,6 @@ describe.skipIf(lacksPostgres())('TLS to Postgres', () => {
 	});
 	afterAll(async () => {
 		await postgres?.stop();
-		await rm(folder, { recursive: true, force: true });
 	});
 
 	test('F14: a server without TLS is said when TLS is asked for', async () => {

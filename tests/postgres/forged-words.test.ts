@@ -1,10 +1,10 @@
 /** F14: whoever may connect to the database may also send words to the servers (NOTIFY), without any right to its tables. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { CHANNEL } from '../../src/lib/server/store/replicas.ts';
@@ -14,7 +14,7 @@ import { lacksPostgres, startPostgres, type TestPostgres } from '../support/post
 
 describe.skipIf(lacksPostgres())('F14: words of somebody who may only connect to the database', () => {
 	let postgres: TestPostgres;
-	let root: string;
+	const root = emptyFolder();
 	let stranger: Client;
 	let apps: App[] = [];
 	let count = 0;
@@ -24,7 +24,6 @@ describe.skipIf(lacksPostgres())('F14: words of somebody who may only connect to
 	});
 	afterAll(() => postgres.stop());
 	beforeEach(async () => {
-		root = await mkdtemp(join(tmpdir(), 'forged-words-'));
 		await mkdir(join(root, 'be'));
 		await writeFile(join(root, 'be/file'), 'not the app’s');
 		const name = `words_${(count += 1)}`;
@@ -39,7 +38,6 @@ describe.skipIf(lacksPostgres())('F14: words of somebody who may only connect to
 	afterEach(async () => {
 		await stranger.end();
 		for (const app of apps.splice(0)) await app.close();
-		await rm(root, { recursive: true, force: true });
 	});
 
 	const say = (...words: string[]) =>

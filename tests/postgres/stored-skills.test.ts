@@ -1,9 +1,9 @@
 /** F5, E4, E28: skills on several servers that have a bucket in common and a data folder each. */
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { CHOICE, skillOf, uploadOf } from '../../src/lib/server/install/install-rig.suite.ts';
@@ -26,13 +26,12 @@ describe.skipIf(lacksPostgres())('F5: skills on two servers with one bucket', ()
 	});
 	afterAll(() => postgres.stop());
 
-	let root: string;
+	const root = emptyFolder();
 	let url: string;
 	let bucket: BucketServer;
 	const apps = new Map<string, App>();
 	let count = 0;
 	beforeEach(async () => {
-		root = await mkdtemp(join(tmpdir(), 'stored-skills-'));
 		url = await postgres.createDatabase(`stored_${(count += 1)}`);
 		bucket = await startBucketServer();
 	});
@@ -40,7 +39,6 @@ describe.skipIf(lacksPostgres())('F5: skills on two servers with one bucket', ()
 		bucket.fail('none');
 		for (const name of [...apps.keys()]) await close(name);
 		await bucket.close();
-		await rm(root, { recursive: true, force: true });
 	});
 
 	async function open(name: string): Promise<App> {
@@ -235,8 +233,7 @@ describe.skipIf(lacksPostgres())('F5: skills on two servers with one bucket', ()
 	});
 
 	test('the operator’s own folders of skills aren’t stored, and neither are edits of their skills', async () => {
-		await mkdir(join(root, 'skills/mail'), { recursive: true });
-		await writeFile(join(root, 'skills/mail/SKILL.md'), textOf('First.', 'mail'));
+		await putFile(root, 'skills/mail/SKILL.md', textOf('First.', 'mail'));
 		const a = await open('a');
 		await edit(a, 'mail', textOf('Second.', 'mail'));
 		expect(await listEdits(a, 'mail')).toHaveLength(1);

@@ -1,10 +1,10 @@
 /** D33, F5: servers and workers that have a bucket in common and a data folder each. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../support/folder.ts';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { CHOICE, skillOf, uploadOf } from '../../src/lib/server/install/install-rig.suite.ts';
@@ -23,7 +23,7 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 	});
 	afterAll(() => postgres.stop());
 
-	let root: string;
+	const root = emptyFolder();
 	let env: Record<string, string>;
 	let bucket: BucketServer;
 	let index: PackageIndex;
@@ -31,7 +31,6 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 	const closing: (() => Promise<unknown>)[] = [];
 	let count = 0;
 	beforeEach(async () => {
-		root = await realpath(await mkdtemp(join(tmpdir(), 'stored-workers-')));
 		bucket = await startBucketServer();
 		env = {
 			...{ DATABASE_URL: await postgres.createDatabase(`sent_${(count += 1)}`), S3_URL: bucket.url },
@@ -40,12 +39,11 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 		};
 		// The operator's own skill: on the server alone.
 		const skill = join(root, 'skills/demo');
-		await mkdir(join(skill, 'scripts'), { recursive: true });
-		await writeFile(join(skill, 'SKILL.md'), '---\nname: demo\ndescription: Shows things.\n---\nRun scripts.\n');
-		await writeFile(join(skill, 'scripts/copy.sh'), 'cat in.txt; cat in.txt > "$1"\n');
-		await writeFile(join(skill, 'scripts/twice.sh'), 'cat in.txt in.txt > "$1"; echo done\n');
-		await writeFile(join(skill, 'scripts/remove.sh'), 'rm -- "$1"\n');
-		await writeFile(join(skill, 'scripts/hang.sh'), 'echo half > half.txt; echo begun; sleep 600\n');
+		await putFile(skill, 'SKILL.md', '---\nname: demo\ndescription: Shows things.\n---\nRun scripts.\n');
+		await putFile(skill, 'scripts/copy.sh', 'cat in.txt; cat in.txt > "$1"\n');
+		await putFile(skill, 'scripts/twice.sh', 'cat in.txt in.txt > "$1"; echo done\n');
+		await putFile(skill, 'scripts/remove.sh', 'rm -- "$1"\n');
+		await putFile(skill, 'scripts/hang.sh', 'echo half > half.txt; echo begun; sleep 600\n');
 		index = await openPackageIndex(
 			[
 				{ name: 'tiny-lib', requires: ['helper'] },
@@ -66,26 +64,22 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 		for (const close of closing.splice(0).reverse()) await close();
 		await bucket.close();
 		await index.close();
-		await rm(root, { recursive: true, force: true });
 	});
 
 	/** A skill whose scripts need packages. */
 	async function writePacked(name: string, wants: string, manifest: object | null = null): Promise<void> {
 		const skill = join(root, 'skills', name);
-		await mkdir(join(skill, 'scripts'), { recursive: true });
-		await writeFile(join(skill, 'SKILL.md'), `---\nname: ${name}\ndescription: Needs packages.\n---\nRun scripts.\n`);
-		await writeFile(join(skill, 'requirements.txt'), `${wants}\n`);
-		if (manifest) await writeFile(join(skill, 'package.json'), JSON.stringify(manifest));
+		await putFile(skill, 'SKILL.md', `---\nname: ${name}\ndescription: Needs packages.\n---\nRun scripts.\n`);
+		await putFile(skill, 'requirements.txt', `${wants}\n`);
+		if (manifest) await putFile(skill, 'package.json', JSON.stringify(manifest));
 		const module = wants.replace('-', '_');
 		const says = manifest ? 'python' : name;
-		await writeFile(
-			join(skill, 'scripts/use.py'),
+		await putFile(
+			skill,
+			'scripts/use.py',
 			`import ${module}\nprint('${says}', ${module}.VERSION, ${module}.__file__)\n`
 		);
-		await writeFile(
-			join(skill, 'scripts/use.mjs'),
-			"import { version } from 'right';\nconsole.log('javascript', version);\n"
-		);
+		await putFile(skill, 'scripts/use.mjs', "import { version } from 'right';\nconsole.log('javascript', version);\n");
 	}
 	async function open(name: string): Promise<App> {
 		const opened = await createApp(

@@ -1,9 +1,10 @@
 /** The whole app with SKILLS_RUN_ON=workers, and a worker that comes later. */
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { putFile } from '../support/folder.ts';
 import { type App, createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { SkillEvent } from '../../src/lib/server/skills/types.ts';
@@ -31,20 +32,18 @@ describe.skipIf(lacksPostgres())('D33: the app with workers', () => {
 	beforeEach(async () => {
 		rig = await createWorkerRig(await postgres.createDatabase(`app_workers_${(count += 1)}`));
 		const skill = join(rig.dataDir, '../skills/demo');
-		await mkdir(join(skill, 'scripts'), { recursive: true });
-		await writeFile(
-			join(skill, 'SKILL.md'),
+		await putFile(
+			skill,
+			'SKILL.md',
 			'---\nname: demo\ndescription: Shows things.\nmetadata:\n  env: TOKEN\n---\nRun scripts.\n'
 		);
-		await writeFile(join(skill, 'scripts/say.sh'), 'echo "said $1"; echo kept > "$1.txt"\n');
-		await writeFile(
-			join(skill, 'scripts/secret.py'),
-			'import os\nprint(len(os.environ["TOKEN"]), os.environ["TOKEN"])\n'
-		);
-		await writeFile(join(skill, 'scripts/wait.sh'), 'while [ ! -e go ]; do sleep 0.05; done\n');
-		await writeFile(join(skill, 'scripts/add.mjs'), 'export default ({ a }) => a + 2;\n');
-		await writeFile(
-			join(skill, 'tools.json'),
+		await putFile(skill, 'scripts/say.sh', 'echo "said $1"; echo kept > "$1.txt"\n');
+		await putFile(skill, 'scripts/secret.py', 'import os\nprint(len(os.environ["TOKEN"]), os.environ["TOKEN"])\n');
+		await putFile(skill, 'scripts/wait.sh', 'while [ ! -e go ]; do sleep 0.05; done\n');
+		await putFile(skill, 'scripts/add.mjs', 'export default ({ a }) => a + 2;\n');
+		await putFile(
+			skill,
+			'tools.json',
 			JSON.stringify([
 				{ name: 'add', description: 'Adds.', script: 'scripts/add.mjs', parameters: { a: { type: 'number' } } }
 			])

@@ -1,9 +1,10 @@
 /** AG-UI 1.0 over HTTP with its own client, `HttpAgent`: every event is checked against the protocol's schemas. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { AgentCapabilitiesSchema, MessageSchema } from '@ag-ui/core/schemas';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { putFiles } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { RunState } from '../../src/lib/shared/api.ts';
@@ -44,10 +45,7 @@ interface Served {
 
 async function serve(env: Record<string, string>, skills?: Record<string, string>): Promise<Served> {
 	const root = await mkdtemp(join(tmpdir(), 'agui-'));
-	for (const [path, content] of Object.entries(skills ?? {})) {
-		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-		await writeFile(join(root, 'skills', path), content);
-	}
+	await putFiles(join(root, 'skills'), skills ?? {});
 	const folder = skills ? join(root, 'skills') : join(import.meta.dirname, '../../skills');
 	const app = await createApp(
 		loadConfig({ DATA_DIR: join(root, 'data'), SKILLS_DIRS: folder, SKILLS_SANDBOX: 'process', ...env })

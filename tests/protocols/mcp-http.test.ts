@@ -234,9 +234,7 @@ test('E15: sessions are bounded: the one that was idle the longest makes room, a
 	let now = 0;
 	const mcp = createMcp(
 		{ ...rig.app, log: { info: () => undefined, error: () => undefined } },
-		{
-			...{ maxSessions: 2, idleMs: 1000, now: () => now }
-		}
+		{ maxSessions: 2, idleMs: 1000, now: () => now }
 	);
 	const ask = async (body: unknown, session = '') => {
 		const headers = { ...HEADERS, ...(session ? { 'mcp-session-id': session } : {}) };

@@ -1,10 +1,8 @@
 /** What a script lacked, over MCP: as data for every client; clients that can ask have their user asked (D13). */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { requireSkill } from '../../src/lib/server/skill-admin/skill-details.ts';
 import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { openMcpRig, type McpRig } from '../support/mcp-rig.ts';
@@ -12,9 +10,8 @@ import { wheelFolder } from '../support/package-index.ts';
 
 let rig: McpRig;
 /** Wheels. */
-let folder: string;
+const folder = sharedFolder();
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'mcp-wheels-'));
 	await wheelFolder(folder, [
 		{ name: 'python-docx', module: 'docx', version: '1.1.0', requires: ['helper'] },
 		{ name: 'helper' }
@@ -29,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
 	await rig.close();
-	await rm(folder, { recursive: true });
 });
 beforeEach(() => rig.app.network.grant('skills/weather', [], new Date().toISOString()));
 

@@ -1,30 +1,24 @@
 /** `npm run mcp`, started like clients do: over stdio, with the client’s own transport. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { openDataFolder } from '../../src/lib/server/data-folder.ts';
 import { createLog } from '../../src/lib/server/log.ts';
 import { MODERN, openMcpRig } from '../support/mcp-rig.ts';
 import { processesWith } from '../support/processes.ts';
 
 const root = join(import.meta.dirname, '../..');
-let folder: string;
-beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'mcp-stdio-'));
-});
-afterAll(async () => {
-	await rm(folder, { recursive: true, force: true });
-});
+const folder = sharedFolder();
 
 const environment = (dataDir: string) => {
 	const { PATH = '', HOME = '' } = process.env;
-	return { ...{ PATH, HOME, DATA_DIR: dataDir, SKILLS_SANDBOX: 'process' }, SKILLS_DIRS: join(root, 'skills') };
+	return { PATH, HOME, DATA_DIR: dataDir, SKILLS_SANDBOX: 'process', SKILLS_DIRS: join(root, 'skills') };
 };
 
 async function connect(dataDir: string, modern: boolean): Promise<Client> {

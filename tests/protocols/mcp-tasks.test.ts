@@ -119,11 +119,11 @@ describe('2025-11-25', () => {
 		const task = { ttl: 1000 };
 		const halves = [
 			...['tasks/get', 'tasks/result', 'tasks/cancel'].flatMap((method) => [
-				...[{ method }, { method, params: {} }, { method, params: { taskId: { a: 1 } } }],
-				...[
-					{ method, params: { taskId: '' } },
-					{ method, params: { taskId: 'x'.repeat(100_000) } }
-				]
+				{ method },
+				{ method, params: {} },
+				{ method, params: { taskId: { a: 1 } } },
+				{ method, params: { taskId: '' } },
+				{ method, params: { taskId: 'x'.repeat(100_000) } }
 			]),
 			{ method: 'tasks/list', params: { cursor: 'not one of ours' } },
 			{ method: 'tools/call', params: { task } },

@@ -298,9 +298,9 @@ describe('when the server stops', () => {
 		const left = { ...events[0]?.response, id: 'resp_left' };
 		const common = { apiKeyId: null, previousId: null, sessionId: 's', items: [], inputCount: 0, createdAt: '2026' };
 		await responses.put({ ...common, id: 'resp_left', body: left, isRunning: true });
-		const known = events.slice(0, cut).map((event) => ({
-			...{ seq: event.sequence_number + 1, data: JSON.stringify(event) }
-		}));
+		const known = events
+			.slice(0, cut)
+			.map((event) => ({ seq: event.sequence_number + 1, data: JSON.stringify(event) }));
 		await responses.appendAll([{ runId: 'resp_left', events: known }]);
 		await rig.app.responses.recover();
 		const { body } = await rig.get('/responses/resp_left');

@@ -124,13 +124,11 @@ describe('F12: what a connection remembers', () => {
 		const second = idOf(await socket.turn({ input: 'b', store: false, previous_response_id: first }));
 		await socket.turn({ input: 'c', store: false, previous_response_id: second });
 		expect(sentItems(2).map(({ role, content }) => [role, (content as { text: string }[])[0]?.text])).toEqual([
-			...[
-				['user', 'a'],
-				['assistant', 'One.'],
-				['user', 'b'],
-				['assistant', 'Two.'],
-				['user', 'c']
-			]
+			['user', 'a'],
+			['assistant', 'One.'],
+			['user', 'b'],
+			['assistant', 'Two.'],
+			['user', 'c']
 		]);
 		const elsewhere = await other.turn({ input: 'd', store: false, previous_response_id: second });
 		expect(elsewhere).toMatchObject([
@@ -307,9 +305,7 @@ describe('F12, E18, SECURITY The server: the door', () => {
 		const made = await (await dial({ key: own.key })).turn({ input: 'Hi' });
 		const tried = await (
 			await dial({ key: other.key })
-		).turn({
-			...{ input: 'Go on', previous_response_id: made.at(-1)?.response.id }
-		});
+		).turn({ input: 'Go on', previous_response_id: made.at(-1)?.response.id });
 		expect(tried).toMatchObject([{ error: { code: 'previous_response_not_found' } }]);
 	});
 

@@ -1,8 +1,8 @@
 /** Follows a skill's secret all the way: its scripts get it, and it shows up nowhere afterwards, whatever they print. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFiles } from '../support/folder.ts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -76,29 +76,22 @@ const NAME_KEY = 'Key-AbCdEf-0123456789-XyZ';
 const PIN = '90218347';
 const PEM_KEY = 'MIIabcd\nEFGHijk\nlmnOPQR';
 
-let root: string;
+const root = emptyFolder();
 let server: ModelServer;
 let app: App | undefined;
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'secrets-'));
-	for (const [path, content] of Object.entries(SKILLS)) {
-		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-		await writeFile(join(root, 'skills', path), content);
-	}
+	await putFiles(join(root, 'skills'), SKILLS);
 });
 afterEach(async () => {
 	await app?.close();
 	app = undefined;
 	await server.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function ask(running: App): Promise<string> {
 	const message = { id: 'question', text: 'Run all of them.', files: [] };
-	const { runId } = await running.runner.start({
-		...{ kind: 'ask', runId: 'run', conversationId: 'c', message, tools: [] }
-	});
+	const { runId } = await running.runner.start({ kind: 'ask', runId: 'run', conversationId: 'c', message, tools: [] });
 	const events: string[] = [];
 	for await (const batch of (await running.runner.follow(runId, 0, new AbortController().signal)) ?? []) {
 		events.push(...batch.map(({ data }) => data));

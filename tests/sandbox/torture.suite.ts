@@ -1,11 +1,12 @@
 /** What a malicious skill can do on one backend. Runs against every backend the machine has. */
 import { randomInt, randomUUID } from 'node:crypto';
-import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { putFile } from '../support/folder.ts';
 import { createNetworkAccess, type NetworkAccess } from '../../src/lib/server/network/network-access.ts';
 import {
 	DEFAULT_LIMITS,
@@ -121,8 +122,7 @@ export function testTorture(
 			});
 
 		async function put(path: string, text: string): Promise<void> {
-			await mkdir(join(root, path, '..'), { recursive: true });
-			await writeFile(join(root, path), text);
+			await putFile(root, path, text);
 		}
 		async function run(script: string, args: string[] = [], timeoutMs = 30_000): Promise<SkillExecutionResult> {
 			const call = { skill: 'hostile', script, args, timeout_ms: timeoutMs };

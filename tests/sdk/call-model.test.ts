@@ -1,28 +1,25 @@
 /** The proposal's own example, run by the real `callModel` of both OpenRouter packages (B17). */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OpenRouter as AgentRouter, tool } from '@openrouter/agent';
 import * as sdk from '@openrouter/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../support/folder.ts';
 import { z } from 'zod';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import type { ModelServer } from '../support/model-server.ts';
 import { startOfflineServer } from '../support/offline-server.ts';
 
 const SKILLS = join(import.meta.dirname, '../../skills');
-let cwd: string;
+const cwd = emptyFolder();
 let server: ModelServer;
 let skills: SkillsProvider;
 beforeEach(async () => {
-	cwd = await mkdtemp(join(tmpdir(), 'sdk-'));
 	server = await startOfflineServer();
 	skills = await createSkillsProvider(SKILLS, { cwd });
 });
 afterEach(async () => {
 	await skills.close();
 	await server.close();
-	await rm(cwd, { recursive: true, force: true });
 });
 
 /** What the two packages share; their types differ. */

@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { putFiles } from '../support/folder.ts';
 import { runSkill, temporaryFolder } from './run-skill.ts';
 
 const DEPLOY = 'deploy/scripts/deploy.sh';
 const VERIFY = 'deploy/scripts/verify.mjs';
 
 async function write(cwd: string, files: Record<string, string>): Promise<void> {
-	for (const [name, text] of Object.entries(files)) {
-		await mkdir(dirname(join(cwd, name)), { recursive: true });
-		await writeFile(join(cwd, name), text);
-	}
+	await putFiles(cwd, files);
 }
 
 async function workspace(files: Record<string, string>): Promise<string> {

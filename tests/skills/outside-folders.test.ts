@@ -1,8 +1,8 @@
 /** Skills outside the project: in the user's own folders, and behind links (A27, F4), over HTTP. */
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { SkillDetail, SkillSummary } from '../../src/lib/shared/skills.ts';
@@ -17,7 +17,7 @@ const ROUTES = {
 	'/api/skills/executions': executions
 };
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 let send: Send;
 
@@ -35,7 +35,6 @@ async function put(folder: string, name: string): Promise<void> {
 }
 
 beforeAll(async () => {
-	root = await realpath(await mkdtemp(join(tmpdir(), 'outside-')));
 	await put('home/.claude/skills', 'of-claude');
 	await put('home/.agents/skills', 'of-agents');
 	await put('home/.config/agents/skills', 'of-config');
@@ -53,7 +52,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	vi.unstubAllGlobals();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 const detailOf = async (id: string) =>

@@ -1,20 +1,19 @@
 /** The endpoint for setting skills' secrets: nothing that was sent ever comes back. */
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sharedFolder } from '../support/folder.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { SkillNeeds } from '../../src/lib/shared/skills.ts';
 import { GET, PUT } from '../../src/routes/api/skills/[...id]/secrets/+server.ts';
 import { checkedAnswer } from '../support/checked-answer.ts';
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'secrets-api-'));
 	await mkdir(join(root, 'skills', 'demo'), { recursive: true });
 	const text = '---\nname: demo\ndescription: A demo.\nmetadata:\n  env: API_KEY\n---\nBody.';
 	await writeFile(join(root, 'skills', 'demo', 'SKILL.md'), text);
@@ -24,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function send(handler: typeof PUT | typeof GET, id: string, body?: string) {

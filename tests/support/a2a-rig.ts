@@ -1,9 +1,9 @@
 /** The whole app behind real HTTP, with A2A's two routes. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { getRequest, setResponse } from '@sveltejs/kit/node';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -11,6 +11,7 @@ import { errorResponse } from '../../src/lib/server/http.ts';
 import { lingerAfter } from '../../src/lib/server/linger.ts';
 import * as card from '../../src/routes/.well-known/agent-card.json/+server.ts';
 import * as a2a from '../../src/routes/a2a/+server.ts';
+import { putFiles } from './folder.ts';
 
 export interface A2ARig {
 	url: string;
@@ -31,10 +32,7 @@ const SKILLS: Record<string, string> = {
 
 export async function startA2ARig(env: Record<string, string> = {}): Promise<A2ARig> {
 	const root = await mkdtemp(join(tmpdir(), 'a2a-rig-'));
-	for (const [path, text] of Object.entries(SKILLS)) {
-		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-		await writeFile(join(root, 'skills', path), text);
-	}
+	await putFiles(join(root, 'skills'), SKILLS);
 	const open = () =>
 		createApp(
 			loadConfig({

@@ -83,7 +83,6 @@ const LAYERS: Layer[] = [
 	},
 	{ path: REPLICA, imports: [SHARED, LOG, STORE] },
 	{ path: STOP_WISHES, imports: [STORE, SHARED, LOG, REPLICA] },
-	{ path: 'lib/server/announcing.ts', imports: [LOG, REPLICA, STORE] },
 	{
 		path: 'lib/server/workers/',
 		imports: [

@@ -1,9 +1,9 @@
 /** The whole app behind a real HTTP server with our access checks and keys, at `/mcp`. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { pipeline } from 'node:stream/promises';
@@ -14,6 +14,7 @@ import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { errorResponseFor } from '../../src/lib/server/http.ts';
 import { lingerAfter } from '../../src/lib/server/linger.ts';
+import { putFile } from './folder.ts';
 
 export const MODERN = '2026-07-28';
 
@@ -67,8 +68,7 @@ export async function openMcpRig(
 	return {
 		...{ app, url, skills, dataDir },
 		async put(path, text) {
-			await mkdir(dirname(join(skills, path)), { recursive: true });
-			await writeFile(join(skills, path), text);
+			await putFile(skills, path, text);
 		},
 		async connect({ modern = false, key, stream = true, ...options } = {}) {
 			const mode = modern ? { pin: MODERN } : 'legacy';

@@ -1,7 +1,7 @@
 /** The Responses API of a whole app over real HTTP, with demo mode or a scripted model behind it. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import type { Caller } from '../../src/lib/server/access/caller.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -26,6 +26,7 @@ import * as compaction from '../../src/routes/v1/responses/compact/+server.ts';
 import { startModelServer, type ModelServer, type Reply } from './model-server.ts';
 import { validate, validateEvent } from './open-responses.ts';
 import { serveRoutes, type RouteServer } from './route-server.ts';
+import { putFiles } from './folder.ts';
 
 export interface ResponsesRig {
 	app: App;
@@ -73,10 +74,7 @@ export interface ResponsesRigOptions {
 
 export async function openResponses(options: ResponsesRigOptions = {}): Promise<ResponsesRig> {
 	const root = await mkdtemp(join(tmpdir(), 'responses-rig-'));
-	for (const [path, text] of Object.entries(options.skills ?? {})) {
-		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-		await writeFile(join(root, 'skills', path), text);
-	}
+	await putFiles(join(root, 'skills'), options.skills ?? {});
 	const model_ = options.script
 		? await startModelServer(options.script, options.models ? { models: options.models } : {})
 		: null;

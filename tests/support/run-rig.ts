@@ -1,7 +1,7 @@
 /** Everything a run needs, for real: SQLite, skills on disk, workspaces, and a model played by a server on loopback. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createLog } from '../../src/lib/server/log.ts';
 import { createResponsesModel } from '../../src/lib/server/models/responses/responses.ts';
 import { createExecutionRecorder } from '../../src/lib/server/skill-admin/executions.ts';
@@ -26,6 +26,7 @@ import type { ReasoningEffort, WebTool } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { type ModelServer, startModelServer, type Reply } from './model-server.ts';
+import { putFiles } from './folder.ts';
 
 export interface RigOptions {
 	/** Files in the skills folder. */
@@ -79,10 +80,7 @@ const DEMO_SKILL: Record<string, string> = {
 export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 	const { among } = options;
 	const root = among?.root ?? (await mkdtemp(join(tmpdir(), 'run-rig-')));
-	for (const [path, text] of Object.entries(options.skills ?? DEMO_SKILL)) {
-		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
-		await writeFile(join(root, 'skills', path), text);
-	}
+	await putFiles(join(root, 'skills'), options.skills ?? DEMO_SKILL);
 	const server = among?.server ?? (await startModelServer(script, options.models ? { models: options.models } : {}));
 	const database = among?.store ?? (await openSqliteStore(join(root, 'app.sqlite')));
 	const replica = among?.replica ?? soleReplica();

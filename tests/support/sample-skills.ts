@@ -91,10 +91,7 @@ export function sampleInstalled(more: Partial<InstalledSkill> = {}): InstalledSk
 /** Calls of a server whose index has what a skill needs: nothing is installed until it is allowed. */
 export function samplePackages() {
 	const found = [
-		{
-			...{ ecosystem: 'python' as const, name: 'lxml', version: '5.3.0' },
-			...{ hash: 'sha256-aa', from: 'pypi.org', bytes: 1200 }
-		},
+		{ ecosystem: 'python' as const, name: 'lxml', version: '5.3.0', hash: 'sha256-aa', from: 'pypi.org', bytes: 1200 },
 		{
 			...{ ecosystem: 'python' as const, name: 'python-docx', version: '1.1.2' },
 			...{ hash: 'sha256-bb', from: 'file:', bytes: null }

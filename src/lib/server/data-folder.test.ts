@@ -1,26 +1,24 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../tests/support/folder.ts';
 import { DataFolderInUse, openDataFolder } from './data-folder.ts';
 import { createLog } from './log.ts';
 
-let root: string;
+const root = emptyFolder();
 let dir: string;
 let logged: string[];
 let others: ChildProcess[];
 const log = createLog((line) => logged.push(line));
-beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'data-folder-'));
+beforeEach(() => {
 	dir = join(root, 'data');
 	logged = [];
 	others = [];
 });
-afterEach(async () => {
+afterEach(() => {
 	for (const other of others) other.kill('SIGKILL');
-	await rm(root, { recursive: true, force: true });
 });
 
 /** Another process; resolves once it holds the folder. */

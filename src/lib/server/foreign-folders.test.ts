@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, stat, symlink, unlink
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { putFile } from '../../../tests/support/folder.ts';
 import { openBelow } from '../../../tests/support/open-files.ts';
 import { copyFolder, MAX_DEPTH, removeFolder, walkFiles, walkFolder, type WalkBounds } from './foreign-folders.ts';
 
@@ -186,8 +187,7 @@ describe('a folder that is removed', () => {
 		await removeFolder(folder);
 	});
 	test('F14: folders that a script has closed go as well, also where the server is not root', async () => {
-		await mkdir(join(folder, 'shut', 'in'), { recursive: true });
-		await writeFile(join(folder, 'shut', 'in', 'x'), '');
+		await putFile(folder, 'shut/in/x', '');
 		await chmod(join(folder, 'shut', 'in'), 0o500);
 		await chmod(join(folder, 'shut'), 0);
 		const module = JSON.stringify(join(import.meta.dirname, 'foreign-folders.ts'));

@@ -7,7 +7,6 @@ import { AppError, isNestedDeeperThan, MAX_NESTING } from '../shared/errors.ts';
 import { inPlainWords, sentenceOf } from '../shared/plain-issues.ts';
 import type { StoredEvent } from './store/chat/runs.ts';
 import { idOfEvent } from '../shared/events.ts';
-import { rpcRefusal } from './protocols/refusals.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 import { type Log, logUnexpected } from './log.ts';
 import { readText } from './read-text.ts';
@@ -236,4 +235,15 @@ export async function whileConnected<Result>(
 		request.signal.removeEventListener('abort', leave);
 		socket?.off('close', leave);
 	}
+}
+
+/** In the range JSON-RPC reserves for servers. */
+const REFUSED = -32_000;
+const INTERNAL = -32_603;
+
+/** An error of authentication or limits as a JSON-RPC error (E15, E16). */
+function rpcRefusal({ code, message, hint }: AppError, own: Partial<Record<string, number>>) {
+	const number = own[code] ?? (code === 'internal' ? INTERNAL : REFUSED);
+	const sentence = hint === undefined ? message : `${message} ${hint}`;
+	return { jsonrpc: '2.0', id: null, error: { code: number, message: sentence, data: { code } } };
 }

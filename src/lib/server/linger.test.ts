@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, createServer, request as requestHttp, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sharedFolder } from '../../../tests/support/folder.ts';
 import { beginRequest, postHead, sendBeforeReading } from '../../../tests/support/raw-http.ts';
 import { serveRoutes, type RouteServer, type Routes } from '../../../tests/support/route-server.ts';
 import { createApp, type App } from './app.ts';
@@ -17,7 +16,7 @@ const FAR_TOO_LARGE = 80 * MB;
 const LARGE = ['/api/skills/install/staged', '/v1/responses', '/v1/responses/compact'];
 const farTooLargeFor = (path: string) => (LARGE.includes(path) ? FAR_TOO_LARGE : 40 * MB);
 
-let root: string;
+const root = sharedFolder();
 let app: App;
 let server: RouteServer;
 /** All routes, by path. */
@@ -31,7 +30,6 @@ const writing = Object.entries(routes).flatMap(([path, methods]) =>
 );
 
 beforeAll(async () => {
-	root = await mkdtemp(join(tmpdir(), 'linger-'));
 	const env = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' };
 	app = await createApp(loadConfig({ ...env, SKILLS_WORKSPACE_MB: '1' }));
 	server = await serveRoutes(app, routes);
@@ -39,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
 	await server.close();
 	await app.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 test('SECURITY The server: there are routes that take bodies', () => {

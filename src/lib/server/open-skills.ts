@@ -3,7 +3,7 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isServerTool } from '../shared/names.ts';
-import { onOthersChange } from './announcing.ts';
+import { endLeft, onOthersChange, type Replica } from './replica.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';
@@ -43,7 +43,6 @@ import { viewOf } from './skills/registry/visibility.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
 import type { Skill } from './skills/types.ts';
-import type { Replica } from './replica.ts';
 import { createSkillPlaces, LABEL, type SkillPlaces } from './store/skills/places.ts';
 import type { Store } from './store/store.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -125,10 +124,9 @@ export async function openSkills(
 	}
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
-	const endUnfinished = (bootId?: string) =>
-		store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString(), bootId);
-	if (!replica.isShared) await endUnfinished();
-	replica.onGone(endUnfinished);
+	await endLeft(replica, (bootId) =>
+		store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString(), bootId)
+	);
 	const usage = await openSkillUsage(store);
 	const recorder = telemetry.watchExecutions(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
 	const installs = await openInstallIndex(store);

@@ -6,15 +6,16 @@ import { AppError } from '../shared/errors.ts';
 import { createLines, type Exclusively } from '../shared/in-turn.ts';
 import { createOutageLog, type Log } from './log.ts';
 import { CHANNEL, type Replicas } from './store/replicas.ts';
+import type { Store } from './store/store.ts';
 
 /**
  * What servers tell each other, with ids as words. `runs`: new events; `wants`: wishes for their owners; `lapsed`: runs without
- * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old (`announcing.ts`); `gone`: servers that
+ * an owner; `conversation`: it changed; `table`: what is kept in memory of it is old (`announcing`); `gone`: servers that
  * have stopped, also to the one that noticed; `responses`: new events of those in the background; `stops`: wishes that other
  * work stops; `grant`: an answer that counts for a whole chat; `jobs`: scripts for workers, or wishes about them; `outputs`:
  * news of those for servers.
  */
-export type Topic =
+type Topic =
 	| 'runs'
 	| 'wants'
 	| 'lapsed'
@@ -47,6 +48,12 @@ export interface Replica {
 	/** Once all listeners are there. */
 	start(): Promise<void>;
 	close(): Promise<void>;
+}
+
+/** Ends what stopped servers have left: alone, all of it, before this one does anything; among others, each one's when it goes. */
+export async function endLeft(replica: Replica, end: (bootId?: string) => Promise<unknown>): Promise<void> {
+	if (replica.isShared) replica.onGone(end);
+	else await end();
 }
 
 /** For a server that has its database for itself. */
@@ -295,4 +302,70 @@ export async function openReplica({ connect, replicas, log, isWorker = false }: 
 			await last?.end().catch(() => undefined);
 		}
 	};
+}
+
+// What one of several servers keeps in memory, and another changes: its table is told, and read again.
+
+/** Writes of what servers keep in memory, or pages show until they hear of a change. */
+const WRITES = {
+	settings: ['set'],
+	secrets: ['put', 'remove'],
+	mcpServers: ['put', 'remove'],
+	skillSettings: ['set', 'remove'],
+	skillPins: ['set'],
+	skillInstalls: ['add', 'move', 'remove'],
+	trustedSkills: ['put', 'remove'],
+	networkGrants: ['replace'],
+	skillPackages: ['put', 'remove'],
+	skillExecutions: ['finish', 'endUnfinished']
+} as const satisfies { [Name in keyof Store]?: readonly (keyof Store[Name])[] };
+
+/** A table, or the folders of skills. */
+type Kept = keyof typeof WRITES | 'skills';
+
+/** The store, which tells other servers what it has changed. */
+export function announcing(store: Store, replica: Replica): Store {
+	if (!replica.isShared) return store;
+	const told = Object.entries(WRITES).map(([name, writes]) => {
+		const aggregate = store[name as keyof typeof WRITES] as Record<string, (...values: unknown[]) => Promise<unknown>>;
+		const wrapped = writes.map((write) => [
+			write,
+			async (...values: unknown[]) => {
+				const result = await aggregate[write]?.(...values);
+				replica.tell('table', [name]);
+				return result;
+			}
+		]);
+		return [name, { ...aggregate, ...Object.fromEntries(wrapped) }];
+	});
+	return { ...store, ...Object.fromEntries(told) };
+}
+
+/** Many changes in a row are read at once. */
+const SETTLED_MS = 50;
+
+/** Calls back after another server has changed one of these, one call at a time, and after words may have been missed. */
+export function onOthersChange(
+	{ replica, log }: { replica: Replica; log: Log },
+	kept: readonly Kept[],
+	readAgain: () => Promise<unknown> | void
+): void {
+	let isDue = false;
+	let reading: Promise<void> = Promise.resolve();
+	replica.hear('table', (names) => {
+		const isNews = names.length === 0 || names.some((name) => (kept as readonly string[]).includes(name));
+		if (!isNews || isDue) return;
+		isDue = true;
+		reading = reading.then(async () => {
+			await delay(SETTLED_MS, undefined, { ref: false });
+			isDue = false;
+			try {
+				await readAgain();
+			} catch (error) {
+				// Without its connection, this server is closing, or reads all of it when it's back.
+				if (!replica.mayJudge()) return;
+				log.error({ kept, error: String(error) }, 'couldn’t read what another server has changed');
+			}
+		});
+	});
 }

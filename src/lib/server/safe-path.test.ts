@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../tests/support/folder.ts';
 import { holdFolder, openInside, safeSegments } from './safe-path.ts';
 
-let home: string;
+const home = emptyFolder();
 let root: string;
 let outside: string;
 
 beforeEach(async () => {
-	home = await mkdtemp(join(tmpdir(), 'safe-path-'));
 	root = join(home, 'workspace');
 	outside = join(home, 'outside');
 	await mkdir(join(root, 'sub'), { recursive: true });
@@ -17,7 +16,6 @@ beforeEach(async () => {
 	await writeFile(join(outside, 'secret.txt'), 'secret');
 	await writeFile(join(root, 'sub', 'note.txt'), 'note');
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 async function read(path: string): Promise<string> {
 	const { file } = await openInside(root, path);

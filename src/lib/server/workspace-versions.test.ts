@@ -1,22 +1,20 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, unlink, writeFile, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, symlink, unlink, writeFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../tests/support/folder.ts';
 import { createLog } from './log.ts';
 import { createWorkspaceRooms } from './workspace-rooms.ts';
 import { createWorkspaces, type Workspaces } from './workspaces.ts';
 
-let root: string;
+const root = emptyFolder();
 let workspaces: Workspaces;
 
-beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'versions-'));
+beforeEach(() => {
 	workspaces = createWorkspaces(root);
 	vi.useFakeTimers({ toFake: ['Date'] });
 });
-afterEach(async () => {
+afterEach(() => {
 	vi.useRealTimers();
-	await rm(root, { recursive: true, force: true });
 });
 
 const put = (path: string, content: string) => workspaces.write('c1', path, new Response(content).body);

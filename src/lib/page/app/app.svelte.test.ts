@@ -7,7 +7,7 @@ import {
 } from '../../../../tests/support/fake-conversations.ts';
 import { createFakeServices, type FakeServices } from '../../../../tests/support/fake-services.ts';
 import type { ConversationDetail, ConversationSummary } from '../../shared/api.ts';
-import { ChatApp } from './app.svelte.ts';
+import { ChatApp, pageTitle } from './app.svelte.ts';
 
 let client: FakeClient;
 let server: FakeConversations;
@@ -25,10 +25,7 @@ beforeEach(async () => {
 	]);
 	services = createFakeServices();
 	visited = [];
-	app = new ChatApp(client, undefined, {
-		...{ conversations: server, services },
-		go: (path) => void visited.push(path)
-	});
+	app = new ChatApp(client, undefined, { conversations: server, services, go: (path) => void visited.push(path) });
 	await app.conversations.refresh();
 });
 
@@ -112,4 +109,17 @@ test('parts of the page that did not load are told once, with the way out', () =
 	expect(app.toasts.list).toMatchObject([
 		{ text: 'Part of the page didn’t load.', isError: true, action: { label: 'Reload' } }
 	]);
+});
+
+const quiet = { isWaiting: false, isRunning: false, unreadCount: 0 };
+
+test.each([
+	['Plans · OpenRouter Skills', 'Plans', quiet],
+	['OpenRouter Skills', '', quiet],
+	['… Plans · OpenRouter Skills', 'Plans', { ...quiet, isRunning: true }],
+	['(2) Plans · OpenRouter Skills', 'Plans', { ...quiet, isRunning: true, unreadCount: 2 }],
+	['(!) Plans · OpenRouter Skills', 'Plans', { isWaiting: true, isRunning: true, unreadCount: 2 }],
+	['(1) OpenRouter Skills', '', { ...quiet, unreadCount: 1 }]
+])('%s', (title, name, state) => {
+	expect(pageTitle(name, state)).toBe(title);
 });

@@ -5,13 +5,11 @@ import ApiOperation from './ApiOperation.svelte';
 import '../../../app.css';
 
 const operation: ListedOperation = {
-	...{
-		operationId: 'changeThing',
-		tags: ['Things'],
-		summary: 'Changes a thing',
-		method: 'PUT',
-		path: '/api/things/{id}'
-	},
+	operationId: 'changeThing',
+	tags: ['Things'],
+	summary: 'Changes a thing',
+	method: 'PUT',
+	path: '/api/things/{id}',
 	parameters: [
 		{ name: 'id', in: 'path', required: true, description: 'As `GET /things` has it.', schema: { type: 'string' } }
 	],

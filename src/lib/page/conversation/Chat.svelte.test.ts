@@ -263,18 +263,16 @@ describe('F7: commands', () => {
 		await expect.element(screen.getByTestId('stop')).toBeVisible();
 		await input.fill('/');
 		expect(names().slice(0, 10)).toEqual([
-			...[
-				'/stop',
-				'/new',
-				'/model',
-				'/instructions',
-				'/skills',
-				'/rename',
-				'/save-skill',
-				'/export',
-				'/export-json',
-				'/clear'
-			]
+			'/stop',
+			'/new',
+			'/model',
+			'/instructions',
+			'/skills',
+			'/rename',
+			'/save-skill',
+			'/export',
+			'/export-json',
+			'/clear'
 		]);
 		await command('/stop');
 		expect(client.stopped).toEqual([client.started[0]?.runId]);

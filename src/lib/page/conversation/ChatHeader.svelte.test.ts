@@ -30,7 +30,7 @@ async function setup({ isRead = true } = {}) {
 	const summary = sampleConversation('a', { title: 'Plans\u202e' });
 	const message = {
 		...emptyAnswer('m', 'r', ''),
-		...{ status: 'complete' as const },
+		status: 'complete' as const,
 		context: { limit: 1000, messages: 600, skills: 100, results: 0, catalog: 0, tools: 0, system: 0 }
 	};
 	client.conversation = {

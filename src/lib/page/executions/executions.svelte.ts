@@ -167,10 +167,7 @@ export function queryFrom(search: URLSearchParams): ExecutionQuery {
 	const of = (name: keyof ExecutionQuery): string => search.get(name) ?? '';
 	const statuses = [...Object.keys(EXECUTION_WORDS), 'failed', 'denied'] as ExecutionQuery['status'][];
 	const status = statuses.find((each) => each === of('status'));
-	return {
-		status: status ?? '',
-		...{ skill: of('skill'), apiKeyId: of('apiKeyId'), since: of('since'), until: of('until') }
-	};
+	return { status: status ?? '', skill: of('skill'), apiKeyId: of('apiKeyId'), since: of('since'), until: of('until') };
 }
 
 /** The page that lists them. */

@@ -324,7 +324,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		client.getStaged.mockResolvedValue(
 			sampleStaged({
 				notes: [long],
-				skills: [sampleStagedSkill({ ...{ name: long, description: long, version: long, installed }, scripts: [long] })]
+				skills: [sampleStagedSkill({ name: long, description: long, version: long, installed, scripts: [long] })]
 			})
 		);
 		const screen = await render(ReviewPage, { client, id: 's1', ondiscarded: vi.fn() }, { baseElement: frame });

@@ -11,14 +11,12 @@ const execution: Execution = {
 	...{ exitCode: 0, durationMs: 1000 }
 };
 const step = (id: string, change: Partial<ToolPart> = {}): ToolPart => ({
-	...{
-		type: 'tool',
-		id,
-		name: 'use_skill',
-		arguments: '{"skill":"sums","script":"add.py"}',
-		status: 'done',
-		execution
-	},
+	type: 'tool',
+	id,
+	name: 'use_skill',
+	arguments: '{"skill":"sums","script":"add.py"}',
+	status: 'done',
+	execution,
 	...change
 });
 const answer: Part = { type: 'text', id: 't', text: 'Three.' };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { fuzzyScore, rankBy } from './fuzzy.ts';
+import { expect, test, describe } from 'vitest';
+import { fuzzyScore, rankBy, filterModels, formatPrice, type ModelFilter } from './fuzzy.ts';
+import type { ModelInfo } from '../../shared/models.ts';
 
 const ranked = (query: string, ...texts: string[]): string[] => rankBy(texts, query, (text) => text);
 
@@ -31,4 +32,50 @@ test('every text answers to each of its own pieces, whatever is in it', () => {
 			expect(fuzzyScore(low, low.slice(from % low.length, (from % low.length) + length))).not.toBeNull();
 		})
 	);
+});
+
+const model = (id: string, name = id): ModelInfo => ({
+	...{ id, name, description: '', contextTokens: null, price: null },
+	...{ takesTools: null, takes: null, gives: null, reasons: null, createdAt: null }
+});
+
+const MODELS = [model('openai/gpt-5', 'GPT-5'), model('anthropic/claude-sonnet-5'), model('z/other', 'Not GPT at all')];
+
+describe('F11: a model is found', () => {
+	test('by every word, in name or id, whatever the case', () => {
+		expect(filterModels(MODELS, 'CLAUDE son').map(({ id }) => id)).toEqual(['anthropic/claude-sonnet-5']);
+		expect(filterModels(MODELS, 'claude gpt')).toEqual([]);
+		expect(filterModels(MODELS, '  ')).toEqual(MODELS);
+	});
+
+	test('by what it can do and costs; one of which that is unknown is left out', () => {
+		const models = [
+			{ ...model('free'), takes: ['image', 'file'], takesTools: true, price: { input: 0, output: 0 } },
+			{ ...model('cheap'), takes: ['image'], takesTools: false, price: { input: 0.5, output: 20 } },
+			model('unknown')
+		];
+		const found = (filter: ModelFilter) => filterModels(models, '', filter).map(({ id }) => id);
+		expect(found({ needs: [], most: null })).toEqual(['free', 'cheap', 'unknown']);
+		expect(found({ needs: ['Pictures'], most: null })).toEqual(['free', 'cheap']);
+		expect(found({ needs: ['Pictures', 'Files'], most: null })).toEqual(['free']);
+		expect(found({ needs: ['Tools'], most: 1 })).toEqual(['free']);
+		expect(found({ needs: [], most: 1 })).toEqual(['free', 'cheap']);
+		expect(found({ needs: [], most: 0 })).toEqual(['free']);
+		expect(found({ needs: ['Audio'], most: null })).toEqual([]);
+	});
+
+	test('and one whose name begins so is first', () => {
+		expect(filterModels([...MODELS].reverse(), 'gpt').map(({ id }) => id)).toEqual(['openai/gpt-5', 'z/other']);
+	});
+});
+
+test.each([
+	[0, '$0'],
+	[3, '$3'],
+	[12.5, '$12.5'],
+	[0.15, '$0.15'],
+	[0.0004, '$0.0004'],
+	[100, '$100']
+])('a price of %d dollars is read as %s', (dollars, text) => {
+	expect(formatPrice(dollars)).toBe(text);
 });

@@ -4,8 +4,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
 import { startTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { ModelUsage } from './model.ts';
-import type { AgentObserver } from './observer.ts';
-import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
+import { type AgentObserver, failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** From the 3rd identical call on the result has a warning; after the 6th the run ends. */
 const REPEAT_WARN = 3;

@@ -14,9 +14,16 @@ import type {
 	ResponseItem,
 	ToolChoice
 } from './model.ts';
-import type { AgentObserver } from './observer.ts';
+import {
+	type AgentObserver,
+	denial,
+	denialOf,
+	type HeldCall,
+	type PendingCall,
+	type Toolbox,
+	type ToolResult
+} from './tool.ts';
 import type { TimeLimit } from './time-limit.ts';
-import { denial, denialOf, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 import { unrecorded } from './history.ts';
 
 export interface AgentLimits {

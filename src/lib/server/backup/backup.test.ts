@@ -17,14 +17,14 @@ import {
 	writeFileSync,
 	writeSync
 } from 'node:fs';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { openDataFolder } from '../data-folder.ts';
@@ -35,11 +35,10 @@ import { restore } from './restore.ts';
 const log = { info: () => undefined, error: () => undefined };
 const umask = process.umask();
 
-let root: string;
+const root = emptyFolder();
 let dataDir: string;
 let file: string;
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'backup-'));
 	[dataDir, file] = [join(root, 'data'), join(root, 'today.backup')];
 	await (await openSqliteStore(join(dataDir, 'app.sqlite'))).close();
 	await writeFile(join(dataDir, 'secrets.key'), 'a key\n', { mode: 0o600 });
@@ -49,10 +48,9 @@ beforeEach(async () => {
 	await chmod(join(dataDir, 'workspaces/c/deep/run.sh'), 0o700);
 	await writeFile(join(dataDir, 'workspaces/c/large.bin'), Buffer.alloc(2_500_000, 'large'));
 });
-afterEach(async () => {
+afterEach(() => {
 	process.umask(umask);
 	// The promise version of rm fails on paths that are too long for the system.
-	rmSync(root, { recursive: true, force: true });
 });
 
 const list = async (folder: string) => (await readdir(folder, { recursive: true })).sort();

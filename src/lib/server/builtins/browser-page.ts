@@ -102,7 +102,7 @@ interface Entry {
 	idle: NodeJS.Timeout;
 }
 
-export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = IDLE_MS) {
+export function createBrowserPages(start: () => Promise<BrowserPage>) {
 	/** Least recently used first. */
 	const entries = new Map<string, Entry>();
 	const opening = new Map<string, Promise<BrowserPage>>();
@@ -119,7 +119,7 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 	function keep(key: string, page: BrowserPage): BrowserPage {
 		clearTimeout(entries.get(key)?.idle);
 		entries.delete(key);
-		const idle = setTimeout(() => void close(key), idleMs);
+		const idle = setTimeout(() => void close(key), IDLE_MS);
 		idle.unref();
 		entries.set(key, { page, idle });
 		return page;

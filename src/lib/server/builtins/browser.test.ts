@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../../../../tests/support/folder.ts';
 import { findChromium as findTestChromium } from '../../../../tests/support/chromium.ts';
 import { openProxy } from '../network/proxy.ts';
 import { createWorkspaceRooms } from '../workspace-rooms.ts';
@@ -19,12 +19,11 @@ const PAGE = `<!doctype html><title>Shop</title><h1>Hello</h1>
 
 let server: Server;
 let port: number;
-let home: string;
+const home = sharedFolder();
 const asked: { path: string; host: string }[] = [];
 const made: Builtin[] = [];
 
 beforeAll(async () => {
-	home = await mkdtemp(join(tmpdir(), 'browser-test-'));
 	server = createServer((request, response) => {
 		asked.push({ path: request.url ?? '', host: request.headers.host ?? '' });
 		if (request.url === '/download') {
@@ -45,7 +44,6 @@ afterAll(async () => {
 	await Promise.all(made.map((builtin) => builtin.close?.()));
 	server.closeAllConnections();
 	server.close();
-	await rm(home, { recursive: true, force: true });
 });
 
 /** `isOpen`: addresses of this machine are allowed, also as `shop.test`. */

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sharedFolder } from '../../../../tests/support/folder.ts';
 import { builtinNameOf, BUILTIN_NAMES } from '../../shared/names.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { createProcessSandbox } from '../sandbox/process.ts';
@@ -11,11 +9,7 @@ import type { SkillEvent } from '../skills/types.ts';
 import { createBuiltinCalls, type BuiltinMode, createBuiltinSession } from './builtin-calls.ts';
 import { createBuiltins } from './builtins.ts';
 
-let cwd: string;
-beforeAll(async () => {
-	cwd = await mkdtemp(join(tmpdir(), 'builtin-session-'));
-});
-afterAll(() => rm(cwd, { recursive: true, force: true }));
+const cwd = sharedFolder();
 
 const builtins = createBuiltins({
 	sandbox: createProcessSandbox(),

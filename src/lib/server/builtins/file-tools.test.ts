@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
 import { createInterpreters } from '../skills/run/interpreters.ts';
@@ -21,16 +21,14 @@ const options = { hybrid: createHybridExecutor(), runner, maxBytes: MAX_BYTES, t
 const fileRead = createFileRead(options);
 const fileWrite = createFileWrite({ ...options, rooms: createWorkspaceRooms() });
 
-let home: string;
+const home = emptyFolder();
 let workspace: string;
 
 beforeEach(async () => {
-	home = await mkdtemp(join(tmpdir(), 'file-tools-'));
 	workspace = join(home, 'workspace');
 	await mkdir(workspace);
 	await writeFile(join(home, 'outside.txt'), 'outside');
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 function call(builtin: Builtin, args: Record<string, unknown>) {
 	return builtin.run(args, { workspace, signal: new AbortController().signal, executionId: 'e1' });

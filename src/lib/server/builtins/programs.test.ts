@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { sharedFolder } from '../../../../tests/support/folder.ts';
 import { openProxy } from '../network/proxy.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { createBubblewrapSandbox } from '../sandbox/bubblewrap.ts';
@@ -21,17 +21,15 @@ const launcher = createLauncher();
 // With a path set, bwrap is only needed once something runs; earlier refusals work without it.
 const walls = createBubblewrapSandbox({ launcher, bwrap: lacks('bubblewrap') ? '/usr/bin/bwrap' : undefined });
 const plain = createProcessSandbox({ launcher });
-let home: string;
+const home = sharedFolder();
 let workspace: string;
 
-beforeAll(async () => {
-	home = await realpath(await mkdtemp(join(tmpdir(), 'programs-')));
+beforeAll(() => {
 	workspace = join(home, 'workspace');
 });
 afterAll(async () => {
 	await Promise.all([walls.close(), plain.close()]);
 	await launcher.close();
-	await rm(home, { recursive: true, force: true });
 });
 
 function builtins(sandbox: Sandbox, more: Partial<BuiltinsOptions> = {}): readonly Builtin[] {

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import {
 	call,
 	dynamic,
@@ -15,11 +16,10 @@ import { evalCommand } from './eval.ts';
 
 const BUNDLED = join(import.meta.dirname, '../../../../skills/count-words');
 
-let dir: string;
+const dir = emptyFolder();
 let server: ModelServer;
 let told: string[];
 beforeEach(async () => {
-	dir = await mkdtemp(join(tmpdir(), 'cli-eval-'));
 	told = [];
 	server = await startModelServer();
 	await put('demo/SKILL.md', '---\nname: demo\ndescription: Says things.\nversion: 1.2.3\n---\nSay it.');
@@ -28,13 +28,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
 	await server.close();
-	await rm(dir, { recursive: true, force: true });
 });
 
-async function put(path: string, content: string): Promise<void> {
-	await mkdir(dirname(join(dir, path)), { recursive: true });
-	await writeFile(join(dir, path), content);
-}
+const put = (path: string, content: string) => putFile(dir, path, content);
 const putEvals = (evals: unknown) => put('demo/evals/evals.json', JSON.stringify({ evals }));
 
 /** Runs it as on a command line. Default: an environment with a key. */

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join, posix, win32 } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { dataFolderOf, enterHome } from './home.ts';
 
 describe('without --data the data lies where programs of the system keep theirs', () => {
@@ -29,17 +29,15 @@ describe('without --data the data lies where programs of the system keep theirs'
 
 describe('the settings of the installed app', () => {
 	const before = process.cwd();
-	let folder: string;
+	const folder = emptyFolder();
 	let root: string;
 	beforeEach(() => {
-		folder = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
 		root = join(folder, 'package');
 		for (const name of ['package', 'mine', 'data']) mkdirSync(join(folder, name));
 		process.chdir(folder);
 	});
 	afterEach(() => {
 		process.chdir(before);
-		rmSync(folder, { recursive: true });
 	});
 
 	test('new skills go into the data folder, bundled ones come from the package, and those in the home folder are read', () => {

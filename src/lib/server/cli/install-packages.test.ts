@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { putFile } from '../../../../tests/support/folder.ts';
 import { wheelFolder } from '../../../../tests/support/package-index.ts';
 import { removeFolder } from '../foreign-folders.ts';
 
@@ -36,9 +37,8 @@ test('D46: its usage is told; an option that it hasn’t is one sentence with ex
 
 test('D46: it lists sizes, the room that is used and guesses that no index has, and installs nothing again', async () => {
 	await wheelFolder(join(dir, 'wheels'), [{ name: 'tiny-lib' }]);
-	await mkdir(join(dir, 'skills/demo/scripts'), { recursive: true });
-	await writeFile(join(dir, 'skills/demo/SKILL.md'), '---\nname: demo\ndescription: Says it.\n---\nRun it.');
-	await writeFile(join(dir, 'skills/demo/scripts/a.py'), 'import tiny_lib\nimport no_such_mod\n');
+	await putFile(dir, 'skills/demo/SKILL.md', '---\nname: demo\ndescription: Says it.\n---\nRun it.');
+	await putFile(dir, 'skills/demo/scripts/a.py', 'import tiny_lib\nimport no_such_mod\n');
 	const first = await run('--all', '--yes');
 	expect(first.stdout).toMatch(/demo needs 1 package:\n {2}tiny-lib 1\.0\.0 from a folder, \d\.\d kB\n/);
 	expect(first.stdout).toContain('Not in the index, so probably no packages: no-such-mod');

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { chmod, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { playedConfig } from '../../../../tests/support/catalog-servers.ts';
 import { CHOICE, openRig, type InstallRig } from '../install/install-rig.suite.ts';
 import { type PublishReport, readPublished } from '../install/publish.ts';
@@ -12,10 +12,9 @@ import { runCli } from '../skills/cli/run-cli.ts';
 import { readFolder } from '../trust/folder.ts';
 import { publishCommand } from './publish.ts';
 
-let dir: string;
+const dir = emptyFolder();
 let site: string;
 beforeEach(async () => {
-	dir = await mkdtemp(join(tmpdir(), 'publish-'));
 	site = join(dir, 'site');
 	await put('skills/seo/SKILL.md', skillText('seo'));
 	await put('skills/pdf/SKILL.md', skillText('pdf'));
@@ -23,14 +22,10 @@ beforeEach(async () => {
 	await chmod(join(dir, 'skills/pdf/scripts/run.sh'), 0o755);
 	await put('skills/pdf/references/ü.md', 'Ü');
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const skillText = (name: string) =>
 	`---\nname: ${name}\ndescription: Does ${name}. Use it for ${name}.\n---\n\nDo ${name}.\n`;
-async function put(path: string, content: string): Promise<void> {
-	await mkdir(dirname(join(dir, path)), { recursive: true });
-	await writeFile(join(dir, path), content);
-}
+const put = (path: string, content: string) => putFile(dir, path, content);
 async function publish(...more: string[]) {
 	const { exitCode, stdout, stderr } = await runCli(
 		['publish', join(dir, 'skills'), '--out', site, '--json', ...more],

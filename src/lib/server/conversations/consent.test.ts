@@ -227,10 +227,7 @@ describe('C16: a script that somebody must allow', () => {
 		const [question] = await questions();
 		const runId = await decideAbout(
 			{ ...rig, runner: next },
-			{
-				...{ by: MANAGER, conversationId: 'c', interruptId: question!.interruptId },
-				decision: { choice: 'once' }
-			}
+			{ by: MANAGER, conversationId: 'c', interruptId: question!.interruptId, decision: { choice: 'once' } }
 		);
 		await rig.events(runId!, 0, next);
 		expect(await files()).toEqual(['made-a.txt']);

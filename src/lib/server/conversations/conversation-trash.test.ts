@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { gate, type Gate } from '../../../../tests/support/gate.ts';
 import { text } from '../../../../tests/support/model-replies.ts';
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
@@ -19,7 +19,7 @@ import { createWorkspaces, type Workspaces } from '../workspaces.ts';
 const DAY = 24 * 60 * 60_000;
 const START = Date.UTC(2026, 0, 1, 12);
 
-let root: string;
+const root = emptyFolder();
 let store: Store;
 let workspaces: Workspaces;
 let trash: ConversationTrash;
@@ -31,7 +31,6 @@ let purged: string[];
 let stopping: Gate | null;
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'conversation-trash-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 	workspaces = createWorkspaces(root);
 	[now, logged, stopped, purged, stopping] = [START, [], [], [], null];
@@ -41,7 +40,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await trash.close();
 	await store.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 function open(files: Pick<Workspaces, 'removeAll'> = workspaces): ConversationTrash {

@@ -21,7 +21,7 @@ async function start(script: Reply[], more: Partial<Parts> = {}, options: RigOpt
 	logged = [];
 	const { store, runner, models, changes } = rig;
 	const log = createLog((line) => logged.push(line));
-	titles = createTitles({ ...{ store, runner, models, changes, log }, isEnabled: () => true, ...more });
+	titles = createTitles({ store, runner, models, changes, log, isEnabled: () => true, ...more });
 }
 
 const titleIs = (title: string) =>

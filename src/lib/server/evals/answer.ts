@@ -5,7 +5,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
 import type { EvalAnswer, EvalSide } from '../../shared/try-out.ts';
 import { type AgentLimits, runAgent } from '../agent/loop.ts';
-import type { AgentObserver } from '../agent/observer.ts';
+import type { AgentObserver } from '../agent/tool.ts';
 import { type Model, userItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';

@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { readEvals } from './evals-file.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let dir: string;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'evals-file-'));
 	dir = join(folder, 'demo');
 	await mkdir(join(dir, 'evals'), { recursive: true });
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const read = async (content: unknown) => {
 	const text = typeof content === 'string' ? content : JSON.stringify(content);

@@ -1,8 +1,8 @@
 /** Sides, models, reuse, going on, limits and trigger evals: what `evals.test.ts` has no room for. */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import {
 	call,
 	dynamic,
@@ -29,7 +29,7 @@ import { openSkillModes } from '../trust/skill-modes.ts';
 import { createTrust } from '../trust/trust.ts';
 import { createEvals, type Evals, type EvalsParts } from './evals.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let server: ModelServer;
 let store: Store;
 let skills: SkillsProvider;
@@ -39,7 +39,6 @@ let limits: AgentLimits;
 let isOffline: boolean;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'evals-sides-'));
 	isOffline = false;
 	server = await startModelServer();
 	await put('local/demo/SKILL.md', skillMd('demo', 'Says the word of the day.', '2.0.0'));
@@ -70,16 +69,12 @@ afterEach(async () => {
 	await server.close();
 	await skills.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 function skillMd(name: string, description: string, version: string): string {
 	return `---\nname: ${name}\ndescription: ${description}\nversion: ${version}\n---\nDo it.`;
 }
-async function put(path: string, content: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), content);
-}
+const put = (path: string, content: string) => putFile(folder, path, content);
 const putEvals = (list: object[]) => put('local/demo/evals/evals.json', JSON.stringify({ evals: list }));
 const putTriggers = (list: object[]) => put('local/demo/evals/trigger-evals.json', JSON.stringify(list));
 

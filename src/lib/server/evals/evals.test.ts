@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import {
 	call,
 	dynamic,
@@ -26,7 +26,7 @@ import type { Store } from '../store/store.ts';
 import { createTrust } from '../trust/trust.ts';
 import { createEvals, type EvalAgent, type Evals, type EvalsParts } from './evals.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let server: ModelServer;
 let store: Store;
 let skills: SkillsProvider;
@@ -37,7 +37,6 @@ let evals: Evals;
 let isEnabled: boolean;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'evals-'));
 	isEnabled = true;
 	server = await startModelServer();
 	for (const source of ['local', 'installed']) {
@@ -76,13 +75,9 @@ afterEach(async () => {
 	await server.close();
 	await skills.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
-async function put(path: string, content: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), content);
-}
+const put = (path: string, content: string) => putFile(folder, path, content);
 const putEvals = (skill: string, list: object[]) => put(`${skill}/evals/evals.json`, JSON.stringify({ evals: list }));
 
 const start = (id: string, options: object = {}) => evals.start(id, evalStart.parse(options));

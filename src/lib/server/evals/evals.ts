@@ -17,7 +17,7 @@ import type { PlannedRun } from '../skills/call/session.ts';
 import { loadFolder } from '../skills/read/skill-loader.ts';
 import { createTurns, type TurnsState } from '../skills/turns.ts';
 import type { Skill } from '../skills/types.ts';
-import { type Replica, soleReplica } from '../replica.ts';
+import { endLeft, type Replica, soleReplica } from '../replica.ts';
 import { createStopWishes } from '../stop-wishes.ts';
 import type { Store } from '../store/store.ts';
 import type { AnswerParts, AskedSide, EvalModel } from './answer.ts';
@@ -132,9 +132,7 @@ interface Active {
 /** Also ends runs that a server which has stopped left behind. */
 export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	const { store, skills, modes, approvals, log, replica = soleReplica() } = parts;
-	const endLeft = (bootId?: string) => store.evalRuns.endUnfinished(STOPPED, now(), bootId);
-	if (!replica.isShared) await endLeft();
-	replica.onGone(endLeft);
+	await endLeft(replica, (bootId) => store.evalRuns.endUnfinished(STOPPED, now(), bootId));
 	await removeFolder(parts.folder);
 	const turns = createTurns({ atOnce: parts.atOnce });
 	const active = new Map<string, Active>();

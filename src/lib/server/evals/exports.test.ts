@@ -2,8 +2,7 @@ import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { figuresOf } from '../../shared/eval-figures.ts';
 import type { EvalAnswer, EvalRun, EvalSide } from '../../shared/try-out.ts';
-import { exportRun } from './exports.ts';
-import { gradingZip } from './grading-zip.ts';
+import { exportRun, gradingZip } from './exports.ts';
 
 const answer = (side: string, more: Partial<EvalAnswer> = {}): EvalAnswer => ({
 	...{

@@ -1,6 +1,7 @@
 /** Runs of evals as files: JSON, CSV, JUnit for CI, and `benchmark.json` as skill-creator's viewer reads it (F16). */
 import type { EvalAnswer, EvalExportFormat, EvalResult, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { csvRow } from '../csv.ts';
+import { writeZip } from '../zip.ts';
 
 const COLUMNS = [
 	...['eval', 'prompt', 'side', 'version', 'model', 'round', 'status', 'expectation', 'met', 'reason', 'loaded'],
@@ -28,7 +29,7 @@ export function skillNameOf({ skillId }: Pick<EvalRun, 'skillId'>): string {
 }
 
 /** Every answer of a run with its prompt and its side, side by side. */
-export function answersIn({ results, sides }: EvalRun): {
+function answersIn({ results, sides }: EvalRun): {
 	result: EvalResult;
 	/** Of its prompt, from 0. */
 	index: number;
@@ -104,7 +105,7 @@ function escaped(text: string): string {
 // skill-creator's shapes. Its viewer wants these very names.
 
 /** `with_skill` and `without_skill` of the first model; names of its own for others. */
-export function configurationOf({ kind, version, model }: EvalSide, { sides }: Pick<EvalRun, 'sides'>): string {
+function configurationOf({ kind, version, model }: EvalSide, { sides }: Pick<EvalRun, 'sides'>): string {
 	const name = kind === 'version' ? `version_${version}` : kind === 'without' ? 'without_skill' : 'with_skill';
 	return model === sides[0]?.model ? name : `${name}_${model.replaceAll(/[^\w.-]/g, '_')}`;
 }
@@ -115,7 +116,7 @@ export function evalNumberOf({ id }: Pick<EvalResult, 'id'>, index: number): num
 }
 
 /** `grading.json` of one answer. */
-export function gradingOf(answer: EvalAnswer) {
+function gradingOf(answer: EvalAnswer) {
 	const told = answer.expectations.map(({ text, isMet, reason }) => ({
 		text,
 		passed: isMet === true,
@@ -221,4 +222,37 @@ function statistics(values: readonly number[]) {
 
 function rounded(value: number): number {
 	return Math.round(value * 10_000) / 10_000;
+}
+
+/** `eval-1/with_skill/run-1/grading.json`, beside it `timing.json` and the answer. */
+export function gradingZip(run: EvalRun): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+	const modifiedAt = new Date(run.finishedAt ?? run.startedAt);
+	const entry = (name: string, content: unknown) => {
+		const text = typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`;
+		return { name, modifiedAt, isCompressed: true, chunks: chunksOf(new TextEncoder().encode(text)) };
+	};
+	const metadata = run.results.map((result, index) => {
+		const number = evalNumberOf(result, index);
+		return entry(`eval-${number}/eval_metadata.json`, {
+			...{ eval_id: number, eval_name: result.id, prompt: result.prompt },
+			assertions: result.answers[0]?.expectations.map(({ text }) => text) ?? []
+		});
+	});
+	const answers = answersIn(run).flatMap(({ result, index, side, answer }) => {
+		const folder = `eval-${evalNumberOf(result, index)}/${configurationOf(side, run)}/run-${answer.round}`;
+		const timing = {
+			...{ total_tokens: answer.tokens ?? 0, duration_ms: answer.durationMs },
+			total_duration_seconds: answer.durationMs / 1000
+		};
+		return [
+			entry(`${folder}/grading.json`, gradingOf(answer)),
+			entry(`${folder}/timing.json`, timing),
+			entry(`${folder}/outputs/answer.md`, answer.text)
+		];
+	});
+	return writeZip([...metadata, ...answers]);
+}
+
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+	yield* [bytes];
 }

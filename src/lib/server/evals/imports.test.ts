@@ -1,14 +1,12 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { AppError } from '../../shared/errors.ts';
 import { canGoOn, figuresOf } from '../../shared/eval-figures.ts';
 import { evalRun, type EvalAnswer, type EvalRun } from '../../shared/try-out.ts';
-import { exportRun } from './exports.ts';
-import { gradingZip } from './grading-zip.ts';
+import { exportRun, gradingZip } from './exports.ts';
 import { type Imported, readImportedFile, readImportedZip } from './imports.ts';
 
 const of = {
@@ -50,11 +48,7 @@ const benchmark = {
 };
 const ratesOf = ({ sides }: EvalRun) => sides.map(({ kind, figures }) => [kind, figures.passRate?.value]);
 
-let folder: string;
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'eval-imports-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = emptyFolder();
 
 async function* chunksOf(bytes: Uint8Array) {
 	yield* [bytes];
@@ -153,7 +147,7 @@ describe('F16: results that skill-creator wrote', () => {
 			expectations: [{ text: 'contains: Hi', isMet, reason: 'So.' }]
 		});
 		const answers = [answer('1', 1, true), answer('1', 2, false), answer('2', 1, false), answer('3', 1, true)];
-		const results = [{ ...{ id: 'fill', prompt: 'Fill it.', expected: null, shouldTrigger: null }, answers }];
+		const results = [{ id: 'fill', prompt: 'Fill it.', expected: null, shouldTrigger: null, answers }];
 		const side = (id: string, kind: 'with' | 'without' | 'version', model = 'a/one') => {
 			return {
 				id,

@@ -1,6 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { putFile } from '../../../../tests/support/folder.ts';
 import { CHOICE, githubOrigin, openRig, skillOf, uploadOf, type InstallRig } from './install-rig.suite.ts';
 
 let rig: InstallRig;
@@ -277,8 +278,7 @@ describe('placing', () => {
 
 	it('E20: a folder that somebody put there by hand is not overwritten', async () => {
 		const dir = join(rig.dataDir, 'skills', 'pdf@1.0.0');
-		await mkdir(dir, { recursive: true });
-		await writeFile(join(dir, 'SKILL.md'), skillOf('pdf', { folder: '', body: 'By hand.' })['SKILL.md'] ?? '');
+		await putFile(dir, 'SKILL.md', skillOf('pdf', { folder: '', body: 'By hand.' })['SKILL.md'] ?? '');
 		await rig.registry.reload();
 		await expect(rig.put(skillOf('pdf'), { conflict: 'overwrite' })).rejects.toMatchObject({ code: 'conflict' });
 		expect(rig.skill('pdf').body).toBe('By hand.');

@@ -1,28 +1,14 @@
-import {
-	appendFile,
-	chmod,
-	mkdir,
-	mkdtemp,
-	readdir,
-	readFile,
-	realpath,
-	rm,
-	stat,
-	symlink,
-	utimes,
-	writeFile
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, chmod, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { exportSkill, folderNameOf } from './export-skill.ts';
 import { createStagingFolder, INSTALL_LIMITS } from './staging-folder.ts';
 import { fetchZip } from './sources/upload.ts';
 
-let root: string;
+const root = emptyFolder();
 let dir: string;
 beforeEach(async () => {
-	root = await realpath(await mkdtemp(join(tmpdir(), 'export-')));
 	dir = join(root, 'skills/demo');
 	await put('SKILL.md', '---\nname: demo\ndescription: x\n---\nBody\n');
 	await put('scripts/run.sh', '#!/bin/sh\necho hi\n', 0o755);
@@ -31,11 +17,9 @@ beforeEach(async () => {
 	await put('assets/empty.txt', '');
 	await put('assets/large.bin', Buffer.alloc(300_000, 'abcdefg'));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 async function put(path: string, content: string | Buffer, mode = 0o644): Promise<void> {
-	await mkdir(join(dir, path, '..'), { recursive: true });
-	await writeFile(join(dir, path), content);
+	await putFile(dir, path, content);
 	await chmod(join(dir, path), mode);
 }
 

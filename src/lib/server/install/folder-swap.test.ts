@@ -1,21 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import type { Log } from '../log.ts';
 import { recoverSwaps, swapFolder } from './folder-swap.ts';
 
-let root: string;
+const root = emptyFolder();
 let errors: string[];
 const log: Log = { info: () => undefined, error: (_facts, sentence) => errors.push(sentence) };
-beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'folder-swap-'));
+beforeEach(() => {
 	errors = [];
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const fill = async (at: string, says: string) => {
 	await mkdir(at, { recursive: true });

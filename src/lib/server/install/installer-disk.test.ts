@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { putFile } from '../../../../tests/support/folder.ts';
 import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { skillOf } from './install-rig.suite.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
@@ -57,8 +58,7 @@ it.skipIf(lacks('bubblewrap'))(
 	'E4, E20: in a data folder that cannot be written nothing is installed or removed, and nothing is lost',
 	async () => {
 		const skill = join(dir, 'skills', 'pdf');
-		await mkdir(skill, { recursive: true });
-		await writeFile(join(skill, 'SKILL.md'), skillOf('pdf', { folder: '' })['SKILL.md'] ?? '');
+		await putFile(skill, 'SKILL.md', skillOf('pdf', { folder: '' })['SKILL.md'] ?? '');
 		const steps = `
 		await attempt(() => rig.put(skillOf('docx')));
 		await attempt(() => rig.installer.remove(rig.skill('pdf')));

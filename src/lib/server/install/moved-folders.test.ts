@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillEdits } from '../skill-admin/skill-edits.ts';
 import { createSkillPlaces } from '../store/skills/places.ts';
 import { renameOldEdits } from './install-context.ts';
 import { openRig, skillOf, type InstallRig } from './install-rig.suite.ts';
 
-let root: string;
+const root = emptyFolder();
 let rig: InstallRig;
 const NOW = '2026-01-01T00:00:00.000Z';
 const EDIT = [{ path: 'a.md', before: null, after: 'a'.repeat(64) }];
@@ -19,20 +19,17 @@ const openIn = async (folder: string) =>
 	}));
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'moved-'));
 	await mkdir(join(root, 'old/data'), { recursive: true });
 	await openIn('old');
 });
 afterEach(async () => {
 	await rig.close();
-	await rm(root, { recursive: true, force: true });
 });
 
 async function writeLocal(name: string): Promise<void> {
 	const [base] = rig.roots;
 	const dir = join(base?.path ?? '', name);
-	await mkdir(dir, { recursive: true });
-	await writeFile(join(dir, 'SKILL.md'), skillOf(name, { folder: '' })['SKILL.md'] ?? '');
+	await putFile(dir, 'SKILL.md', skillOf(name, { folder: '' })['SKILL.md'] ?? '');
 	await rig.registry.reload();
 }
 

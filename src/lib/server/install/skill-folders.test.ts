@@ -1,19 +1,15 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { findSkillFolders } from './inspection.ts';
 
-let dir: string;
-beforeEach(async () => {
-	dir = await mkdtemp(join(tmpdir(), 'skill-folders-'));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
+const dir = emptyFolder();
 
 async function write(...paths: string[]): Promise<void> {
 	for (const path of paths) {
-		await mkdir(dirname(join(dir, path)), { recursive: true });
-		await writeFile(join(dir, path), 'x');
+		await putFile(dir, path, 'x');
 	}
 }
 

@@ -1,16 +1,12 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
-let dir: string;
-beforeEach(async () => {
-	dir = await mkdtemp(join(tmpdir(), 'small-disk-'));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
+const dir = emptyFolder();
 
 /** Writes three files of 400 KB; returns the result and what's left after the folder is removed. */
 const program = () => `

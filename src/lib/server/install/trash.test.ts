@@ -2,26 +2,24 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillEdits } from '../skill-admin/skill-edits.ts';
 import { githubOrigin, openRig, skillOf, type InstallRig } from './install-rig.suite.ts';
 
 let rig: InstallRig;
-let local: string;
+const local = emptyFolder();
 let time: number;
 
 beforeEach(async () => {
 	time = Date.UTC(2026, 0, 1);
-	local = await mkdtemp(join(tmpdir(), 'local-skills-'));
 	rig = await openRig({ roots: [{ path: local, source: 'local' }], now: () => time });
 });
 afterEach(async () => {
 	await rig.remove();
-	await rm(local, { recursive: true, force: true });
 });
 
 async function writeLocal(name: string, dir = join(local, name)): Promise<void> {
-	await mkdir(dir, { recursive: true });
-	await writeFile(join(dir, 'SKILL.md'), skillOf(name, { folder: '' })['SKILL.md'] ?? '');
+	await putFile(dir, 'SKILL.md', skillOf(name, { folder: '' })['SKILL.md'] ?? '');
 	await rig.registry.reload();
 }
 

@@ -1,8 +1,8 @@
 /** Real MCP servers: programs over stdio and URLs over HTTP, good and hostile. */
-import { readFile, rm, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { gate } from '../../../../tests/support/gate.ts';
 import { startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
 import { mcpServerPut, type McpServer } from '../../shared/mcp-servers.ts';
@@ -19,7 +19,7 @@ const FIXTURE = join(import.meta.dirname, '../../../../tests/support/mcp-fixture
 const HOSTILE = join(import.meta.dirname, '../../../../tests/support/mcp-hostile.ts');
 const KEY = Buffer.alloc(32, 7);
 
-let root: string;
+const root = emptyFolder();
 let store: Store;
 let servers: McpServers;
 let key: Buffer;
@@ -40,7 +40,6 @@ const open = () =>
 	});
 
 beforeEach(async () => {
-	root = await mkdtemp(join(tmpdir(), 'mcp-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 	[key, isEnabled, recorded] = [KEY, true, []];
 	servers = await open();
@@ -50,7 +49,6 @@ afterEach(async () => {
 	await servers.close();
 	await store.close();
 	await Promise.all(http.splice(0).map((each) => each.stop()));
-	await rm(root, { recursive: true, force: true });
 });
 
 const program = (args: string[], more: object = {}) =>
@@ -462,14 +460,13 @@ describe('E36: a server that asks the person', () => {
 	const ask = (name: string, reply?: QuestionReply, cwd?: string) => {
 		const { signal } = new AbortController();
 		asked = [];
-		return servers.tools({}).call(
-			name,
-			{},
-			{
-				...{ cwd, signal, caller: { runId: 'r' } },
-				ask: reply && (async (question) => (asked.push(question), reply))
-			}
-		);
+		return servers
+			.tools({})
+			.call(
+				name,
+				{},
+				{ cwd, signal, caller: { runId: 'r' }, ask: reply && (async (question) => (asked.push(question), reply)) }
+			);
 	};
 
 	test.each(['stdio', 'http'] as const)(

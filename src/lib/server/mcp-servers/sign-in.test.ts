@@ -1,10 +1,9 @@
 /** Signing in to a real MCP server that has a real authorization server. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { type AuthorizedServer, startAuthorizedServer } from '../../../../tests/support/mcp-authorization.ts';
 import { createLines } from '../../shared/in-turn.ts';
 import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
@@ -18,7 +17,7 @@ const ORIGIN = 'http://skills.test';
 const BACK = `${ORIGIN}/settings/mcp/office`;
 const KEY = Buffer.alloc(32, 7);
 
-let root: string;
+const root = emptyFolder();
 let store: Store;
 let servers: McpServers;
 let remote: AuthorizedServer;
@@ -35,7 +34,6 @@ const open = () =>
 
 beforeEach(async () => {
 	revokeMs = undefined;
-	root = await mkdtemp(join(tmpdir(), 'mcp-sign-in-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 	servers = await open();
 	remote = await startAuthorizedServer();
@@ -46,7 +44,6 @@ afterEach(async () => {
 	await servers.close();
 	await store.close();
 	await remote.stop();
-	await rm(root, { recursive: true, force: true });
 });
 
 const office = (): McpServer => servers.get('office');

@@ -1,7 +1,7 @@
 /** Reads and caches a model server's list of models, for the model picker and for context limits (F7, F11). */
 import type { ModelInfo } from '../../shared/models.ts';
 import { isOpenRouter } from '../../shared/names.ts';
-import { fetchText } from './fetch-text.ts';
+import { fetchText } from './responses/connection.ts';
 import { askOpenRouter, StatusError } from './openrouter.ts';
 import { parseJson } from '../../shared/json.ts';
 import {

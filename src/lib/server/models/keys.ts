@@ -7,7 +7,7 @@ import { isOpenRouter } from '../../shared/names.ts';
 import { asArray, asNumber, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
 import { createModelCatalog } from './catalog.ts';
 import { readModelList, toModelInfos } from './model-list.ts';
-import { fetchText, type TextAnswer } from './fetch-text.ts';
+import { fetchText, type TextAnswer } from './responses/connection.ts';
 import { askOpenRouter, StatusError } from './openrouter.ts';
 import type { SdkRequest, Send } from './openrouter-sdk.ts';
 import { problemOf } from './responses/faults.ts';

@@ -5,7 +5,7 @@ import { creditsGetCredits } from '@openrouter/sdk/funcs/creditsGetCredits.js';
 import { modelsList } from '@openrouter/sdk/funcs/modelsList.js';
 import { oAuthExchangeAuthCodeForAPIKey } from '@openrouter/sdk/funcs/oAuthExchangeAuthCodeForAPIKey.js';
 import { HTTPClient } from '@openrouter/sdk/lib/http.js';
-import type { TextAnswer } from './fetch-text.ts';
+import type { TextAnswer } from './responses/connection.ts';
 import type { ModelFacts } from './model-list.ts';
 
 /** A request of the SDK, which we send ourselves. */

@@ -1,6 +1,6 @@
 /** Requests to OpenRouter other than replies: through its SDK, with a tolerant parser if the SDK rejects the response. */
 import { parseJson } from '../../shared/json.ts';
-import type { TextAnswer } from './fetch-text.ts';
+import type { TextAnswer } from './responses/connection.ts';
 import type { OpenRouterSdk, SdkRequest, Send } from './openrouter-sdk.ts';
 
 /** The server responded with a status other than 200. */

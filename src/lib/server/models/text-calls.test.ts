@@ -1,8 +1,9 @@
 /** Models without tool calling, over a real HTTP server: alone, and in the whole app. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { putFile } from '../../../../tests/support/folder.ts';
 import {
 	gate,
 	hang,
@@ -201,24 +202,20 @@ async function open(script: Reply[]) {
 	const root = await mkdtemp(join(tmpdir(), 'text-calls-'));
 	folders.push(root);
 	for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
-	await mkdir(join(root, 'skills/greet/scripts'), { recursive: true });
-	await writeFile(
-		join(root, 'skills/greet/SKILL.md'),
-		'---\nname: greet\ndescription: Greets people.\n---\nRun say.sh.\n'
-	);
-	await writeFile(join(root, 'skills/greet/scripts/say.sh'), 'echo "good morning, $1"\n');
+	await putFile(root, 'skills/greet/SKILL.md', '---\nname: greet\ndescription: Greets people.\n---\nRun say.sh.\n');
+	await putFile(root, 'skills/greet/scripts/say.sh', 'echo "good morning, $1"\n');
 	const models = [{ id: 'test/model', context_length: 32_000, supported_parameters: ['temperature'] }];
 	const played = (server = await startModelServer(script, { models }));
 	const opened = (app = await createApp(
 		loadConfig({
-			...{
-				DATA_DIR: join(root, 'data'),
-				SKILLS_DIRS: join(root, 'skills'),
-				SKILLS_SANDBOX: 'process',
-				SKILLS_TRUST: 'trust'
-			},
+			DATA_DIR: join(root, 'data'),
+			SKILLS_DIRS: join(root, 'skills'),
+			SKILLS_SANDBOX: 'process',
+			SKILLS_TRUST: 'trust',
 			CHAT_TITLES: 'false',
-			...{ OPENROUTER_BASE_URL: played.url, OPENROUTER_API_KEY: 'a-key', OPENROUTER_MODEL: 'test/model' }
+			OPENROUTER_BASE_URL: played.url,
+			OPENROUTER_API_KEY: 'a-key',
+			OPENROUTER_MODEL: 'test/model'
 		})
 	));
 	expect((await opened.models.list()).data).toMatchObject([{ takesTools: false }]);

@@ -1,23 +1,22 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { skillOf } from '../skills/skill-of.suite.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createNetworkAccess, type NetworkAccessOptions } from './network-access.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let server: Server;
 let port: number;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'access-'));
 	store = await openSqliteStore(join(folder, 'app.db'));
 	server = createServer((_, response) => response.end('hello'));
 	server.listen(0, '127.0.0.1');
@@ -27,7 +26,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await store.close();
 	await new Promise((resolve) => server.close(resolve));
-	await rm(folder, { recursive: true, force: true });
 });
 
 const accessOf = (changes: Partial<NetworkAccessOptions> = {}) =>

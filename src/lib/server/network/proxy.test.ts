@@ -1,20 +1,19 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { openProxy, type Proxy, type ProxyOptions } from './proxy.ts';
 
 const LOOPBACK = '127.0.0.1';
-let folder: string;
+const folder = emptyFolder();
 let servers: Server[];
 let sockets: Socket[];
 let proxy: Proxy;
 
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'proxy-'));
+beforeEach(() => {
 	servers = [];
 	sockets = [];
 });
@@ -22,7 +21,6 @@ afterEach(async () => {
 	for (const socket of sockets) socket.destroy();
 	await proxy?.close();
 	await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function listen(server: Server): Promise<number> {

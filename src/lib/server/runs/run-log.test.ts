@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
@@ -16,17 +15,15 @@ const NOW = '2026-01-01T12:00:00.000Z';
 const END: RunEvent = { type: 'RUN_FINISHED', threadId: 'c', runId: 'r', outcome: { type: 'success' } };
 const delta = (text: string): RunEvent => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: text });
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 const lost: unknown[] = [];
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'run-log-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 	lost.length = 0;
 });
 afterEach(async () => {
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function open(over: Store = store): Promise<RunLog> {

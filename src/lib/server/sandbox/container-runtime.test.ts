@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { makeContainerImage } from '../../../../tests/support/container-image.ts';
 import { OWNER_LABEL } from './container-arguments.ts';
 import { findContainerRuntime, sweepContainers, type ContainerRuntime } from './container-runtime.ts';
@@ -14,11 +14,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const launcher = createLauncher();
 const path = process.env.PATH ?? '';
-let folder: string;
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'runtime-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = emptyFolder();
 afterAll(() => launcher.close());
 
 /** Creates a program in the folder. */

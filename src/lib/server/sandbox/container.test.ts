@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdtemp, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { makeContainerImage, TEST_IMAGE } from '../../../../tests/support/container-image.ts';
 import { OWNER_LABEL } from './container-arguments.ts';
 import { findContainerRuntime, type ContainerRuntime } from './container-runtime.ts';
@@ -25,7 +25,7 @@ const owner = `test-${randomUUID()}`;
 const launcher = createLauncher();
 let runtime: ContainerRuntime;
 let sandbox: Sandbox;
-let base: string;
+const base = emptyFolder();
 let folders: { workspace: string; skill: string };
 
 const make = (options: Partial<ContainerSandboxOptions> = {}): Sandbox =>
@@ -43,7 +43,6 @@ afterAll(async () => {
 	await launcher.close();
 });
 beforeEach(async () => {
-	base = await realpath(await mkdtemp(join(tmpdir(), 'container-')));
 	folders = { workspace: join(base, 'workspace'), skill: join(base, 'skill') };
 	await mkdir(folders.workspace);
 	await mkdir(folders.skill);
@@ -51,7 +50,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
 	await eventually(() => expect(containers()).toEqual([]));
-	await rm(base, { recursive: true });
 });
 
 /** Names of this test's containers in any state. */

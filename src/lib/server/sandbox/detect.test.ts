@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { createBubblewrapSandbox } from './bubblewrap.ts';
 import { bubblewrapReason, detectSandbox, type DetectOptions, type NamespaceHost } from './detect.ts';
 import { createLauncher } from './launch/launch.ts';
@@ -11,15 +10,13 @@ import type { Sandbox } from './sandbox.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 let launcher: Launcher;
-let tempDir: string;
+const tempDir = emptyFolder();
 beforeEach(() => {
 	launcher = createLauncher();
-	tempDir = mkdtempSync(join(tmpdir(), 'detect-'));
 });
 afterEach(async () => {
 	await launcher.close();
 	expect(readdirSync(tempDir)).toEqual([]);
-	rmSync(tempDir, { recursive: true });
 });
 
 /** Plain processes under another name. */

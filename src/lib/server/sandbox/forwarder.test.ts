@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { openProxy, type Proxy } from '../network/proxy.ts';
 import { wrapWithForwarder } from './forwarder.ts';
 import { RAISE_LOOPBACK } from './process.ts';
@@ -32,13 +31,12 @@ const NAMESPACES: [string, string[]][] = [
 vi.setConfig({ testTimeout: 60_000 });
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
-let folder: string;
+const folder = emptyFolder();
 let server: Server;
 let port: number;
 let proxy: Proxy;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'forwarder-'));
 	server = createServer((request, response) => response.end(`hello from ${request.headers.host}${request.url}`));
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -53,7 +51,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await proxy.close();
 	await new Promise((resolve) => server.close(resolve));
-	await rm(folder, { recursive: true, force: true });
 });
 
 interface Ended {

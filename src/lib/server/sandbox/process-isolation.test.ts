@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import {
 	BROWSER_LIMITS,
 	lacksChromium,
@@ -15,15 +16,13 @@ import type { Launcher } from './launch/launcher.ts';
 import { createProcessSandbox } from './process.ts';
 import type { Sandbox, SandboxCommand } from './sandbox.ts';
 
-let cwd: string;
+const cwd = emptyFolder();
 let sandbox: Sandbox;
-beforeEach(async () => {
-	cwd = await mkdtemp(join(tmpdir(), 'isolation-'));
+beforeEach(() => {
 	sandbox = createProcessSandbox();
 });
 afterEach(async () => {
 	await sandbox.close();
-	await rm(cwd, { recursive: true, force: true });
 });
 const run = (file: string, args: string[], more: Partial<SandboxCommand> = {}) =>
 	sandbox.run({

@@ -1,24 +1,22 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { createProcessSandbox, type ProcessSandboxOptions, type ProcessWay } from './process.ts';
 import { OUTPUT_TRUNCATED, type SandboxCommand } from './sandbox.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
-let cwd: string;
+const cwd = emptyFolder();
 /** Only this test's `sleep` uses this number of seconds: process ids differ inside a sandbox. */
 let nap: string;
-beforeEach(async () => {
-	cwd = await mkdtemp(join(tmpdir(), 'process-'));
+beforeEach(() => {
 	nap = `987.${randomInt(1e12)}`;
 });
-afterEach(async () => {
+afterEach(() => {
 	for (const pid of processesWith(nap)) process.kill(pid, 'SIGKILL');
-	await rm(cwd, { recursive: true, force: true });
 });
 
 /** Runs a shell script and collects its live output. */

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder } from '../../../../tests/support/folder.ts';
 import { seccompFilter } from './seccomp.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
@@ -10,14 +10,12 @@ const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
-let dir: string;
+const dir = sharedFolder();
 let python: string;
 beforeAll(() => {
-	dir = mkdtempSync(join(tmpdir(), 'seccomp-'));
 	writeFileSync(join(dir, 'filter'), seccompFilter('x64') ?? '');
 	python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Runs a program on the host's files with only the filter around it. */
 function filtered(file: string, args: string[]): SpawnSyncReturns<string> {

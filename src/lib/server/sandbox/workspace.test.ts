@@ -1,20 +1,18 @@
-import { chownSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { execFileSync, spawn } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { giveWorkspace, workspaceUid } from './workspace.ts';
 
 const UID = 61_300;
 
-let dir: string;
+const dir = emptyFolder();
 let workspace: string;
 beforeEach(() => {
-	dir = mkdtempSync(join(tmpdir(), 'owner-'));
 	workspace = join(dir, 'workspace');
 	mkdirSync(workspace);
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const ownerOf = (path: string) => lstatSync(path).uid;
 

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { createVault, type Vault } from '../trust/vault.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -23,17 +23,15 @@ const DEFAULTS = {
 	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, scriptTimeoutMs: 30_000 }
 } as const satisfies SettingsParts['defaults'];
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let vault: Vault;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'settings-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 	vault = createVault({ store: store.secrets, key: Buffer.alloc(32, 7) });
 });
 afterEach(async () => {
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const open = (defaults: Partial<SettingsParts['defaults']> = {}) =>

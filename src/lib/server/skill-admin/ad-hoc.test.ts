@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
 import { AppError } from '../../shared/errors.ts';
 import { adHocExecution } from '../../shared/try-out.ts';
@@ -24,7 +24,7 @@ import type { Asker } from '../turns/toolbox.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let skills: SkillsProvider;
 let builtins: BuiltinCalls;
@@ -38,7 +38,6 @@ let missing: string[];
 let anonymous: number;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'ad-hoc-'));
 	isEnabled = true;
 	mode = 'auto';
 	missing = [];
@@ -119,13 +118,9 @@ afterEach(async () => {
 	await skills.close();
 	await builtins.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
-async function put(path: string, text: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), text);
-}
+const put = (path: string, text: string) => putFile(folder, path, text);
 
 const MANAGER = { apiKeyId: null, scopes: API_SCOPES };
 const PLAIN_KEY: Asker = { apiKeyId: 'key_plain', scopes: ['read', 'write', 'execute'] };

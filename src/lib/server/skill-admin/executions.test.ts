@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { executionExportQuery, executionQuery, type SkillExecution } from '../../shared/try-out.ts';
 import { downloadStream, readQuery } from '../http.ts';
 import { createLog } from '../log.ts';
@@ -10,15 +9,13 @@ import type { Store } from '../store/store.ts';
 import { exportExecutions, toFilter } from './executions.ts';
 
 const log = createLog(() => undefined);
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'export-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 });
 afterEach(async () => {
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const timeOf = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
@@ -33,10 +30,7 @@ async function add(id: string, { argv = [] as string[], output = 'out', second =
 	);
 	await store.skillExecutions.finish(
 		id,
-		{
-			...{ status: 'success', exitCode: -1, durationMs: 5, stdoutBytes: 3, stderrBytes: 0, output },
-			...{ files: [], refused: [] }
-		},
+		{ status: 'success', exitCode: -1, durationMs: 5, stdoutBytes: 3, stderrBytes: 0, output, files: [], refused: [] },
 		timeOf(second)
 	);
 }

@@ -1,26 +1,24 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { SKILL_TEMPLATES } from '../../shared/names.ts';
 import { diagnose } from '../skills/doctor/doctor.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { createSkill, type NewSkillParts } from './skill-editor.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let first: string;
 let second: string;
 let skills: SkillsProvider;
 let parts: NewSkillParts;
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'new-skill-')));
 	[first, second] = [join(folder, 'first'), join(folder, 'second')];
 	skills = await createSkillsProvider([first, second]);
 	parts = { skills, config: { skillsDirs: [first, second] } };
 });
 afterEach(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const wanted = {

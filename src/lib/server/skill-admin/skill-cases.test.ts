@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
 import { skillCaseCreate } from '../../shared/try-out.ts';
 import { createLog } from '../log.ts';
@@ -15,7 +14,7 @@ import { createExecutionRecorder } from './executions.ts';
 import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Asker } from '../turns/toolbox.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let skills: SkillsProvider;
 let modes: StoredSkillModes;
@@ -24,7 +23,6 @@ let isEnabled: boolean;
 let mode: ApprovalMode;
 
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'cases-'));
 	isEnabled = true;
 	mode = 'auto';
 	await put('local/demo/SKILL.md', '---\nname: demo\ndescription: Says things.\nversion: 1.2.3\n---\nText.');
@@ -70,13 +68,9 @@ beforeEach(async () => {
 afterEach(async () => {
 	await skills.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
-async function put(path: string, text: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), text);
-}
+const put = (path: string, text: string) => putFile(folder, path, text);
 
 /** Checks the body first, as the endpoint does. */
 const create = (id: string, body: object) => cases.create(id, skillCaseCreate.parse({ title: 'A case', ...body }));

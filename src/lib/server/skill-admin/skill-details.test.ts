@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createNetworkAccess } from '../network/network-access.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -20,12 +19,11 @@ const BUILTINS = [
 ];
 const NEEDS = { binaries: [], packages: [], hosts: [], variables: [], skills: [] };
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let skills: SkillsProvider;
 let parts: SkillDetailParts & SkillListParts;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'details-'));
 	const [local, installed] = [join(folder, 'skills'), join(folder, 'installed')];
 	await put('skills/plain/SKILL.md', '---\nname: plain\ndescription: Plain.\n---\nText.');
 	await put('skills/both/SKILL.md', '---\nname: both\ndescription: Local.\n---\nText.');
@@ -52,13 +50,9 @@ beforeEach(async () => {
 afterEach(async () => {
 	await skills.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
-async function put(path: string, text: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), text);
-}
+const put = (path: string, text: string) => putFile(folder, path, text);
 
 describe('E30: a skill as it is described', () => {
 	test.each(['ghost', 'installed/ghost', 'other/net', '', '..', 'NET', 'net@2.0.0'])(

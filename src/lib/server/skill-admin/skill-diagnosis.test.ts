@@ -1,36 +1,32 @@
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { checkSkillText, diagnoseSkill, fixSkill, type DiagnosisParts } from './skill-diagnosis.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let root: string;
 let skills: SkillsProvider;
 let parts: DiagnosisParts;
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'diagnosis-')));
 	root = join(folder, 'skills');
 	await put('torn', '---\nname: torn\ndescription: x\nlicense: MIT\nlicense: ISC\n---\nBody\n');
 	await put('odd', '---\nname: Odd\ndescription: Use when: it rains\n---\nBody\n');
 	await put('good', '---\nname: good\ndescription: x\n---\n');
 	await writeFile(join(folder, 'away.md'), '# Away\n');
-	await mkdir(join(folder, 'elsewhere/linked'), { recursive: true });
-	await writeFile(join(folder, 'elsewhere/linked/SKILL.md'), '---\nname: Linked\ndescription: x\n---\n');
+	await putFile(folder, 'elsewhere/linked/SKILL.md', '---\nname: Linked\ndescription: x\n---\n');
 	await symlink(join(folder, 'elsewhere/linked'), join(root, 'linked'));
 	skills = await createSkillsProvider([{ path: root, source: 'mine' }]);
 	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null } };
 });
 afterEach(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function put(name: string, text: string): Promise<void> {
-	await mkdir(join(root, name), { recursive: true });
-	await writeFile(join(root, name, 'SKILL.md'), text);
+	await putFile(root, `${name}/SKILL.md`, text);
 }
 const read = (path: string) => readFile(join(folder, path), 'utf8');
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import {
 	changesSinceEdit,
@@ -15,14 +15,13 @@ import {
 } from './skill-editor.ts';
 import { createSkillEdits } from './skill-edits.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let root: string;
 let skills: SkillsProvider;
 let parts: SkillEditorParts;
 let now: number;
 const SKILL = '---\nname: good\ndescription: x\n---\nBody\n';
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'editor-')));
 	root = join(folder, 'skills');
 	await put('skills/good/SKILL.md', SKILL);
 	await put('skills/good/scripts/run.sh', 'echo hi\n');
@@ -41,12 +40,10 @@ beforeEach(async () => {
 });
 afterEach(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function put(path: string, text: string | Buffer): Promise<void> {
-	await mkdir(join(folder, path, '..'), { recursive: true });
-	await writeFile(join(folder, path), text);
+	await putFile(folder, path, text);
 }
 const read = (path: string) => readFile(join(folder, path), 'utf8');
 const modeOf = async (path: string) => (await stat(join(root, path))).mode & 0o777;

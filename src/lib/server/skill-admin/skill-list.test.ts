@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import type { SkillQuery } from '../../shared/skills.ts';
 import { createLog } from '../log.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/run/execution-host.ts';
@@ -20,7 +20,7 @@ const NOW = '2026-01-01T00:00:00.000Z';
 const TEAM_A = ownerOf('team-a') ?? '';
 const BUILTINS = [{ name: 'file_read', description: 'Reads a file.', parameters: {}, unavailable: () => null }];
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let skills: SkillsProvider;
 let modes: StoredSkillModes;
@@ -28,7 +28,6 @@ let installs: InstallIndex;
 let usage: SkillUsageCounts;
 let lister: SkillLister;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'skill-list-'));
 	await put('local/alpha', 'name: alpha\ndescription: Makes tables.\ntags: [Office, excel]');
 	await put('local/beta', 'name: beta\ndescription: Reads TABLES of numbers.');
 	await put('installed/gamma@1.0.0', 'name: gamma\ndescription: First.\nversion: 1.0.0');
@@ -50,7 +49,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await skills.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function made(path: string): Promise<string> {

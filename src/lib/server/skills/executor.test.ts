@@ -1,24 +1,22 @@
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import { readScriptArguments } from './run/environment.ts';
 import { createExecutor, type ExecutorOptions } from './executor.ts';
 import type { ExecutionContext } from './run/execution-host.ts';
 import type { Skill, SkillEvent, SkillTool } from './types.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let cwd: string;
 let events: SkillEvent[];
-beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'executor-')));
+beforeEach(() => {
 	cwd = join(folder, 'work');
 	events = [];
 });
-afterEach(async () => {
+afterEach(() => {
 	vi.unstubAllEnvs();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const demo = (part: Partial<Skill> = {}) => {

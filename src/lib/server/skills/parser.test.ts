@@ -234,7 +234,7 @@ describe('a SKILL.md', () => {
 			lenient(skill(`name: demo\ndescription: d\nallowed-tools: ${value}`)).spec.allowedTools;
 		expect(
 			['Read Write', '[Read, "Bash(git:*)"]', '\n  - Read\n  - Write', '[]', '', '{a: b}', '[[Read]]'].map(tools)
-		).toEqual([...['Read Write', 'Read Bash(git:*)', 'Read Write'], ...[undefined, undefined, undefined, undefined]]);
+		).toEqual(['Read Write', 'Read Bash(git:*)', 'Read Write', undefined, undefined, undefined, undefined]);
 		expect(issuesOf(skill('name: demo\ndescription: d\nallowed-tools: {a: b}'))).toMatchObject([
 			{ field: 'allowed-tools', line: 4 }
 		]);

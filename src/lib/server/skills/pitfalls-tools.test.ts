@@ -1,16 +1,16 @@
 /** The known pitfalls of rows B and C, each tried against every dialect that has it. */
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putFiles, sharedFolder } from '../../../../tests/support/folder.ts';
 import { createToolNames } from './hosts/adapters.ts';
 import { listSkillResources } from './hosts/drover.ts';
 import { createSkillsProvider, type SkillsProvider } from './provider.ts';
 import { searchSkills } from './find/scores.ts';
 import { skillOf } from './skill-of.suite.ts';
 
-let folder: string;
+const folder = sharedFolder();
 let skills: SkillsProvider;
 const FILES: Record<string, string | Buffer> = {
 	'demo/SKILL.md': '---\nname: demo\ndescription: Shows all.\n---\nUse it.',
@@ -24,11 +24,7 @@ const FILES: Record<string, string | Buffer> = {
 	'secret.txt': 'TOP SECRET'
 };
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'pitfalls-tools-'));
-	for (const [path, bytes] of Object.entries(FILES)) {
-		await mkdir(dirname(join(folder, path)), { recursive: true });
-		await writeFile(join(folder, path), bytes);
-	}
+	await putFiles(folder, FILES);
 	for (let index = 0; index < 90; index += 1) {
 		await mkdir(join(folder, 'many/notes'), { recursive: true });
 		await writeFile(join(folder, `many/notes/n${index}.md`), 'n');
@@ -41,7 +37,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 /** The text the model would read. */

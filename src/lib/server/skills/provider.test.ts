@@ -1,23 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 import type { SkillExecutionResult } from './types.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let skills: SkillsProvider | undefined;
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'skills-'));
-});
 afterEach(async () => {
 	await skills?.close();
 	skills = undefined;
-	await rm(folder, { recursive: true, force: true });
 });
 
 const FRONT = '---\nname: demo\ndescription: A demonstration.\n---\n';

@@ -1,7 +1,8 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import { readFolder } from '../trust/folder.ts';
@@ -10,18 +11,16 @@ import { createSkillCopies, type SkillCopies, type SkillCopiesOptions } from './
 
 const HOUR = 60 * 60_000;
 
-let folder: string;
+const folder = emptyFolder();
 let copies: SkillCopies;
 let time: number;
-beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'copies-')));
+beforeEach(() => {
 	time = 0;
 	open();
 });
 afterEach(async () => {
 	vi.useRealTimers();
 	await copies.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 function open(options: SkillCopiesOptions = {}): void {

@@ -3,65 +3,17 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
-import { createConversations } from './migrations/001-conversations.ts';
-import { addBranches } from './migrations/002-branches.ts';
-import { addExecutions } from './migrations/003-executions.ts';
-import { addRegistry } from './migrations/004-registry.ts';
-import { addChat } from './migrations/005-chat.ts';
-import { addProtocols } from './migrations/006-protocols.ts';
-import { addRunTasks } from './migrations/007-run-tasks.ts';
-import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
-import { renameUntitled } from './migrations/009-untitled.ts';
-import { addChoices } from './migrations/010-choices.ts';
-import { addSummariesAndSpeed } from './migrations/011-summaries-and-speed.ts';
-import { addComparisons } from './migrations/012-comparisons.ts';
-import { addMissing } from './migrations/013-missing.ts';
-import { addSkillPackages } from './migrations/014-skill-packages.ts';
-import { addEvalAnswers } from './migrations/015-eval-answers.ts';
-import { addSkillDrafts } from './migrations/016-skill-drafts.ts';
-import { addAnswerCosts } from './migrations/017-answer-costs.ts';
-import { addResponsesApi } from './migrations/018-responses-api.ts';
-import { addTaskPushes } from './migrations/019-task-pushes.ts';
-import { addReplicas } from './migrations/020-replicas.ts';
-import { widenNumbers } from './migrations/021-wide-numbers.ts';
-import { addKeyStorage } from './migrations/022-key-storage.ts';
-import { addWishes } from './migrations/023-wishes.ts';
-import { addStoredFiles } from './migrations/024-stored-files.ts';
-import { addScriptJobs } from './migrations/026-script-jobs.ts';
-import { makePathsRelative } from './migrations/027-relative-paths.ts';
-import { addSharedState } from './migrations/028-shared-state.ts';
+import { migrations001to005 } from './migrations/001-005.ts';
+import { migrations006to019 } from './migrations/006-019.ts';
+import { migrations020to028 } from './migrations/020-028.ts';
 import { addRemovedMessages } from './migrations/029-removed-messages.ts';
 import type { Database } from './schema.ts';
 
-/** Applied in the order of their names. */
+/** Applied in the order of their names. A new one gets a file of its own, `migrations/NNN-name.ts`, and a line here. */
 const MIGRATIONS: Record<string, Migration> = {
-	'001_conversations': { up: createConversations },
-	'002_branches': { up: addBranches },
-	'003_executions': { up: addExecutions },
-	'004_registry': { up: addRegistry },
-	'005_chat': { up: addChat },
-	'006_protocols': { up: addProtocols },
-	'007_run_tasks': { up: addRunTasks },
-	'008_early_databases': { up: mendEarlyDatabases },
-	'009_untitled': { up: renameUntitled },
-	'010_choices': { up: addChoices },
-	'011_summaries_and_speed': { up: addSummariesAndSpeed },
-	'012_comparisons': { up: addComparisons },
-	'013_missing': { up: addMissing },
-	'014_skill_packages': { up: addSkillPackages },
-	'015_eval_answers': { up: addEvalAnswers },
-	'016_skill_drafts': { up: addSkillDrafts },
-	'017_answer_costs': { up: addAnswerCosts },
-	'018_responses_api': { up: addResponsesApi },
-	'019_task_pushes': { up: addTaskPushes },
-	'020_replicas': { up: addReplicas },
-	'021_wide_numbers': { up: widenNumbers },
-	'022_key_storage': { up: addKeyStorage },
-	'023_wishes': { up: addWishes },
-	'024_stored_files': { up: addStoredFiles },
-	'026_script_jobs': { up: addScriptJobs },
-	'027_relative_paths': { up: makePathsRelative },
-	'028_shared_state': { up: addSharedState },
+	...migrations001to005,
+	...migrations006to019,
+	...migrations020to028,
 	'029_removed_messages': { up: addRemovedMessages }
 };
 

@@ -10,9 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { testConcurrency } from './contract/concurrency.suite.ts';
 import { at, events, startOf } from './contract/fixtures.suite.ts';
 import { migrate } from './migrations.ts';
-import { createConversations } from './migrations/001-conversations.ts';
-import { addBranches } from './migrations/002-branches.ts';
-import { addExecutions } from './migrations/003-executions.ts';
+import { migrations001to005 } from './migrations/001-005.ts';
 import type { Database } from './schema.ts';
 import { openSqlite, openSqliteStore } from './sqlite.ts';
 import { createStore } from './store.ts';
@@ -234,11 +232,7 @@ describe('a SQLite file', () => {
 });
 
 /** The migrations up to the previous version. */
-const UNTIL_3 = {
-	'001_conversations': { up: createConversations },
-	'002_branches': { up: addBranches },
-	'003_executions': { up: addExecutions }
-};
+const UNTIL_3 = Object.fromEntries(Object.entries(migrations001to005).slice(0, 3));
 const TRUSTED_3 = `insert into trusted_skills values ('installed/demo', 'd1', '[]', '2026-01-01T00:00:00.000Z')`;
 /** Skill, status and end time. */
 const EXECUTIONS_3 = [

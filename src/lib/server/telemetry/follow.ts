@@ -2,8 +2,7 @@
 import type { Attributes, Span, SpanKind } from '@opentelemetry/api';
 import { isServerTool, mcpToolOf } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
-import type { AgentObserver } from '../agent/observer.ts';
-import type { ToolResult } from '../agent/tool.ts';
+import type { AgentObserver, ToolResult } from '../agent/tool.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
 import { type Meters, methodOf, type ToolKind, type TurnOutcome } from './meters.ts';
 import type { StartSpan } from './opentelemetry.ts';

@@ -1,7 +1,7 @@
 /** What makes the running server observable: traces and metrics, if a setting asks for them, ids for its log, and readiness. */
 import { AppError } from '../../shared/errors.ts';
 import type { Model } from '../agent/model.ts';
-import type { AgentObserver } from '../agent/observer.ts';
+import type { AgentObserver } from '../agent/tool.ts';
 import type { Log } from '../log.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
 import { createFollow } from './follow.ts';
@@ -161,17 +161,14 @@ export interface Readiness {
 const PATIENCE_MS = 2_000;
 
 /** `checks` are what it depends on, by the words for them: each resolves if that answers. */
-export function createReadiness(
-	checks: Record<string, () => Promise<unknown>>,
-	{ patienceMs = PATIENCE_MS } = {}
-): Readiness {
+export function createReadiness(checks: Record<string, () => Promise<unknown>>): Readiness {
 	let isStopping = false;
 	const delay = Promise.withResolvers<void>();
 	/** Anybody may ask, as often as they like: what doesn't answer is asked once at a time. */
 	const asked = new Map<string, Promise<string | null>>();
 	const check = async (what: string, ask: () => Promise<unknown>): Promise<string | null> => {
 		const late = Promise.withResolvers<string>();
-		const timer = setTimeout(() => late.resolve(`${what} didn’t answer within ${patienceMs} ms.`), patienceMs);
+		const timer = setTimeout(() => late.resolve(`${what} didn’t answer within ${PATIENCE_MS} ms.`), PATIENCE_MS);
 		const answer =
 			asked.get(what) ??
 			ask()

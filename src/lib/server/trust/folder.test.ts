@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { readFolder } from './folder.ts';
 import { openBelow } from '../../../../tests/support/open-files.ts';
 import { scanFiles } from './scan/scan.ts';
 
-let folder: string;
+const folder = emptyFolder();
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'trust-folder-'));
 	put('SKILL.md', 'text');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function put(path: string, content: string | Buffer): void {
 	mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -1,16 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { loadSecretsKey } from './vault.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let path: string;
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'secrets-key-'));
+beforeEach(() => {
 	path = join(folder, 'secrets.key');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const KEY = `${'0f'.repeat(32)}\n`;
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createRegistry } from '../skills/registry/registry.ts';
@@ -13,12 +13,11 @@ import { changeSecrets, createVault, type Vault } from './vault.ts';
 import { createLookup, createPreflight, type Lookup } from './preflight.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let vault: Vault;
 let sandbox: Sandbox;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'preflight-'));
 	store = await openSqliteStore(join(folder, 'data', 'app.sqlite'));
 	vault = createVault({ store: store.secrets, key: randomBytes(32) });
 	sandbox = createProcessSandbox();
@@ -26,7 +25,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await sandbox.close();
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function skillWith(frontMatter: string, files: Record<string, string | Buffer> = {}): Promise<Skill> {
@@ -43,8 +41,7 @@ async function skillWith(frontMatter: string, files: Record<string, string | Buf
 
 async function program(name: string, mode = 0o755): Promise<string> {
 	const bin = join(folder, 'bin');
-	await mkdir(bin, { recursive: true });
-	await writeFile(join(bin, name), '#!/bin/sh\n');
+	await putFile(bin, name, '#!/bin/sh\n');
 	await chmod(join(bin, name), mode);
 	return bin;
 }

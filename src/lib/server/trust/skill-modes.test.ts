@@ -1,20 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { openSkillModes } from './skill-modes.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'modes-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 });
 afterEach(async () => {
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const open = () => openSkillModes(store, { isInstalled: (source) => source === 'installed' });

@@ -1,17 +1,7 @@
-import {
-	mkdirSync,
-	mkdtempSync,
-	rmSync,
-	statSync,
-	symlinkSync,
-	truncateSync,
-	unlinkSync,
-	utimesSync,
-	writeFileSync
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { marksOf, readFolder } from './folder.ts';
@@ -22,15 +12,13 @@ vi.mock('./folder.ts', { spy: true });
 
 const NOW = '2026-01-01T00:00:00.000Z';
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 beforeEach(async () => {
-	folder = mkdtempSync(join(tmpdir(), 'trust-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 });
 afterEach(async () => {
 	await store.close();
-	rmSync(folder, { recursive: true, force: true });
 });
 
 const installedRoot = () => join(folder, 'data/skills');

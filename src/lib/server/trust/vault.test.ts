@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { AppError } from '../../shared/errors.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
@@ -12,17 +12,15 @@ const NOW = '2026-01-01T12:00:00.000Z';
 const SECRET = 'correct horse battery staple';
 const key = randomBytes(32);
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 let vault: Vault;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'vault-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 	vault = createVault({ store: store.secrets, key });
 });
 afterEach(async () => {
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 describe('F3: is refused', () => {

@@ -13,8 +13,7 @@ import type { Skill, SkillEvent } from '../skills/types.ts';
 import type { QuestionReply } from '../../shared/questions.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Workspaces } from '../workspaces.ts';
-import type { Ask, AskedQuestion } from './questions.ts';
-import type { Sample, Sampler, SampleRequest } from './sampling.ts';
+import type { Ask, AskedQuestion, Sample, Sampler, SampleRequest } from './questions.ts';
 
 export interface SkillToolboxOptions {
 	session: SkillSession;

@@ -2,8 +2,7 @@
 import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/events.ts';
 import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
-import type { AgentObserver } from '../agent/observer.ts';
-import type { Toolbox } from '../agent/tool.ts';
+import type { AgentObserver, Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
 import { AUTO_MAX_SKILLS } from '../skills/find/omniroute-score.ts';
 import { type Catalog, estimateTokens, firstCharacters, tellCatalog } from '../skills/prompt.ts';
@@ -25,8 +24,7 @@ import {
 	renderAlways
 } from './instructions.ts';
 import type { SkillPolicy } from './run-request.ts';
-import type { Ask } from './questions.ts';
-import type { Sampler } from './sampling.ts';
+import type { Ask, Sampler } from './questions.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
 
 export interface TurnSetupParts {

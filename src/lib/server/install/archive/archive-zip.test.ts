@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import fc from 'fast-check';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { HOSTILE_ARCHIVES } from '../../../../../tests/support/hostile-archives.ts';
 import { descriptorOf, unicodePath, zipOf, type ZipPart } from '../../../../../tests/support/zip-writer.ts';
 import { AppError } from '../../../shared/errors.ts';
@@ -10,16 +11,14 @@ import { createStagingFolder, INSTALL_LIMITS, type StagingFolder } from '../stag
 import { readZip } from './archive-zip.ts';
 
 const signal = new AbortController().signal;
-let home: string;
+const home = emptyFolder();
 let parent: string;
 let folder: StagingFolder;
 
 beforeEach(async () => {
-	home = await mkdtemp(join(tmpdir(), 'zip-'));
 	parent = join(home, 'staging');
 	folder = await createStagingFolder(parent);
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 async function unpack(bytes: Buffer): Promise<{ notes: string[] }> {
 	const path = join(home, 'upload.zip');
@@ -166,5 +165,70 @@ describe('E20: what good archives may have', () => {
 		);
 		expect(await unpacked()).toEqual({ 'a/SKILL.md': 's' });
 		expect(notes).toEqual(['Skipped 1502 files such as “a/.DS_Store”, which aren’t part of a skill.']);
+	});
+});
+
+const archives = join(import.meta.dirname, '../../../../../tests/fixtures/archives');
+
+describe('E20: archives of other programs unpack byte for byte', () => {
+	test.each([
+		['info-zip', 'Info-ZIP 3.0 on Linux, whose names are UTF-8 without saying so', ''],
+		['info-zip-streamed', 'Info-ZIP into a pipe: sizes after the data', ''],
+		['python', 'Python’s shutil.make_archive: with folders', ''],
+		['python-streamed', 'Python into a pipe', ''],
+		['python-zip64', 'Python with zip64 sizes before the data', ''],
+		['java', 'jar: with no permissions, and a mark of its own', ''],
+		['perl', 'Perl’s IO::Compress', ''],
+		['git-archive', 'git archive: one folder around everything, and a comment', 'packed-main']
+	])('%s: %s', async (name, _, top) => {
+		expect(await readZip(join(archives, `${name}.zip`), folder, signal)).toEqual({ notes: [] });
+		const dir = join(folder.dir, top);
+		const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+		expect(entries.filter((entry) => entry.isFile()).map((entry) => entry.name)).toHaveLength(5);
+		expect(await readFile(join(dir, 'SKILL.md'), 'utf8')).toMatch(/^---\nname: packed\n[^]*# Packed\n$/);
+		expect(await readFile(join(dir, 'references/über uns.md'), 'utf8')).toBe('Grüße\n'.repeat(200));
+		expect(await readFile(join(dir, 'assets/bytes.bin'))).toEqual(
+			Buffer.from(Array.from({ length: 2048 }, (_none, index) => index % 256))
+		);
+		expect(await readFile(join(dir, 'assets/empty.txt'), 'utf8')).toBe('');
+		expect((await stat(join(dir, 'scripts/run.sh'))).mode & 0o777).toBe(0o700);
+		expect((await stat(join(dir, 'SKILL.md'))).mode & 0o777).toBe(0o600);
+	});
+});
+
+describe('SECURITY Archives: whatever the bytes are, files inside or an AppError', () => {
+	const seed = zipOf([
+		{ name: 'SKILL.md', content: 'a'.repeat(100) },
+		{ name: 'scripts/', content: '' },
+		{ name: 'scripts/run.py', content: 'print(1)', method: 0 }
+	]);
+
+	async function holds(bytes: Buffer): Promise<void> {
+		const folder = await createStagingFolder(parent);
+		const path = join(home, 'upload.zip');
+		await writeFile(path, bytes);
+		const error: unknown = await readZip(path, folder, signal).catch((thrown: unknown) => thrown);
+		if (error instanceof Error) expect(error).toBeInstanceOf(AppError);
+		expect((await readdir(home)).sort()).toEqual(['staging', 'upload.zip']);
+		await folder.remove();
+	}
+
+	test('random bytes', async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), (bytes) => holds(Buffer.from(bytes))),
+			{ numRuns: 100 }
+		);
+	});
+
+	test('a good archive with some bytes changed', async () => {
+		const change = fc.tuple(fc.nat(seed.length - 1), fc.oneof(fc.nat(255), fc.constantFrom(0, 0x2e, 0x2f, 0x5c, 0xff)));
+		await fc.assert(
+			fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
+				const bytes = Buffer.from(seed);
+				for (const [at, value] of changes) bytes[at] = value;
+				await holds(bytes);
+			}),
+			{ numRuns: 250 }
+		);
 	});
 });

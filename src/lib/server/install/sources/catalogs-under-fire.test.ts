@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sharedFolder } from '../../../../../tests/support/folder.ts';
 import {
 	playedConfig,
 	startGithub,
@@ -25,10 +23,9 @@ let github: PlayedGithub;
 let skillssh: PlayedSkillssh;
 let skillsmp: PlayedSkillsmp;
 let site: PlayedWellKnown;
-let dir: string;
+const dir = sharedFolder();
 
 beforeAll(async () => {
-	dir = await mkdtemp(join(tmpdir(), 'catalogs-'));
 	const main = { 'skills/a/SKILL.md': skillText('a'), 'skills/a/b.txt': 'b', 'skills/c/SKILL.md': skillText('c') };
 	github = await startGithub({ repos: { 'acme/skills': { defaultBranch: 'main', branches: { main } } } });
 	skillssh = await startSkillssh({
@@ -44,7 +41,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
 	await Promise.all([github, skillssh, skillsmp, site].map((server) => server.close()));
-	await rm(dir, { recursive: true, force: true });
 });
 
 /** Sends every kind of request in turn; returns the results by name. */

@@ -1,21 +1,19 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { zipOf } from '../../../../../tests/support/zip-writer.ts';
 import { findSkillFolders } from '../inspection.ts';
 import { createStagingFolder, INSTALL_LIMITS, type StagingFolder } from '../staging-folder.ts';
 import { fetchFolder, fetchInline, fetchZip, type UploadedFile } from './upload.ts';
 
 const signal = new AbortController().signal;
-let home: string;
+const home = emptyFolder();
 let folder: StagingFolder;
 
 beforeEach(async () => {
-	home = await mkdtemp(join(tmpdir(), 'uploads-'));
 	folder = await createStagingFolder(home, { ...INSTALL_LIMITS, packedBytes: 2000 });
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 async function* streamed(bytes: Uint8Array, size = 10): AsyncGenerator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));

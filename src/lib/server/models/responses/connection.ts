@@ -1,7 +1,8 @@
 /** One request to a model's server, abortable at any moment and with an idle timeout; and a parser for its events. */
 import { createParser } from 'eventsource-parser';
+import { startTimeLimit } from '../../agent/time-limit.ts';
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
 	fetch: typeof fetch;
 	signal: AbortSignal;
 	/** Maximum wait for the headers and for each next byte. */
@@ -161,7 +162,7 @@ export interface SseFrame {
 	data: string;
 }
 
-export interface SseDecoder {
+interface SseDecoder {
 	/** Returns the frames these bytes complete. Throws `FrameTooLargeError`; don't use the decoder after that. */
 	push(bytes: Uint8Array): SseFrame[];
 	/** Returns the last frame if the stream ended without the blank line after it. */
@@ -208,4 +209,58 @@ export function createSseDecoder(maxCharacters = 16 * 1024 * 1024): SseDecoder {
 		push: (bytes) => feed(utf8.decode(bytes, { stream: true })),
 		end: () => feed(`${utf8.decode()}\n\n`)
 	};
+}
+
+// A short text of a model's server, with a limit on size and time.
+
+interface TextRequest {
+	url: string;
+	method?: 'GET' | 'POST';
+	headers: Record<string, string>;
+	body?: string;
+	fetch: typeof fetch;
+	/** For the whole request. */
+	timeoutMs: number;
+	/** Of the decompressed body. */
+	maxBytes: number;
+	signal?: AbortSignal | undefined;
+}
+
+export interface TextAnswer {
+	status: number;
+	text: string;
+}
+
+/**
+ * Doesn't follow redirects, because the key is only for this host.
+ * Throws the signal's reason, `Interruption`, `BodyTooLargeError`, or what `fetch` throws.
+ */
+export async function fetchText(request: TextRequest): Promise<TextAnswer> {
+	const { url, method = 'GET', headers, body, fetch, timeoutMs, maxBytes, signal } = request;
+	signal?.throwIfAborted();
+	const time = startTimeLimit(timeoutMs, signal ?? new AbortController().signal);
+	const all = { ...headers, accept: 'application/json', 'accept-encoding': 'gzip' };
+	let connection: Connection | null = null;
+	try {
+		connection = await connect(
+			url,
+			{ method, headers: all, redirect: 'manual', body },
+			{ fetch, signal: time.signal, idleTimeoutMs: timeoutMs, maxBytes }
+		);
+		const text = await readText(connection);
+		connection.finish();
+		return { status: connection.status, text };
+	} catch (error) {
+		connection?.close();
+		signal?.throwIfAborted();
+		throw time.isOver ? new Interruption('idle') : error;
+	} finally {
+		time.clear();
+	}
+}
+
+async function readText(connection: Connection): Promise<string> {
+	const parts: Uint8Array[] = [];
+	for (let bytes = await connection.read(); bytes; bytes = await connection.read()) parts.push(bytes);
+	return Buffer.concat(parts).toString('utf8');
 }

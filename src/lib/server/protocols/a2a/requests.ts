@@ -8,8 +8,7 @@ import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import { modelId } from '../../../shared/models.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
-import { tellAddress } from '../received-files.ts';
-import { endingOf } from '../refusals.ts';
+import { endingOf, tellAddress } from '../received-files.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
 export type RpcId = string | number | null;

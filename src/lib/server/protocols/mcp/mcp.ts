@@ -43,10 +43,9 @@ import {
 	serveSkills,
 	SKILLS_EXTENSION
 } from './resources.ts';
-import { answerCall, canBeTask } from './call-or-task.ts';
+import { answerCall, canBeTask, serveTasks, TaskCreated, TASKS_EXTENSION, toLegacy } from './serve-tasks.ts';
 import { levelIn, reportCall } from './call-reports.ts';
 import { createListening, listeningResponse, listeningTransport, taskAddress } from './listening.ts';
-import { serveTasks, TaskCreated, TASKS_EXTENSION, toLegacy } from './serve-tasks.ts';
 import { createTasks, type McpTasks, type TaskEntry } from './tasks.ts';
 
 /** Concurrent calls per client, across its sessions. */

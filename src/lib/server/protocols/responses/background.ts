@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts';
 import { EventWriter, type Unsaved, type UnsavedEvents } from '../../runs/event-writer.ts';
 import { EVENT_PAGE } from '../../runs/event-window.ts';
 import { Waiters } from '../../../shared/in-turn.ts';
-import { type Replica, soleReplica } from '../../replica.ts';
+import { endLeft, type Replica, soleReplica } from '../../replica.ts';
 import { createStopWishes } from '../../stop-wishes.ts';
 import type { StoredEvent } from '../../store/chat/runs.ts';
 import type { Responses, StoredResponse } from '../../store/responses.ts';
@@ -249,18 +249,15 @@ export function createBackground(options: BackgroundOptions): Background {
 			if (!running && (await isElsewhere(id))) await wishes.stop(id);
 		},
 
-		async recover() {
-			const endLeft = async (bootId?: string) => {
+		recover: () =>
+			endLeft(replica, async (bootId) => {
 				for (const response of await responses.listRunning(bootId)) {
 					// One that can't be read must not keep the others from their end, nor the server from its start.
 					await endOrphan(response).catch((error: unknown) => {
 						log.error({ responseId: response.id, error: String(error) }, 'couldn’t end a response of the last start');
 					});
 				}
-			};
-			if (!replica.isShared) await endLeft();
-			replica.onGone(endLeft);
-		},
+			}),
 
 		async close(graceMs) {
 			isClosing = true;

@@ -1,21 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import type { Store } from '../../store/store.ts';
 import { createConnectionResponses } from './connection-responses.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let store: Store;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'connection-responses-'));
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 });
 afterEach(async () => {
 	await store.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 const response = (id: string, previousId: string | null = null, words = 'x'): StoredResponse => ({

@@ -1,23 +1,22 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { isRunning, processesWith } from '../../../../../tests/support/processes.ts';
 import type { Launcher, LaunchSpec } from './launcher.ts';
 import { createSpawner } from './spawner.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
-let cwd: string;
+const cwd = emptyFolder();
 /** The runner's program under a name only this test uses. */
 let entry: string;
 let nap: string;
 let launcher: Launcher;
 beforeEach(async () => {
-	cwd = await mkdtemp(join(tmpdir(), 'spawner-'));
 	entry = join(cwd, 'runner.ts');
 	await symlink(join(import.meta.dirname, 'runner.ts'), entry);
 	nap = `987.${randomInt(1e12)}`;
@@ -26,7 +25,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	await launcher.close();
 	for (const pid of [...processesWith(nap), ...processesWith(entry)]) process.kill(pid, 'SIGKILL');
-	await rm(cwd, { recursive: true, force: true });
 });
 
 const limits = { timeoutMs: 60_000, maxOutputBytes: 20_480 };

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import type { ExecutionHost, ExecutionStart } from '../run/execution-host.ts';
 import { createSkillsProvider, type SkillsProvider } from '../provider.ts';
 import { digestOfFolder } from '../read/skill-tree.ts';
@@ -14,16 +14,13 @@ const BODY = [
 	'Many: !`seq 1 100000`'
 ].join('\n');
 
-let folder: string;
+const folder = emptyFolder();
 let skills: SkillsProvider;
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'inline-')));
-	await mkdir(join(folder, 'skills/demo'), { recursive: true });
-	await writeFile(join(folder, 'skills/demo/SKILL.md'), `---\nname: demo\ndescription: Demo.\n---\n${BODY}\n`);
+	await putFile(folder, 'skills/demo/SKILL.md', `---\nname: demo\ndescription: Demo.\n---\n${BODY}\n`);
 });
 afterEach(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function load(host: ExecutionHost, isEnabled = true): Promise<string> {

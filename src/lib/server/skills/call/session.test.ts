@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { createProcessSandbox } from '../../sandbox/process.ts';
 import { createExecutor } from '../executor.ts';
 import { parseManifest } from '../read/manifest.ts';
@@ -10,15 +9,13 @@ import { createSkillSession, type SkillSession, type ToolOutcome } from './sessi
 import { skillOf } from '../skill-of.suite.ts';
 import type { Skill, SkillEvent, SkillExecutionResult } from '../types.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let cwd: string;
 let events: SkillEvent[];
-beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'session-')));
+beforeEach(() => {
 	cwd = join(folder, 'work');
 	events = [];
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 interface ToolEntry {
 	name: string;
@@ -40,10 +37,7 @@ function open(skills: Skill[], loaded: string[] = [], seen?: string[]): SkillSes
 	const snapshot = { skills, shadowed: [], broken: [], revision: 'r1' };
 	return createSkillSession({ snapshot: () => snapshot, executor, loaded, ...(seen ? { seen } : {}) });
 }
-async function put(path: string, text: string) {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), text);
-}
+const put = (path: string, text: string) => putFile(folder, path, text);
 const call = (session: SkillSession, name: string, args: unknown = {}) =>
 	session.call(name, args as Record<string, unknown>, { cwd, onEvent: (event) => events.push(event) });
 const names = (session: SkillSession) => session.tools().map((tool) => tool.name);

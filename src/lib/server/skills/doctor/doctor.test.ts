@@ -1,37 +1,23 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import {
-	chmod,
-	link,
-	mkdir,
-	mkdtemp,
-	readdir,
-	readFile,
-	realpath,
-	rm,
-	stat,
-	symlink,
-	writeFile
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { explained, replaceFile } from './skill-file.ts';
 import { applyFixes, diagnose } from './doctor.ts';
 
 const run = promisify(execFile);
 
-let root: string;
+const root = emptyFolder();
 let dir: string;
 beforeEach(async () => {
-	root = await realpath(await mkdtemp(join(tmpdir(), 'doctor-')));
 	dir = join(root, 'demo');
 	await mkdir(dir);
 });
 afterEach(async () => {
 	await chmod(dir, 0o700);
-	await rm(root, { recursive: true, force: true });
 });
 
 const BAD = '---\nname: Demo\ndescription: Use when: it rains\nversion: v1\n---\nBody\n';

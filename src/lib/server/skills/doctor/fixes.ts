@@ -61,8 +61,8 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 		const below = front.lines.get('name');
 		return text ? withText(raw, front, 'description', text, below === undefined ? 0 : below - front.top) : null;
 	}),
-	license: edit((raw, front) => withTextOrNone(raw, front, 'license', 500)),
-	compatibility: edit((raw, front) => withTextOrNone(raw, front, 'compatibility', 500)),
+	license: edit((raw, front) => withTextOrNone(raw, front, 'license')),
+	compatibility: edit((raw, front) => withTextOrNone(raw, front, 'compatibility')),
 	metadata: edit(withTextMap),
 	'allowed-tools': edit((raw, front) => {
 		const { data } = front;
@@ -106,10 +106,13 @@ function withText(raw: RawSkill, front: FrontMatter, key: string, text: string, 
 }
 
 /** Sets a key to a text of at most `most` characters; comments out an empty one. */
-function withTextOrNone(raw: RawSkill, front: FrontMatter, key: string, most: number): RawSkill | null {
+/** Of a license, or of what a skill is compatible with. */
+const MAX_TEXT = 500;
+
+function withTextOrNone(raw: RawSkill, front: FrontMatter, key: string): RawSkill | null {
 	const text = textOf(front.data[key]);
 	if (!text) return withoutKey(raw, front, key);
-	return withText(raw, front, key, lengthOf(text) > most ? cutAtSentence(text, most) : text, raw.yaml.length);
+	return withText(raw, front, key, lengthOf(text) > MAX_TEXT ? cutAtSentence(text, MAX_TEXT) : text, raw.yaml.length);
 }
 
 function withoutKey(raw: RawSkill, front: FrontMatter, key: string): RawSkill | null {

@@ -8,9 +8,12 @@ import {
 	toGeminiTools,
 	toToolResult,
 	type ExtractedCall,
-	type GeminiTool
+	type GeminiTool,
+	toGeminiSchema,
+	createSdkTools
 } from './adapters.ts';
 import { USE_SKILL } from '../call/tools.ts';
+import type { ToolDefinition } from '../types.ts';
 
 const parameters = {
 	type: 'object',
@@ -204,4 +207,67 @@ test('D40: a result goes back in the shape of its call', () => {
 	expect(toToolResult(of('gemini'), 'HI')).toEqual({
 		functionResponse: { id: 'c1', name: 'shout', response: { output: 'HI' } }
 	});
+});
+
+test.each([
+	[
+		'keywords that are unknown are left out',
+		{ type: 'object', additionalProperties: false, $schema: 'x' },
+		{ type: 'object' }
+	],
+	[
+		'properties may be called as a keyword is',
+		{ type: 'object', properties: { const: { type: 'string', const: 'a' } } },
+		{ type: 'object', properties: { const: { type: 'string', enum: ['a'] } } }
+	],
+	['one type and null is nullable', { type: ['string', 'null'] }, { type: 'string', nullable: true }],
+	['several types are a choice', { type: ['string', 'number'] }, { anyOf: [{ type: 'string' }, { type: 'number' }] }],
+	['oneOf is anyOf', { oneOf: [{ type: 'string', $id: 'x' }] }, { anyOf: [{ type: 'string' }] }],
+	['values of an enum that are no texts are not said', { type: 'integer', enum: [1, 2] }, { type: 'integer' }],
+	['a format that Gemini does not know is not said', { type: 'string', format: 'email' }, { type: 'string' }],
+	['a format that it knows is', { type: 'string', format: 'date-time' }, { type: 'string', format: 'date-time' }],
+	['a list is one of something', { type: 'array' }, { type: 'array', items: { type: 'string' } }],
+	[
+		'what is required is a property',
+		{ type: 'object', properties: { a: { type: 'string' } }, required: ['a', 'b', 'toString'] },
+		{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+	]
+])('B11: %s', (_name, schema, expected) => {
+	expect(toGeminiSchema(schema)).toEqual(expected);
+});
+
+function toolWith(parameters: Record<string, unknown>): ToolDefinition {
+	return { type: 'function', name: 'greet', description: 'Greet', parameters };
+}
+
+test('B17: an SDK tool checks its arguments with Zod and hands them to the one function that runs tools', async () => {
+	const properties = { name: { type: 'string' }, times: { type: 'integer' } };
+	const parameters = { type: 'object', properties, required: ['name'], additionalProperties: false };
+	const [tool] = createSdkTools([toolWith(parameters)], (name, args) => Promise.resolve({ name, args }));
+	expect(tool).toMatchObject({ type: 'function', function: { name: 'greet', description: 'Greet' } });
+	const { inputSchema, execute } = tool!.function;
+	expect(inputSchema.parse({ name: 'Ada' })).toEqual({ name: 'Ada' });
+	expect(inputSchema.safeParse({}).success).toBe(false);
+	expect(inputSchema.safeParse({ name: 'Ada', age: 1 }).success).toBe(false);
+	expect(await execute({ name: 'Ada' })).toEqual({ name: 'greet', args: { name: 'Ada' } });
+});
+
+test.each<[string, Record<string, unknown>]>([
+	['if', { if: { required: ['name'] }, then: { required: ['times'] } }],
+	['not', { not: { required: ['other'] } }],
+	['patternProperties', { patternProperties: { '^x-': { type: 'string' } } }],
+	['anyOf', { anyOf: [{ required: ['name'] }, { required: ['times'] }] }]
+])('B17: a schema with `%s`, which is no Zod object, keeps its properties', (_, more) => {
+	const parameters = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'], ...more };
+	const [tool] = createSdkTools([toolWith(parameters)], () => Promise.resolve(null));
+	expect(tool!.function.inputSchema.safeParse({ name: 'Ada' }).success).toBe(true);
+	expect(tool!.function.inputSchema.safeParse({ name: 1 }).success).toBe(false);
+	expect(tool!.function.inputSchema.safeParse({}).success).toBe(false);
+});
+
+test('B17: a pattern that JavaScript cannot read leaves the other arguments checked', () => {
+	const properties = { code: { type: 'string', pattern: '(' }, times: { type: 'integer' } };
+	const [tool] = createSdkTools([toolWith({ type: 'object', properties })], () => Promise.resolve(null));
+	expect(tool!.function.inputSchema.safeParse({ code: 'x', times: 2 }).success).toBe(true);
+	expect(tool!.function.inputSchema.safeParse({ times: 'x' }).success).toBe(false);
 });

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { putFiles, sharedFolder } from '../../../../../tests/support/folder.ts';
 import {
 	createSkillRegistry,
 	listSkillResources,
@@ -13,7 +12,7 @@ import {
 import { parseSkillFile } from '../parser.ts';
 import type { SkillSpec } from '../types.ts';
 
-let folder: string;
+const folder = sharedFolder();
 let pdf: SkillSpec;
 let plain: SkillSpec;
 const FILES = {
@@ -27,15 +26,10 @@ const FILES = {
 	'plain/SKILL.md': `---\nname: plain\ndescription: ${'long '.repeat(60)}\n---\nJust read.`
 };
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'drover-'));
-	for (const [path, text] of Object.entries(FILES)) {
-		await mkdir(dirname(join(folder, path)), { recursive: true });
-		await writeFile(join(folder, path), text);
-	}
+	await putFiles(folder, FILES);
 	pdf = parseSkillFile(FILES['pdf/SKILL.md'], join(folder, 'pdf/SKILL.md'));
 	plain = parseSkillFile(FILES['plain/SKILL.md'], join(folder, 'plain/SKILL.md'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('A31: a registry has what it was given, the first of a name', () => {
 	const registry = createSkillRegistry([pdf, plain, { ...pdf, body: 'other' }]);

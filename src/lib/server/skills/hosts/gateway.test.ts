@@ -1,29 +1,22 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { createSkillsProvider, defineSkill, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import { createGateway, type GatewayOptions, type GatewayTool, runGateway } from './gateway.ts';
 import { formatOf } from './wire.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let skills: SkillsProvider;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'gateway-'));
 	await put('3d-print/SKILL.md', '---\nname: 3d-print\ndescription: Prints.\nversion: 1.2.0\n---\nPrint it.\n');
 	await put('3d-print/print.mjs', "console.log('printed', ...process.argv.slice(2))");
 	await open();
 });
 afterEach(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
-async function put(path: string, text: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), text);
-}
+const put = (path: string, text: string) => putFile(folder, path, text);
 async function open(options: SkillsProviderOptions = {}): Promise<void> {
 	await (skills as SkillsProvider | undefined)?.close();
 	skills = await createSkillsProvider(folder, options);

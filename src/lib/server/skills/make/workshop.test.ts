@@ -1,16 +1,15 @@
-import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
-let dir: string;
+const dir = emptyFolder();
 let workshop: Workshop;
 let previews: ToolPreview[];
 let isApproved: boolean;
 let reloads: number;
-beforeEach(async () => {
-	dir = await mkdtemp(join(tmpdir(), 'workshop-'));
+beforeEach(() => {
 	previews = [];
 	isApproved = true;
 	reloads = 0;
@@ -26,7 +25,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
 	await workshop.close();
-	await rm(dir, { recursive: true, force: true });
 });
 
 const shout = (more: Record<string, unknown> = {}) => ({

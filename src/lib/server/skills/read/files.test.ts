@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, win32 } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import {
 	isExecutable,
 	isInside,
@@ -16,15 +16,11 @@ import {
 } from './files.ts';
 import { SkillError } from '../types.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let skill: string;
 beforeEach(() => {
-	folder = realpathSync(mkdtempSync(join(tmpdir(), 'resources-')));
 	skill = join(folder, 'demo');
 	mkdirSync(skill);
-});
-afterEach(() => {
-	rmSync(folder, { recursive: true, force: true });
 });
 
 const at = (path: string) => join(skill, path);

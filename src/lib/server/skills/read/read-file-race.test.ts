@@ -1,25 +1,22 @@
 /** Files change on disk while they're read; a link's target must never be returned. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { readSkillFile } from './files.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let dir: string;
 let swapper: Worker | undefined;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'read-race-'));
 	dir = join(folder, 'skill');
 	await mkdir(join(dir, 'docs/deep'), { recursive: true });
-	await mkdir(join(folder, 'outside/deep'), { recursive: true });
-	await writeFile(join(dir, 'docs/deep/a.txt'), 'mine');
-	await writeFile(join(folder, 'outside/deep/a.txt'), 'TOP SECRET');
+	await putFile(dir, 'docs/deep/a.txt', 'mine');
+	await putFile(folder, 'outside/deep/a.txt', 'TOP SECRET');
 });
 afterEach(async () => {
 	await swapper?.terminate();
-	await rm(folder, { recursive: true, force: true });
 });
 
 /** In its own thread, as fast as it can: swaps `place` between the original and the link. */

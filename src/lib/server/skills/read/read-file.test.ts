@@ -1,22 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { putFile, sharedFolder } from '../../../../../tests/support/folder.ts';
 import { readSkillFile } from './files.ts';
 
-let folder: string;
+const folder = sharedFolder();
 let dir: string;
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'read-file-'));
 	dir = join(folder, 'skill');
-	await mkdir(join(dir, 'references'), { recursive: true });
-	await writeFile(join(folder, 'secret.txt'), 'TOP SECRET');
-	await writeFile(join(dir, 'references/forms.md'), 'How to fill a form.');
-	await writeFile(join(dir, 'euro.md'), '€€€€');
-	await writeFile(join(dir, 'image.png'), Buffer.from([137, 80, 0, 71]));
-	await writeFile(join(dir, 'latin.txt'), Buffer.from([0x61, 0xe9, 0x62]));
+	await putFile(folder, 'secret.txt', 'TOP SECRET');
+	await putFile(dir, 'references/forms.md', 'How to fill a form.');
+	await putFile(dir, 'euro.md', '€€€€');
+	await putFile(dir, 'image.png', Buffer.from([137, 80, 0, 71]));
+	await putFile(dir, 'latin.txt', Buffer.from([0x61, 0xe9, 0x62]));
 	await symlink('../secret.txt', join(dir, 'out.txt'));
 	await symlink('references/forms.md', join(dir, 'inner.md'));
 	await symlink('..', join(dir, 'up'));
@@ -27,7 +25,6 @@ beforeAll(async () => {
 	await symlink('itself', join(dir, 'itself'));
 	execFileSync('mkfifo', [join(dir, 'fifo')]);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('C6: a file is read whole, or in pieces that say where to go on', async () => {
 	expect(await readSkillFile(dir, 'references/forms.md')).toEqual({

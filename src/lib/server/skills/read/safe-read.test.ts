@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { openBelow } from '../../../../../tests/support/open-files.ts';
 import { readSafely, readSkillText } from './safe-read.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let path: string;
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'safe-read-'));
 	path = join(folder, 'file');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each<[string, () => void, string]>([
 	['a folder', () => mkdirSync(path), 'isn’t a regular file'],

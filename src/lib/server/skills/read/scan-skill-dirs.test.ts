@@ -1,18 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { scanSkillDirs } from './scanner.ts';
 import { SkillLoadError, type SkillIssue } from '../types.ts';
 
-let folder: string;
-beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'scan-skill-dirs-'));
-});
-afterEach(() => {
-	rmSync(folder, { recursive: true, force: true });
-});
+const folder = emptyFolder();
 
 const at = (path: string) => join(folder, path);
 const text = (name: string, body = 'Body') => `---\nname: ${name}\ndescription: About ${name}.\n---\n${body}`;

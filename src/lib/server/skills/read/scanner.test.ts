@@ -4,7 +4,6 @@ import {
 	chmodSync,
 	existsSync,
 	mkdirSync,
-	mkdtempSync,
 	renameSync,
 	rmSync,
 	statSync,
@@ -12,20 +11,14 @@ import {
 	utimesSync,
 	writeFileSync
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { createScanner, scanRoots, type Scanner, type ScanPass } from './scanner.ts';
 import { createPace } from './lean.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
-let folder: string;
-beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'scanner-'));
-});
-afterEach(() => {
-	rmSync(folder, { recursive: true, force: true });
-});
+const folder = emptyFolder();
 
 const at = (path: string) => join(folder, path);
 const text = (name: string, body = 'Body') => `---\nname: ${name}\ndescription: About ${name}.\n---\n${body}`;

@@ -26,15 +26,13 @@ test('A27, E2: no label is that of the server’s own skills of a key’s or of 
 		'/~'
 	]);
 	expect(labels.map(({ source }) => source)).toEqual([
-		...[
-			'builtin-2',
-			'builtin-3',
-			'key-0123456789abcdef01234567',
-			'draft-trial',
-			'draft',
-			'install',
-			'install-2',
-			'root'
-		]
+		'builtin-2',
+		'builtin-3',
+		'key-0123456789abcdef01234567',
+		'draft-trial',
+		'draft',
+		'install',
+		'install-2',
+		'root'
 	]);
 });

@@ -1,19 +1,17 @@
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { createRegistry, type RegistryOptions, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
-let folder: string;
+const folder = emptyFolder();
 const opened: SkillRegistry[] = [];
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'registry-'));
 	mkdirSync(at('root'));
 });
 afterEach(async () => {
 	await Promise.all(opened.splice(0).map((registry) => registry.close()));
-	rmSync(folder, { recursive: true, force: true });
 });
 
 const at = (path: string) => join(folder, path);

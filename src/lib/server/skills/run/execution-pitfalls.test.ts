@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 /** Known execution bugs, one by one: each test fails if the code has the bug its row describes. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { processesWith } from '../../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import { isInside, resolveScript } from '../read/files.ts';
@@ -13,16 +13,14 @@ import { readScriptArguments } from './environment.ts';
 import type { SkillExecutionResult } from '../types.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let skills: SkillsProvider | null;
-beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'pitfalls-')));
+beforeEach(() => {
 	skills = null;
 });
 afterEach(async () => {
 	vi.unstubAllEnvs();
 	await skills?.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function put(files: Record<string, string>) {

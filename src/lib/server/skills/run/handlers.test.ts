@@ -1,19 +1,15 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { createSkillsProvider, defineSkill, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import type { ExecutionEnd, ExecutionStart } from './execution-host.ts';
 import type { SkillEvent, SkillExecutionResult } from '../types.ts';
 
-let folder: string;
+const folder = emptyFolder();
 const opened: SkillsProvider[] = [];
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'native-'));
-});
 afterEach(async () => {
 	await Promise.all(opened.splice(0).map((provider) => provider.close()));
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function open(options: SkillsProviderOptions = {}): Promise<SkillsProvider> {
@@ -25,8 +21,7 @@ async function open(options: SkillsProviderOptions = {}): Promise<SkillsProvider
 /** A skill with one tool that names a handler. */
 async function put(handler: string): Promise<void> {
 	const dir = join(folder, 'reverse-text');
-	await mkdir(dir, { recursive: true });
-	await writeFile(join(dir, 'SKILL.md'), '---\nname: reverse-text\ndescription: Reverses a text.\n---\nReverse it.\n');
+	await putFile(dir, 'SKILL.md', '---\nname: reverse-text\ndescription: Reverses a text.\n---\nReverse it.\n');
 	const tool = {
 		name: 'reverse_text',
 		description: 'Reverses a text.',

@@ -1,20 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join, relative } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { createProcessSandbox } from '../../sandbox/process.ts';
 import { candidatesOnPath, createInterpreters, readShebang } from './interpreters.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let bin: string;
 const hostPath = process.env.PATH ?? '';
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'interpreters-')));
 	bin = join(folder, 'bin');
 	await mkdir(bin);
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const none = { files: false, network: false, processes: false, limits: false };
 const open = (path = `${bin}${delimiter}${hostPath}`) =>

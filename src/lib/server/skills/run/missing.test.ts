@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { createProcessSandbox } from '../../sandbox/process.ts';
 import { createExecutor } from '../executor.ts';
 import { skillOf } from '../skill-of.suite.ts';
@@ -10,21 +10,16 @@ import { readScriptArguments } from './environment.ts';
 import type { ExecutionEnd } from './execution-host.ts';
 import { type FailedRun, findMissing } from './missing.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let events: SkillEvent[];
 let ends: ExecutionEnd[];
-beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'missing-')));
+beforeEach(() => {
 	[events, ends] = [[], []];
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs the last file, as a tool if it's a handler. */
 async function run(files: Record<string, string>, isTool = false, env: Record<string, string> = {}) {
-	for (const [path, text] of Object.entries(files)) {
-		await mkdir(dirname(join(folder, 'demo', path)), { recursive: true });
-		await writeFile(join(folder, 'demo', path), text, { mode: 0o755 });
-	}
+	for (const [path, text] of Object.entries(files)) await putFile(folder, `demo/${path}`, text, 0o755);
 	const paths = Object.keys(files);
 	const script = paths.at(-1) ?? '';
 	const skill = skillOf('demo', { dir: join(folder, 'demo'), files: paths, scripts: paths });

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { createOutputStore } from './execution-result.ts';
 import { createSkillsProvider, type SkillsProvider } from '../provider.ts';
 import type { SkillExecutionResult } from '../types.ts';
@@ -33,28 +32,22 @@ test('D11: with too much of it the oldest goes', () => {
 });
 
 describe('through the provider', () => {
-	let folder: string;
+	const folder = emptyFolder();
 	let skills: SkillsProvider;
 	beforeEach(async () => {
-		folder = await mkdtemp(join(tmpdir(), 'output-'));
 		const demo = join(folder, 'skills/demo');
-		await mkdir(demo, { recursive: true });
-		await writeFile(join(demo, 'SKILL.md'), '---\nname: demo\ndescription: Demo.\n---\n');
-		await writeFile(join(demo, 'long.sh'), 'seq -f "line %05g" 20000\n');
-		await writeFile(join(demo, 'errors.sh'), 'echo fine; seq -f "error %05g" 20000 >&2; exit 1\n');
-		await writeFile(join(demo, 'both.sh'), 'seq 1 9000; seq 1 9000 >&2\n');
-		await writeFile(join(demo, 'short.sh'), 'echo hi\n');
-		await writeFile(join(demo, 'huge.sh'), 'seq 1 500000\n');
-		await writeFile(join(demo, 'big.mjs'), 'export default () => "é".repeat(200_000);');
-		await writeFile(
-			join(demo, 'tools.json'),
-			JSON.stringify([{ name: 'big', description: 'Big.', script: 'big.mjs' }])
-		);
+		await putFile(demo, 'SKILL.md', '---\nname: demo\ndescription: Demo.\n---\n');
+		await putFile(demo, 'long.sh', 'seq -f "line %05g" 20000\n');
+		await putFile(demo, 'errors.sh', 'echo fine; seq -f "error %05g" 20000 >&2; exit 1\n');
+		await putFile(demo, 'both.sh', 'seq 1 9000; seq 1 9000 >&2\n');
+		await putFile(demo, 'short.sh', 'echo hi\n');
+		await putFile(demo, 'huge.sh', 'seq 1 500000\n');
+		await putFile(demo, 'big.mjs', 'export default () => "é".repeat(200_000);');
+		await putFile(demo, 'tools.json', JSON.stringify([{ name: 'big', description: 'Big.', script: 'big.mjs' }]));
 		skills = await createSkillsProvider(join(folder, 'skills'), { cwd: join(folder, 'work') });
 	});
 	afterEach(async () => {
 		await skills.close();
-		await rm(folder, { recursive: true, force: true });
 	});
 	const use = async (script: string) =>
 		(await skills.handleToolCall('use_skill', { skill: 'demo', script })) as SkillExecutionResult;

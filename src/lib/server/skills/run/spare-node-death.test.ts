@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { isRunning } from '../../../../../tests/support/processes.ts';
 import { plainProcesses } from '../../../../../tests/support/plain-processes.ts';
 import { failed } from '../../sandbox/running.ts';
@@ -9,11 +9,10 @@ import { ACKNOWLEDGED, HARNESS_ARGUMENTS } from './handlers.ts';
 import { createSpareNodes, type SpareNodes, type SpareNodesOptions } from './spare-node.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let node: string;
 let spare: SpareNodes;
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'spare-death-')));
 	// A Node that records its process id before it starts.
 	node = join(folder, 'node');
 	await writeFile(node, `#!/bin/sh\necho $$ >> '${folder}/pids'\nexec '${process.execPath}' "$@"\n`);
@@ -28,7 +27,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	spare.close();
 	for (const pid of await lines('pids')) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function lines(name: string): Promise<number[]> {

@@ -1,20 +1,19 @@
 import { execFile } from 'node:child_process';
 import fc from 'fast-check';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { emptyFolder } from '../../../../../tests/support/folder.ts';
 import { plainProcesses } from '../../../../../tests/support/plain-processes.ts';
 import { isRunning, orphans } from '../../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import type { SkillExecutionResult } from '../types.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
-let folder: string;
+const folder = emptyFolder();
 let skills: SkillsProvider;
 beforeEach(async () => {
-	folder = await realpath(await mkdtemp(join(tmpdir(), 'spare-')));
 	await mkdir(join(folder, 'skills/demo/sub'), { recursive: true });
 	const tools = ['facts', 'hang', 'count'].map((name) => ({ name, description: name, script: `sub/${name}.mjs` }));
 	await put('SKILL.md', '---\nname: demo\ndescription: Demo.\nmetadata:\n  env: DECLARED\n---\n');
@@ -32,7 +31,6 @@ beforeEach(async () => {
 afterEach(async () => {
 	vi.unstubAllEnvs();
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function put(path: string, text: string): Promise<void> {

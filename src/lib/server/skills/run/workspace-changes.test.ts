@@ -1,20 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chmod, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { emptyFolder, putFile } from '../../../../../tests/support/folder.ts';
 import { changedFiles, listWorkspace } from './execution.ts';
 
-let folder: string;
-beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'workspace-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = emptyFolder();
 
 async function put(...paths: string[]) {
 	for (const path of paths) {
-		await mkdir(dirname(join(folder, path)), { recursive: true });
-		await writeFile(join(folder, path), path);
+		await putFile(folder, path, path);
 	}
 }
 async function changesAfter(work: () => Promise<unknown>) {

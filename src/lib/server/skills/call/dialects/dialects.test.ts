@@ -1,8 +1,8 @@
 /** Calls written according to each document, in one session with real skills. */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyFolder, putFiles } from '../../../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from '../../provider.ts';
 import type { SkillExecutionResult } from '../../types.ts';
 
@@ -19,19 +19,14 @@ const FILES: Record<string, string> = {
 	'count-words/count.mjs': 'export default ({ text }) => ({ words: text.trim().split(/\\s+/).length });'
 };
 
-let folder: string;
+const folder = emptyFolder();
 let skills: SkillsProvider;
 beforeEach(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'dialects-'));
-	for (const [path, text] of Object.entries(FILES)) {
-		await mkdir(dirname(join(folder, 'skills', path)), { recursive: true });
-		await writeFile(join(folder, 'skills', path), text);
-	}
+	await putFiles(join(folder, 'skills'), FILES);
 	await open();
 });
 afterEach(async () => {
 	await skills.close();
-	await rm(folder, { recursive: true, force: true });
 });
 
 async function open(options: SkillsProviderOptions = {}): Promise<void> {

@@ -1,7 +1,6 @@
 import { evalExportQuery } from '$lib/shared/try-out.ts';
 import { content, endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
-import { exportRun, skillNameOf } from '$lib/server/evals/exports.ts';
-import { gradingZip } from '$lib/server/evals/grading-zip.ts';
+import { exportRun, skillNameOf, gradingZip } from '$lib/server/evals/exports.ts';
 import { downloadStream } from '$lib/server/http.ts';
 
 const FILES = {

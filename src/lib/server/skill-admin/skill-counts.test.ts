@@ -1,22 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { healthOf } from './skill-counts.ts';
+import { healthOf, createSkillRevisions } from './skill-counts.ts';
+import type { SkillSnapshot } from '../skills/registry/registry.ts';
 
 const NOW = '2026-11-27T23:59:59.000Z';
 
-let root: string;
+const root = emptyFolder();
 let store: Store;
 beforeEach(async () => {
-	root = mkdtempSync(join(tmpdir(), 'skill-health-'));
 	store = await openSqliteStore(join(root, 'app.sqlite'));
 });
 afterEach(async () => {
 	await store.close();
-	rmSync(root, { recursive: true });
 });
 
 async function ran(at: string, status: 'success' | 'error'): Promise<void> {
@@ -42,4 +40,44 @@ test('F16: a skill’s health is of 8 weeks of 7 days, the last of which ends to
 	]);
 	expect(answers).toEqual({ count: 0, priced: 0, cost: null });
 	expect((await healthOf(store, 'local/other', NOW)).weeks.every(({ runs }) => runs === 0)).toBe(true);
+});
+
+/** As much of a registry as it needs. */
+function registry() {
+	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
+	let revision = 'a';
+	const snapshot = (): SkillSnapshot => ({ skills: [], shadowed: [], broken: [], revision });
+	return {
+		listeners,
+		snapshot,
+		onChange: (listener: (snapshot: SkillSnapshot) => void) => {
+			listeners.add(listener);
+			return () => void listeners.delete(listener);
+		},
+		change(to: string) {
+			revision = to;
+			for (const listener of listeners) listener(snapshot());
+		}
+	};
+}
+
+test('E3: whoever follows is told of a change of the library and of a decision, the newest only, and leaves nothing behind', async () => {
+	const source = registry();
+	const revisions = createSkillRevisions(source);
+	const stop = new AbortController();
+	const frames = revisions.follow(stop.signal);
+	const next = async () => (await frames.next()).value as string | undefined;
+	const first = revisions.current();
+	expect(await next()).toBe(`data: {"revision":"${first}"}\n\n`);
+	const waiting = next();
+	revisions.note();
+	expect(await waiting).toContain(revisions.current());
+	expect(revisions.current()).not.toBe(first);
+	source.change('b');
+	source.change('c');
+	expect(await next()).toContain('"c.');
+	const last = next();
+	stop.abort();
+	expect(await last).toBeUndefined();
+	expect(source.listeners.size).toBe(0);
 });
