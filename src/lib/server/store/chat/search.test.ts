@@ -31,7 +31,8 @@ test('a snippet is about 120 characters of plain text around the first place, cu
 });
 
 test('a snippet of a table is its words', () => {
-	const table = '**Revenue**\n\n| Region | Revenue | Share |\n|---|---:|:--|\n| North | 340,000 | 44 % |\n| South | 120 |\n';
+	const table =
+		'**Revenue**\n\n| Region | Revenue | Share |\n|---|---:|:--|\n| North | 340,000 | 44 % |\n| South | 120 |\n';
 	expect(findSnippet(table, readQuery('revenue'))?.text).toBe(
 		'Revenue Region · Revenue · Share North · 340,000 · 44 % South · 120'
 	);

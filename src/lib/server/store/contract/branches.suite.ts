@@ -75,9 +75,10 @@ export function testBranches(bench: () => Bench): void {
 
 		test('F14: what was removed comes back as it was, in every branch, and is found again; not twice, nor without what it follows', async () => {
 			await ask('r1');
-			await ask('r2');
+			await store.runs.start(startOf('r2'));
+			await addItems(store, 'r2', [{ type: 'message' }]);
+			await store.runs.finish('r2', { state: 'success', finishedAt: at(40), events: [] });
 			await ask('r3', 'r1-answer');
-			await store.messages.appendItems('c1', 'r2-answer', [{ type: 'message' }]);
 			await store.messages.show('c1', 'r2-question');
 			const before = await store.messages.listForModel('c1');
 			const pageBefore = await store.messages.page('c1', { limit: 10 });

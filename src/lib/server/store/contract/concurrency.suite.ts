@@ -254,10 +254,11 @@ export function testConcurrency(
 		test('answers that are written while their conversation is deleted', async () => {
 			const ids = Array.from({ length: 60 }, (_, index) => `r${index}`);
 			for (const id of ids) await stores[0].runs.start(startOf(id, { conversationId: `of ${id}` }));
-			await atOnce<unknown>(180, ({ messages, conversations }, index) => {
+			await atOnce<unknown>(180, ({ runs, conversations }, index) => {
 				const id = ids[Math.floor(index / 3)] ?? '';
 				if (index % 3 === 2) return conversations.remove(`of ${id}`);
-				return messages.appendItems(`of ${id}`, `${id}-answer`, [{ index }], { runId: id, epoch: 1 });
+				const items = { conversationId: `of ${id}`, messageId: `${id}-answer`, items: [{ index }] };
+				return runs.appendAll([{ runId: id, events: [], items }]);
 			});
 			expect(await db.selectFrom('messages').select('id').execute()).toEqual([]);
 		});
