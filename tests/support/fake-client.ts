@@ -60,7 +60,12 @@ export interface FakeClient extends Client {
 	/** Bodies of the requested runs. */
 	started: RunAgentInput[];
 	stopped: string[];
-	uploads: { path: string; finish: () => void; fail: (error: ApiError) => void; progress: (share: number) => void }[];
+	uploads: {
+		path: string;
+		finish: (hint?: string) => void;
+		fail: (error: ApiError) => void;
+		progress: (share: number) => void;
+	}[];
 	/** Pictures copied for models. */
 	copies: Blob[];
 	/** Each fails one `startRun`; with none left it succeeds. */
@@ -173,7 +178,7 @@ export function createFakeClient(): FakeClient {
 				signal.addEventListener('abort', () => reject(signal.reason));
 				client.uploads.push({
 					path,
-					finish: () => resolve({ path, bytes: file.size, modifiedAt: new Date(0).toISOString() }),
+					finish: (hint) => resolve({ path, bytes: file.size, modifiedAt: new Date(0).toISOString(), hint }),
 					fail: reject,
 					progress: onprogress
 				});

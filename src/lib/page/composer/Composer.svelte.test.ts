@@ -253,6 +253,14 @@ describe('files', () => {
 		expect(client.started[0]?.messages[0]?.metadata).toEqual({ files: ['sales.csv', 'sales (2).csv'] });
 	});
 
+	test('F5: that other servers don’t have yet say so', async () => {
+		const screen = await render(Composer, { session });
+		await screen.getByTestId('file-input').upload(csv('a.csv'));
+		await expect.poll(() => client.uploads).toHaveLength(1);
+		client.uploads[0]?.finish('Here only so far.');
+		await expect.element(screen.getByTestId('unkept')).toHaveTextContent('· Here only so far.');
+	});
+
 	test('that could not be uploaded say why, and can be tried again or removed', async () => {
 		const screen = await render(Composer, { session });
 		await screen.getByTestId('file-input').upload(csv('a.csv'));

@@ -26,6 +26,8 @@ export class Attachment {
 	#controller = new AbortController();
 	#objectUrl: string | null = null;
 	#lookedAtFor: string | null = null;
+	/** Why other servers don’t have it yet. */
+	hint = $state<string | null>(null);
 	/** `held`: not uploaded until somebody uses the message box. */
 	state = $state<'held' | 'uploading' | 'ready' | 'failed'>('uploading');
 	/** From 0 to 1. */
@@ -77,10 +79,11 @@ export class Attachment {
 		this.#controller = new AbortController();
 		const { signal } = this.#controller;
 		try {
-			await client.uploadFile(conversationId, this.path, this.#file, {
+			const written = await client.uploadFile(conversationId, this.path, this.#file, {
 				signal,
 				onprogress: (share) => (this.progress = share)
 			});
+			this.hint = written.hint ?? null;
 			const copy = await copyForModels(this.#file).catch(() => null);
 			const options = { signal, onprogress: () => {} };
 			// Without one, models are sent the picture itself.

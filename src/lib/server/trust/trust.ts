@@ -1,5 +1,5 @@
 /** Decides whether a skill's scripts may run without asking. Trust is in a digest of all its files (F4, E30). */
-import { realpathSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError } from '../../shared/errors.ts';
@@ -80,6 +80,7 @@ export function createTrust(options: TrustOptions): Trust {
 	const installed = resolve(installedRoot);
 	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
 	const cache = new Map<string, { marks: string; digest: string }>();
+	const listedPaths = new WeakMap<TrustSubject, Promise<string>>();
 	/** Findings by digest. */
 	const scanned = new Map<string, SkillFinding[]>();
 	const counted = new Map<string, { marks: string | null; risks: number }>();
@@ -90,18 +91,33 @@ export function createTrust(options: TrustOptions): Trust {
 	 * Skills the operator put there, who could change this server too. Compares real paths, so that links and overlaps
 	 * don't count.
 	 */
-	const placeTest = (): ((skill: TrustSubject) => boolean) => {
-		const notHere = real(installed);
-		const places = [...local].map(real).filter((place) => projectDir === null || isInside(real(projectDir), place));
-		return ({ root, dir }) => {
-			if (!trustsLocal || !local.has(resolve(root))) return false;
-			const path = real(dir);
-			return !isInside(notHere, path) && places.some((place) => isInside(place, path));
-		};
+	const areInTrustedPlace = async (
+		skills: readonly TrustSubject[],
+		pathOf = ({ dir }: TrustSubject): Promise<string> => real(dir)
+	): Promise<boolean[]> => {
+		const isLocal = skills.map(({ root }) => trustsLocal && local.has(resolve(root)));
+		if (!isLocal.includes(true)) return isLocal;
+		const [notHere, project, ...found] = await Promise.all([installed, projectDir ?? '', ...local].map(real));
+		const places = found.filter((place) => projectDir === null || isInside(project ?? '', place));
+		// In parallel, because waits for the disk add up on a busy server.
+		return Promise.all(
+			skills.map(async (skill, index) => {
+				if (isLocal[index] !== true) return false;
+				const path = await pathOf(skill);
+				return !isInside(notHere ?? installed, path) && places.some((place) => isInside(place, path));
+			})
+		);
 	};
-	const isInTrustedPlace = (skill: TrustSubject): boolean => placeTest()(skill);
+	/** For a list, looked up once for each skill that was found: before it runs, it's looked up anew. */
+	const listedPath = (skill: TrustSubject): Promise<string> => {
+		const path = listedPaths.get(skill) ?? real(skill.dir);
+		listedPaths.set(skill, path);
+		return path;
+	};
+	const isInTrustedPlace = async (skill: TrustSubject): Promise<boolean> =>
+		(await areInTrustedPlace([skill]))[0] === true;
 	const isTrustedByPlace = async (skill: TrustSubject): Promise<boolean> =>
-		isInTrustedPlace(skill) && !(await trustedSkills.digestsOf(skillIdOf(skill))).includes(ASK);
+		(await isInTrustedPlace(skill)) && !(await trustedSkills.digestsOf(skillIdOf(skill))).includes(ASK);
 	/** Trust is in files, of any version that somebody has checked. */
 	const stateFor = (digest: string | null, trusted: readonly string[]): TrustState => {
 		if (trusted.every((each) => each === ASK)) return 'untrusted';
@@ -161,10 +177,10 @@ export function createTrust(options: TrustOptions): Trust {
 		async statesOf(skills) {
 			const states: TrustState[] = [];
 			const digests = await trustedSkills.digests();
-			const isInPlace = placeTest();
-			for (const skill of skills) {
+			const inPlace = await areInTrustedPlace(skills, listedPath);
+			for (const [index, skill] of skills.entries()) {
 				const trusted = digests.get(skillIdOf(skill));
-				if (isInPlace(skill) && !trusted?.includes(ASK)) {
+				if (inPlace[index] && !trusted?.includes(ASK)) {
 					states.push('trusted');
 					continue;
 				}
@@ -202,7 +218,7 @@ export function createTrust(options: TrustOptions): Trust {
 		},
 
 		async trust(skill, digest, now) {
-			if (isInTrustedPlace(skill)) {
+			if (await isInTrustedPlace(skill)) {
 				await trustedSkills.remove(skillIdOf(skill), { version: ASK, digest: ASK });
 				return;
 			}
@@ -222,7 +238,7 @@ export function createTrust(options: TrustOptions): Trust {
 		},
 
 		async revoke(skill) {
-			if (isInTrustedPlace(skill)) {
+			if (await isInTrustedPlace(skill)) {
 				await trustedSkills.remove(skillIdOf(skill));
 				const mark = { version: ASK, digest: ASK, files: [], trustedAt: new Date().toISOString() };
 				await trustedSkills.put(skillIdOf(skill), mark);
@@ -265,13 +281,9 @@ export async function changesOf(before: readonly TrustedFile[], after: readonly 
 	return changes;
 }
 
-/** The real path, or the path itself if there is nothing. In a thread of its own it would cost five times as much. */
-function real(path: string): string {
-	try {
-		return realpathSync.native(path);
-	} catch {
-		return path;
-	}
+/** The real path, or the path itself if there is nothing. */
+function real(path: string): Promise<string> {
+	return realpath(path).catch(() => path);
 }
 
 // Differences in a skill's files since they were trusted; pure (F4).
