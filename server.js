@@ -200,8 +200,12 @@ async function announce() {
 	const url = `http://${host}:${address.port}`;
 	/** @type {Record<string, string>} */
 	const credentials = config.adminToken ? { authorization: `Bearer ${config.adminToken}` } : {};
-	const health = await fetch(`${url}/api/health`, { headers: credentials }).then((response) => response.json());
-	const { model, sandbox, skills } = health;
+	const response = await fetch(`${url}/api/health`, { headers: credentials });
+	if (!response.ok) {
+		log.error({ url, status: response.status }, `Listening on ${url}, but /api/health failed`);
+		return url;
+	}
+	const { model, sandbox, skills } = await response.json();
 	if (config.log.format === 'json') {
 		log.info({ url, model: model.id, sandbox: sandbox.name, skills }, `Listening on ${url}`);
 		return url;

@@ -41,7 +41,7 @@ export interface Replica {
 	hear(topic: Topic, listener: (words: readonly string[]) => void): void;
 	/** Called once, by one server, for each other that has stopped without saying so. */
 	onGone(listener: (id: string) => Promise<unknown>): void;
-	/** Ids of the servers that live, with this one. */
+	/** Ids of the servers and workers that live, with this one. */
 	live(): Promise<ReadonlySet<string>>;
 	/** Among all servers. Its lock is lost with the connection to the database: after that, another may begin. */
 	exclusively: Exclusively;

@@ -62,9 +62,12 @@ async function work(): Promise<void> {
 	const replica = await openReplica({ connect, replicas: store.replicas, log, isWorker: true });
 	const jobs = await store.openScriptJobs({ isWorker: true });
 	const shared = await realpath(dataDir);
-	const live = async () => new Set((await jobs.counts()).workers.map(({ id }) => id));
 	// Its processes aren't a server's, which ends those of its earlier starts.
-	const box = await openSandbox(config, log, { place: join(shared, 'workers'), startId: replica.id, live });
+	const box = await openSandbox(config, log, {
+		place: join(shared, 'workers'),
+		startId: replica.id,
+		live: () => replica.live()
+	});
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const telemetry = await openTelemetry(config.telemetry, { log, scopes: createScopes(), instance: replica.id });
 	const { packagesInstalled } = telemetry;

@@ -1,4 +1,4 @@
-/** The servers on this database, and words between them (Postgres only). */
+/** The servers and workers on this database, and words between them (Postgres only). */
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import { endLeases } from './chat/run-ownership.ts';

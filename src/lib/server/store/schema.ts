@@ -99,7 +99,7 @@ export interface RunsTable {
 	asks: Generated<number>;
 }
 
-/** Servers on this database. */
+/** Servers and workers on this database. */
 interface ReplicasTable {
 	/** Its server start, as in `boot_id`. */
 	id: string;
