@@ -10,7 +10,7 @@ export interface ConversationChanges {
 	follow(conversationId: string, signal: AbortSignal): AsyncGenerator<void>;
 }
 
-/** Other servers' pages hear of it, too. */
+/** Pages at other servers that have the conversation open hear of it, too. */
 export function createConversationChanges(replica: Pick<Replica, 'tell' | 'hear'>): ConversationChanges {
 	const followers = new Map<string, Set<() => void>>();
 	const wakeAll = (ids: Iterable<string>): void => {
