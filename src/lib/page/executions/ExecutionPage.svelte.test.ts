@@ -229,7 +229,9 @@ describe('E13: the page of an execution', () => {
 		const { screen } = await setup(
 			sampleExecution({ status: 'timeout', exitCode: null, errorType: 'ExecutionTimeout' })
 		);
-		await expect.element(screen.getByTestId('execution')).toMatchTextContent(/Change limit\s*Edit skill\s*Run again/);
+		await expect
+			.element(screen.getByTestId('execution'))
+			.toMatchTextContent(/Change limit\s*Run again\s*Change input\s*Edit skill/);
 		await expect.element(screen.getByTestId('change-limit')).toHaveAttribute('href', '/settings#limits');
 	});
 

@@ -16,7 +16,7 @@ export type Ask =
 	| { about: 'skill'; skills: string[] };
 
 /** Closes each question; by it the next message is known to be the answer. */
-export const ASKED = '*Nothing has run yet.*';
+export const ASKED = '*No script has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;

@@ -384,7 +384,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
 		expect(calls).toEqual([]);
 		expect(texts[0]).toContain(question);
-		expect(texts[0]).toMatch(/\?[^]*`[^`]+\.\w+[^`]*`[^]*\*Nothing has run yet\./);
+		expect(texts[0]).toMatch(/\?[^]*`[^`]+\.\w+[^`]*`[^]*\*No script has run yet\./);
 	});
 
 	test('the next message answers what was asked, and the slot is filled with it', async () => {
@@ -612,7 +612,7 @@ describe('F9: skills with tools', () => {
 			args: ['grüezi mitenand']
 		});
 		const asked = await answerTo(user('thanks'));
-		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*Nothing has run yet/);
+		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run yet/);
 		const again = await answerTo(user('thanks'), asked, user('why do you ask?'));
 		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
@@ -764,7 +764,7 @@ describe('F9: files', () => {
 		};
 		const asked = await talk({ skills: { tests } }, text);
 		expect(asked.calls).toEqual([]);
-		expect(asked.texts[0]).toContain('Nothing has run yet.');
+		expect(asked.texts[0]).toContain('No script has run yet.');
 		expect((await talk({ skills: { tests } }, text, 'ignore it')).calls).toEqual([['scripts/run_tests.sh']]);
 		expect((await talk({ skills: { tests } }, 'run the unit tests')).calls).toEqual([['scripts/run_tests.sh']]);
 		const counted = { ...tests, description: `${tests.description} Counts them, too.` };
@@ -784,7 +784,7 @@ describe('F9: several steps', () => {
 	test('of a message that asks for two commands none runs by chance: it asks', async () => {
 		const { calls, texts } = await talk({ skills }, 'ship dist to out and verify it');
 		expect(calls).toEqual([]);
-		expect(texts[0]).toContain('Nothing has run yet');
+		expect(texts[0]).toContain('No script has run yet');
 	});
 
 	test('after a failure nothing more runs, and the reason is told', async () => {
