@@ -144,10 +144,11 @@ process.on('SIGHUP', () => stoppingSince === undefined && void stop('SIGHUP'));
 
 /** The command line imports this file to start the app. */
 export const url = await announce();
-await loadRoutes().catch((error) => log.error({ error: error.message }, 'couldn’t load all pages'));
-log.debug?.({}, 'all pages are loaded');
-// Now, and not at an end that may be a crash.
-nodeModule.flushCompileCache();
+// The command line opens the browser meanwhile.
+void loadRoutes().then(
+	() => log.debug?.({}, 'all pages are loaded'),
+	(error) => log.error({ error: error.message }, 'couldn’t load all pages')
+);
 
 /**
  * Loads every page and endpoint before anybody asks for it: Kit remembers an import that failed, so that one which found
@@ -163,6 +164,8 @@ async function loadRoutes() {
 		// Requests are answered in between.
 		await setImmediate();
 	}
+	// Now, and not at an end that may be a crash.
+	nodeModule.flushCompileCache();
 }
 
 async function open() {

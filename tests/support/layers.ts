@@ -187,10 +187,6 @@ const LAYERS: Layer[] = [
 	// The whole server, without pages.
 	{ path: 'lib/server/cli/serve-stdio.ts', imports: ['lib/server/'] },
 	{ path: 'lib/server/cli/install-packages.ts', imports: ['lib/server/', SHARED] },
-	{
-		path: 'lib/server/cli/worker-health.ts',
-		imports: ['lib/server/access/login.ts', 'lib/server/telemetry/telemetry.ts']
-	},
 	{ path: 'lib/server/cli/worker.ts', imports: ['lib/server/', SHARED] },
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
 	{ path: 'lib/server/cli/publish.ts', imports: [SKILLS, 'lib/server/install/publish.ts'] },

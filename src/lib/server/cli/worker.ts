@@ -1,9 +1,12 @@
 /** `npm run worker`: runs scripts for servers with SKILLS_RUN_ON=workers, on this machine. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { mayScrape } from '../access/login.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { claimFolder, openDataFolder } from '../data-folder.ts';
 import { type BucketSettings, openBucket, requireBucket } from '../file-storage/bucket.ts';
@@ -21,12 +24,11 @@ import { createSkillCopies } from '../skills/skill-copies.ts';
 import { connectPostgres, openPostgresStore } from '../store/postgres.ts';
 import type { Store } from '../store/store.ts';
 import { createScopes } from '../telemetry/scope.ts';
-import { createReadiness, openTelemetry, type Telemetry } from '../telemetry/telemetry.ts';
+import { createReadiness, openTelemetry, type Readiness, type Telemetry } from '../telemetry/telemetry.ts';
 import { createLookup } from '../trust/preflight.ts';
 import { keyFor, loadSecretsKey } from '../trust/vault.ts';
 import { JOB_KEY } from '../workers/job.ts';
 import { startWorker } from '../workers/worker.ts';
-import { openWorkerHealth } from './worker-health.ts';
 
 /** How often copies of files are looked at that no script uses. */
 const TIDY_EVERY_MS = 60_000;
@@ -176,7 +178,7 @@ async function openOwnFiles(
 	const timer = setInterval(tidy, TIDY_EVERY_MS);
 	return {
 		bucket,
-		receiver: receiver,
+		receiver,
 		async close() {
 			clearInterval(timer);
 			await copies.close();
@@ -193,6 +195,55 @@ function pythonOf({ sandbox, host }: OpenSandbox): Pick<EnvironmentsOptions, 'fi
 	return {
 		findPython: () => interpreters.python().catch(() => null),
 		target: () => lookup.foreignPython()
+	};
+}
+
+// What a worker answers over HTTP, on WORKER_PORT: whether it lives, whether it can take scripts, and its metrics.
+
+interface WorkerHealthOptions {
+	host: string;
+	port: number;
+	/** Needed for metrics; null: whoever reaches it may read them. */
+	token: string | null;
+	readiness: Readiness;
+	scrape: Telemetry['scrape'];
+}
+
+/** @throws Error if the port can’t be used */
+async function openWorkerHealth({ host, port, token, readiness, scrape }: WorkerHealthOptions) {
+	const answer = (response: ServerResponse, status: number, body: object | string): void => {
+		const type = typeof body === 'string' ? 'text/plain; version=0.0.4; charset=utf-8' : 'application/json';
+		response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+		response.end(typeof body === 'string' ? body : JSON.stringify(body));
+	};
+	const serve = async (path: string, authorization: string | null, response: ServerResponse): Promise<void> => {
+		if (path === '/health') return answer(response, 200, { status: 'ok' });
+		if (path === '/ready') {
+			const reason = await readiness.reason();
+			return reason === null
+				? answer(response, 200, { status: 'ready' })
+				: answer(response, 503, { error: 'unavailable', message: reason });
+		}
+		if (path !== '/metrics' || !scrape) return answer(response, 404, { error: 'not_found', message: 'Not found' });
+		if (token !== null && !mayScrape(authorization, token)) {
+			return answer(response, 401, { error: 'unauthorized', message: 'Send METRICS_TOKEN as a bearer token.' });
+		}
+		return answer(response, 200, await scrape());
+	};
+	const server = createServer((request, response) => {
+		const [path = ''] = (request.url ?? '').split('?', 1);
+		serve(path, request.headers.authorization ?? null, response).catch(() => response.destroy());
+	});
+	server.listen(port, host);
+	await once(server, 'listening').catch((cause: unknown) => {
+		const message = `WORKER_PORT can’t be used: ${(cause as Error).message}`;
+		throw new Error(message, { cause });
+	});
+	return {
+		async close() {
+			server.close();
+			server.closeAllConnections();
+		}
 	};
 }
 

@@ -8,7 +8,8 @@ import { AppError } from '../../shared/errors.ts';
 import { filesOf } from '../../shared/message.ts';
 import { createSizeOf } from '../agent/compaction.ts';
 import { keepCopy, withSeenAs } from './attachments.ts';
-import { formatOf, withoutMetadata } from './pictures.ts';
+import { formatOf } from '../skills/run/picture-format.ts';
+import { withoutMetadata } from './pictures.ts';
 
 let rig: RunRig;
 afterEach(() => rig?.close());

@@ -10,7 +10,8 @@ import { estimateTokens } from '../skills/prompt.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { contextLimitOf } from './context-budget.ts';
 import { readUpTo } from '../foreign-folders.ts';
-import { formatOf, HEAD_BYTES, MAX_PICTURE_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
+import { formatOf, HEAD_BYTES } from '../skills/run/picture-format.ts';
+import { MAX_PICTURE_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
 
 /** Stands for a file in a stored item. The bytes are added when a request is sent to a model that takes them. */
 export type FilePart = (

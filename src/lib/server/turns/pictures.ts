@@ -1,46 +1,8 @@
-/** Reads the format and the size of pictures, and takes out what cameras write into them: above all the place. Bytes may be anything. */
+/** What models take of pictures, and without what cameras write into them: above all the place. Bytes may be anything. */
+import type { Format } from '../skills/run/picture-format.ts';
 
 export const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 const MAX_SIDE = 8000;
-/** Enough for the size of nearly every picture. */
-export const HEAD_BYTES = 256 * 1024;
-
-interface Format {
-	mediaType: string;
-	/** In pixels; undefined if its place wasn't found. */
-	width?: number | undefined;
-	height?: number | undefined;
-}
-
-/** From the first bytes of a file; null if it's none of the formats that models take. */
-export function formatOf(head: Buffer): Format | null {
-	const text = head.toString('latin1', 0, 32);
-	if (text.startsWith('\x89PNG\r\n\x1a\n') && head.length >= 24)
-		return { mediaType: 'image/png', width: head.readUInt32BE(16), height: head.readUInt32BE(20) };
-	if (/^GIF8[79]a/.test(text) && head.length >= 10)
-		return { mediaType: 'image/gif', width: head.readUInt16LE(6), height: head.readUInt16LE(8) };
-	if (/^RIFF....WEBP/s.test(text)) return { mediaType: 'image/webp', ...sizeOfWebp(head, text.slice(12, 16)) };
-	if (text.startsWith('\xff\xd8\xff')) return { mediaType: 'image/jpeg', ...sizeOfJpeg(head) };
-	return null;
-}
-
-function sizeOfWebp(head: Buffer, kind: string): { width?: number; height?: number } {
-	if (head.length < 30) return {};
-	if (kind === 'VP8X') return { width: head.readUIntLE(24, 3) + 1, height: head.readUIntLE(27, 3) + 1 };
-	if (kind === 'VP8 ') return { width: head.readUInt16LE(26) & 0x3fff, height: head.readUInt16LE(28) & 0x3fff };
-	if (kind !== 'VP8L') return {};
-	const bits = head.readUInt32LE(21);
-	return { width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 };
-}
-
-function sizeOfJpeg(head: Buffer): { width?: number; height?: number } {
-	for (let at = 2; at + 9 < head.length && head[at] === 0xff; at += 2 + head.readUInt16BE(at + 2)) {
-		const marker = head[at + 1] ?? 0;
-		const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-		if (isFrame) return { height: head.readUInt16BE(at + 5), width: head.readUInt16BE(at + 7) };
-	}
-	return {};
-}
 
 /** Why a model can't be shown it, as the end of a sentence; null if it can. */
 export function problemOfPicture({ width, height }: Format, bytes: number): string | null {

@@ -11,7 +11,8 @@ import { refusedBy, refuses } from '../agent/turn-note.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { type AttachedPart, type FilePart, type TextPart, textPart } from './attachments.ts';
 import { readUpTo } from '../foreign-folders.ts';
-import { formatOf, HEAD_BYTES, problemOfPicture, withoutMetadata } from './pictures.ts';
+import { formatOf, HEAD_BYTES } from '../skills/run/picture-format.ts';
+import { problemOfPicture, withoutMetadata } from './pictures.ts';
 import { type BuiltinTools, joinTools } from './toolbox.ts';
 
 /** Of a picture that a model has made. */

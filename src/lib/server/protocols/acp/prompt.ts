@@ -7,7 +7,7 @@ import type { ContentBlock, EmbeddedResourceResource } from '@agentclientprotoco
 import { plainLine } from '../../../shared/characters.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { safeSegments } from '../../safe-path.ts';
-import { formatOf } from '../../turns/pictures.ts';
+import { formatOf } from '../../skills/run/picture-format.ts';
 import { decodeReceived, nameOfReceived, tellAddress } from '../received-files.ts';
 import { type Editor, MAX_TEXT_BYTES, placeOf, readProjectFile, readProjectText } from './editor-tools.ts';
 

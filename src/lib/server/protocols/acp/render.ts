@@ -16,7 +16,7 @@ import { filesOf, foldEvent, type Message, type ToolPart } from '../../../shared
 import { mcpToolOf } from '../../../shared/names.ts';
 import { parseArguments } from '../../agent/calls.ts';
 import { readUpTo } from '../../foreign-folders.ts';
-import { formatOf } from '../../turns/pictures.ts';
+import { formatOf } from '../../skills/run/picture-format.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
 
 export interface RenderOptions {

@@ -7,7 +7,7 @@ import { asArray, asObject, asText } from '../../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 import { toRunRequests } from '../../conversations/agui-input.ts';
 import { putInto } from '../../conversations/conversations.ts';
-import { formatOf } from '../../turns/pictures.ts';
+import { formatOf } from '../../skills/run/picture-format.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { decodeReceived, keepReceived, nameOfReceived, tellAddress } from '../received-files.ts';
 import { type AgentCapabilities, type CustomRunEvent, isTerminal, type RunEvent } from '../../../shared/events.ts';

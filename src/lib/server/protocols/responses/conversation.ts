@@ -25,7 +25,8 @@ import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
 import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
-import { formatOf, problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
+import { formatOf } from '../../skills/run/picture-format.ts';
+import { problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
 export interface ConversationParts extends ConversationStore {
 	store: { responses: Responses; responseConversations: ResponseConversations };

@@ -8,7 +8,7 @@ import { limitsOf, openScratch, type Scratch, timeoutOf } from './environment.ts
 import { findMissing } from './missing.ts';
 import type { SpareNodes } from './spare-node.ts';
 import { callerKey, type Turns } from '../turns.ts';
-import { readPictureSize } from './picture-size.ts';
+import { readPictureSize } from './picture-format.ts';
 import { type MadeFile, type Skill, SkillError, type SkillExecutionResult } from '../types.ts';
 import { walkFiles } from '../../foreign-folders.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pictureSize, readPictureSize } from './picture-size.ts';
+import { pictureSize, readPictureSize } from './picture-format.ts';
 
 const base64 = (text: string): Buffer => Buffer.from(text, 'base64');
 const PNG = Buffer.concat([
@@ -42,7 +42,7 @@ test('F5: whatever a script has written instead, there is a size that can be sho
 });
 
 test('F5, SECURITY: only files are read: no link, no pipe, nothing that is no picture by its name', async () => {
-	const root = await mkdtemp(join(tmpdir(), 'picture-size-'));
+	const root = await mkdtemp(join(tmpdir(), 'picture-format-'));
 	try {
 		await writeFile(join(root, 'a.png'), PNG);
 		await writeFile(join(root, 'a.txt'), PNG);
