@@ -53,6 +53,8 @@ test('E16: after a crash, a task that waited goes on with its answer, and one th
 	model.push(text('Be', held, 'gun'));
 	const running = await begin('running');
 	await isTold('running', 'TASK_STATE_WORKING');
+	// A task works before its model is asked; killed between the two, it would leave its reply for the next request.
+	await model.received(2);
 
 	await app.restart({ signal: 'SIGKILL' });
 	held.open();
