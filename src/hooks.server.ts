@@ -15,10 +15,10 @@ import { upgrade } from '$lib/server/upgrade.ts';
 // The dev server reloads this module after a change; the old app has to close its files first.
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
 
-/** Reachable without a session. Kit serves scripts and styles before this hook. */
 /** A load balancer asks them, which has no token and names the host as it likes. They tell nothing that is secret. */
 const PROBES: readonly (string | null)[] = ['/health', '/ready'];
 
+/** Reachable without a session. Kit serves scripts and styles before this hook. */
 const LOGIN_ROUTES: readonly (string | null)[] = [
 	'/login',
 	'/api/session',

@@ -44,19 +44,23 @@ const given = (text: string) =>
 interface Deployment {
 	kind: string;
 	spec: {
+		selector: unknown;
+		podSelector?: unknown;
 		template: {
 			spec: {
 				terminationGracePeriodSeconds: number;
 				automountServiceAccountToken?: boolean;
 				volumes: { name: string; emptyDir?: { sizeLimit?: string } }[];
-				containers: { env: { name: string; value: string }[]; [probe: string]: unknown }[];
+				containers: { env: { name: string; value: string }[]; args?: string[]; [probe: string]: unknown }[];
 			};
 		};
 	};
 }
-const deployment = (loadAll(read('deploy/kubernetes.yaml')) as Deployment[]).find(({ kind }) => kind === 'Deployment');
-const pod = deployment?.spec.template.spec ?? expect.fail('kubernetes.yaml has no Deployment');
-const container = pod.containers[0] ?? expect.fail('kubernetes.yaml has no container');
+const manifests = loadAll(read('deploy/kubernetes.yaml')) as Deployment[];
+const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+const pods = deployments.map(({ spec }) => spec.template.spec);
+const containers = pods.flatMap((each) => each.containers);
+const [container = expect.fail('kubernetes.yaml has no container')] = containers;
 
 test('every setting that the page, the image and the examples name is one', () => {
 	const page = [...read('docs/operations.md').matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=[^`]*)?`/g)].map(
@@ -65,7 +69,7 @@ test('every setting that the page, the image and the examples name is one', () =
 	const flags = [...read('docs/operations.md').matchAll(/-e ([A-Z_]+)=/g)].map(([, name]) => name);
 	const image = [...read('Dockerfile').matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name);
 	const composed = ['worker', ...servers].flatMap((name) => Object.keys(service(name).environment));
-	const kubernetes = container.env.map(({ name }) => name);
+	const kubernetes = containers.flatMap(({ env }) => env.map(({ name }) => name));
 	const named = [...page, ...flags, ...image, ...composed, ...kubernetes, ...example.map(([, name]) => name)];
 	const own = ['NODE_ENV', 'BASE', 'SITE', 'POSTGRES_PASSWORD', 'S3_SECRET', 'WORKER_MEMORY'];
 	const known = new Set([...SETTINGS, ...own, 'APP_2_VOLUME', 'WORKER_VOLUME']);
@@ -127,10 +131,18 @@ test('no service of compose.yaml can take all of the machine, gain rights, or be
 	);
 });
 
-test('pods get no token of the cluster, and can’t fill its disks', () => {
-	expect(pod.automountServiceAccountToken).toBe(false);
-	for (const { emptyDir, name } of pod.volumes) if (emptyDir) expect(emptyDir.sizeLimit, name).toBeTruthy();
-	expect(loadAll(read('deploy/kubernetes.yaml'))).toContainEqual(expect.objectContaining({ kind: 'NetworkPolicy' }));
+test('pods get no token of the cluster, can’t fill its disks, and are reached by those who must', () => {
+	for (const { automountServiceAccountToken, volumes } of pods) {
+		expect(automountServiceAccountToken).toBe(false);
+		for (const { emptyDir, name } of volumes) if (emptyDir) expect(emptyDir.sizeLimit, name).toBeTruthy();
+	}
+	const selected = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map(({ spec }) => spec.podSelector);
+	expect(selected).toEqual(deployments.map(({ spec }) => spec.selector));
+});
+
+test('where servers of kubernetes.yaml leave scripts to workers, there is one', () => {
+	expect(container.env).toContainEqual({ name: 'SKILLS_RUN_ON', value: 'workers' });
+	expect(containers.filter(({ args }) => args?.includes('worker'))).toHaveLength(1);
 });
 
 test('both balancers and compose.yaml name the same servers', () => {
@@ -148,8 +160,10 @@ test('whoever stops a server gives it the time that its settings promise', () =>
 		(Number(settings.SHUTDOWN_DELAY_MS ?? 0) + Number(settings.SHUTDOWN_TIMEOUT_MS)) / 1000 + END_SECONDS;
 	for (const name of servers)
 		expect(Number.parseInt(service(name).stop_grace_period ?? '')).toBeGreaterThan(seconds(service(name).environment));
-	const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
-	expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds(env));
+	for (const { terminationGracePeriodSeconds, containers } of pods) {
+		const env = Object.fromEntries(containers.flatMap((each) => each.env.map(({ name, value }) => [name, value])));
+		expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds(env));
+	}
 	// Docker's own, without --stop-timeout.
 	const image = /SHUTDOWN_TIMEOUT_MS=(\d+)/.exec(read('Dockerfile'))?.[1];
 	expect(10).toBeGreaterThanOrEqual(seconds({ SHUTDOWN_TIMEOUT_MS: image }));
@@ -157,10 +171,12 @@ test('whoever stops a server gives it the time that its settings promise', () =>
 });
 
 test('the probes ask addresses that are there', () => {
-	const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map(
-		(name) => container[name] as { httpGet: { path: string } }
-	);
-	expect(probes.map(({ httpGet }) => httpGet.path)).toEqual(['/health', '/health', '/ready']);
+	for (const each of containers) {
+		const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map(
+			(name) => each[name] as { httpGet: { path: string } }
+		);
+		expect(probes.map(({ httpGet }) => httpGet.path)).toEqual(['/health', '/health', '/ready']);
+	}
 	expect(read('deploy/Caddyfile')).toContain('health_uri /ready');
 	expect(read('Dockerfile')).toMatch(/HEALTHCHECK[^]*\/health`/);
 });

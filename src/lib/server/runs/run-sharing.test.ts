@@ -31,6 +31,8 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 	let model: ModelServer;
 	let count = 0;
 	let url: string;
+	/** Starts another server. */
+	let open: (own?: RigOptions) => Promise<RunRig>;
 	let logged: string[] = [];
 	/** For words and locks, tried so far. */
 	let connections = 0;
@@ -50,7 +52,7 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		logged = [];
 		connections = 0;
 		url = await postgres.createDatabase(`sharing_${(count += 1)}`);
-		const open = async (own: RigOptions = {}): Promise<RunRig> => {
+		open = async (own = {}) => {
 			const log = createLog((line) => logged.push(line));
 			const store = await openPostgresStore(url);
 			const connect = () => {
@@ -217,10 +219,15 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		return { options: { wrapStore }, cut: () => void (isCut = true) };
 	}
 	const EVERYTHING = ['appendAll', 'finish', 'renew'] as const;
-	/** As if the leases had ended. */
+	/** As if the server hadn't renewed its leases. */
 	async function lapse(rig: RunRig): Promise<void> {
-		await rig.database.runs.release(rig.replica.id);
+		await inDatabase("update runs set lease_until = '-infinity' where boot_id = $1", [rig.replica.id]);
 		rig.replica.tell('lapsed', ['runs']);
+	}
+	async function inDatabase(statement: string, values: unknown[]): Promise<void> {
+		const client = new Client(url);
+		await client.connect();
+		await client.query(statement, values).finally(() => client.end());
 	}
 	const isOver = (rig: RunRig, runId: string) =>
 		eventually(async () => expect((await rig.runner.get(runId))?.state).not.toBe('running'));
@@ -327,6 +334,25 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		held.open();
 	});
 
+	test('an answer goes on however many servers hand it over: none was ended by it', async () => {
+		const held = gate();
+		gates.push(held);
+		const words = ['one ', 'two ', 'three ', 'four ', 'five'];
+		const [first, second] = await start(words.map((word) => (word === 'five' ? text(word) : text(word, held))));
+		const { runId } = await first.ask('go');
+		let [owner, next] = [first, second];
+		for (const index of [1, 2, 3, 4]) {
+			await eventually(async () =>
+				expect(textOf(await next.runner.current(await next.answer(runId)))).toBe(words.slice(0, index).join(''))
+			);
+			await owner.runner.close(0);
+			[owner, next] = [next, await open()];
+		}
+		await isOver(owner, runId);
+		expect(await owner.runner.get(runId)).toMatchObject({ state: 'success', epoch: 5 });
+		expect(textOf(await owner.answer(runId))).toBe(words.join(''));
+	});
+
 	test('takeovers may take longer than a lease: a server keeps its own answers meanwhile', async () => {
 		const { options, cut } = cutOff(['claim']);
 		const held = gate();
@@ -356,22 +382,17 @@ describe.skipIf(lacksPostgres())('F14: several servers', () => {
 		await eventually(async () => expect(textOf(await b.runner.current(await b.answer(odd.runId)))).toBe('odd '));
 		const good = await a.ask('go', { conversationId: 'other' });
 		await eventually(async () => expect((await b.runner.get(good.runId))?.lastSeq).toBeGreaterThan(2));
-		const client = new Client(postgres.urlOf(`sharing_${count}`));
-		await client.connect();
-		await client.query("update run_events set data = 'rubbish' where run_id = $1", [odd.runId]);
+		await inDatabase("update run_events set data = 'rubbish' where run_id = $1", [odd.runId]);
+		const lapsed = (ago: string, runId: string) =>
+			inDatabase("update runs set lease_until = now() - $1::interval, boot_id = 'gone' where id = $2", [ago, runId]);
 		// First in line.
-		await client.query("update runs set lease_until = now() - interval '1 day', boot_id = 'gone' where id = $1", [
-			odd.runId
-		]);
-		await client.query("update runs set lease_until = now() - interval '1 hour', boot_id = 'gone' where id = $1", [
-			good.runId
-		]);
+		await lapsed('1 day', odd.runId);
+		await lapsed('1 hour', good.runId);
 		await eventually(async () => expect((await b.runner.get(good.runId))?.state).toBe('success'));
 		expect(await b.runner.get(odd.runId)).toMatchObject({ state: 'running', bootId: 'gone' });
 		const said = [...a.logged, ...b.logged].filter((line) => line.includes('couldn’t go on with a run'));
 		expect(said.length).toBeGreaterThan(0);
 		expect(said.length).toBeLessThanOrEqual(2);
-		await client.end();
 	});
 
 	test('an answer for which the database was away for a moment goes on: it doesn’t fail', async () => {

@@ -21,8 +21,10 @@ export const LEASE_MS = 5000;
 export const LEASED = sql<string>`now() + make_interval(secs => ${sql.lit(LEASE_MS / 1000)})`;
 
 /** Ends the leases of a server's runs. Returns their number. */
-export async function endLeases(db: Kysely<Database>, bootId: string): Promise<number> {
-	const ended = await sql`update runs set lease_until = '-infinity' where id in (${ownRuns(bootId)})`.execute(db);
+export async function endLeases(db: Kysely<Database>, bootId: string, and = sql``): Promise<number> {
+	const ended = await sql`update runs set lease_until = '-infinity' ${and} where id in (${ownRuns(bootId)})`.execute(
+		db
+	);
 	return Number(ended.numAffectedRows ?? 0);
 }
 
@@ -109,7 +111,8 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 			return new Set(rows.map(({ id }) => id));
 		},
 
-		release: (bootId) => endLeases(db, bootId),
+		// Whoever claims one counts up again.
+		release: (bootId) => endLeases(db, bootId, sql`, takeovers = takeovers - 1`),
 
 		claim: (bootId, { except, now, take }) =>
 			db.transaction().execute(async (transaction) => {
