@@ -72,10 +72,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 		refuse: (error) => refusal(event, error)
 	});
 	// Proxies must not cache what only this client may see.
-	const headers: [string, string][] = [
-		...securityHeaders(app.config.publicOrigin),
-		['cache-control', 'private, no-cache']
-	];
+	const headers: [string, string][] = [['cache-control', 'private, no-cache']];
+	// `server.js` has set them, on files and refusals, too.
+	if (dev) headers.push(...securityHeaders(app.config.publicOrigin));
 	for (const [name, value] of headers) {
 		if (!response.headers.has(name)) response.headers.set(name, value);
 	}

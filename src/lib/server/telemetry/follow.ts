@@ -40,6 +40,8 @@ export function createFollow(options: FollowOptions) {
 		{ startTime, parent }: { startTime: Date; parent: SpanPlace | undefined },
 		answer: () => Promise<Response>
 	): Promise<Response> => {
+		const inScope = (span: SpanPlace | undefined) => (span ? scopes.run({ span }, answer) : answer());
+		if (!options.startSpan) return inScope(parent);
 		const known = methodOf(method);
 		const attributes = {
 			'http.request.method': known,
@@ -50,14 +52,14 @@ export function createFollow(options: FollowOptions) {
 		};
 		const verb = known === '_OTHER' ? 'HTTP' : known;
 		const name = route === null ? verb : `${verb} ${route}`;
-		const span = options.startSpan?.(name, { kind: SERVER, attributes, startTime }, parent) ?? null;
+		const span = options.startSpan(name, { kind: SERVER, attributes, startTime }, parent);
 		let status = 500;
 		try {
-			const response = await scopes.run({ span: span?.spanContext() ?? parent }, answer);
+			const response = await inScope(span.spanContext());
 			({ status } = response);
 			return response;
 		} finally {
-			span?.setAttribute('http.response.status_code', status);
+			span.setAttribute('http.response.status_code', status);
 			// What a client did wrong is no error of the server.
 			finish(span, status >= 500 ? String(status) : undefined);
 		}

@@ -163,30 +163,35 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			const sought = readQuery(query);
 			const found = sought.folded === '' ? null : matches(search, sought);
 			const archived = isArchived ? 'is not' : 'is';
-			const [rows, { total }] = await Promise.all([
-				summaries
-					.where('conversations.archived_at', archived, null)
-					.where(isBegun)
-					.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
-					// The databases sort nulls differently.
-					.orderBy(sql`coalesce(conversations.pinned_at, '')`, 'desc')
-					.orderBy('conversations.updated_at', 'desc')
-					.orderBy('conversations.id', 'desc')
-					.limit(limit)
-					.offset((page - 1) * limit)
-					.execute(),
-				db
+			const before = (page - 1) * limit;
+			const rows = await summaries
+				.where('conversations.archived_at', archived, null)
+				.where(isBegun)
+				.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
+				// The databases sort nulls differently.
+				.orderBy(sql`coalesce(conversations.pinned_at, '')`, 'desc')
+				.orderBy('conversations.updated_at', 'desc')
+				.orderBy('conversations.id', 'desc')
+				.limit(limit)
+				.offset(before)
+				.execute();
+			const count = async () => {
+				const { total } = await db
 					.selectFrom('conversations')
 					.select(({ fn }) => fn.countAll().as('total'))
 					.where('deleted_at', 'is', null)
 					.where('archived_at', archived, null)
 					.where(isBegun)
 					.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
-					.executeTakeFirstOrThrow()
-			]);
+					.executeTakeFirstOrThrow();
+				return Number(total);
+			};
+			// A page that isn't full is the last one.
+			const isLast = rows.length < limit && (rows.length > 0 || page === 1);
+			const total = isLast ? before + rows.length : await count();
 			const data = rows.map(toSummary);
 			const snippets = await findSnippets(db, search, sought, data);
-			return { data: data.map((summary) => ({ ...summary, ...snippets.get(summary.id) })), total: Number(total) };
+			return { data: data.map((summary) => ({ ...summary, ...snippets.get(summary.id) })), total };
 		},
 
 		async listInFolder({ folder, page, limit }) {
