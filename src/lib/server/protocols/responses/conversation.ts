@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto';
 import { attachedFiles } from '../../agent/history.ts';
 import { type Model, type ResponseItem, userItem } from '../../agent/model.ts';
-import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
-import type { Responses, StoredResponse } from '../../store/responses.ts';
+import type { ConversationItem, ResponseConversations, Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import {
