@@ -1,6 +1,6 @@
 /** Scores skills against a query by the words they share (B7, B8). */
 import type { Skill } from '../types.ts';
-import type { SearchableSkill } from './skill-reader.ts';
+import type { SearchableSkill } from './skill-index.ts';
 import { allWords, isStopWord, tokenize, tokenizeName, wordsOf } from './words.ts';
 
 /** The score's parts, to explain why a skill was chosen. */
