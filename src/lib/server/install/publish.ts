@@ -20,8 +20,8 @@ import {
 	quoteEntry,
 	tooLarge
 } from './staging-folder.ts';
-import { constants, type Dirent, type Stats } from 'node:fs';
-import { readInPieces } from '../foreign-folders.ts';
+import type { Dirent, Stats } from 'node:fs';
+import { FILE_ONLY, readInPieces } from '../foreign-folders.ts';
 import { compareNames } from '../skills/read/files.ts';
 import { writeZip } from '../zip.ts';
 
@@ -220,8 +220,6 @@ export async function readPublished(
 
 // A skill as a zip archive that can be installed again.
 
-// Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** The earliest time in zip format, for every file: modification times must not change the bytes. */
 const TIME = new Date(1980, 0, 1);
 
@@ -316,7 +314,7 @@ async function statOf(dir: string, path: string): Promise<Stats> {
 
 async function openEntry(dir: string, path: string): Promise<FileHandle> {
 	const folder = await holdFolder(dir, path);
-	return open(folder.target, READ).finally(() => folder.close());
+	return open(folder.target, FILE_ONLY).finally(() => folder.close());
 }
 
 async function readSorted(folder: string, name: string): Promise<Dirent[]> {
