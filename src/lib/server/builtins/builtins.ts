@@ -101,24 +101,11 @@ export interface BuiltinCallContext {
 	caller?: ExecutionCaller;
 }
 
-export interface BuiltinCalls {
-	readonly builtins: readonly Builtin[];
-	/** By name or alias. */
-	find(name: string): Builtin | null;
-	/** Never throws. `output` is for the model. */
-	call(
-		builtin: Builtin,
-		args: Record<string, unknown>,
-		context: BuiltinCallContext
-	): Promise<{ ok: boolean; output: string; outcome: BuiltinOutcome }>;
-	close(): Promise<void>;
-}
-
 /** Characters of recorded output. */
 const MAX_RECORDED = 20_000;
 const VERSION = '1.0.0';
 
-export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
+export function createBuiltinCalls(options: BuiltinCallOptions) {
 	const { builtins, modeOf, recorder, timeoutMs, isEnabled = () => true } = options;
 	const refusal = ({ name }: Builtin): BuiltinOutcome | null => {
 		if (!isEnabled()) {
@@ -183,19 +170,27 @@ export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
 
 	return {
 		builtins,
-		find(name) {
+		/** By name or alias. */
+		find(name: string): Builtin | null {
 			const known = builtinNameOf(name);
 			return builtins.find((builtin) => builtin.name === known) ?? null;
 		},
-		async call(builtin, args, context) {
+		/** Never throws. `output` is for the model. */
+		async call(
+			builtin: Builtin,
+			args: Record<string, unknown>,
+			context: BuiltinCallContext
+		): Promise<{ ok: boolean; output: string; outcome: BuiltinOutcome }> {
 			const refused = refusal(builtin);
 			return refused ? { ok: false, output: render(refused), outcome: refused } : execute(builtin, args, context);
 		},
-		async close() {
+		async close(): Promise<void> {
 			await Promise.all(builtins.map(async (builtin) => builtin.close?.()));
 		}
 	};
 }
+
+export type BuiltinCalls = ReturnType<typeof createBuiltinCalls>;
 
 function render({ ok, value, error, message, hint }: BuiltinOutcome): string {
 	const facts = typeof value === 'object' && value !== null ? value : value === null ? {} : { value };
@@ -214,22 +209,6 @@ function builtinId(name: string): `builtin/${string}` {
 
 // The built-in skills of a conversation.
 
-interface BuiltinSession {
-	/** All that are available and not off, whatever is asked: a tool that came later would cost the server's cache of everything. */
-	tools(): ToolDefinition[];
-	/** Whether the name or alias is a built-in skill, offered or not. */
-	has(name: string): boolean;
-	lane(name: string): string | null;
-	/** The approval it needs; null for none. `earlier` is valid for identical arguments only. */
-	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): ApprovalRequest | null;
-	/** Never throws. */
-	call(
-		name: string,
-		args: Record<string, unknown>,
-		context: BuiltinCallContext
-	): Promise<{ ok: boolean; output: string }>;
-}
-
 interface BuiltinSessionOptions {
 	/** By skill id, `builtin/name`. */
 	modeOf(skillId: `builtin/${string}`): BuiltinMode;
@@ -239,32 +218,37 @@ interface BuiltinSessionOptions {
 	only?: readonly string[] | undefined;
 }
 
-export function createBuiltinSession(
-	calls: BuiltinCalls,
-	{ modeOf, approvals, only }: BuiltinSessionOptions
-): BuiltinSession {
+export function createBuiltinSession(calls: BuiltinCalls, { modeOf, approvals, only }: BuiltinSessionOptions) {
 	const names = only && new Set(only.map((name) => builtinNameOf(name) ?? name));
 	const find = (name: string) => {
 		const builtin = calls.find(name);
 		return builtin && (names?.has(builtin.name) ?? true) ? builtin : null;
 	};
 	return {
-		tools() {
+		/** All that are available and not off, whatever is asked: a tool that came later would cost the server's cache of everything. */
+		tools(): ToolDefinition[] {
 			return calls.builtins.flatMap(({ name, description, parameters, unavailable }) => {
 				const isOffered = find(name) !== null && modeOf(builtinId(name)) !== 'off' && unavailable() === null;
 				return isOffered ? { type: 'function', name, description, parameters } : [];
 			});
 		},
-		has: (name) => find(name) !== null,
-		lane: (name) => find(name)?.lane ?? null,
-		approval(name, args, earlier) {
+		/** Whether the name or alias is a built-in skill, offered or not. */
+		has: (name: string): boolean => find(name) !== null,
+		lane: (name: string): string | null => find(name)?.lane ?? null,
+		/** The approval it needs; null for none. `earlier` is valid for identical arguments only. */
+		approval(name: string, args: Record<string, unknown>, earlier: Approval | null): ApprovalRequest | null {
 			const builtin = find(name);
 			if (approvals === 'auto' || !builtin?.asksFirst || builtin.unavailable() !== null) return null;
 			const question = builtinQuestion(builtin, args);
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
 			return isAllowed && earlier.digest === question.digest ? null : question;
 		},
-		async call(name, args, context) {
+		/** Never throws. */
+		async call(
+			name: string,
+			args: Record<string, unknown>,
+			context: BuiltinCallContext
+		): Promise<{ ok: boolean; output: string }> {
 			const builtin = find(name);
 			if (!builtin) return failed('UnknownTool');
 			return calls.call(builtin, args, context);

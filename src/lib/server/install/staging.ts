@@ -267,18 +267,10 @@ interface Laid extends Pick<Staged, 'shown'> {
 	inspections: [string, unknown][];
 }
 
-export interface StagedShelf {
-	put(staged: Staged): Promise<void>;
-	/** One that lies there; null if there is none. */
-	find(id: string): Promise<Staged | null>;
-	/** True for the one call that took it. */
-	take(id: string): Promise<boolean>;
-}
-
 const ID = /^[0-9a-f-]{36}$/;
 
 /** `servers`: the folder with the folders of all servers. */
-export function createStagedShelf(servers: string): StagedShelf {
+export function createStagedShelf(servers: string) {
 	const placeOf = async (id: string): Promise<string | null> => {
 		if (!ID.test(id)) return null;
 		for (const name of (await readdir(servers).catch(ignoring('ENOENT'))) ?? []) {
@@ -288,13 +280,14 @@ export function createStagedShelf(servers: string): StagedShelf {
 		return null;
 	};
 	return {
-		async put({ shown, folder, inspections }) {
+		async put({ shown, folder, inspections }: Staged): Promise<void> {
 			const laid: Laid = { shown, dir: folder.dir, inspections: [...inspections] };
 			const path = join(dirname(folder.dir), `${shown.id}.json`);
 			await writeFile(`${path}.new`, JSON.stringify(laid), { mode: 0o600 });
 			await rename(`${path}.new`, path);
 		},
-		async find(id) {
+		/** One that lies there; null if there is none. */
+		async find(id: string): Promise<Staged | null> {
 			const path = await placeOf(id);
 			const text = path === null ? null : await readFile(path, 'utf8').catch(ignoring('ENOENT'));
 			if (text === null) return null;
@@ -306,7 +299,8 @@ export function createStagedShelf(servers: string): StagedShelf {
 				until: null
 			};
 		},
-		async take(id) {
+		/** True for the one call that took it. */
+		async take(id: string): Promise<boolean> {
 			const path = await placeOf(id);
 			if (path === null) return false;
 			return rm(path).then(
@@ -316,3 +310,5 @@ export function createStagedShelf(servers: string): StagedShelf {
 		}
 	};
 }
+
+type StagedShelf = ReturnType<typeof createStagedShelf>;

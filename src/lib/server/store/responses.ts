@@ -392,35 +392,31 @@ export type ResponseConversations = ReturnType<typeof createResponseConversation
 
 // Bytes that each API key has stored.
 
-export interface KeyTotals {
-	/** Whether it can store so much more. Additions at the same time may exceed `most` by what they add. */
-	hasRoom(apiKeyId: string | null, bytes: number, most: number): Promise<boolean>;
-	add(apiKeyId: string | null, bytes: number): void;
-	/** After much was deleted. */
-	forget(apiKeyId: string | null): void;
-}
-
 /** In milliseconds. Other servers add to the same database, too. */
 const KNOWN_FOR = 60_000;
 
 /** Adds up at a key's first request, counts from there, and adds up again each minute, and before it says no: what was deleted makes room. */
-export function createKeyTotals(measure: (apiKeyId: string | null) => Promise<number>): KeyTotals {
+export function createKeyTotals(measure: (apiKeyId: string | null) => Promise<number>) {
 	const totals = new Map<string | null, { total: number; until: number }>();
 	return {
-		async hasRoom(apiKeyId, bytes, most) {
+		/** Whether it can store so much more. Additions at the same time may exceed `most` by what they add. */
+		async hasRoom(apiKeyId: string | null, bytes: number, most: number): Promise<boolean> {
 			const known = totals.get(apiKeyId);
 			if (known && performance.now() < known.until && known.total + bytes <= most) return true;
 			const total = await measure(apiKeyId);
 			totals.set(apiKeyId, { total, until: performance.now() + KNOWN_FOR });
 			return total + bytes <= most;
 		},
-		add(apiKeyId, bytes) {
+		add(apiKeyId: string | null, bytes: number): void {
 			const known = totals.get(apiKeyId);
 			if (known) known.total += bytes;
 		},
-		forget: (apiKeyId) => void totals.delete(apiKeyId)
+		/** After much was deleted. */
+		forget: (apiKeyId: string | null): void => void totals.delete(apiKeyId)
 	};
 }
+
+export type KeyTotals = ReturnType<typeof createKeyTotals>;
 
 function totalsOf(db: Kysely<Database>, table: 'responses' | 'response_conversations'): KeyTotals {
 	return createKeyTotals(async (apiKeyId) => {
