@@ -1,5 +1,5 @@
 /** How well and how fast skills are found by what somebody asks, among very many others. */
-import { pickAutoSkills } from '../src/lib/server/skills/find/omniroute-score.ts';
+import { pickAutoSkills } from '../src/lib/server/skills/find/scores.ts';
 import { createSkillIndex } from '../src/lib/server/skills/find/skill-index.ts';
 import { createBm25 } from './bm25.ts';
 import type { Row } from './measure.ts';

@@ -7,7 +7,7 @@ import { announcing, onOthersChange, openReplica, type Replica, soleReplica } fr
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
-import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.ts';
+import { builtinQuestion, createBuiltinSession } from './builtins/builtins.ts';
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
 import { claimFolder, openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';

@@ -26,8 +26,8 @@ import { isAbsolute, relative, sep } from 'node:path';
 
 /** Paths through open descriptors, so that each step starts at the checked folder. */
 const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
-// Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
-const FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** Follows no link. Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag. */
+export const FILE_ONLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 /** Linux only, missing from Node’s constants: opens an unreadable folder to get a path through its descriptor. */
 const O_PATH = 0o10000000;
@@ -71,7 +71,7 @@ export async function openFile(
 	root: string,
 	path: string | Buffer
 ): Promise<{ file: FileHandle; facts: Stats } | null> {
-	const file = await open(path, FILE);
+	const file = await open(path, FILE_ONLY);
 	try {
 		const facts = await file.stat();
 		if (facts.isFile() && (DESCRIPTORS || (await isStillInside(root, path.toString(), facts)))) return { file, facts };

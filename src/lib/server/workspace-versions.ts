@@ -42,42 +42,17 @@ export interface CurrentFile {
 	open(): Promise<FileHandle | null>;
 }
 
-export interface WorkspaceVersions {
-	/**
-	 * Keeps what is new in these files, and forgets files that are not among them. The oldest contents go when all of them
-	 * come to more than a workspace may hold.
-	 */
-	keep(name: string, files: readonly CurrentFile[]): Promise<void>;
-	/** By path, the newest first, without what the file has in it now. */
-	list(name: string, files: readonly Pick<CurrentFile, 'path' | 'facts'>[]): Promise<Map<string, FileVersion[]>>;
-	/** Of a version, or of a copy for models. null for what is not kept. */
-	read(name: string, path: string, id: string): Promise<{ file: FileHandle; bytes: number } | null>;
-	/** Keeps a file of any size that is about to be deleted, with its versions, for an hour. */
-	keepDeleted(name: string, file: CurrentFile): Promise<void>;
-	/** What a deleted file had in it; null if it's no longer kept, or wasn't deleted. */
-	readDeleted(name: string, path: string): Promise<{ file: FileHandle; bytes: number; modifiedAt: string } | null>;
-	/** Keeps this file, and a copy for models with it. False if there's no room, or the file is too large to keep. */
-	keepCopy(name: string, file: CurrentFile, content: Buffer): Promise<boolean>;
-	/** null if there's none of what the file has in it now. */
-	readCopy(
-		name: string,
-		file: Pick<CurrentFile, 'path' | 'facts'>
-	): Promise<{ file: FileHandle; bytes: number } | null>;
-	pathsWithCopy(name: string): Promise<string[]>;
-	removeAll(name: string): Promise<void>;
-}
-
 /** `root`: a folder of the server's own, with one for each workspace by its name. */
-export function createWorkspaceVersions(
-	root: string,
-	maxBytes: number,
-	exclusively: Exclusively = createLines()
-): WorkspaceVersions {
+export function createWorkspaceVersions(root: string, maxBytes: number, exclusively: Exclusively = createLines()) {
 	/** One after the other for each workspace. */
 	const inTurn = <Result>(name: string, work: (dir: string) => Promise<Result>): Promise<Result> =>
 		exclusively(`file-versions ${name}`, () => work(join(root, name)));
 	return {
-		keep: (name, files) =>
+		/**
+		 * Keeps what is new in these files, and forgets files that are not among them. The oldest contents go when all of them
+		 * come to more than a workspace may hold.
+		 */
+		keep: (name: string, files: readonly CurrentFile[]): Promise<void> =>
 			inTurn(name, async (dir) => {
 				const before = await readVersions(dir);
 				if (files.length === 0 && before.size === 0) return;
@@ -92,19 +67,25 @@ export function createWorkspaceVersions(
 				fit(after, maxBytes);
 				await writeVersions(dir, after);
 			}),
-		async list(name, files) {
+		/** By path, the newest first, without what the file has in it now. */
+		async list(
+			name: string,
+			files: readonly Pick<CurrentFile, 'path' | 'facts'>[]
+		): Promise<Map<string, FileVersion[]>> {
 			const kept = await inTurn(name, readVersions);
 			const shown = ({ id, bytes, modifiedAt }: Version) => ({ id, bytes, modifiedAt });
 			const earlier = ({ path, facts }: (typeof files)[number]) =>
 				(kept.get(path) ?? []).filter(({ stamp }) => stamp !== stampOf(facts));
 			return new Map(files.map((file) => [file.path, earlier(file).map(shown).reverse()]));
 		},
-		read: (name, path, id) =>
+		/** Of a version, or of a copy for models. null for what is not kept. */
+		read: (name: string, path: string, id: string): Promise<{ file: FileHandle; bytes: number } | null> =>
 			inTurn(name, async (dir) => {
 				const kept = contentsOf((await readVersions(dir)).get(path) ?? []).find((each) => each.id === id);
 				return openKept(dir, kept);
 			}),
-		keepDeleted: (name, file) =>
+		/** Keeps a file of any size that is about to be deleted, with its versions, for an hour. */
+		keepDeleted: (name: string, file: CurrentFile): Promise<void> =>
 			inTurn(name, async (dir) => {
 				const kept = await readVersions(dir);
 				await mkdir(dir, { recursive: true });
@@ -115,14 +96,19 @@ export function createWorkspaceVersions(
 				fit(kept, maxBytes);
 				await writeVersions(dir, kept);
 			}),
-		readDeleted: (name, path) =>
+		/** What a deleted file had in it; null if it's no longer kept, or wasn't deleted. */
+		readDeleted: (
+			name: string,
+			path: string
+		): Promise<{ file: FileHandle; bytes: number; modifiedAt: string } | null> =>
 			inTurn(name, async (dir) => {
 				const known = (await readVersions(dir)).get(path) ?? [];
 				const newest = mayComeBack(known) ? known.at(-1) : undefined;
 				const opened = await openKept(dir, newest);
 				return opened && newest ? { ...opened, modifiedAt: newest.modifiedAt } : null;
 			}),
-		keepCopy: (name, file, content) =>
+		/** Keeps this file, and a copy for models with it. False if there's no room, or the file is too large to keep. */
+		keepCopy: (name: string, file: CurrentFile, content: Buffer): Promise<boolean> =>
 			inTurn(name, async (dir) => {
 				const kept = await readVersions(dir);
 				const copies = [...kept.values()].flat().map(({ copy }) => copy?.bytes ?? 0);
@@ -139,14 +125,18 @@ export function createWorkspaceVersions(
 				await writeVersions(dir, kept);
 				return true;
 			}),
-		readCopy: (name, { path, facts }) =>
+		/** null if there's none of what the file has in it now. */
+		readCopy: (
+			name: string,
+			{ path, facts }: Pick<CurrentFile, 'path' | 'facts'>
+		): Promise<{ file: FileHandle; bytes: number } | null> =>
 			inTurn(name, async (dir) => {
 				const newest = (await readVersions(dir)).get(path)?.at(-1);
 				return openKept(dir, newest?.stamp === stampOf(facts) ? newest.copy : undefined);
 			}),
-		pathsWithCopy: async (name) =>
+		pathsWithCopy: async (name: string): Promise<string[]> =>
 			[...(await inTurn(name, readVersions))].flatMap(([path, versions]) => (versions.at(-1)?.copy ? [path] : [])),
-		removeAll: (name) => inTurn(name, removeFolder)
+		removeAll: (name: string): Promise<void> => inTurn(name, removeFolder)
 	};
 }
 

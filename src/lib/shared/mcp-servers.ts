@@ -85,7 +85,6 @@ export const mcpToolInfo = z.object({
 	tool: z.string(),
 	description: z.string()
 });
-export type McpToolInfo = z.infer<typeof mcpToolInfo>;
 
 export const mcpServerStatus = z.object({
 	/** `waiting`: the last attempt failed, and another will follow. */

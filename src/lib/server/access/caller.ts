@@ -40,18 +40,6 @@ export function isOwn(caller: Caller, owner: string | null): boolean {
 
 // API keys, stored as hashes (F12).
 
-export interface ApiKeys {
-	/** Only this returns the key itself. */
-	create(wanted: z.output<typeof apiKeyCreate>): Promise<NewApiKey>;
-	list(): Promise<ApiKey[]>;
-	/** @throws AppError `not_found` */
-	rename(id: string, name: string): Promise<ApiKey>;
-	/** Takes effect with the next request; keeps what the key has created. @throws AppError `not_found` */
-	revoke(id: string): Promise<ApiKey>;
-	/** Returns a valid key, and records its use. */
-	find(token: string): Promise<ApiKey | null>;
-}
-
 /** Distinguishes keys from an ADMIN_TOKEN, and helps secret scanners. */
 const PREFIX = 'ors_';
 const SHOWN = 10;
@@ -64,7 +52,7 @@ export function isApiKey(token: string): boolean {
 }
 
 /** `now` is milliseconds since 1970. */
-export function createApiKeys(store: StoredKeys, now: () => number = Date.now): ApiKeys {
+export function createApiKeys(store: StoredKeys, now: () => number = Date.now) {
 	const isoNow = (): string => new Date(now()).toISOString();
 	// 32 random bytes need no slow hash.
 	const hashOf = (token: string): string => hash('sha256', token);
@@ -74,18 +62,22 @@ export function createApiKeys(store: StoredKeys, now: () => number = Date.now): 
 		return key;
 	};
 	return {
-		async create({ name, scopes }) {
+		/** Only this returns the key itself. */
+		async create({ name, scopes }: z.output<typeof apiKeyCreate>): Promise<NewApiKey> {
 			const key = `${PREFIX}${randomBytes(32).toString('base64url')}`;
 			const made = { id: `key_${randomUUID()}`, name, prefix: key.slice(0, SHOWN), scopes, createdAt: isoNow() };
 			await store.create({ ...made, hash: hashOf(key) });
 			return { ...made, lastUsedAt: null, revokedAt: null, key };
 		},
 
-		list: () => store.list(),
-		rename: async (id, name) => readBack(id, await store.rename(id, name)),
-		revoke: async (id) => readBack(id, await store.revoke(id, isoNow())),
+		list: (): Promise<ApiKey[]> => store.list(),
+		/** @throws AppError `not_found` */
+		rename: async (id: string, name: string): Promise<ApiKey> => readBack(id, await store.rename(id, name)),
+		/** Takes effect with the next request; keeps what the key has created. @throws AppError `not_found` */
+		revoke: async (id: string): Promise<ApiKey> => readBack(id, await store.revoke(id, isoNow())),
 
-		async find(token) {
+		/** Returns a valid key, and records its use. */
+		async find(token: string): Promise<ApiKey | null> {
 			if (!isApiKey(token)) return null;
 			const key = await store.findByHash(hashOf(token));
 			if (key && now() - Date.parse(key.lastUsedAt ?? '1970') >= TOUCH_MS) await store.touch(key.id, isoNow());
@@ -93,3 +85,5 @@ export function createApiKeys(store: StoredKeys, now: () => number = Date.now): 
 		}
 	};
 }
+
+export type ApiKeys = ReturnType<typeof createApiKeys>;

@@ -1,20 +1,7 @@
 /** A time limit as a signal, measured with a monotonic clock. */
 
-export interface TimeLimit {
-	/** Aborts when the time is over, with a `TimeoutError`, or the outer signal aborts. */
-	readonly signal: AbortSignal;
-	/** Whether the time ran out, before the outer signal aborted. */
-	readonly isOver: boolean;
-	/** Without pauses. */
-	elapsedMs(): number;
-	/** Stops the clock until what it returns is called; pauses may overlap. */
-	pause(): () => void;
-	/** Clears the timer; always call it. The signal doesn't abort after that. */
-	clear(): void;
-}
-
 /** Starts now; `maxMs` may be 0. */
-export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
+export function startTimeLimit(maxMs: number, around: AbortSignal) {
 	let spentMs = 0;
 	/** Null during a pause. */
 	let runningSince: number | null = performance.now();
@@ -34,13 +21,17 @@ export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
 	let timer: NodeJS.Timeout | undefined = start();
 	let isCleared = false;
 	return {
+		/** Aborts when the time is over, with a `TimeoutError`, or the outer signal aborts. */
 		signal: controller.signal,
+		/** Whether the time ran out, before the outer signal aborted. */
 		get isOver() {
 			// Checks the clock as well, because timers can be late.
 			return hasFired || (!controller.signal.aborted && elapsedMs() >= maxMs);
 		},
+		/** Without pauses. */
 		elapsedMs,
-		pause() {
+		/** Stops the clock until what it returns is called; pauses may overlap. */
+		pause(): () => void {
 			pauses += 1;
 			if (pauses === 1) {
 				clearTimeout(timer);
@@ -56,10 +47,13 @@ export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
 				if (!isCleared) timer = start();
 			};
 		},
-		clear() {
+		/** Clears the timer; always call it. The signal doesn't abort after that. */
+		clear(): void {
 			isCleared = true;
 			clearTimeout(timer);
 			around.removeEventListener('abort', onAbort);
 		}
 	};
 }
+
+export type TimeLimit = ReturnType<typeof startTimeLimit>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sanitiseInput } from '../models/responses/input.ts';
+import { sanitiseInput } from '../models/responses/items.ts';
 import { createSizeOf, transcript } from './compaction.ts';
 import type { ResponseItem } from './model.ts';
 import { isNote, knownFrom, noteOf, type Now } from './turn-note.ts';

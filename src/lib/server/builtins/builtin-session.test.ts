@@ -6,8 +6,7 @@ import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/run/execution-host.ts';
 import type { SkillEvent } from '../skills/types.ts';
-import { createBuiltinCalls, type BuiltinMode, createBuiltinSession } from './builtin-calls.ts';
-import { createBuiltins } from './builtins.ts';
+import { createBuiltinCalls, type BuiltinMode, createBuiltinSession, createBuiltins } from './builtins.ts';
 
 const cwd = sharedFolder();
 

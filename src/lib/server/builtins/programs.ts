@@ -204,15 +204,7 @@ interface SandboxedRun extends SandboxResult {
 	refused: string[];
 }
 
-export interface SandboxRunner {
-	readonly sandbox: Sandbox;
-	/** Why programs can’t run here, and what to do; null if they can. */
-	reason(): string | null;
-	/** @throws SkillError if it isn’t started */
-	run(program: SandboxedProgram, context: BuiltinContext): Promise<SandboxedRun>;
-}
-
-export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunner {
+export function createSandboxRunner(options: SandboxRunnerOptions) {
 	const { sandbox: usual, interpreters, limits, turns = createTurns() } = options;
 	const reason = () => (usual.isolation.files ? null : noSandbox(usual));
 	const openNetwork = async ({ networkEnabled = false }: SandboxedProgram, { executionId }: BuiltinContext) => {
@@ -224,8 +216,10 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 	};
 	return {
 		sandbox: usual,
+		/** Why programs can’t run here, and what to do; null if they can. */
 		reason,
-		async run(call, context) {
+		/** @throws SkillError if it isn’t started */
+		async run(call: SandboxedProgram, context: BuiltinContext): Promise<SandboxedRun> {
 			const { sandbox = usual } = call;
 			const why = sandbox.isolation.files ? null : noSandbox(sandbox);
 			if (why !== null) throw new SkillError('SkillDisabled', why);
@@ -271,6 +265,8 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 		}
 	};
 }
+
+export type SandboxRunner = ReturnType<typeof createSandboxRunner>;
 
 function noSandbox({ name }: Sandbox): string {
 	return `This needs a sandbox that isolates files, which “${name}” doesn’t. Install bubblewrap, or set SKILLS_SANDBOX=container if docker or podman is installed, then restart the server.`;

@@ -1,6 +1,5 @@
 /** `openrouter-skills eval <skill folder>`: runs its evals with and without the skill, side by side (F16). */
-import { findSkill, UsageError } from '../skills/cli/read.ts';
-import type { CliCommand } from '../skills/cli/run-cli.ts';
+import { findSkill, UsageError, type CliCommand } from '../skills/cli/run-cli.ts';
 import type { EvalCommandOptions, EvalReport, Wanted } from './evaluate.ts';
 import { exportRun, isTested } from '../evals/exports.ts';
 import { triggerWords } from '../../shared/eval-figures.ts';

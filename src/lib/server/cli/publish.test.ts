@@ -7,7 +7,7 @@ import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { playedConfig } from '../../../../tests/support/catalog-servers.ts';
 import { CHOICE, openRig, type InstallRig } from '../install/install-rig.suite.ts';
 import { type PublishReport, readPublished } from '../install/publish.ts';
-import { createSources } from '../install/sources/catalog-sources.ts';
+import { createSources } from '../install/sources/sources.ts';
 import { runCli } from '../skills/cli/run-cli.ts';
 import { readFolder } from '../trust/folder.ts';
 import { publishCommand } from './publish.ts';

@@ -1,6 +1,5 @@
 /** `openrouter-skills publish <dir>`: skills as a folder of a site, from which others install them (F8, E27). */
-import { readSkills } from '../skills/cli/read.ts';
-import type { CliCommand } from '../skills/cli/run-cli.ts';
+import { readSkills, type CliCommand } from '../skills/cli/run-cli.ts';
 import type { PublishReport } from '../install/publish.ts';
 
 /** Exit code 1 if nothing was published. */

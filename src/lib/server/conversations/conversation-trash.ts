@@ -13,21 +13,6 @@ const KEEP_MS = 30 * 24 * 60 * 60_000;
 const KEEP_MESSAGES_MS = 60 * 60_000;
 const PURGE_EVERY_MS = 60_000;
 
-export interface ConversationTrash {
-	/** Blocks new runs, then stops the current one. @throws AppError not_found */
-	remove(id: string): Promise<void>;
-	/** Also accepts one that isn't deleted. @throws AppError `not_found` if it's gone for good */
-	restore(id: string): Promise<ConversationSummary>;
-	/** Restorable conversations, last deleted first. `total` counts all. */
-	list(page: { page: number; limit: number }): Promise<{ data: DeletedConversation[]; total: number }>;
-	/** Deletes it permanently now. @throws AppError `not_found` if it's gone or was restored */
-	removeForGood(id: string): Promise<void>;
-	/** Permanently deletes conversations deleted 30 days ago, and messages deleted an hour ago. Never rejects: errors are logged and retried next time. */
-	purge(): Promise<void>;
-	/** Stops the timer and waits for a purge under way. */
-	close(): Promise<void>;
-}
-
 interface Parts {
 	store: Store;
 	runner: Pick<Runner, 'stop'>;
@@ -43,7 +28,7 @@ interface Parts {
 }
 
 /** Purges at once what is left from an earlier start, then every minute. */
-export function openConversationTrash(parts: Parts): ConversationTrash {
+export function openConversationTrash(parts: Parts) {
 	const { store, runner, workspaces, changes, replica, log, onPurged, now = Date.now } = parts;
 	const { conversations } = store;
 	let isClosed = false;
@@ -84,7 +69,8 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	void purge();
 
 	return {
-		async remove(id) {
+		/** Blocks new runs, then stops the current one. @throws AppError not_found */
+		async remove(id: string): Promise<void> {
 			const marked = await conversations.markDeleted(id, new Date(now()).toISOString());
 			if (!marked) throw new AppError('not_found', 'Conversation not found.');
 			// Before the run ends: listeners to that end would read what is gone.
@@ -94,13 +80,15 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 			await stop.finally(() => stopping.delete(id));
 		},
 
-		async list(page) {
+		/** Restorable conversations, last deleted first. `total` counts all. */
+		async list(page: { page: number; limit: number }): Promise<{ data: DeletedConversation[]; total: number }> {
 			const { data, total } = await conversations.listDeleted(page);
 			const expiresAt = (deletedAt: string) => new Date(Date.parse(deletedAt) + KEEP_MS).toISOString();
 			return { data: data.map((each) => ({ ...each, expiresAt: expiresAt(each.deletedAt) })), total };
 		},
 
-		async removeForGood(id) {
+		/** Deletes it permanently now. @throws AppError `not_found` if it's gone or was restored */
+		async removeForGood(id: string): Promise<void> {
 			const [claimed] = await conversations.claimDeleted(new Date(now()).toISOString(), replica.id, id);
 			if (claimed === undefined) {
 				throw new AppError(
@@ -112,7 +100,8 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 			await (purging = purging.then(() => removeForGood(id)));
 		},
 
-		async restore(id) {
+		/** Also accepts one that isn't deleted. @throws AppError `not_found` if it's gone for good */
+		async restore(id: string): Promise<ConversationSummary> {
 			const conversation = (await conversations.restore(id)) ? await conversations.get(id) : null;
 			if (!conversation) {
 				throw new AppError('not_found', 'This chat can’t be restored: it was deleted permanently.');
@@ -121,12 +110,16 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 			return conversation;
 		},
 
+		/** Permanently deletes conversations deleted 30 days ago, and messages deleted an hour ago. Never rejects: errors are logged and retried next time. */
 		purge,
 
-		async close() {
+		/** Stops the timer and waits for a purge under way. */
+		async close(): Promise<void> {
 			isClosed = true;
 			clearInterval(timer);
 			await purging;
 		}
 	};
 }
+
+export type ConversationTrash = ReturnType<typeof openConversationTrash>;

@@ -194,14 +194,6 @@ const UNFETCHED =
 const UNKEPT =
 	'Files that the script has changed couldn’t be stored. They are on the worker, which tries again until it can.';
 
-/** The worker's side. */
-export interface FolderReceiver {
-	/** Deletes copies that no script uses and that are stored: those of a day ago, and the oldest when there are too many. */
-	tidy(): Promise<void>;
-	/** @throws AppError `unavailable`, `storage_full`, `conflict` if they aren't those that were sent; as `installed` */
-	take(jobId: string, sent: SentFolders, how: Installing): Promise<TakenFolders>;
-}
-
 interface Installing {
 	signal: AbortSignal;
 	/** Packages are installed first. */
@@ -229,7 +221,8 @@ interface FolderReceiverOptions {
 	installed(packages: PackageLock, how: Installing): Promise<{ folder: string; release(): void }>;
 }
 
-export function createFolderReceiver(options: FolderReceiverOptions): FolderReceiver {
+/** The worker's side. */
+export function createFolderReceiver(options: FolderReceiverOptions) {
 	const { storage, files, dataDir, copyOf, installed, maxBytes, now = () => performance.now() } = options;
 	const rootOf = (folder: string) => join(dataDir, ...folder.split('/'));
 	const marks = marksIn(dataDir);
@@ -275,8 +268,10 @@ export function createFolderReceiver(options: FolderReceiverOptions): FolderRece
 		return copyOf(rootOf(skill.folder), skill.digest).catch(notAsSent);
 	};
 	return {
+		/** Deletes copies that no script uses and that are stored: those of a day ago, and the oldest when there are too many. */
 		tidy,
-		async take(jobId, sent, how) {
+		/** @throws AppError `unavailable`, `storage_full`, `conflict` if they aren't those that were sent; as `installed` */
+		async take(jobId: string, sent: SentFolders, how: Installing): Promise<TakenFolders> {
 			const { workspace: folder, skill, packages: wanted } = sent;
 			if (!kindOf(KINDS, folder) || (skill && !kindOf([SENT_FOLDERS], skill.folder))) {
 				throw new AppError('conflict', 'The job names a folder that no script may use.');
@@ -319,6 +314,8 @@ export function createFolderReceiver(options: FolderReceiverOptions): FolderRece
 		}
 	};
 }
+
+export type FolderReceiver = ReturnType<typeof createFolderReceiver>;
 
 const marksIn = (dataDir: string) => join(dataDir, 'workers', 'changing');
 

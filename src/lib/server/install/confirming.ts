@@ -10,7 +10,7 @@ import { readFolder } from '../trust/folder.ts';
 import { type Inspection, inspectSkill } from './inspection.ts';
 import { inLibrary, installationsOf, type InstallContext, timeOf } from './install-context.ts';
 import { placeAll, type Placement } from './placing.ts';
-import type { Staged } from './staged-installs.ts';
+import type { Staged } from './staging.ts';
 import { usedInstallation } from './versions.ts';
 
 interface Plan {

@@ -80,26 +80,10 @@ interface DefinedToolsOfTurn {
 	skills(): readonly Skill[];
 }
 
-export interface DefinedTools {
-	tools(offer: DefinedToolsOffer): Promise<DefinedToolsOfTurn>;
-	/** Those that live in the conversation, then those that are skills. */
-	list(conversationId: string): Promise<DefinedTool[]>;
-	/** The script of one that lives there. @throws AppError `not_found` */
-	codeOf(conversationId: string, name: string): Promise<string>;
-	/**
-	 * Makes a tool a skill of the library, trusted as it was approved and pinned in the conversation. Again is the same.
-	 * @throws AppError `not_found`, `conflict` if its files are others than `digest` says, or its name is taken
-	 */
-	keep(conversationId: string, wanted: { name: string; digest: string }): Promise<{ skill: string }>;
-	/** For a copy of the conversation up to a message: the tools that it had then, as they were. */
-	copyAll(conversationId: string, toConversationId: string, lastId: string): Promise<void>;
-	removeAll(conversationId: string): Promise<void>;
-}
-
 /** More would crowd out everything else that a model is told. */
 const MAX_TOOLS = 50;
 
-export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
+export function createDefinedTools(options: DefinedToolsOptions) {
 	const { folderOf, registry, installer, trust, store, isEnabled, now } = options;
 	const {
 		exclusively = createLines(),
@@ -292,7 +276,8 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 
 	return {
 		tools,
-		async list(conversationId) {
+		/** Those that live in the conversation, then those that are skills. */
+		async list(conversationId: string): Promise<DefinedTool[]> {
 			if (!isEnabled()) return [];
 			const described = async (skill: Skill, isKept: boolean): Promise<DefinedTool> => {
 				const { digest } = await readFolder(skill.dir);
@@ -304,14 +289,19 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 				...kept.map((skill) => described(skill, true))
 			]);
 		},
-		async codeOf(conversationId, name) {
+		/** The script of one that lives there. @throws AppError `not_found` */
+		async codeOf(conversationId: string, name: string): Promise<string> {
 			const skill = isEnabled() ? await find(conversationId, name) : undefined;
 			const { files } = skill ? await readFolder(skill.dir) : { files: [] };
 			const text = files.find(({ path }) => path === scriptOf(name))?.text ?? null;
 			if (text === null) throw gone();
 			return text;
 		},
-		keep: (conversationId, { name, digest }) =>
+		/**
+		 * Makes a tool a skill of the library, trusted as it was approved and pinned in the conversation. Again is the same.
+		 * @throws AppError `not_found`, `conflict` if its files are others than `digest` says, or its name is taken
+		 */
+		keep: (conversationId: string, { name, digest }: { name: string; digest: string }): Promise<{ skill: string }> =>
 			inTurn(async () => {
 				const skill = isEnabled() ? await find(conversationId, name) : undefined;
 				const kept = skill ? undefined : await findKept((each) => toolNameOf(each) === name);
@@ -330,7 +320,8 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 				});
 				return { skill: (await install(conversationId, skill?.name ?? '', files)).name };
 			}),
-		copyAll: (conversationId, toConversationId, lastId) =>
+		/** For a copy of the conversation up to a message: the tools that it had then, as they were. */
+		copyAll: (conversationId: string, toConversationId: string, lastId: string): Promise<void> =>
 			inTurn(async () => {
 				await around(conversationId, 'read', async () => undefined);
 				if (!(await isThere(folderOf(conversationId)))) return;
@@ -351,7 +342,7 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 					if (trusted && copy) await store.trustedSkills.put(skillIdOf(copy), trusted);
 				}
 			}),
-		removeAll: (conversationId) =>
+		removeAll: (conversationId: string): Promise<void> =>
 			inTurn(async () => {
 				for (const skill of await read(conversationId)) await drop(conversationId, skill);
 				await removeFolder(folderOf(conversationId));
@@ -359,6 +350,8 @@ export function createDefinedTools(options: DefinedToolsOptions): DefinedTools {
 			})
 	};
 }
+
+export type DefinedTools = ReturnType<typeof createDefinedTools>;
 
 /** What the templates write, which name no version. */
 const VERSION = '1.0.0';

@@ -2,7 +2,7 @@ import { appendFile, chmod, readdir, readFile, stat, symlink, utimes, writeFile 
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
-import { exportSkill, folderNameOf } from './export-skill.ts';
+import { exportSkill, folderNameOf } from './publish.ts';
 import { createStagingFolder, INSTALL_LIMITS } from './staging-folder.ts';
 import { fetchZip } from './sources/upload.ts';
 

@@ -36,8 +36,7 @@ import { emptyStaging, recoverInstalls } from './placing.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
-import { createStagedInstalls, createStagedShelf } from './staged-installs.ts';
-import { stageInstall } from './staging.ts';
+import { createStagedInstalls, createStagedShelf, stageInstall } from './staging.ts';
 import { hasExpired, moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
 import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 

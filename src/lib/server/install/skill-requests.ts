@@ -12,8 +12,8 @@ import { toolOf, done, failed, type ToolAnswer } from '../skills/call/tools.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { Skill, ToolDefinition } from '../skills/types.ts';
 import type { Installer } from './catalog-installer.ts';
-import type { Catalogs } from './sources/catalog-sources.ts';
-import { slugOf } from './sources/sources.ts';
+import type { Catalogs } from './sources/sources.ts';
+import { slugOf } from './sources/github.ts';
 
 export interface SkillRequestOptions {
 	catalogs: Catalogs;

@@ -30,15 +30,6 @@ export type Target =
 			access?: Access | null | undefined;
 	  };
 
-export interface OpenServer {
-	/** Its own name and version. */
-	software: string | null;
-	readPage(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
-	call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<ToolAnswer>;
-	/** Never rejects. */
-	close(): Promise<void>;
-}
-
 export interface CallOptions {
 	signal: AbortSignal;
 	onProgress(message: string): void;
@@ -83,7 +74,7 @@ const ANSWERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Redacts the server’s secrets from everything it sends. @throws ServerError with the reason */
-export async function openServer(target: Target, events: ServerEvents, signal: AbortSignal): Promise<OpenServer> {
+export async function openServer(target: Target, events: ServerEvents, signal: AbortSignal) {
 	// Loaded on demand: most installations have no MCP server.
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
@@ -151,8 +142,9 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	};
 	const about = client.getServerVersion();
 	return {
+		/** Its own name and version. */
 		software: about ? plainLine(redaction.text(`${about.name} ${about.version}`), 100) : null,
-		async readPage(cursor, within) {
+		async readPage(cursor: string | undefined, within: AbortSignal): Promise<ToolPage> {
 			if (!client.getServerCapabilities()?.tools) return { tools: [] };
 			try {
 				const params = cursor === undefined ? {} : { cursor };
@@ -163,7 +155,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 				throw why(error);
 			}
 		},
-		async call(tool, args, options) {
+		async call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<ToolAnswer> {
 			const sent = {
 				signal: options.signal,
 				timeout: NO_TIMEOUT_MS,
@@ -181,6 +173,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 				throw why(error);
 			}
 		},
+		/** Never rejects. */
 		close
 	};
 
@@ -232,6 +225,8 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 		return { transport: http, said: () => '', end, watch };
 	}
 }
+
+export type OpenServer = Awaited<ReturnType<typeof openServer>>;
 
 /** Finds the call that a request of the server belongs to, because the protocol doesn't say. */
 function createCalls() {

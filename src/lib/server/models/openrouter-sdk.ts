@@ -17,16 +17,8 @@ export interface SdkRequest {
 
 export type Send = (request: SdkRequest) => Promise<TextAnswer>;
 
-export interface OpenRouterSdk {
-	models(): Promise<ModelFacts[]>;
-	key(): Promise<{ label: unknown; limit: unknown; remaining: unknown; used: unknown }>;
-	credits(): Promise<{ total: unknown; used: unknown }>;
-	/** Exchanges a sign-in code for an API key. */
-	exchange(code: string, verifier: string): Promise<string>;
-}
-
 /** Calls throw the SDK's error for an unexpected response. */
-export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
+export function createSdk(baseUrl: string, send: Send) {
 	const httpClient = new HTTPClient({
 		async fetcher(input, init) {
 			const request = new Request(input, init);
@@ -41,7 +33,7 @@ export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
 	const client = new OpenRouterCore({ apiKey: '', serverURL: baseUrl, httpClient });
 	const options = { retries: { strategy: 'none' as const } };
 	return {
-		async models() {
+		async models(): Promise<ModelFacts[]> {
 			const page = await modelsList(client, undefined, options);
 			if (!page.ok) throw page.error;
 			return page.value.result.data.map((model) => ({
@@ -61,22 +53,25 @@ export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
 			}));
 		},
 
-		async key() {
+		async key(): Promise<{ label: unknown; limit: unknown; remaining: unknown; used: unknown }> {
 			const { data } = valueOf(await apiKeysGetCurrentKeyMetadata(client, undefined, options));
 			return { label: data.label, limit: data.limit, remaining: data.limitRemaining, used: data.usage };
 		},
 
-		async credits() {
+		async credits(): Promise<{ total: unknown; used: unknown }> {
 			const { data } = valueOf(await creditsGetCredits(client, undefined, options));
 			return { total: data.totalCredits, used: data.totalUsage };
 		},
 
-		async exchange(code, verifier) {
+		/** Exchanges a sign-in code for an API key. */
+		async exchange(code: string, verifier: string): Promise<string> {
 			const requestBody = { code, codeVerifier: verifier, codeChallengeMethod: 'S256' as const };
 			return valueOf(await oAuthExchangeAuthCodeForAPIKey(client, { requestBody }, options)).key;
 		}
 	};
 }
+
+export type OpenRouterSdk = ReturnType<typeof createSdk>;
 
 function valueOf<Value>(result: { ok: true; value: Value } | { ok: false; error: Error }): Value {
 	if (!result.ok) throw result.error;

@@ -4,7 +4,7 @@ import { plainLine } from '../../shared/characters.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem, ToolChoice } from '../agent/model.ts';
 import { readEnvelope, type ToolEnvelope } from '../skills/call/dialects/agent-zero.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { sanitiseInput } from './responses/input.ts';
+import { sanitiseInput } from './responses/items.ts';
 
 /** Error messages of Ollama, OpenRouter, Groq, vLLM and llama.cpp. */
 const REFUSALS =

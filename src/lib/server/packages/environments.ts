@@ -293,17 +293,8 @@ function notForHere({ python }: Pick<PackageLock, 'python'>): PackagesError {
 	return new PackagesError('Failed', message, 'Nothing was installed. Servers and workers need the same Python.');
 }
 
-/** Environments of a worker, whose scripts hold them. */
-export interface HeldEnvironments {
-	/** Installs what isn’t there: `onInstall` says so. @throws PackagesError */
-	take(
-		lock: PackageLock,
-		how: { signal: AbortSignal; onInstall(): void }
-	): Promise<{ folder: string; release(): void }>;
-}
-
-/** Without room, those that no script holds give way: they can be installed again. */
-export function holdEnvironments(environments: Environments): HeldEnvironments {
+/** Environments of a worker, whose scripts hold them. Without room, those that no script holds give way: they can be installed again. */
+export function holdEnvironments(environments: Environments) {
 	const holders = new Map<string, number>();
 	const hold = (digest: string, more: 1 | -1): void => {
 		const now = (holders.get(digest) ?? 0) + more;
@@ -320,7 +311,11 @@ export function holdEnvironments(environments: Environments): HeldEnvironments {
 		}
 	};
 	return {
-		async take(lock, { signal, onInstall }) {
+		/** Installs what isn’t there: `onInstall` says so. @throws PackagesError */
+		async take(
+			lock: PackageLock,
+			{ signal, onInstall }: { signal: AbortSignal; onInstall(): void }
+		): Promise<{ folder: string; release(): void }> {
 			hold(lock.digest, 1);
 			try {
 				if ((await environments.stateOf(lock)) === 'gone') {

@@ -4,25 +4,20 @@ import type { Replica } from '../replica.ts';
 import type { RunRecord } from '../store/chat/runs.ts';
 import type { Store } from '../store/store.ts';
 
-export interface ConversationChanges {
-	announce(conversationId: string): void;
-	/** Yields after changes; several changes before the next read count as one. Ends with the signal. */
-	follow(conversationId: string, signal: AbortSignal): AsyncGenerator<void>;
-}
-
 /** Pages at other servers that have the conversation open hear of it, too. */
-export function createConversationChanges(replica: Pick<Replica, 'tell' | 'hear'>): ConversationChanges {
+export function createConversationChanges(replica: Pick<Replica, 'tell' | 'hear'>) {
 	const followers = new Map<string, Set<() => void>>();
 	const wakeAll = (ids: Iterable<string>): void => {
 		for (const id of ids) for (const wake of followers.get(id) ?? []) wake();
 	};
 	replica.hear('conversation', (ids) => wakeAll(ids.length > 0 ? ids : [...followers.keys()]));
 	return {
-		announce(conversationId) {
+		announce(conversationId: string): void {
 			wakeAll([conversationId]);
 			replica.tell('conversation', [conversationId]);
 		},
-		async *follow(conversationId, signal) {
+		/** Yields after changes; several changes before the next read count as one. Ends with the signal. */
+		async *follow(conversationId: string, signal: AbortSignal): AsyncGenerator<void> {
 			const of = followers.get(conversationId) ?? new Set();
 			followers.set(conversationId, of);
 			let hasChanged = false;
@@ -49,6 +44,8 @@ export function createConversationChanges(replica: Pick<Replica, 'tell' | 'hear'
 		}
 	};
 }
+
+export type ConversationChanges = ReturnType<typeof createConversationChanges>;
 
 interface Parts {
 	store: Pick<Store, 'conversations' | 'runs'>;

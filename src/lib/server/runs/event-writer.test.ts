@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunAdvance, StoredEvent } from '../store/chat/runs.ts';
-import { EventWriter, type Unsaved, type UnsavedEvents } from './event-writer.ts';
+import { EventWriter, type Unsaved, type UnsavedEvents } from './stored-events.ts';
 
 /** A log with this many events to write, which records what happens to them. */
 function logOf(runId: string, count = 1) {

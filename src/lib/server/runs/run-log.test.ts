@@ -7,8 +7,7 @@ import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
 import type { StoredEvent } from '../store/chat/runs.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { EventWriter } from './event-writer.ts';
-import { EVENT_PAGE } from './event-window.ts';
+import { EventWriter, EVENT_PAGE } from './stored-events.ts';
 import { RunLog } from './run-log.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';

@@ -9,8 +9,7 @@ import type { ResponseItem } from '../agent/model.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { RunFinish } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
-import { type EventWriter, RunGone, type Unsaved, type UnsavedEvents } from './event-writer.ts';
-import { EventWindow } from './event-window.ts';
+import { type EventWriter, RunGone, type Unsaved, type UnsavedEvents, EventWindow } from './stored-events.ts';
 
 /** Unsaved events after which `append` waits for the database. */
 const MAX_BACKLOG = 2000;

@@ -8,11 +8,10 @@ import type { Replica } from '../replica.ts';
 import { LEASE_MS, type RunWant } from '../store/chat/run-ownership.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { Store } from '../store/store.ts';
-import { RunGone } from './event-writer.ts';
+import { RunGone, EventWindow } from './stored-events.ts';
 import type { RunLog } from './run-log.ts';
 import { endOrphan, foldStored, type GoesOn, takeOver } from './takeover.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
-import { EventWindow } from './event-window.ts';
 
 /** A run that this server writes. */
 export interface ActiveRun {

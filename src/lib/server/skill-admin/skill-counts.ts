@@ -75,26 +75,20 @@ export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInst
 }
 
 /** Tells pages when the library, or a decision about a skill, has changed. */
-export interface SkillRevisions {
-	/** Changes whenever the list does. */
-	current(): string;
-	/** Call after a change of mode, pin or trust. */
-	note(): void;
-	/** SSE frames: the current revision, then newer ones. A slow reader gets only the newest. */
-	follow(signal: AbortSignal): AsyncGenerator<string>;
-}
-
-export function createSkillRevisions(registry: Pick<SkillRegistry, 'snapshot' | 'onChange'>): SkillRevisions {
+export function createSkillRevisions(registry: Pick<SkillRegistry, 'snapshot' | 'onChange'>) {
 	let decisions = 0;
 	const listeners = new Set<() => void>();
 	const current = () => `${registry.snapshot().revision}.${decisions}`;
 	return {
+		/** Changes whenever the list does. */
 		current,
-		note() {
+		/** Call after a change of mode, pin or trust. */
+		note(): void {
 			decisions += 1;
 			for (const listener of listeners) listener();
 		},
-		async *follow(signal) {
+		/** SSE frames: the current revision, then newer ones. A slow reader gets only the newest. */
+		async *follow(signal: AbortSignal): AsyncGenerator<string> {
 			let sent = '';
 			let wake = () => {};
 			const onChange = () => wake();
@@ -119,6 +113,8 @@ export function createSkillRevisions(registry: Pick<SkillRegistry, 'snapshot' | 
 		}
 	};
 }
+
+export type SkillRevisions = ReturnType<typeof createSkillRevisions>;
 
 export interface SkillUsageCounts {
 	/** All versions of `source/name`, or `builtin/name`. */

@@ -1,6 +1,6 @@
 /** Reads, writes and removes text files of a skill, atomically and without overwriting concurrent changes; goes back to what they said before; creates skills. */
 import { isUtf8 } from 'node:buffer';
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
 	closeSync,
 	constants,
@@ -17,7 +17,7 @@ import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillEdit, SkillFileChange, SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
-import { isThere } from '../foreign-folders.ts';
+import { FILE_ONLY, isThere } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
@@ -25,7 +25,7 @@ import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from 
 import { idIn, folderGone, reloadedId, requireInRoot } from './skill-diagnosis.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { ChangeSkill, SkillEdits } from './skill-edits.ts';
-import { writeNew } from '../skills/doctor/skill-file.ts';
+import { digestOf, writeNew } from '../skills/doctor/skill-file.ts';
 import { templateFiles } from '../skills/make/templates.ts';
 
 export interface SkillEditorParts extends LookupParts {
@@ -44,9 +44,6 @@ async function changing<Result>(
 ): Promise<{ result: Result; unkept: string | null }> {
 	return changeSkill ? changeSkill(dir, work) : { result: await work(), unkept: null };
 }
-
-// Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Larger files are deleted for good. */
 const MAX_KEPT_BYTES = 10 * 1024 * 1024;
@@ -256,7 +253,7 @@ function isText(bytes: Buffer): boolean {
 function readFile(target: string, path: string, maxBytes: number): ReadFile | null {
 	let file: number;
 	try {
-		file = openSync(target, READ);
+		file = openSync(target, FILE_ONLY);
 	} catch (error) {
 		if (isMissing(error)) return null;
 		if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
@@ -305,10 +302,6 @@ async function isWritable(skill: Skill | BrokenSkill, folder: HeldFolder): Promi
 function describe(path: string, { bytes, mode }: ReadFile): Omit<SkillFileText, 'isWritable' | 'skill'> {
 	const isExecutable = (mode & 0o111) !== 0;
 	return { path, text: bytes.toString(), bytes: bytes.length, digest: digestOf(bytes), isExecutable };
-}
-
-function digestOf(bytes: Buffer): string {
-	return hash('sha256', bytes);
 }
 
 function isMissing(error: unknown): boolean {

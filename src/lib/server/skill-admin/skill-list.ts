@@ -22,8 +22,7 @@ import {
 import { CATALOG_TOKENS } from '../turns/instructions.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Settings } from '../../shared/settings.ts';
-import { createAutoScorer, pickScored, type ScoredSkill } from '../skills/find/omniroute-score.ts';
-import { createScorer } from '../skills/find/scores.ts';
+import { createAutoScorer, pickScored, type ScoredSkill, createScorer } from '../skills/find/scores.ts';
 import type { SkillUsageCounts } from './skill-counts.ts';
 
 export interface SkillListParts extends SummaryParts {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { scoreRequest } from '../../shared/skills.ts';
-import { scoreAutoSkill } from '../skills/find/omniroute-score.ts';
+import { scoreAutoSkill, scoreSkill } from '../skills/find/scores.ts';
 import { ownerOf, type SkillMode } from '../skills/registry/visibility.ts';
-import { scoreSkill } from '../skills/find/scores.ts';
 import type { Skill } from '../skills/types.ts';
 import { scoreSkills, type ScoreParts } from './skill-list.ts';
 

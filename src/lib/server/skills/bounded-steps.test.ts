@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { mutatedSkills } from './mutated-skills.suite.ts';
 import { parseSkill } from './parser.ts';
 import { SkillLoadError } from './types.ts';
-import { quotePlainValues } from './read/yaml-repair.ts';
+import { quotePlainValues } from './read/front-matter.ts';
 
 /** For a reader that hangs, not for a busy machine. */
 const TIME_LIMIT_MS = 60_000;

@@ -8,8 +8,8 @@ export {
 	toToolResult
 } from './hosts/adapters.ts';
 export type { AnthropicTool, ChatTool, ExtractedCall, GeminiTool, ToolFormat, ToolNames } from './hosts/adapters.ts';
-export { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from './find/omniroute-score.ts';
-export type { OmnirouteScore, OmnirouteSignals, ScoredSkill, ScoreRequest } from './find/omniroute-score.ts';
+export { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from './find/scores.ts';
+export type { OmnirouteScore, OmnirouteSignals, ScoredSkill, ScoreRequest } from './find/scores.ts';
 export { applyFixes, diagnose, type DiagnosedIssue, type Diagnosis, type FixRequest } from './doctor/doctor.ts';
 export { createGateway } from './hosts/gateway.ts';
 export type { Gateway, GatewayOptions, GatewayTurn, HostResult, InjectedRequest } from './hosts/gateway.ts';

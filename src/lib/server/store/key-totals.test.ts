@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createKeyTotals } from './key-totals.ts';
+import { createKeyTotals } from './responses.ts';
 
 test('F12: what a key has stored is added up once a minute, and before it is refused more; what other servers store counts, too', async () => {
 	vi.useFakeTimers({ toFake: ['performance'] });

@@ -147,21 +147,11 @@ function fetchWithin(scopes: Scopes): typeof fetch {
 	};
 }
 
-export interface Readiness {
-	/** null if it should; otherwise why not, as a sentence. Never rejects. */
-	reason(): Promise<string | null>;
-	/**
-	 * From now on it shouldn’t. Resolves after `delayMs`, in which a load balancer notices and everybody is served; a later
-	 * call with 0 ends that.
-	 */
-	stop(delayMs: number): Promise<void>;
-}
-
 /** A load balancer asks every few seconds and gives up soon after. */
 const PATIENCE_MS = 2_000;
 
 /** `checks` are what it depends on, by the words for them: each resolves if that answers. */
-export function createReadiness(checks: Record<string, () => Promise<unknown>>): Readiness {
+export function createReadiness(checks: Record<string, () => Promise<unknown>>) {
 	let isStopping = false;
 	const delay = Promise.withResolvers<void>();
 	/** Anybody may ask, as often as they like: what doesn't answer is asked once at a time. */
@@ -182,14 +172,19 @@ export function createReadiness(checks: Record<string, () => Promise<unknown>>):
 		return Promise.race([answer, late.promise]).finally(() => clearTimeout(timer));
 	};
 	return {
-		async stop(delayMs) {
+		/**
+		 * From now on it shouldn’t. Resolves after `delayMs`, in which a load balancer notices and everybody is served; a later
+		 * call with 0 ends that.
+		 */
+		async stop(delayMs: number): Promise<void> {
 			isStopping = true;
 			const timer = setTimeout(delay.resolve, delayMs);
 			if (delayMs === 0) delay.resolve();
 			await delay.promise;
 			clearTimeout(timer);
 		},
-		async reason() {
+		/** null if it should; otherwise why not, as a sentence. Never rejects. */
+		async reason(): Promise<string | null> {
 			if (isStopping) return 'The server is stopping.';
 			const reasons = await Promise.all(Object.entries(checks).map(([what, ask]) => check(what, ask)));
 			// It may have been told to stop meanwhile.
@@ -197,3 +192,5 @@ export function createReadiness(checks: Record<string, () => Promise<unknown>>):
 		}
 	};
 }
+
+export type Readiness = ReturnType<typeof createReadiness>;

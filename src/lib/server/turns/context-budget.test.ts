@@ -5,7 +5,7 @@ import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { LEFT_OUT_OUTPUT } from '../agent/compaction.ts';
 import { toInput, type HistoryMessage } from '../agent/history.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
-import { sanitiseInput } from '../models/responses/input.ts';
+import { sanitiseInput } from '../models/responses/items.ts';
 import type { Compaction, Compactions } from '../store/chat/queue.ts';
 import { createContextBudget, type ContextBudgetOptions } from './context-budget.ts';
 

@@ -4,7 +4,7 @@ import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '..
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { AgentObserver, Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
-import { AUTO_MAX_SKILLS } from '../skills/find/omniroute-score.ts';
+import { AUTO_MAX_SKILLS } from '../skills/find/scores.ts';
 import { type Catalog, estimateTokens, firstCharacters, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';

@@ -16,7 +16,7 @@ import type { PlayedServer } from '../../../../../tests/support/catalog/played-s
 import { AppError } from '../../../shared/errors.ts';
 import type { InstallSource } from '../../../shared/install.ts';
 import { skillText } from '../catalog-rig.suite.ts';
-import { createSources } from './catalog-sources.ts';
+import { createSources } from './sources.ts';
 import { createStagingFolder } from '../staging-folder.ts';
 
 let github: PlayedGithub;

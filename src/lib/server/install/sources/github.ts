@@ -13,7 +13,7 @@ import {
 	type GithubCommit,
 	type TreeEntry
 } from './github-api.ts';
-import { findNamed } from './sources.ts';
+import { readFrontMatter } from '../../skills/read/front-matter.ts';
 import type { Outbound } from './outbound.ts';
 import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
 import type { FetchedSkills, TypedSource } from '../catalog-installer.ts';
@@ -160,4 +160,57 @@ function pathsOf({ entries }: Checkout): string[] {
 function noSkill({ repository, ref, path }: Checkout): AppError {
 	const where = `${path === '' ? '' : `${quoteEntry(path)} of `}${repository}`;
 	return new AppError('not_found', `No SKILL.md found in ${where}${ref === 'HEAD' ? '' : ` at ${quoteEntry(ref)}`}.`);
+}
+
+// The folder of a catalog’s skill in a repository (E9).
+
+const MAX_READ = 60;
+
+/** By folder name, then by front matter. `read` returns a folder’s SKILL.md. @throws AppError `not_found`; `invalid_input` for a name without a letter or digit */
+async function findNamed(
+	name: string,
+	repository: string,
+	paths: readonly string[],
+	read: (folder: string) => Promise<string>
+): Promise<{ folder: string; notes: string[] }> {
+	const slug = slugOf(name);
+	if (slug === '') throw new AppError('invalid_input', `${quoteEntry(name)} isn’t a valid skill name.`);
+	const all = allSkillFoldersIn(paths);
+	const usual = skillFoldersIn(paths);
+	// Conventional places first.
+	const ordered = [...usual, ...all.filter((folder) => !usual.includes(folder))];
+	const lastName = (folder: string) => folder.split('/').at(-1) || repository.split('/').at(-1) || '';
+	const byFolder = ordered.filter((folder) => slugOf(lastName(folder)) === slug);
+	const [only] = byFolder;
+	if (only !== undefined && byFolder.length === 1) return { folder: only, notes: [] };
+
+	const named: string[] = [];
+	for (const folder of (byFolder.length > 1 ? byFolder : ordered).slice(0, MAX_READ)) {
+		if (slugOf(nameIn(await read(folder))) === slug) named.push(folder);
+	}
+	const found = named.length > 0 ? named : byFolder;
+	const [folder] = found;
+	if (folder === undefined) {
+		const known = ordered.slice(0, 10).map((each) => quoteEntry(lastName(each)));
+		const hint = known.length === 0 ? 'It has no SKILL.md at all.' : `Available: ${known.join(', ')}.`;
+		throw new AppError('not_found', `${repository} has no skill ${quoteEntry(name)}.`, { hint });
+	}
+	const list = found.slice(0, 5).map(quoteEntry).join(', ');
+	const note = `${repository} has several skills named ${quoteEntry(name)}: ${list}. Using the first one.`;
+	return { folder, notes: found.length === 1 ? [] : [note] };
+}
+
+/** The slug catalogs make of a name: `My Skill_2!` → `my-skill-2`. */
+export function slugOf(name: string): string {
+	return name
+		.toLowerCase()
+		.replace(/[\s_-]+/g, '-')
+		.replace(/[^a-z0-9-]/g, '')
+		.replace(/-+/g, '-')
+		.replace(/^-|-$/g, '');
+}
+
+function nameIn(text: string): string {
+	const matter = readFrontMatter(text);
+	return 'data' in matter && typeof matter.data.name === 'string' ? matter.data.name : '';
 }

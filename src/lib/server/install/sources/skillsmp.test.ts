@@ -11,7 +11,7 @@ import {
 	type PlayedSkillsmp
 } from '../../../../../tests/support/catalog-servers.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import { createSources } from './catalog-sources.ts';
+import { createSources } from './sources.ts';
 
 let github: PlayedGithub;
 let skillsmp: PlayedSkillsmp;

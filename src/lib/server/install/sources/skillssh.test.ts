@@ -12,7 +12,7 @@ import {
 } from '../../../../../tests/support/catalog-servers.ts';
 import type { SkillOrigin } from '../../../shared/install.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
-import { createSources } from './catalog-sources.ts';
+import { createSources } from './sources.ts';
 
 let github: PlayedGithub;
 let skillssh: PlayedSkillssh;

@@ -7,7 +7,7 @@ import { isRepositoryName } from './github-api.ts';
 import type { Github } from './github.ts';
 import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
 import type { FetchedSkills, TypedSource } from '../catalog-installer.ts';
-import { slugOf } from './sources.ts';
+import { slugOf } from './github.ts';
 
 type SkillsshSource = Extract<InstallSource, { type: 'skillssh' }>;
 

@@ -1,60 +1,60 @@
-/** Finds the folder of a catalog’s skill in a repository: by folder name, then by front matter (E9). */
+/** Creates all remote sources and catalogs from the settings (E1, E6–E9, E23–E27). */
 import { AppError } from '../../../shared/errors.ts';
-import type { InstallConfirm, InstallSource } from '../../../shared/install.ts';
-import { readFrontMatter } from '../../skills/read/front-matter.ts';
-import type { Fetch } from '../catalog-installer.ts';
-import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
-import { quoteEntry } from '../staging-folder.ts';
+import type { CatalogPage, InstallConfirm, InstallSource } from '../../../shared/install.ts';
+import { createGithub } from './github.ts';
+import { createOutbound, type OutboundOptions } from './outbound.ts';
+import { createSkillsmp } from './skillsmp.ts';
+import { createSkillssh } from './skillssh.ts';
+import type { Fetch, SourceFetcher } from '../catalog-installer.ts';
+import { fetchInline } from './upload.ts';
+import { createWellKnown } from './well-known.ts';
 
-const MAX_READ = 60;
-
-/** `read` returns a folder’s SKILL.md. @throws AppError `not_found`; `invalid_input` for a name without a letter or digit */
-export async function findNamed(
-	name: string,
-	repository: string,
-	paths: readonly string[],
-	read: (folder: string) => Promise<string>
-): Promise<{ folder: string; notes: string[] }> {
-	const slug = slugOf(name);
-	if (slug === '') throw new AppError('invalid_input', `${quoteEntry(name)} isn’t a valid skill name.`);
-	const all = allSkillFoldersIn(paths);
-	const usual = skillFoldersIn(paths);
-	// Conventional places first.
-	const ordered = [...usual, ...all.filter((folder) => !usual.includes(folder))];
-	const lastName = (folder: string) => folder.split('/').at(-1) || repository.split('/').at(-1) || '';
-	const byFolder = ordered.filter((folder) => slugOf(lastName(folder)) === slug);
-	const [only] = byFolder;
-	if (only !== undefined && byFolder.length === 1) return { folder: only, notes: [] };
-
-	const named: string[] = [];
-	for (const folder of (byFolder.length > 1 ? byFolder : ordered).slice(0, MAX_READ)) {
-		if (slugOf(nameIn(await read(folder))) === slug) named.push(folder);
-	}
-	const found = named.length > 0 ? named : byFolder;
-	const [folder] = found;
-	if (folder === undefined) {
-		const known = ordered.slice(0, 10).map((each) => quoteEntry(lastName(each)));
-		const hint = known.length === 0 ? 'It has no SKILL.md at all.' : `Available: ${known.join(', ')}.`;
-		throw new AppError('not_found', `${repository} has no skill ${quoteEntry(name)}.`, { hint });
-	}
-	const list = found.slice(0, 5).map(quoteEntry).join(', ');
-	const note = `${repository} has several skills named ${quoteEntry(name)}: ${list}. Using the first one.`;
-	return { folder, notes: found.length === 1 ? [] : [note] };
+/** URLs without a trailing slash, from `config.catalog`. */
+export interface CatalogOptions extends OutboundOptions {
+	githubApiUrl: string;
+	githubRawUrl: string;
+	githubToken: string | null;
+	skillsshUrl: string;
+	skillsshAuditUrl: string;
+	skillsmpUrl: string;
+	/** The current key, from the settings or the environment. */
+	skillsmpKey: () => string | null | Promise<string | null>;
 }
 
-/** The slug catalogs make of a name: `My Skill_2!` → `my-skill-2`. */
-export function slugOf(name: string): string {
-	return name
-		.toLowerCase()
-		.replace(/[\s_-]+/g, '-')
-		.replace(/[^a-z0-9-]/g, '')
-		.replace(/-+/g, '-')
-		.replace(/^-|-$/g, '');
+export interface Catalogs {
+	/** Without `q`, sorted by stars (E6). @throws AppError `invalid_input` without a key, `unavailable` */
+	searchSkillsmp(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
+	/** Empty for fewer than 2 characters (E8). @throws AppError `unavailable` */
+	searchSkillssh(query: { q: string; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
 }
 
-function nameIn(text: string): string {
-	const matter = readFrontMatter(text);
-	return 'data' in matter && typeof matter.data.name === 'string' ? matter.data.name : '';
+export function createSources(options: CatalogOptions): SourceFetcher & Catalogs {
+	const outbound = createOutbound(options);
+	const { githubApiUrl: apiUrl, githubRawUrl: rawUrl, githubToken: token } = options;
+	const github = createGithub({ outbound, apiUrl, rawUrl, token });
+	const { skillsshUrl, skillsshAuditUrl, skillsmpUrl, skillsmpKey } = options;
+	const skillssh = createSkillssh({ outbound, github, url: skillsshUrl, auditUrl: skillsshAuditUrl });
+	const skillsmp = createSkillsmp({ outbound, github, url: skillsmpUrl, apiKey: skillsmpKey });
+	const wellKnown = createWellKnown({ outbound });
+	return {
+		searchSkillsmp: skillsmp.search,
+		searchSkillssh: skillssh.search,
+		fetch(source, into, signal) {
+			if (source.type === 'github') return github.fetch(source, into, signal);
+			if (source.type === 'skillssh') return skillssh.fetch(source, into, signal);
+			if (source.type === 'skillsmp') return skillsmp.fetch(source, into, signal);
+			if (source.type === 'well-known') return wellKnown.fetch(source, into, signal);
+			return fetchInline(source.text, into);
+		},
+		async revisionOf(origin, signal) {
+			const source: InstallSource | null = origin.source;
+			if (source === null || source.type === 'inline') return null;
+			if (source.type === 'github') return github.revisionOf(origin, source, signal);
+			if (source.type === 'skillssh') return skillssh.revisionOf(origin, source, signal);
+			if (source.type === 'skillsmp') return skillsmp.revisionOf(origin, source, signal);
+			return wellKnown.revisionOf(origin, source, signal);
+		}
+	};
 }
 
 // Helpers of the two catalogs’ routes (E1, E7, E9).

@@ -14,7 +14,7 @@ import {
 import { zipOf } from '../../../../../tests/support/zip-writer.ts';
 import { createCatalogRig, skillText, type CatalogRig } from '../catalog-rig.suite.ts';
 import type { SourceFetcher } from '../catalog-installer.ts';
-import { createSources } from './catalog-sources.ts';
+import { createSources } from './sources.ts';
 
 let site: PlayedWellKnown;
 let rig: CatalogRig;

@@ -162,13 +162,6 @@ export interface SseFrame {
 	data: string;
 }
 
-interface SseDecoder {
-	/** Returns the frames these bytes complete. Throws `FrameTooLargeError`; don't use the decoder after that. */
-	push(bytes: Uint8Array): SseFrame[];
-	/** Returns the last frame if the stream ended without the blank line after it. */
-	end(): SseFrame[];
-}
-
 export class FrameTooLargeError extends Error {
 	override readonly name = 'FrameTooLargeError';
 	readonly maxCharacters: number;
@@ -180,7 +173,7 @@ export class FrameTooLargeError extends Error {
 }
 
 /** Decodes one event stream. Skips comments and unknown fields, but limits the length of every line. */
-export function createSseDecoder(maxCharacters = 16 * 1024 * 1024): SseDecoder {
+export function createSseDecoder(maxCharacters = 16 * 1024 * 1024) {
 	const utf8 = new TextDecoder();
 	let frames: SseFrame[] = [];
 	let isTooLarge = false;
@@ -206,8 +199,10 @@ export function createSseDecoder(maxCharacters = 16 * 1024 * 1024): SseDecoder {
 	}
 
 	return {
-		push: (bytes) => feed(utf8.decode(bytes, { stream: true })),
-		end: () => feed(`${utf8.decode()}\n\n`)
+		/** Returns the frames these bytes complete. Throws `FrameTooLargeError`; don't use the decoder after that. */
+		push: (bytes: Uint8Array): SseFrame[] => feed(utf8.decode(bytes, { stream: true })),
+		/** Returns the last frame if the stream ended without the blank line after it. */
+		end: (): SseFrame[] => feed(`${utf8.decode()}\n\n`)
 	};
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResponseItem } from '../../agent/model.ts';
-import { INTERRUPTED_OUTPUT, sanitiseInput } from './input.ts';
+import { INTERRUPTED_OUTPUT, sanitiseInput } from './items.ts';
 
 const user = (content: string): ResponseItem => ({ type: 'message', role: 'user', content });
 const said = (text: string, id?: string): ResponseItem => ({

@@ -6,7 +6,7 @@ import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
 import type { ModelRouting } from '../../../shared/models.ts';
 import { asCustomTool, takesCustom, withCustomCalls, belongsTo } from './foreign.ts';
-import { sanitiseInput } from './input.ts';
+import { sanitiseInput } from './items.ts';
 
 /** OpenRouter rejects longer ones. */
 const MAX_SESSION_ID = 256;

@@ -8,14 +8,6 @@ export interface Notification {
 	contentType: string;
 }
 
-export interface PushSink {
-	/** `task` is the task after this event. */
-	push(event: StreamResponse, task: Task): void;
-	/** That was the last event. */
-	finish(): void;
-	stop(): void;
-}
-
 export interface PushSinkOptions {
 	version: RpcCall['version'];
 	/** False: it's no use to go on. Never throws. */
@@ -28,7 +20,7 @@ export interface PushSinkOptions {
 const MAX_QUEUED = 32;
 
 /** Starts with the whole task. Then 1.0 gets each event; 0.3 gets the whole task whenever its state changes. */
-export function createPushSink({ version, deliver, onEnd }: PushSinkOptions): PushSink {
+export function createPushSink({ version, deliver, onEnd }: PushSinkOptions) {
 	let queue: StreamResponse[] = [];
 	let task: Task | undefined;
 	/** The whole task is next. */
@@ -63,7 +55,8 @@ export function createPushSink({ version, deliver, onEnd }: PushSinkOptions): Pu
 	};
 
 	return {
-		push(event, after) {
+		/** `task` is the task after this event. */
+		push(event: StreamResponse, after: Task): void {
 			if (isOver) return;
 			task = after;
 			const { payload } = event;
@@ -75,16 +68,19 @@ export function createPushSink({ version, deliver, onEnd }: PushSinkOptions): Pu
 			}
 			void pump();
 		},
-		finish() {
+		/** That was the last event. */
+		finish(): void {
 			isLast = true;
 			void pump();
 		},
-		stop() {
+		stop(): void {
 			isOver = true;
 			queue = [];
 		}
 	};
 }
+
+export type PushSink = ReturnType<typeof createPushSink>;
 
 function notificationOf(event: StreamResponse, version: RpcCall['version']): Notification {
 	if (version === '0.3') return new V03PushNotificationSerializer().serialize(event);

@@ -39,22 +39,6 @@ export interface PushCaller {
 
 type Config = TaskPushNotificationConfig;
 
-export interface Pushes {
-	/** Checks address and secrets before anything is started. @throws RequestMalformedError */
-	check(config: Config, apiKeyId: string | null): void;
-	/** Adds a config to a task, or replaces the one of its id. `isNew`: the task starts or goes on with the same call. */
-	add(source: TaskSource, config: Config, caller: PushCaller, isNew?: boolean): Promise<Config>;
-	/** @throws TaskNotFoundError */
-	get(source: TaskSource, id: string): Promise<Config>;
-	/** Without their secrets, as everywhere. */
-	list(source: TaskSource): Promise<Config[]>;
-	/** Also if there was none. */
-	remove(source: TaskSource, id: string): Promise<void>;
-	/** Goes on with the tasks of servers that have stopped. Call once. */
-	resume(): Promise<void>;
-	close(): Promise<void>;
-}
-
 const MAX_PER_TASK = 5;
 /** Of all tasks that aren't over. */
 const MAX_OPEN = 1000;
@@ -85,7 +69,7 @@ interface Watch {
 	isOver: boolean;
 }
 
-export function createPushes(parts: PushParts): Pushes {
+export function createPushes(parts: PushParts) {
 	const { store, runner, workspaces, changes, log, replica = soleReplica() } = parts;
 	const watches = new Map<string, Watch>();
 	const working = new Set<Promise<void>>();
@@ -236,9 +220,16 @@ export function createPushes(parts: PushParts): Pushes {
 	};
 
 	return {
+		/** Checks address and secrets before anything is started. @throws RequestMalformedError */
 		check,
 
-		async add(source, config, { asker, version, origin }, isNew = false) {
+		/** Adds a config to a task, or replaces the one of its id. `isNew`: the task starts or goes on with the same call. */
+		async add(
+			source: TaskSource,
+			config: Config,
+			{ asker, version, origin }: PushCaller,
+			isNew: boolean = false
+		): Promise<Config> {
 			const { href } = check(config, asker.apiKeyId);
 			const { contextId, taskId, answer } = source;
 			// 0.3 has one without an id, which is replaced.
@@ -259,21 +250,24 @@ export function createPushes(parts: PushParts): Pushes {
 			return configOf(push, kept);
 		},
 
-		async get(source, id) {
+		/** @throws TaskNotFoundError */
+		async get(source: TaskSource, id: string): Promise<Config> {
 			const push = (await find(source)).find((each) => each.id === (id || source.taskId));
 			const secret = push && open(push);
 			if (!secret) throw new TaskNotFoundError('This task has no push notification with that id.');
 			return configOf(push, secret);
 		},
 
-		async list(source) {
+		/** Without their secrets, as everywhere. */
+		async list(source: TaskSource): Promise<Config[]> {
 			return (await find(source)).flatMap((push) => {
 				const secret = open(push);
 				return secret ? [configOf(push, secret)] : [];
 			});
 		},
 
-		async remove({ contextId, answer, taskId }, id) {
+		/** Also if there was none. */
+		async remove({ contextId, answer, taskId }: TaskSource, id: string): Promise<void> {
 			const push = { contextId, messageId: answer.id, id: id || taskId };
 			await store.tasks.removePush(push);
 			const place = placeOf(push);
@@ -283,7 +277,8 @@ export function createPushes(parts: PushParts): Pushes {
 			if (watched?.sinks.size === 0) drop(place, watched);
 		},
 
-		async resume() {
+		/** Goes on with the tasks of servers that have stopped. Call once. */
+		async resume(): Promise<void> {
 			const takeOver = async () => {
 				for (const push of await store.tasks.claimPushes(replica.id, MAX_OPEN)) {
 					const secret = open(push);
@@ -296,13 +291,15 @@ export function createPushes(parts: PushParts): Pushes {
 			replica.onGone(takeOver);
 		},
 
-		async close() {
+		async close(): Promise<void> {
 			closing.abort();
 			for (const [place, each] of watches) drop(place, each);
 			await Promise.all(working);
 		}
 	};
 }
+
+export type Pushes = ReturnType<typeof createPushes>;
 
 function tell(watch: Watch, event: StreamResponse): void {
 	const task = watch.task === null && event.payload?.$case === 'task' ? event.payload.value : watch.task;

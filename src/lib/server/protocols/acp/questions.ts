@@ -30,17 +30,12 @@ interface Asked {
 	acceptEdits(): Promise<void>;
 }
 
-export interface Questions {
-	/** Asks about each open call of a waiting answer, unless somebody decides elsewhere. Ends early when stopped. */
-	ask(answer: Message, renderer: Renderer, stopped: AbortSignal): Promise<void>;
-}
-
 type WaitingPart = ToolPart & { approval: Approval };
 
 /** The editor's user, who is the owner: the editor runs as the same user as this process. */
 const OWNER = { apiKeyId: null, scopes: API_SCOPES };
 
-export function createQuestions(parts: QuestionParts, asked: Asked): Questions {
+export function createQuestions(parts: QuestionParts, asked: Asked) {
 	const { store, changes } = parts;
 	const { client, editor } = asked;
 	const { sessionId } = editor.project;
@@ -97,7 +92,8 @@ export function createQuestions(parts: QuestionParts, asked: Asked): Questions {
 	}
 
 	return {
-		async ask(answer, renderer, stopped) {
+		/** Asks about each open call of a waiting answer, unless somebody decides elsewhere. Ends early when stopped. */
+		async ask(answer: Message, renderer: Renderer, stopped: AbortSignal): Promise<void> {
 			const decided = await store.approvals.decisions(sessionId, waitingIds(answer));
 			const open = answer.parts.filter((part): part is WaitingPart => {
 				if (part.type !== 'tool' || part.status !== 'waiting' || !part.approval) return false;
@@ -130,6 +126,8 @@ export function createQuestions(parts: QuestionParts, asked: Asked): Questions {
 		}
 	};
 }
+
+export type Questions = ReturnType<typeof createQuestions>;
 
 /** The answers to a question, as the app has them. `acceptsEdits`: further changes can be allowed with this one. */
 function answersTo(approval: Approval, acceptsEdits: boolean): PermissionOption[] {

@@ -37,16 +37,6 @@ export interface Lack {
 	failure: { error: string; message: string; hint?: string | undefined; missing: Missing };
 }
 
-/** Open questions, each good for one answer. Kept in memory, so after a restart they are asked again. */
-export interface Questions {
-	/** Returns a new question's id. `subject`: everything the user consents to. Drops the oldest if too many are open. */
-	open(subject: string, lack?: Lack): string;
-	/** What the open question is about, if not only about a call. */
-	lackOf(questionId: string): Lack | null;
-	/** Closes the question. True if it was open and asked about the same subject. */
-	settle(questionId: string, subject: string): boolean;
-}
-
 /** Not a failure: the client repeats the call with an answer. */
 export class ConsentNeeded extends Error {
 	override readonly name = 'ConsentNeeded';
@@ -68,24 +58,30 @@ const MAX_PACKAGES = 30;
 /** Characters of arguments shown in the client's dialog. */
 const MAX_ARGUMENTS = 2000;
 
-export function createQuestions(): Questions {
+/** Open questions, each good for one answer. Kept in memory, so after a restart they are asked again. */
+export function createQuestions() {
 	const questions = new Map<string, { subject: string; lack: Lack | null }>();
 	return {
-		open(subject, lack) {
+		/** Returns a new question's id. `subject`: everything the user consents to. Drops the oldest if too many are open. */
+		open(subject: string, lack?: Lack): string {
 			const id = randomUUID();
 			questions.set(id, { subject, lack: lack ?? null });
 			const [oldest] = questions.keys();
 			if (questions.size > MAX_OPEN && oldest !== undefined) questions.delete(oldest);
 			return id;
 		},
-		lackOf: (questionId) => questions.get(questionId)?.lack ?? null,
-		settle(questionId, subject) {
+		/** What the open question is about, if not only about a call. */
+		lackOf: (questionId: string): Lack | null => questions.get(questionId)?.lack ?? null,
+		/** Closes the question. True if it was open and asked about the same subject. */
+		settle(questionId: string, subject: string): boolean {
 			const isSame = questions.get(questionId)?.subject === subject;
 			questions.delete(questionId);
 			return isSame;
 		}
 	};
 }
+
+export type Questions = ReturnType<typeof createQuestions>;
 
 export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcpReq, http }: ServerContext): Consent {
 	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };

@@ -24,19 +24,11 @@ export function taskAddress(taskId: string): string {
 
 const SCHEME = 'task:';
 
-/** Between one client and the SDK. */
-interface Listening {
-	/** What the SDK gets instead of this message. @throws ProtocolError */
-	incoming(message: unknown): unknown;
-	/** What the client gets instead of this message: nothing, or a few. */
-	outgoing(message: JSONRPCMessage): JSONRPCMessage[];
-}
-
 /** By address. `told`: the revision that the client has. */
 type Followed = Map<string, { task: TaskEntry; told: number }>;
 
-/** `taskOf`: null for an id that isn't one of this client's tasks. */
-export function createListening(taskOf: (taskId: string) => TaskEntry | null): Listening {
+/** Between one client and the SDK. `taskOf`: null for an id that isn't one of this client's tasks. */
+export function createListening(taskOf: (taskId: string) => TaskEntry | null) {
 	const followed = new Map<RequestId, Followed>();
 
 	const follow = (id: RequestId, taskIds: unknown): string[] => {
@@ -60,7 +52,8 @@ export function createListening(taskOf: (taskId: string) => TaskEntry | null): L
 	};
 
 	return {
-		incoming(message) {
+		/** What the SDK gets instead of this message. @throws ProtocolError */
+		incoming(message: unknown): unknown {
 			const { method, id, params } = asObject(message);
 			const { requestId, notifications, _meta } = asObject(params);
 			if (method === 'notifications/cancelled') followed.delete(requestId as RequestId);
@@ -85,7 +78,8 @@ export function createListening(taskOf: (taskId: string) => TaskEntry | null): L
 			}
 			return { ...asObject(message), params: { ...asObject(params), notifications: filter } };
 		},
-		outgoing(message) {
+		/** What the client gets instead of this message: nothing, or a few. */
+		outgoing(message: JSONRPCMessage): JSONRPCMessage[] {
 			if (!('method' in message)) {
 				// Refused, or over.
 				if (message.id !== undefined) followed.delete(message.id);
@@ -107,6 +101,8 @@ export function createListening(taskOf: (taskId: string) => TaskEntry | null): L
 		}
 	};
 }
+
+type Listening = ReturnType<typeof createListening>;
 
 function withTasks(notifications: unknown, tasks: Followed): Record<string, unknown> {
 	const { resourceSubscriptions, ...others } = asObject(notifications);

@@ -158,15 +158,7 @@ function parseSkillUri(uri: string): SkillUri | null {
 export const MAX_FOLLOWED = 100;
 
 /** For one client of 2025-11-25. Clients of 2026-07-28 have `subscriptions/listen`, which the SDK keeps. */
-export interface ResourceWatch {
-	/** Again is the same. @throws ProtocolError if it isn't a file that this client can read, or there are too many */
-	subscribe(view: CallerView, uri: string): void;
-	unsubscribe(uri: string): void;
-	/** The addresses of files in `folders`, and those whose skill is gone, came back or is another one. */
-	changed(view: CallerView, folders: ReadonlySet<string>): string[];
-}
-
-export function createResourceWatch(): ResourceWatch {
+export function createResourceWatch() {
 	/** Each with the folder of its skill; null while there is none. */
 	const followed = new Map<string, string | null>();
 	const skillOf = (view: CallerView, uri: string): Skill | null => {
@@ -174,7 +166,8 @@ export function createResourceWatch(): ResourceWatch {
 		return named && findNamed(view.library, named.skill);
 	};
 	return {
-		subscribe(view, uri) {
+		/** Again is the same. @throws ProtocolError if it isn't a file that this client can read, or there are too many */
+		subscribe(view: CallerView, uri: string): void {
 			const skill = skillOf(view, uri);
 			const path = parseSkillUri(uri)?.path ?? '';
 			if (!skill?.files.includes(path)) throw new ResourceNotFoundError(uri);
@@ -184,8 +177,9 @@ export function createResourceWatch(): ResourceWatch {
 			}
 			followed.set(uri, skill.dir);
 		},
-		unsubscribe: (uri) => void followed.delete(uri),
-		changed(view, folders) {
+		unsubscribe: (uri: string): void => void followed.delete(uri),
+		/** The addresses of files in `folders`, and those whose skill is gone, came back or is another one. */
+		changed(view: CallerView, folders: ReadonlySet<string>): string[] {
 			const uris: string[] = [];
 			for (const [uri, before] of followed) {
 				const folder = skillOf(view, uri)?.dir ?? null;

@@ -95,21 +95,8 @@ interface TaskFacts {
 	ttlMs: number;
 }
 
-export interface McpTasks {
-	/** `controller` ends the call; null if there is no room. `ttlMs`: from now, within our bounds. */
-	create(owner: string, controller: AbortController, ttlMs?: number): McpTask | null;
-	/** null for an id that isn't this owner's */
-	find(owner: string, taskId: string): TaskEntry | null;
-	list(owner: string): TaskEntry[];
-	/** Ends and forgets the owner's tasks. */
-	leave(owner: string): void;
-	/** Ends and forgets those whose time is over. */
-	sweep(): void;
-	close(): void;
-}
-
 /** `now`: monotonic clock, in milliseconds. `onStatus`: after each change of a task's status. */
-export function createTasks(now: () => number, onStatus: (task: TaskEntry) => void): McpTasks {
+export function createTasks(now: () => number, onStatus: (task: TaskEntry) => void) {
 	const tasks = new Map<string, TaskEntry>();
 	let sequence = 0;
 	const forget = (entry: TaskEntry, why: string): void => {
@@ -129,7 +116,8 @@ export function createTasks(now: () => number, onStatus: (task: TaskEntry) => vo
 		return oldest !== undefined;
 	};
 	return {
-		create(owner, controller, ttlMs = TTL_MS) {
+		/** `controller` ends the call; null if there is no room. `ttlMs`: from now, within our bounds. */
+		create(owner: string, controller: AbortController, ttlMs: number = TTL_MS): McpTask | null {
 			if (!hasRoom(owner)) return null;
 			const ttl = Math.round(Math.min(Math.max(ttlMs, MIN_TTL_MS), MAX_TTL_MS));
 			sequence += 1;
@@ -138,25 +126,30 @@ export function createTasks(now: () => number, onStatus: (task: TaskEntry) => vo
 			tasks.set(entry.id, entry);
 			return entry;
 		},
-		find(owner, taskId) {
+		/** null for an id that isn't this owner's */
+		find(owner: string, taskId: string): TaskEntry | null {
 			sweep();
 			const entry = tasks.get(taskId);
 			// Don't reveal another owner's task.
 			return entry?.owner === owner ? entry : null;
 		},
-		list(owner) {
+		list(owner: string): TaskEntry[] {
 			sweep();
 			return list(owner);
 		},
-		leave(owner) {
+		/** Ends and forgets the owner's tasks. */
+		leave(owner: string): void {
 			for (const entry of list(owner)) forget(entry, 'Its session ended.');
 		},
+		/** Ends and forgets those whose time is over. */
 		sweep,
-		close() {
+		close(): void {
 			for (const entry of tasks.values()) forget(entry, 'The server is stopping.');
 		}
 	};
 }
+
+export type McpTasks = ReturnType<typeof createTasks>;
 
 interface EntryParts extends Pick<TaskEntry, 'owner' | 'sequence' | 'expiresAt'> {
 	controller: AbortController;

@@ -1,8 +1,7 @@
 /** Responses that go on without their client (F12). An event is stored before it's shown, so whoever follows can go on after it, also after a crash. */
 import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
-import { EventWriter, type Unsaved, type UnsavedEvents } from '../../runs/event-writer.ts';
-import { EVENT_PAGE } from '../../runs/event-window.ts';
+import { EventWriter, type Unsaved, type UnsavedEvents, EVENT_PAGE } from '../../runs/stored-events.ts';
 import { Waiters } from '../../../shared/in-turn.ts';
 import { endLeft, type Replica, soleReplica } from '../../replica.ts';
 import { createStopWishes } from '../../stop-wishes.ts';

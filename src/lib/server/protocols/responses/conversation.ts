@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto';
 import { attachedFiles } from '../../agent/history.ts';
 import { type Model, type ResponseItem, userItem } from '../../agent/model.ts';
-import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
-import type { Responses, StoredResponse } from '../../store/responses.ts';
+import type { ConversationItem, ResponseConversations, Responses, StoredResponse } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type Compaction, type CompactionSeal, MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import {
@@ -24,9 +23,14 @@ import { sentTool } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
-import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
+import {
+	type AttachedPart,
+	attachedParts,
+	type FilePart,
+	problemOfPicture,
+	withoutMetadata
+} from '../../turns/attachments.ts';
 import { formatOf } from '../../skills/run/picture-format.ts';
-import { problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 
 export interface ConversationParts extends ConversationStore {
 	store: { responses: Responses; responseConversations: ResponseConversations };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ModelSource } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
-import type { ConversationItem, ResponseConversation } from '../../store/response-conversations.ts';
+import type { ConversationItem, ResponseConversation } from '../../store/responses.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { type ConversationParts, readItems } from './conversation.ts';
 import { keyIsFull, MOST, noConversation, type ListPage, pageOf, shownItem, type ShownItem, withIds } from './items.ts';

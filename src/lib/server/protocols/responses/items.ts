@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { asArray, asObject, isObject } from '../../../shared/json.ts';
 import { type ResponseItem, userItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
-import type { StoredResponse } from '../../store/responses.ts';
+import type { StoredResponse, ConversationItem, ResponseConversations } from '../../store/responses.ts';
 import { badParameter, ApiError } from './errors.ts';
 import { checkBody, type ResponseRequest } from './request.ts';
 import { noteOfTools, readCall, toolsOf } from './tools.ts';
-import type { ConversationItem, ResponseConversations } from '../../store/response-conversations.ts';
 
 export interface ListPage<Item> {
 	object: 'list';

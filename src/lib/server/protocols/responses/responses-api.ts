@@ -30,6 +30,7 @@ import {
 import type { Model, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
+import { estimateTokens } from '../../skills/prompt.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
 import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './items.ts';
@@ -375,7 +376,10 @@ async function summarize(
 	// Demo mode can't summarize: keep the transcript, as far as it fits.
 	if (request.model.id === BUILT_IN_MODEL) {
 		const text = transcript(items, maxOutput);
-		return { text, usage: { inputTokens: tokensOf(transcript(items, maxInput)), outputTokens: tokensOf(text) } };
+		return {
+			text,
+			usage: { inputTokens: estimateTokens(transcript(items, maxInput)), outputTokens: estimateTokens(text) }
+		};
 	}
 	const writing = writeSummary(items, { ...request, maxInput, maxOutput, signal: time.signal });
 	for (;;) {
@@ -387,11 +391,6 @@ async function summarize(
 		if (problem !== null) throw runFailure(code ?? undefined, problem);
 		return { text, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
 	}
-}
-
-/** Estimate: four characters per token. */
-function tokensOf(text: string): number {
-	return Math.ceil(text.length / 4);
 }
 
 /** The newest messages not written by the model, in order, up to `room` tokens; at least one. */

@@ -80,14 +80,6 @@ export interface Compaction {
 	sessionId: string;
 }
 
-/** Encrypts the `encrypted_content` of a compaction. Only this server can read it, and only for the same API key. */
-export interface CompactionSeal {
-	/** `apiKeyId` is null for the server's owner. */
-	close(compaction: Compaction, apiKeyId: string | null): string;
-	/** null: another product's compaction. `unreadable`: from another server, for another key, or modified. @throws NoRoom */
-	open(sealed: string, apiKeyId: string | null, room: Room): Compaction | 'unreadable' | null;
-}
-
 const COMPACTION_PREFIX = 'orsc1.';
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -95,11 +87,15 @@ const TAG_BYTES = 16;
 
 const compactionSchema = z.object({ items: z.array(z.looseObject({ type: z.string() })), sessionId: z.string() });
 
-/** `key`: 32 bytes, used for nothing else. */
-export function createCompactionSeal(key: Buffer): CompactionSeal {
+/**
+ * Encrypts the `encrypted_content` of a compaction. Only this server can read it, and only for the same API key.
+ * `key`: 32 bytes, used for nothing else.
+ */
+export function createCompactionSeal(key: Buffer) {
 	const ownerOf = (apiKeyId: string | null) => Buffer.from(apiKeyId === null ? 'manager' : `key ${apiKeyId}`);
 	return {
-		close(compaction, apiKeyId) {
+		/** `apiKeyId` is null for the server's owner. */
+		close(compaction: Compaction, apiKeyId: string | null): string {
 			const iv = randomBytes(IV_BYTES);
 			const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
 			cipher.setAAD(ownerOf(apiKeyId));
@@ -107,7 +103,8 @@ export function createCompactionSeal(key: Buffer): CompactionSeal {
 			return COMPACTION_PREFIX + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
 		},
 
-		open(sealed, apiKeyId, room) {
+		/** null: another product's compaction. `unreadable`: from another server, for another key, or modified. @throws NoRoom */
+		open(sealed: string, apiKeyId: string | null, room: Room): Compaction | 'unreadable' | null {
 			if (!sealed.startsWith(COMPACTION_PREFIX)) return null;
 			const bytes = Buffer.from(sealed.slice(COMPACTION_PREFIX.length), 'base64url');
 			const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
@@ -125,3 +122,5 @@ export function createCompactionSeal(key: Buffer): CompactionSeal {
 		}
 	};
 }
+
+export type CompactionSeal = ReturnType<typeof createCompactionSeal>;

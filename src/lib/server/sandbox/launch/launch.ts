@@ -272,18 +272,11 @@ export function runCommand([file, ...args]: string[], env: Record<string, string
 /** Minimum time between two events, so that a script writing single bytes doesn’t flood the page. */
 const FLUSH_MS = 30;
 
-interface CappedOutput {
-	/** Copies what it keeps: the chunk may be reused. */
-	push(chunk: Buffer): void;
-	/** Flushes, and returns the text, cut at characters, with a marker for omitted bytes. */
-	end(): { text: string; truncated: boolean };
-}
-
 /**
  * Keeps at most `maxBytes`, three quarters of them from the start. `onText` receives the head as it comes and the rest at
  * the end; joined, its texts equal the result’s.
  */
-export function createCappedOutput(maxBytes: number, onText?: (text: string) => void): CappedOutput {
+export function createCappedOutput(maxBytes: number, onText?: (text: string) => void) {
 	const headLimit = maxBytes - Math.floor(maxBytes / 4);
 	const tailLimit = maxBytes - headLimit;
 	const decoder = new StringDecoder('utf8');
@@ -309,7 +302,8 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 	};
 
 	return {
-		push(chunk) {
+		/** Copies what it keeps: the chunk may be reused. */
+		push(chunk: Buffer): void {
 			total += chunk.length;
 			const first = chunk.subarray(0, headLimit - headBytes);
 			if (first.length > 0) {
@@ -326,7 +320,8 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 			// Wraps around.
 			if (at + rest.length > tailLimit) rest.copy(ring, 0, tailLimit - at);
 		},
-		end() {
+		/** Flushes, and returns the text, cut at characters, with a marker for omitted bytes. */
+		end(): { text: string; truncated: boolean } {
 			clearTimeout(timer);
 			const behind = total - headBytes;
 			const oldest = behind % Math.max(1, tailLimit);

@@ -1,12 +1,5 @@
 /** Finds many patterns in a byte stream in one pass (Aho–Corasick), ignoring line breaks. */
 
-export interface PatternMatcher {
-	/** Reads a chunk. @returns the offset before which no unfinished match can begin */
-	scan(chunk: Buffer): number;
-	/** Removes and returns the next match that begins before `until`. Overlapping matches are merged. */
-	next(until: number): Match | null;
-}
-
 export interface Match {
 	/** Offsets in the stream. */
 	start: number;
@@ -21,7 +14,7 @@ const MAX_WINDOW = 32;
  * Patterns must have at least 4 bytes and no line breaks. More than `maxBreaks` line breaks in a row end a match. Takes
  * linear time, and skips bytes where nothing matches.
  */
-export function createPatternMatcher(patterns: readonly Buffer[], maxBreaks: number): PatternMatcher {
+export function createPatternMatcher(patterns: readonly Buffer[], maxBreaks: number) {
 	const trie = buildTrie(patterns);
 	const { childOf, depth, fail, longest, rest } = trie;
 	const root = Int32Array.from({ length: 256 }, (_, byte) => childOf(ROOT, byte));
@@ -49,7 +42,8 @@ export function createPatternMatcher(patterns: readonly Buffer[], maxBreaks: num
 	};
 
 	return {
-		scan(chunk) {
+		/** Reads a chunk. @returns the offset before which no unfinished match can begin */
+		scan(chunk: Buffer): number {
 			for (let index = 0; index < chunk.length; index += 1) {
 				if (node === ROOT) index = skip(chunk, index);
 				if (index >= chunk.length) break;
@@ -81,7 +75,8 @@ export function createPatternMatcher(patterns: readonly Buffer[], maxBreaks: num
 			offset += chunk.length;
 			return node === ROOT ? offset : startOf(depth[node] ?? 0);
 		},
-		next(until) {
+		/** Removes and returns the next match that begins before `until`. Overlapping matches are merged. */
+		next(until: number): Match | null {
 			const first = found[0];
 			return first && first.start < until ? (found.shift() ?? null) : null;
 		}

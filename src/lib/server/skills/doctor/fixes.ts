@@ -4,8 +4,7 @@ import { asObject, isObject } from '../../../shared/json.ts';
 import { SPEC_KEYS } from '../parser.ts';
 import { lengthOf } from '../read/fields.ts';
 import { readFolderName } from '../read/folder-walk.ts';
-import { type FrontMatter, readFrontMatter } from '../read/front-matter.ts';
-import { aliasesOf, quotePlainValues } from '../read/yaml-repair.ts';
+import { type FrontMatter, readFrontMatter, aliasesOf, quotePlainValues } from '../read/front-matter.ts';
 import type { SkillIssue } from '../types.ts';
 import {
 	endingOf,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from './omniroute-score.ts';
+import { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from './scores.ts';
 
 const weather = { name: 'get-weather', description: 'Tells the weather of a city', tags: ['forecast'] };
 const ask = (...messages: string[]) => ({ messages });

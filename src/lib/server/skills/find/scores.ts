@@ -1,6 +1,6 @@
 /** Scores skills against a query by the words they share (B7, B8). */
 import type { Skill } from '../types.ts';
-import type { SearchableSkill } from './skill-reader.ts';
+import type { SearchableSkill } from './skill-index.ts';
 import { allWords, isStopWord, tokenize, tokenizeName, wordsOf } from './words.ts';
 
 /** The score's parts, to explain why a skill was chosen. */
@@ -111,4 +111,147 @@ function scoreOf(skill: Skill, terms: readonly string[]): number {
 		if (body.includes(term)) score += BODY;
 	}
 	return score;
+}
+
+// The OmniRoute document’s scorer, with its signals (B7, B8); pure.
+
+export interface ScoredSkill {
+	name: string;
+	description: string;
+	tags: readonly string[];
+	/** Breaks ties before `installCount`, which is seldom different (B8); milliseconds since 1970, absent if never used. */
+	lastUsedAt?: number;
+	/** Breaks ties (B8); 0 by default. */
+	installCount?: number;
+}
+
+export interface ScoreRequest {
+	/** The texts of all messages. */
+	messages: readonly string[];
+	/** The client's own tools, unchanged. */
+	tools?: readonly unknown[];
+	model?: string;
+	/** Formats of the request's source and target, e.g. `openai`. */
+	formats?: readonly string[];
+	/** Why this request runs in the background, if it does. */
+	backgroundReason?: string;
+	/** `openai`, `anthropic` or `google`; skills tagged with a provider score higher or lower. */
+	provider?: string;
+}
+
+export interface OmnirouteSignals {
+	/** 6 if the name occurs in the context. */
+	name: number;
+	/** 2 for each token of the name among the context's tokens. */
+	nameTokens: number;
+	/** 3 for each tag that occurs in the context. */
+	tags: number;
+	/** 1 for each token of the description among the context's tokens. */
+	description: number;
+	/** 2 for each token of the background reason in the name, and 2 in any tag. */
+	background: number;
+	/** +2 if the tags name the request's provider, −2 if they name another. */
+	provider: number;
+}
+
+export interface OmnirouteScore {
+	score: number;
+	signals: OmnirouteSignals;
+}
+
+/** Maximum number of injected skills, and their minimum score (B8). */
+export const AUTO_MAX_SKILLS = 5;
+export const AUTO_MIN_SCORE = 3;
+const TOKEN_MIN_LENGTH = 3;
+
+const PROVIDER_TAGS: Record<string, readonly string[]> = {
+	openai: ['openai', 'gpt'],
+	anthropic: ['anthropic', 'claude'],
+	google: ['google', 'gemini']
+};
+
+/** The text `scoreAutoSkill` searches: everything in the request, lowercase. */
+function omnirouteContext(request: ScoreRequest): string {
+	const { tools = [], model = '', formats = [], backgroundReason = '', messages } = request;
+	return [JSON.stringify(tools), model, ...formats, backgroundReason, ...messages].join(' ').toLowerCase();
+}
+
+/** The score of one skill, by signal. */
+export function scoreAutoSkill(skill: ScoredSkill, request: ScoreRequest): OmnirouteScore {
+	return createAutoScorer(request)(skill);
+}
+
+/** The skills to inject: at least 3 points, by score, then last use, then installs, then name; at most 5. */
+export function pickAutoSkills<Skill extends ScoredSkill>(
+	skills: readonly Skill[],
+	request: ScoreRequest,
+	{ maxSkills = AUTO_MAX_SKILLS, minScore = AUTO_MIN_SCORE }: { maxSkills?: number; minScore?: number } = {}
+): ({ skill: Skill } & OmnirouteScore)[] {
+	const score = createAutoScorer(request);
+	const scored = skills.map((skill) => ({ skill, ...score(skill) }));
+	return pickScored(scored, { maxSkills, minScore });
+}
+
+/** `pickAutoSkills` for skills with a score. */
+export function pickScored<Scored extends { skill: ScoredSkill; score: number }>(
+	scored: readonly Scored[],
+	{ maxSkills, minScore }: { maxSkills: number; minScore: number }
+): Scored[] {
+	return scored
+		.filter(({ score }) => score >= minScore)
+		.sort(
+			(a, b) =>
+				b.score - a.score ||
+				(b.skill.lastUsedAt ?? 0) - (a.skill.lastUsedAt ?? 0) ||
+				(b.skill.installCount ?? 0) - (a.skill.installCount ?? 0) ||
+				(a.skill.name < b.skill.name ? -1 : 1)
+		)
+		.slice(0, maxSkills);
+}
+
+/** `scoreAutoSkill` for many skills: reads the request once. */
+export function createAutoScorer(request: ScoreRequest): (skill: ScoredSkill) => OmnirouteScore {
+	const context = omnirouteContext(request);
+	const words = new Set(tokensOf(context));
+	const background = tokensOf(request.backgroundReason ?? '');
+	return (skill) => scoreIn({ context, words, background, provider: request.provider }, skill);
+}
+
+interface ReadRequest {
+	context: string;
+	/** Words of the context. */
+	words: ReadonlySet<string>;
+	background: readonly string[];
+	provider: string | undefined;
+}
+
+function scoreIn({ context, words, background, provider }: ReadRequest, skill: ScoredSkill): OmnirouteScore {
+	const name = skill.name.toLowerCase();
+	const nameTokens = tokensOf(skill.name);
+	const tags = skill.tags.map((tag) => tag.toLowerCase().trim()).filter((tag) => tag !== '');
+	const isNear = (token: string) => tags.some((tag) => tag.includes(token) || token.includes(tag));
+	const signals: OmnirouteSignals = {
+		// An empty name would match any text.
+		name: name !== '' && context.includes(name) ? 6 : 0,
+		nameTokens: 2 * nameTokens.filter((token) => words.has(token)).length,
+		tags: 3 * tags.filter((tag) => context.includes(tag)).length,
+		description: tokensOf(skill.description).filter((token) => words.has(token)).length,
+		background:
+			2 * background.filter((token) => name.includes(token)).length +
+			2 * background.filter((token) => isNear(token)).length,
+		provider: providerPoints(tags, provider)
+	};
+	return { score: Object.values(signals).reduce((sum: number, points: number) => sum + points, 0), signals };
+}
+
+function providerPoints(tags: readonly string[], provider: string | undefined): number {
+	const named = Object.entries(PROVIDER_TAGS).filter(([, hints]) => tags.some((tag) => hints.includes(tag)));
+	if (provider === undefined || named.length === 0) return 0;
+	return named.some(([key]) => key === provider) ? 2 : -2;
+}
+
+/** Distinct words of at least three letters or digits, split at `camelCase` and `._@-/`. */
+function tokensOf(text: string): string[] {
+	const divided = text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase();
+	return [...new Set(divided.match(/[a-z0-9]+/g) ?? [])].filter((token) => token.length >= TOKEN_MIN_LENGTH);
 }

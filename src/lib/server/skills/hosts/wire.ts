@@ -53,9 +53,21 @@ function isOfToolset({ type, toolset_name: toolset }: Json): boolean {
 	return type === 'tool_use' && typeof toolset === 'string';
 }
 
+/** What OpenAI’s two APIs say alike. */
+const openai: Pick<WireFormat, 'withoutForcedCall' | 'withoutCalls' | 'results'> = {
+	withoutForcedCall: (body) => (isForced(body.tool_choice) ? { ...body, tool_choice: 'auto' } : body),
+	withoutCalls: (body) => ({ ...body, tool_choice: 'none' }),
+	results: (results) => results.map(({ call, output, isError }) => toToolResult(call, output, isError))
+};
+
+function isForced(choice: unknown): boolean {
+	return choice === 'required' || asRecord(choice)?.type === 'function';
+}
+
 // Chat Completions: a system or developer message, nested tools, `messages`.
 
 const chat: WireFormat = {
+	...openai,
 	toolNames: (body) =>
 		namesIn(recordsIn(body.tools).map((tool) => (asRecord(tool.function) ?? asRecord(tool.custom))?.name)),
 	withTools: (body, tools) => ({ ...body, tools: [...toChatTools(tools), ...asArray(body.tools)] }),
@@ -65,8 +77,6 @@ const chat: WireFormat = {
 		if (first === -1) return { ...body, messages: [{ role: 'system', content: text }, ...messages] };
 		return { ...body, messages: messages.map((each, index) => (index === first ? extended(each, text) : each)) };
 	},
-	withoutForcedCall: (body) => (isForced(body.tool_choice) ? { ...body, tool_choice: 'auto' } : body),
-	withoutCalls: (body) => ({ ...body, tool_choice: 'none' }),
 	turnOf(response) {
 		const body = asRecord(response) ?? {};
 		// With several choices the conversation continues with the first.
@@ -80,7 +90,6 @@ const chat: WireFormat = {
 			isCutOff: choice?.finish_reason === 'length'
 		};
 	},
-	results: (results) => results.map(({ call, output, isError }) => toToolResult(call, output, isError)),
 	append: (body, items) => ({ ...body, messages: [...asArray(body.messages), ...items] })
 };
 
@@ -91,10 +100,6 @@ function extended(message: unknown, text: string): Json {
 
 function isSystem(role: unknown): boolean {
 	return role === 'system' || role === 'developer';
-}
-
-function isForced(choice: unknown): boolean {
-	return choice === 'required' || asRecord(choice)?.type === 'function';
 }
 
 // The Responses API: `instructions`, flat tools, `input` items.
@@ -110,11 +115,10 @@ const OTHER_CALLS = new Set([
 ]);
 
 const responses: WireFormat = {
+	...openai,
 	toolNames: (body) => namesIn(recordsIn(body.tools).map(({ name }) => name)),
 	withTools: (body, tools) => ({ ...body, tools: [...tools, ...asArray(body.tools)] }),
 	withPrompt: (body, text) => ({ ...body, instructions: withText(asText(body.instructions), text) }),
-	withoutForcedCall: (body) => (isForced(body.tool_choice) ? { ...body, tool_choice: 'auto' } : body),
-	withoutCalls: (body) => ({ ...body, tool_choice: 'none' }),
 	turnOf(response) {
 		const { output, status } = asRecord(response) ?? {};
 		const items = recordsIn(output);
@@ -125,7 +129,6 @@ const responses: WireFormat = {
 			isCutOff: status === 'incomplete'
 		};
 	},
-	results: (results) => results.map(({ call, output, isError }) => toToolResult(call, output, isError)),
 	append: (body, items) => ({ ...body, input: [...inputOf(body), ...items] })
 };
 

@@ -45,13 +45,6 @@ export interface ScanPass {
 	verifies: boolean;
 }
 
-export interface Scanner {
-	/** All folders with a SKILL.md, by root, then by path. Must not run concurrently. */
-	scan(pass?: ScanPass): Promise<(Skill | BrokenSkill)[]>;
-	/** Appends a root, used from the next scan on. */
-	addRoot(root: SkillRoot): void;
-}
-
 const UNWATCHED: ScanPass = { follow: () => false, touched: new Set(), moved: new Set(), verifies: true };
 
 /** A folder as it was last read, and how to tell whether it changed. */
@@ -70,21 +63,25 @@ export function createScanner(
 	given: readonly (string | SkillRoot)[],
 	isReserved?: IsReserved,
 	rules: WalkRules = RULES
-): Scanner {
+) {
 	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
 	return {
-		async scan(pass = UNWATCHED) {
+		/** All folders with a SKILL.md, by root, then by path. Must not run concurrently. */
+		async scan(pass: ScanPass = UNWATCHED): Promise<(Skill | BrokenSkill)[]> {
 			const kept = new Map<string, Known>();
 			const found = await scanAll(roots, pass, { known, kept }, { isReserved, rules });
 			known = kept;
 			return found;
 		},
-		addRoot(root) {
+		/** Appends a root, used from the next scan on. */
+		addRoot(root: SkillRoot): void {
 			roots = labelRoots([...roots, root]);
 		}
 	};
 }
+
+export type Scanner = ReturnType<typeof createScanner>;
 
 /** Dependencies, and what Git and macOS keep. */
 const NO_SKILLS = /^(_.*|\.git|node_modules|\.venv)$/;

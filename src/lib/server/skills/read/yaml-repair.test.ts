@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { readFrontMatter } from './front-matter.ts';
-import { quotePlainValues } from './yaml-repair.ts';
+import { readFrontMatter, quotePlainValues } from './front-matter.ts';
 
 function read(front: string) {
 	const found = readFrontMatter(`---\n${front}\n---\n`);

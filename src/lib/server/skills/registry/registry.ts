@@ -287,14 +287,6 @@ function isWanted({ name, dir }: Entry, { include = [], exclude = [] }: Registry
 
 // Watches scanned folders, and roots that appear or disappear (A33).
 
-interface FolderWatcher {
-	/** Starts a scan. Reports changes during the scan too, because each folder is watched before it is read. */
-	startPass(): FolderPass;
-	/** Adds a root to wait for. */
-	addRoot(root: string): void;
-	close(): void;
-}
-
 interface FolderPass {
 	/** Watches a folder; true if it was already watched, so that no change was missed. */
 	follow: (folder: string) => boolean;
@@ -307,7 +299,7 @@ interface FolderPass {
 }
 
 /** Watches only scanned folders. Those it can't watch, as on a system without more watches, need a `reload`. */
-function createFolderWatcher(roots: readonly string[], onChange: () => void): FolderWatcher {
+function createFolderWatcher(roots: readonly string[], onChange: () => void) {
 	let above = namesAbove(roots);
 	const added: string[] = [];
 	const watches = new Map<string, Watch>();
@@ -364,7 +356,8 @@ function createFolderWatcher(roots: readonly string[], onChange: () => void): Fo
 	};
 
 	return {
-		startPass() {
+		/** Starts a scan. Reports changes during the scan too, because each folder is watched before it is read. */
+		startPass(): FolderPass {
 			pass += 1;
 			const changes = { touched, moved };
 			touched = new Set();
@@ -387,11 +380,12 @@ function createFolderWatcher(roots: readonly string[], onChange: () => void): Fo
 				}
 			};
 		},
-		addRoot(root) {
+		/** Adds a root to wait for. */
+		addRoot(root: string): void {
 			above = namesAbove([...roots, ...added, root]);
 			added.push(root);
 		},
-		close() {
+		close(): void {
 			isClosed = true;
 			for (const { handle } of watches.values()) handle.close();
 			watches.clear();

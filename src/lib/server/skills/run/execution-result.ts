@@ -117,13 +117,6 @@ export interface OutputRange {
 	limit?: number;
 }
 
-export interface OutputStore {
-	/** Returns an id; the oldest outputs are dropped if there's too much. */
-	save(streams: Record<OutputStream, string>): string;
-	/** Reads a page, cut at character boundaries; null once discarded. */
-	read(id: string, range?: OutputRange): FilePage | null;
-}
-
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE_BYTES = 64 * 1024;
 /** Bytes of an output, or characters of a tool's answer, shown to a model at once. */
@@ -131,11 +124,12 @@ export const MAX_SHOWN = 20_480;
 /** Prefix of names that mean an output instead of a file or script: `output:<id>`, `output:<id>:stderr`. */
 const PREFIX = 'output:';
 
-export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
+export function createOutputStore(maxBytes = MAX_BYTES) {
 	const kept = new Map<string, Record<OutputStream, Buffer>>();
 	let total = 0;
 	return {
-		save(streams) {
+		/** Returns an id; the oldest outputs are dropped if there's too much. */
+		save(streams: Record<OutputStream, string>): string {
 			const bytes = { stdout: Buffer.from(streams.stdout), stderr: Buffer.from(streams.stderr) };
 			const id = randomUUID();
 			kept.set(id, bytes);
@@ -147,12 +141,15 @@ export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
 			}
 			return id;
 		},
-		read(id, { stream = 'stdout', offset = 0, limit = PAGE_BYTES } = {}) {
+		/** Reads a page, cut at character boundaries; null once discarded. */
+		read(id: string, { stream = 'stdout', offset = 0, limit = PAGE_BYTES }: OutputRange = {}): FilePage | null {
 			const bytes = kept.get(id)?.[stream];
 			return bytes ? pageOf(bytes, offset, limit) : null;
 		}
 	};
 }
+
+export type OutputStore = ReturnType<typeof createOutputStore>;
 
 /** Up to `limit` bytes from `offset`, cut at character boundaries. */
 export function pageOf(bytes: Uint8Array, offset: number, limit: number): FilePage {

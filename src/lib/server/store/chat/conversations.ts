@@ -36,61 +36,13 @@ export interface ConversationMarks extends ChatChoices {
 /** A deleted conversation, until its files are being removed. */
 type DeletedRow = Pick<DeletedConversation, 'id' | 'title' | 'deletedAt'>;
 
-/** A deleted conversation counts as not found, except for `create`, `restore` and the purge. */
-export interface Conversations {
-	/** The key that created it; null without one, or if not found. */
-	apiKeyOf(id: string): Promise<string | null>;
-	/** @throws {AppError} `conflict` if the id is taken, also by a deleted conversation. */
-	create(conversation: {
-		id: string;
-		title: string;
-		createdAt: string;
-		summary?: string | undefined;
-		apiKeyId?: string;
-	}): Promise<ConversationSummary>;
-	get(id: string): Promise<ConversationSummary | null>;
-	/** Total usage of its runs, in every branch; null if unknown. */
-	usage(id: string): Promise<TokenUsage | null>;
-	/** Pinned first (newest pin first), then by last update, without those that have neither a title nor a message: a file was put there, and nothing sent. `total` counts all matches. */
-	list(query: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }>;
-	/** Those with a message that were opened in an editor, in any folder or in this one; last updated first. */
-	listInFolder(query: {
-		folder?: string;
-		page: number;
-		limit: number;
-	}): Promise<(ConversationSummary & { folder: string })[]>;
-	/** False if not found, like `touch`, `change` and `restore`. */
-	rename(id: string, title: string, updatedAt: string): Promise<boolean>;
-	/**
-	 * Replaces the title while it is still `from` and the new one isn't empty; `updatedAt` stays. Sets a summary that isn't
-	 * empty, and adds `used` to the conversation's usage, in any case.
-	 */
-	retitle(id: string, change: { from: string; title: string; summary: string; used: TokenUsage | null }): Promise<void>;
-	touch(id: string, updatedAt: string): Promise<boolean>;
-	/** `now` (ISO 8601) becomes the time of a new pin or archiving. */
-	change(id: string, changes: ConversationMarks, now: string): Promise<boolean>;
-	/** Prevents new runs. Returns the active runs; null if not found. */
-	markDeleted(id: string, now: string): Promise<{ runIds: string[] } | null>;
-	/** Also true if it wasn't deleted. */
-	restore(id: string): Promise<boolean>;
-	isDeleted(id: string): Promise<boolean>;
-	/** Those that can be restored, last deleted first. `total` counts all. */
-	listDeleted(page: Pick<ConversationQuery, 'page' | 'limit'>): Promise<{ data: DeletedRow[]; total: number }>;
-	/**
-	 * Claims those deleted at `until` or before for the purge by a server, of one id if it's given, and returns their ids. They
-	 * can't be restored any more. What a server has claimed that lives is left to it; its own are claimed again each time.
-	 */
-	claimDeleted(until: string, by: string, id?: string): Promise<string[]>;
-	/** Deletes permanently, with messages, runs and run events, even if not marked as deleted. False if not found. */
-	remove(id: string): Promise<boolean>;
-}
-
 /** Begins `deleted_at` while a server, whose id follows, removes the files; sorts before every time. */
 const CLAIMED = '0 ';
 /** Sorts after what is claimed, and before every time. */
 const UNCLAIMED = '1';
 
-export function createConversations(db: Kysely<Database>): Conversations {
+/** A deleted conversation counts as not found, except for `create`, `restore` and the purge. */
+export function createConversations(db: Kysely<Database>) {
 	const search = searchOf(db);
 	const summaries = db
 		.selectFrom('conversations')
@@ -118,12 +70,26 @@ export function createConversations(db: Kysely<Database>): Conversations {
 		.where('conversations.deleted_at', 'is', null);
 
 	return {
-		async apiKeyOf(id) {
+		/** The key that created it; null without one, or if not found. */
+		async apiKeyOf(id: string): Promise<string | null> {
 			const row = await db.selectFrom('conversations').select('api_key_id').where('id', '=', id).executeTakeFirst();
 			return row?.api_key_id ?? null;
 		},
 
-		async create({ id, title, createdAt, summary, apiKeyId }) {
+		/** @throws {AppError} `conflict` if the id is taken, also by a deleted conversation. */
+		async create({
+			id,
+			title,
+			createdAt,
+			summary,
+			apiKeyId
+		}: {
+			id: string;
+			title: string;
+			createdAt: string;
+			summary?: string | undefined;
+			apiKeyId?: string;
+		}): Promise<ConversationSummary> {
 			const clean = { ...titleColumns(title), ...(summary && summaryColumns(summary)) };
 			const { numInsertedOrUpdatedRows } = await db
 				.insertInto('conversations')
@@ -149,17 +115,24 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			};
 		},
 
-		async get(id) {
+		async get(id: string): Promise<ConversationSummary | null> {
 			const row = await summaries.where('conversations.id', '=', id).executeTakeFirst();
 			return row ? toSummary(row) : null;
 		},
 
-		async usage(id) {
+		/** Total usage of its runs, in every branch; null if unknown. */
+		async usage(id: string): Promise<TokenUsage | null> {
 			const row = await db.selectFrom('conversations').select('usage').where('id', '=', id).executeTakeFirst();
 			return row?.usage ? readUsage(row.usage) : null;
 		},
 
-		async list({ page, limit, query = '', isArchived = false }) {
+		/** Pinned first (newest pin first), then by last update, without those that have neither a title nor a message: a file was put there, and nothing sent. `total` counts all matches. */
+		async list({
+			page,
+			limit,
+			query = '',
+			isArchived = false
+		}: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }> {
 			const sought = readQuery(query);
 			const found = sought.folded === '' ? null : matches(search, sought);
 			const archived = isArchived ? 'is not' : 'is';
@@ -194,7 +167,16 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return { data: data.map((summary) => ({ ...summary, ...snippets.get(summary.id) })), total };
 		},
 
-		async listInFolder({ folder, page, limit }) {
+		/** Those with a message that were opened in an editor, in any folder or in this one; last updated first. */
+		async listInFolder({
+			folder,
+			page,
+			limit
+		}: {
+			folder?: string;
+			page: number;
+			limit: number;
+		}): Promise<(ConversationSummary & { folder: string })[]> {
 			const key = folder === undefined ? '"folder":"' : `"folder":${JSON.stringify(folder)}`;
 			const like = `%${key.replaceAll(/[\\%_]/g, '\\$&')}%`;
 			const rows = await summaries
@@ -213,9 +195,18 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			});
 		},
 
-		rename: (id, title, updatedAt) => update(db, id, { ...titleColumns(title), updated_at: updatedAt }),
+		/** False if not found, like `touch`, `change` and `restore`. */
+		rename: (id: string, title: string, updatedAt: string): Promise<boolean> =>
+			update(db, id, { ...titleColumns(title), updated_at: updatedAt }),
 
-		retitle: (id, { from, title, summary, used }) =>
+		/**
+		 * Replaces the title while it is still `from` and the new one isn't empty; `updatedAt` stays. Sets a summary that isn't
+		 * empty, and adds `used` to the conversation's usage, in any case.
+		 */
+		retitle: (
+			id: string,
+			{ from, title, summary, used }: { from: string; title: string; summary: string; used: TokenUsage | null }
+		): Promise<void> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversation(transaction, id);
 				if (summary !== '') await update(transaction, id, summaryColumns(summary));
@@ -225,9 +216,14 @@ export function createConversations(db: Kysely<Database>): Conversations {
 				if (used) await addUsage(transaction, id, used);
 			}),
 
-		touch: (id, updatedAt) => update(db, id, { updated_at: updatedAt }),
+		touch: (id: string, updatedAt: string): Promise<boolean> => update(db, id, { updated_at: updatedAt }),
 
-		change: (id, { isPinned, isArchived, isUnread, ...choices }, now) => {
+		/** `now` (ISO 8601) becomes the time of a new pin or archiving. */
+		change: (
+			id: string,
+			{ isPinned, isArchived, isUnread, ...choices }: ConversationMarks,
+			now: string
+		): Promise<boolean> => {
 			// Kysely leaves out columns that are undefined.
 			const since = (column: 'pinned_at' | 'archived_at', is: boolean | undefined) =>
 				is ? sql<string>`coalesce(${sql.ref(column)}, ${now})` : is === undefined ? undefined : null;
@@ -243,7 +239,8 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			});
 		},
 
-		markDeleted: (id, now) =>
+		/** Prevents new runs. Returns the active runs; null if not found. */
+		markDeleted: (id: string, now: string): Promise<{ runIds: string[] } | null> =>
 			db.transaction().execute(async (transaction) => {
 				// The update locks the conversation, so a run that starts right now is either found below or refused.
 				if (!(await update(transaction, id, { deleted_at: now }))) return null;
@@ -253,7 +250,8 @@ export function createConversations(db: Kysely<Database>): Conversations {
 				return { runIds: active.map((run) => run.id) };
 			}),
 
-		restore: (id) =>
+		/** Also true if it wasn't deleted. */
+		restore: (id: string): Promise<boolean> =>
 			hasEffect(
 				db
 					.updateTable('conversations')
@@ -262,9 +260,13 @@ export function createConversations(db: Kysely<Database>): Conversations {
 					.where(({ eb, or }) => or([eb('deleted_at', 'is', null), eb('deleted_at', '>', UNCLAIMED)]))
 			),
 
-		isDeleted: (id) => isDeleted(db, id),
+		isDeleted: (id: string): Promise<boolean> => isDeleted(db, id),
 
-		async listDeleted({ page, limit }) {
+		/** Those that can be restored, last deleted first. `total` counts all. */
+		async listDeleted({
+			page,
+			limit
+		}: Pick<ConversationQuery, 'page' | 'limit'>): Promise<{ data: DeletedRow[]; total: number }> {
 			const deleted = db.selectFrom('conversations').where('deleted_at', '>', UNCLAIMED);
 			const [data, { total }] = await Promise.all([
 				deleted
@@ -280,7 +282,11 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return { data, total: Number(total) };
 		},
 
-		async claimDeleted(until, by, id) {
+		/**
+		 * Claims those deleted at `until` or before for the purge by a server, of one id if it's given, and returns their ids. They
+		 * can't be restored any more. What a server has claimed that lives is left to it; its own are claimed again each time.
+		 */
+		async claimDeleted(until: string, by: string, id?: string): Promise<string[]> {
 			const claimOf = (server: RawBuilder<string>) => sql<string>`${sql.lit(CLAIMED)} || ${server}`;
 			const others = db.selectFrom('replicas').where('id', '!=', by);
 			const free = db
@@ -296,7 +302,8 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return rows.map(({ id }) => id);
 		},
 
-		remove: (id) =>
+		/** Deletes permanently, with messages, runs and run events, even if not marked as deleted. False if not found. */
+		remove: (id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
 				if (isPostgres(transaction)) {
 					// Before what it deletes with it, in the order in which others lock it.
@@ -308,6 +315,8 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			})
 	};
 }
+
+export type Conversations = ReturnType<typeof createConversations>;
 
 function isBegun({ eb, or }: ExpressionBuilder<Database, 'conversations'>) {
 	return or([eb('conversations.title', '!=', ''), eb('conversations.head_id', 'is not', null)]);

@@ -35,38 +35,6 @@ export interface ComparedAnswer {
 	model: string;
 }
 
-export interface Messages {
-	/**
-	 * Adds a message to the shown branch.
-	 *
-	 * @throws {AppError} `not_found` without the conversation, `conflict` if the id is taken.
-	 */
-	append(conversationId: string, message: Message, extras?: MessageExtras): Promise<void>;
-	/** The shown branch, in order. A damaged message has the error code `damaged`. */
-	list(conversationId: string): Promise<Message[]>;
-	/** The last `limit` messages of the shown branch, or the last ones before the message `before`. */
-	page(conversationId: string, range: { before?: string; limit: number }): Promise<MessagePage>;
-	get(conversationId: string, id: string): Promise<Message | null>;
-	/** The answers seen side by side, of which one is the end of the shown branch; usually none. */
-	compared(conversationId: string): Promise<ComparedAnswer[]>;
-	/** Ids of all messages (oldest first), or of the shown branch. */
-	ids(conversationId: string, which: 'all' | 'shown'): Promise<string[]>;
-	/** Reads messages in this order; skips missing ones. */
-	read(conversationId: string, ids: readonly string[]): Promise<Message[]>;
-	/** The branch that ends in `lastId`; default: the shown branch. */
-	listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]>;
-	/** Answers that somebody marked as not good, newest first, with their questions. Looks at all messages. */
-	disliked(limit: number): Promise<{ question: Message | null; answer: Message }[]>;
-	/** Shows the newest branch through this message. False if not found. */
-	show(conversationId: string, id: string): Promise<boolean>;
-	/** Adds messages, parents first, to an empty conversation, and shows the branch that ends in `headId`. */
-	fill(conversationId: string, messages: readonly Message[], headId: string | null): Promise<void>;
-	/** Copies the branch that ends in `lastId` to another, empty conversation. */
-	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
-	/** Updates status, run and content; keeps role, time, position and items. False if not found. */
-	update(conversationId: string, message: Message): Promise<boolean>;
-}
-
 interface MessagePage {
 	messages: Message[];
 	hasEarlier: boolean;
@@ -74,9 +42,14 @@ interface MessagePage {
 	alternatives: Record<string, string[]>;
 }
 
-export function createMessages(db: Kysely<Database>): Messages {
+export function createMessages(db: Kysely<Database>) {
 	return {
-		append: (conversationId, message, extras = {}) =>
+		/**
+		 * Adds a message to the shown branch.
+		 *
+		 * @throws {AppError} `not_found` without the conversation, `conflict` if the id is taken.
+		 */
+		append: (conversationId: string, message: Message, extras: MessageExtras = {}): Promise<void> =>
 			db.transaction().execute(async (transaction) => {
 				if (!(await lockConversation(transaction, conversationId))) {
 					throw new AppError('not_found', `Conversation not found: ${conversationId}.`);
@@ -88,14 +61,16 @@ export function createMessages(db: Kysely<Database>): Messages {
 				}
 			}),
 
-		async list(conversationId) {
+		/** The shown branch, in order. A damaged message has the error code `damaged`. */
+		async list(conversationId: string): Promise<Message[]> {
 			const head = await headOf(db, conversationId);
 			if (head === null) return [];
 			const { ids } = await pathTo(db, conversationId, head);
 			return (await readRows(db, conversationId, ids)).map(messageFromRow);
 		},
 
-		async page(conversationId, { before, limit }) {
+		/** The last `limit` messages of the shown branch, or the last ones before the message `before`. */
+		async page(conversationId: string, { before, limit }: { before?: string; limit: number }): Promise<MessagePage> {
 			const [next] = before === undefined ? [] : await readRows(db, conversationId, [before]);
 			const last = before === undefined ? await headOf(db, conversationId) : (next?.parent_id ?? null);
 			if (last === null) return { messages: [], hasEarlier: false, alternatives: {} };
@@ -104,11 +79,13 @@ export function createMessages(db: Kysely<Database>): Messages {
 			return { messages, hasEarlier, alternatives: await alternativesOf(db, conversationId, messages) };
 		},
 
-		get: (conversationId, id) => findMessage(db, conversationId, id),
+		get: (conversationId: string, id: string): Promise<Message | null> => findMessage(db, conversationId, id),
 
-		compared: (conversationId) => comparedIn(db, conversationId),
+		/** The answers seen side by side, of which one is the end of the shown branch; usually none. */
+		compared: (conversationId: string): Promise<ComparedAnswer[]> => comparedIn(db, conversationId),
 
-		async ids(conversationId, which) {
+		/** Ids of all messages (oldest first), or of the shown branch. */
+		async ids(conversationId: string, which: 'all' | 'shown'): Promise<string[]> {
 			if (which === 'all') {
 				const all = db.selectFrom('messages').select('id').where('conversation_id', '=', conversationId);
 				return (await all.orderBy('position').execute()).map(({ id }) => id);
@@ -117,11 +94,13 @@ export function createMessages(db: Kysely<Database>): Messages {
 			return head === null ? [] : (await pathTo(db, conversationId, head)).ids;
 		},
 
-		async read(conversationId, ids) {
+		/** Reads messages in this order; skips missing ones. */
+		async read(conversationId: string, ids: readonly string[]): Promise<Message[]> {
 			return (await readRows(db, conversationId, ids)).map(messageFromRow);
 		},
 
-		async listForModel(conversationId, lastId) {
+		/** The branch that ends in `lastId`; default: the shown branch. */
+		async listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]> {
 			const last = lastId ?? (await headOf(db, conversationId));
 			if (last === null) return [];
 			const { ids } = await pathTo(db, conversationId, last);
@@ -129,7 +108,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 			return rows.map((row) => ({ message: messageFromRow(row), items: itemsFromRow(row.items), model: row.model }));
 		},
 
-		async disliked(limit) {
+		/** Answers that somebody marked as not good, newest first, with their questions. Looks at all messages. */
+		async disliked(limit: number): Promise<{ question: Message | null; answer: Message }[]> {
 			const rows = await db
 				.selectFrom('messages')
 				.select([...MESSAGE_COLUMNS, 'conversation_id'])
@@ -149,7 +129,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 			return found;
 		},
 
-		show: (conversationId, id) =>
+		/** Shows the newest branch through this message. False if not found. */
+		show: (conversationId: string, id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversation(transaction, conversationId);
 				const [row] = await readRows(transaction, conversationId, [id]);
@@ -158,7 +139,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 				return true;
 			}),
 
-		fill: (conversationId, messages, headId) =>
+		/** Adds messages, parents first, to an empty conversation, and shows the branch that ends in `headId`. */
+		fill: (conversationId: string, messages: readonly Message[], headId: string | null): Promise<void> =>
 			db.transaction().execute(async (transaction) => {
 				await insertRows(
 					transaction,
@@ -174,7 +156,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 				await setHead(transaction, conversationId, headId);
 			}),
 
-		copy: (conversationId, lastId, toConversationId) =>
+		/** Copies the branch that ends in `lastId` to another, empty conversation. */
+		copy: (conversationId: string, lastId: string, toConversationId: string): Promise<void> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversation(transaction, conversationId);
 				const { ids } = await pathTo(transaction, conversationId, lastId);
@@ -189,7 +172,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 				await setHead(transaction, toConversationId, lastId);
 			}),
 
-		update: (conversationId, message) =>
+		/** Updates status, run and content; keeps role, time, position and items. False if not found. */
+		update: (conversationId: string, message: Message): Promise<boolean> =>
 			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message))
 	};
 }

@@ -6,20 +6,12 @@ import { messageFromRow } from './message-row.ts';
 import { headOf, insertRows, newestBelow, setHead } from './messages.ts';
 import { indexMessages } from './search.ts';
 
-export interface RemovedMessages {
-	/** Removes a message and everything after it, and shows the newest branch that is left of what was shown. False if not found. */
-	remove(conversationId: string, id: string, now: string): Promise<boolean>;
-	/** Puts them back, and shows the branch that was shown. False if they are gone, or what they follow was removed, too. */
-	restore(conversationId: string, id: string): Promise<boolean>;
-	/** Forgets what was removed at `until` or before. */
-	forget(until: string): Promise<void>;
-}
-
 type Row = Selectable<MessagesTable>;
 
-export function createRemovedMessages(db: Kysely<Database>): RemovedMessages {
+export function createRemovedMessages(db: Kysely<Database>) {
 	return {
-		remove: (conversationId, id, now) =>
+		/** Removes a message and everything after it, and shows the newest branch that is left of what was shown. False if not found. */
+		remove: (conversationId: string, id: string, now: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversation(transaction, conversationId);
 				const ofConversation = transaction.selectFrom('messages').where('conversation_id', '=', conversationId);
@@ -56,7 +48,8 @@ export function createRemovedMessages(db: Kysely<Database>): RemovedMessages {
 				return true;
 			}),
 
-		restore: (conversationId, id) =>
+		/** Puts them back, and shows the branch that was shown. False if they are gone, or what they follow was removed, too. */
+		restore: (conversationId: string, id: string): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversation(transaction, conversationId);
 				const removed = await transaction
@@ -83,7 +76,8 @@ export function createRemovedMessages(db: Kysely<Database>): RemovedMessages {
 				);
 			}),
 
-		async forget(until) {
+		/** Forgets what was removed at `until` or before. */
+		async forget(until: string): Promise<void> {
 			await db.deleteFrom('removed_messages').where('removed_at', '<=', until).execute();
 		}
 	};

@@ -66,32 +66,9 @@ export interface RunNews {
 	lastSeq: number;
 }
 
-export interface RunOwnership {
-	/** Renews the leases of these runs. Returns the ids of those that are still the server’s own. */
-	renew(bootId: string, ids: readonly string[]): Promise<ReadonlySet<string>>;
-	/** Ends the leases of a server’s runs: the first server that sees it goes on. Returns their number. */
-	release(bootId: string): Promise<number>;
-	/**
-	 * Takes over one run whose lease has ended, and writes in the same transaction what `take` says. Executions of its scripts
-	 * end as cancelled. `except`: ids of runs to leave. Null if there is none.
-	 */
-	claim(
-		bootId: string,
-		options: { except: readonly string[]; now: string; take(run: LapsedRun): Promise<TakenRun> }
-	): Promise<{ run: RunRecord; request: string | null; takeovers: number } | null>;
-	/** Leaves a wish for the run’s owner. False if it isn’t running. */
-	want(runId: string, want: RunWant): Promise<boolean>;
-	/** The wishes of others about a server’s runs, each once. */
-	takeWants(bootId: string): Promise<Map<string, RunWant[]>>;
-	/** Events of several runs after a known one each, in one statement; without an entry for runs that are gone. */
-	readNews(cursors: readonly { id: string; after: number }[], limit: number): Promise<Map<string, RunNews>>;
-	/** The last stored event that was written up to this epoch; 0 if there is none. */
-	lastSeqIn(runId: string, epoch: number): Promise<number>;
-}
-
 const EVENTS_PER_READ = { limit: 1000, maxBytes: 1024 * 1024 };
 
-export function createOwnership(db: Kysely<Database>): RunOwnership {
+export function createOwnership(db: Kysely<Database>) {
 	const writer = createRunEventWriter(db);
 
 	/** Reads the log in pages. */
@@ -104,17 +81,30 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 	}
 
 	return {
-		async renew(bootId, ids) {
+		/** Renews the leases of these runs. Returns the ids of those that are still the server’s own. */
+		async renew(bootId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
 			const { rows } = await sql<{ id: string }>`
 				update runs set lease_until = ${LEASED}
 				where id in (${ownRuns(bootId, sql`and id = any(${ids}::text[])`)}) returning id`.execute(db);
 			return new Set(rows.map(({ id }) => id));
 		},
 
-		// Whoever claims one counts up again.
-		release: (bootId) => endLeases(db, bootId, sql`, takeovers = takeovers - 1`),
+		/**
+		 * Hands a server’s runs over: the first server that sees it goes on, and no run is to blame for the stop. Returns
+		 * their number.
+		 */
+		release: (bootId: string): Promise<number> =>
+			// Whoever claims one counts up again.
+			endLeases(db, bootId, sql`, takeovers = takeovers - 1`),
 
-		claim: (bootId, { except, now, take }) =>
+		/**
+		 * Takes over one run whose lease has ended, and writes in the same transaction what `take` says. Executions of its scripts
+		 * end as cancelled. `except`: ids of runs to leave. Null if there is none.
+		 */
+		claim: (
+			bootId: string,
+			{ except, now, take }: { except: readonly string[]; now: string; take(run: LapsedRun): Promise<TakenRun> }
+		): Promise<{ run: RunRecord; request: string | null; takeovers: number } | null> =>
 			db.transaction().execute(async (transaction) => {
 				const lapsed = await transaction
 					.selectFrom('runs')
@@ -151,7 +141,8 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 				return run && { run, request, takeovers: takeovers + 1 };
 			}),
 
-		async want(runId, want) {
+		/** Leaves a wish for the run’s owner. False if it isn’t running. */
+		async want(runId: string, want: RunWant): Promise<boolean> {
 			return hasEffect(
 				db
 					.updateTable('runs')
@@ -161,7 +152,8 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 			);
 		},
 
-		async takeWants(bootId) {
+		/** The wishes of others about a server’s runs, each once. */
+		async takeWants(bootId: string): Promise<Map<string, RunWant[]>> {
 			const { rows } = await sql<{ id: string; wants: string }>`
 				with asked as (
 					select id, wants from runs
@@ -171,7 +163,8 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 			return new Map(rows.map(({ id, wants }) => [id, JSON.parse(wants) as RunWant[]]));
 		},
 
-		async readNews(cursors, limit) {
+		/** Events of several runs after a known one each, in one statement; without an entry for runs that are gone. */
+		async readNews(cursors: readonly { id: string; after: number }[], limit: number): Promise<Map<string, RunNews>> {
 			const { rows } = await sql<StoredEvent & { id: string; state: string; lastSeq: number }>`
 				select runs.id, runs.state, runs.last_seq as "lastSeq", event.seq, event.data, event.epoch
 				from unnest(${cursors.map(({ id }) => id)}::text[], ${cursors.map(({ after }) => after)}::int[]) as known(id, after)
@@ -191,7 +184,8 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 			return news;
 		},
 
-		async lastSeqIn(runId, epoch) {
+		/** The last stored event that was written up to this epoch; 0 if there is none. */
+		async lastSeqIn(runId: string, epoch: number): Promise<number> {
 			const row = await db
 				.selectFrom('run_events')
 				.select('seq')
@@ -204,3 +198,5 @@ export function createOwnership(db: Kysely<Database>): RunOwnership {
 		}
 	};
 }
+
+export type RunOwnership = ReturnType<typeof createOwnership>;

@@ -56,22 +56,8 @@ export interface RunResult {
 /** Row counts of the prepared inserts: few statements are enough for any number of events. */
 const ROWS = [128, 16, 4, 1] as const;
 
-export interface RunEventWriter {
-	/**
-	 * Writes events and items of several runs in one transaction, because one commit costs as much as many.
-	 * Skips runs that aren't running or have another owner by now, and returns their ids.
-	 *
-	 * @throws {Error} if events don't follow the stored ones; then nothing is written.
-	 */
-	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
-	/** The same in a transaction that is under way. */
-	advanceIn: Advance;
-	/** Writes the last events and items, the folded message and the end in one transaction, or nothing (false) if the run isn't running, or has another owner by now. */
-	end(advance: RunAdvance, end: RunEnd, result: RunResult): Promise<boolean>;
-}
-
 /** Compiles its statements once, because they run the most. */
-export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
+export function createRunEventWriter(db: Kysely<Database>) {
 	const addEvents = isPostgres(db) ? advanceAtOnce : createAdvance(db);
 	const advance: Advance = async (transaction, advances) => {
 		const gone = await addEvents(transaction, advances);
@@ -82,11 +68,20 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 		(await advance(transaction, [one])).size === 0;
 
 	return {
-		advanceAll: (advances) => db.transaction().execute((transaction) => advance(transaction, advances)),
+		/**
+		 * Writes events and items of several runs in one transaction, because one commit costs as much as many.
+		 * Skips runs that aren't running or have another owner by now, and returns their ids.
+		 *
+		 * @throws {Error} if events don't follow the stored ones; then nothing is written.
+		 */
+		advanceAll: (advances: readonly RunAdvance[]): Promise<ReadonlySet<string>> =>
+			db.transaction().execute((transaction) => advance(transaction, advances)),
 
+		/** The same in a transaction that is under way. */
 		advanceIn: advance,
 
-		end: (last, end, { message: folded, used, speed, sendsNext }) =>
+		/** Writes the last events and items, the folded message and the end in one transaction, or nothing (false) if the run isn't running, or has another owner by now. */
+		end: (last: RunAdvance, end: RunEnd, { message: folded, used, speed, sendsNext }: RunResult): Promise<boolean> =>
 			db.transaction().execute(async (transaction) => {
 				await lockConversationOf(transaction, last.runId);
 				// False if another writer has ended the run.

@@ -1,6 +1,6 @@
 /** Contract tests for conversations of the Responses API, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createResponseConversations, type ResponseConversations } from '../response-conversations.ts';
+import { createResponseConversations, type ResponseConversations } from '../responses.ts';
 import { at, type Bench } from './fixtures.suite.ts';
 
 export function testResponseConversations(bench: () => Bench): void {

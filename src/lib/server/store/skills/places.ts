@@ -3,24 +3,15 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import type { SkillRoot } from '../../skills/types.ts';
 import type { Store } from '../store.ts';
 
-export interface SkillPlaces {
-	/** `skills/pdf@1.0.0` in the data folder, `~label/pdf` in a folder of skills; as it is, elsewhere. */
-	toRow(path: string): string;
-	/** Absolute. null if it would lead out of all these folders, or its folder of skills isn't there any more. */
-	fromRow(text: string): string | null;
-}
-
 /** Marks the label of a folder of skills: no label begins with it, and nothing that is kept in the data folder. */
 export const LABEL = '~';
 
 /** `roots`: folders of skills with their labels. */
-export function createSkillPlaces(
-	dataDir: string,
-	roots: readonly Pick<SkillRoot, 'path' | 'source'>[] = []
-): SkillPlaces {
+export function createSkillPlaces(dataDir: string, roots: readonly Pick<SkillRoot, 'path' | 'source'>[] = []) {
 	const bases = [...roots].sort((one, other) => other.path.length - one.path.length);
 	return {
-		toRow(path) {
+		/** `skills/pdf@1.0.0` in the data folder, `~label/pdf` in a folder of skills; as it is, elsewhere. */
+		toRow(path: string): string {
 			const within = withinOf(dataDir, path);
 			if (within !== null) return within;
 			for (const base of bases) {
@@ -29,7 +20,8 @@ export function createSkillPlaces(
 			}
 			return path;
 		},
-		fromRow(text) {
+		/** Absolute. null if it would lead out of all these folders, or its folder of skills isn't there any more. */
+		fromRow(text: string): string | null {
 			if (isAbsolute(text)) {
 				const isKnown = [dataDir, ...bases.map(({ path }) => path)].some((base) => withinOf(base, text) !== null);
 				return isKnown ? text : null;
@@ -43,6 +35,8 @@ export function createSkillPlaces(
 		}
 	};
 }
+
+export type SkillPlaces = ReturnType<typeof createSkillPlaces>;
 
 /** With `/`; null if it isn't below the folder. */
 function withinOf(folder: string, path: string): string | null {

@@ -1,6 +1,6 @@
 import { endpoint, OF_SKILL, content } from '$lib/server/endpoint.ts';
 import { AppError } from '$lib/shared/errors.ts';
-import { exportSkill, folderNameOf } from '$lib/server/install/export-skill.ts';
+import { exportSkill, folderNameOf } from '$lib/server/install/publish.ts';
 import { downloadStream } from '$lib/server/http.ts';
 import { findBuiltin, requireListed } from '$lib/server/skill-admin/skill-details.ts';
 
