@@ -270,3 +270,45 @@ test('F5: a text of 50 MB and a table of a million rows open: only their beginni
 		await page.getByTestId('all-files').click();
 	}
 });
+
+test('UI 4: toasts, the drop hint and dialogs are centred on the chat, beside the sidebar and the files', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await addSkill(page, app, { 'one.sh': 'printf a > a.txt\n' });
+	model.push(run('one.sh'), text('Made.'));
+	await ask(page, 'make files');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	const middle = (selector: string) =>
+		page.locator(selector).evaluate((element) => {
+			const { left, width } = element.getBoundingClientRect();
+			return Math.round(left + width / 2);
+		});
+	const chat = '[data-testid=chat]';
+	for (const isOpen of [false, true]) {
+		if (isOpen) await page.getByTestId('files-button').click();
+		await expect(panel(page)).toHaveCount(isOpen ? 1 : 0);
+		await page.evaluate(() => {
+			const dataTransfer = new DataTransfer();
+			dataTransfer.items.add(new File(['x'], 'x.txt'));
+			dispatchEvent(new DragEvent('dragenter', { dataTransfer }));
+		});
+		await expect.poll(() => middle('[data-testid=drop-overlay] p')).toBe(await middle(chat));
+		await page.evaluate(() => {
+			const dataTransfer = new DataTransfer();
+			dataTransfer.items.add(new File(['x'], 'x.txt'));
+			dispatchEvent(new DragEvent('dragleave', { dataTransfer }));
+		});
+		await page.keyboard.press('Control+/');
+		await expect.poll(() => middle('[data-testid=shortcuts-dialog]')).toBe(await middle(chat));
+		await page.keyboard.press('Escape');
+		await expect(page.getByTestId('shortcuts-dialog')).toHaveCount(0);
+	}
+	await row(page, 'a.txt').hover();
+	await row(page, 'a.txt')
+		.getByRole('button', { name: /Delete/ })
+		.click();
+	await expect.poll(() => middle('[data-testid=toast]')).toBe(await middle(chat));
+});

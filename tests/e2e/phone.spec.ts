@@ -283,3 +283,26 @@ test('UI 10.7: Back closes what lies over the chat, and then leaves the chat; a 
 	await page.goBack();
 	await page.waitForURL((url) => url.pathname !== pathname);
 });
+
+test('UI 8: the box takes a sixth of the screen, with the skills of the chat as a number; what Enter does is said', async ({
+	page
+}) => {
+	await page.goto('/');
+	await page.getByTestId('example').filter({ hasText: 'Chart revenue' }).tap();
+	await expect(page.locator('[data-role=assistant][data-status=complete]')).toBeVisible();
+	const fold = page.getByTestId('fold-skills');
+	await expect(fold).toHaveAccessibleName('Skills in this chat: 1');
+	const height = async () => (await page.getByTestId('composer').boundingBox())?.height ?? Number.NaN;
+	expect(await height()).toBeLessThan(844 / 6);
+	await fold.tap();
+	await expect(page.getByTestId('skill-chip')).toContainText('data-analysis');
+	await fold.tap();
+	await expect(page.getByTestId('skill-chip')).toHaveCount(0);
+
+	await input(page).fill('one');
+	await expect(page.getByTestId('composer-note')).toHaveText('Enter starts a new line; the arrow sends');
+	await expect(page.getByTestId('send')).toHaveAttribute('title', 'Send');
+	await input(page).press('Enter');
+	await expect(input(page)).toHaveValue('one\n');
+	await expect(page.getByTestId('composer-note')).toHaveText('');
+});

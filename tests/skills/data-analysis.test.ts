@@ -336,6 +336,22 @@ describe('data-analysis: the chart', () => {
 		expect([...colors].filter((color) => !style.includes(color))).toEqual([]);
 	});
 
+	it('is drawn in a second form for a phone, with every value and text of 10 pixels where it is 320 pixels wide', async () => {
+		const { cwd } = await analyzeSales('--group-by', 'region', '--value', 'revenue');
+		const svg = await readFile(join(cwd, 'sales-by-region.svg'), 'utf8');
+		expect(svg).toContain('@media (max-width:500px){.wide{display:none}.narrow{display:inline}}');
+		const [narrow = ''] = /<g class="narrow" display="none">.*?<\/g>/s.exec(svg) ?? [];
+		for (const text of ['Revenue by region', 'South', '4,072.35', 'East', '2,222.6', 'revenue (sum)'])
+			expect(narrow).toContain(`>${text}</text>`);
+		const sizes = [...narrow.matchAll(/font-size="(\d+)"/g)].map(([, size]) => (Number(size) * 320) / 760);
+		expect(Math.min(...sizes)).toBeGreaterThanOrEqual(10);
+		// Names of two ticks never touch.
+		const ticks = [...narrow.matchAll(/x="([\d.]+)" y="[\d.]+" font-size="24" font-weight="400"[^>]*>([\d,.]+)</g)];
+		const spans = ticks.map(([, x, text = '']) => ({ x: Number(x), half: text.length * 7.5 }));
+		for (const [index, { x, half }] of spans.slice(1).entries())
+			expect(x - half).toBeGreaterThan((spans[index]?.x ?? 0) + (spans[index]?.half ?? 0));
+	});
+
 	it('draws bars in proportion', async () => {
 		const { cwd } = await analyze('k,v\na,100\nb,50\nc,-25\n', '--group-by', 'k');
 		const svg = await readFile(join(cwd, 'data-by-k.svg'), 'utf8');

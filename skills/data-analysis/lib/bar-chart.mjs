@@ -3,7 +3,16 @@
 const WIDTH = 760;
 const [BAR, GAP] = [24, 12];
 const [TOP, BOTTOM, RIGHT] = [92, 64, 28];
-const LONGEST_LABEL = 30;
+/** Sizes of text and most characters. The narrow form is for a picture that is shown at less than two thirds of its width. */
+const WIDE = {
+	...{ title: 20, text: 13, small: 12, longestTitle: 62, longestSubtitle: 100, longestLabel: 30, edge: 56 },
+	...{ titleAt: 38, subtitleAt: 62, ticksAt: 18, axisAt: 44, baseline: 17, hasLabelAxis: true }
+};
+const NARROW = {
+	...{ title: 32, text: 26, small: 24, longestTitle: 38, longestSubtitle: 46, longestLabel: 14, edge: 36 },
+	...{ titleAt: 38, subtitleAt: 74, ticksAt: 26, axisAt: 56, baseline: 21, hasLabelAxis: false }
+};
+const NARROW_UP_TO = 500;
 const [INK, MUTED, GRID, PAPER] = ['#1b2430', '#556270', '#e3e8ee', '#ffffff'];
 const [POSITIVE, NEGATIVE] = ['#2f6fde', '#d0453b'];
 /** In place of each color where its page is dark; a program that reads no styles shows the light ones. */
@@ -16,36 +25,55 @@ const STYLE = Object.entries(IN_THE_DARK)
 	.join('');
 
 /** SVG. Each of `bars` has a `label`, a `number` for its length and a `text` beside it. */
-export function barChart({ title, subtitle, valueAxis, labelAxis, bars }) {
-	const labels = bars.map(({ label }) => shorten(label, LONGEST_LABEL));
+export function barChart(chart) {
+	const { title, subtitle, bars } = chart;
+	const height = TOP + bars.length * (BAR + GAP) + BOTTOM;
+	const description = bars.map(({ label, text }) => `${shorten(label, WIDE.longestLabel)}: ${text}`).join('; ');
+	const narrow = `@media (max-width:${NARROW_UP_TO}px){.wide{display:none}.narrow{display:inline}}`;
+	return [
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="chart-title chart-description" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif">`,
+		`<title id="chart-title">${escaped(title)}</title>`,
+		`<desc id="chart-description">${escaped(`${subtitle}. ${description}`)}</desc>`,
+		`<style>@media (prefers-color-scheme:dark){${STYLE}}${narrow}</style>`,
+		`<rect width="${WIDTH}" height="${height}" fill="${PAPER}"/>`,
+		`<g class="wide">`,
+		...drawn(chart, WIDE),
+		`</g>`,
+		// A program that reads no styles shows the wide form.
+		`<g class="narrow" display="none">`,
+		...drawn(chart, NARROW),
+		`</g>`,
+		'</svg>\n'
+	].join('\n');
+}
+
+function drawn({ title, subtitle, valueAxis, labelAxis, bars }, form) {
+	const labels = bars.map(({ label }) => shorten(label, form.longestLabel));
 	const texts = bars.map(({ text }) => text);
 	const numbers = bars.map(({ number }) => number);
-	const left = 56 + Math.max(40, ...labels.map((label) => widthOf(label, 13)));
+	const left = form.edge + Math.max(40, ...labels.map((label) => widthOf(label, form.text)));
 	const ticks = ticksFor(numbers);
 	const [low, high] = [ticks[0], ticks.at(-1)];
-	const room = 10 + Math.max(20, ...texts.map((text) => widthOf(text, 12)));
+	const room = 10 + Math.max(20, ...texts.map((text) => widthOf(text, form.small)));
 	// Labels stand outside the bars' ends, so their width is kept free on the sides where bars end.
 	const start = left + (low < 0 ? room : 0);
 	const end = WIDTH - RIGHT - (high > 0 ? room : 0);
 	const x = (value) => start + ((end - start) * (value - low)) / (high - low);
 	const bottom = TOP + bars.length * (BAR + GAP);
-	const height = bottom + BOTTOM;
-	const description = labels.map((label, index) => `${label}: ${texts[index]}`).join('; ');
+	// Those that would touch are left out, the zero never.
+	const widest = Math.max(...ticks.map((tick) => widthOf(tickText(tick), form.small)));
+	const every = Math.ceil((widest + 8) / ((end - start) / (ticks.length - 1)));
+	const isNamed = (index) => (index - ticks.indexOf(0)) % every === 0;
+	const heading = widthOf(title, form.title) < WIDTH - 48 ? title : shorten(title, form.longestTitle);
 	return [
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="chart-title chart-description" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif">`,
-		`<title id="chart-title">${escaped(title)}</title>`,
-		`<desc id="chart-description">${escaped(`${subtitle}. ${description}`)}</desc>`,
-		`<style>@media (prefers-color-scheme:dark){${STYLE}}</style>`,
-		`<rect width="${WIDTH}" height="${height}" fill="${PAPER}"/>`,
-		textAt(24, 38, widthOf(title, 20) < WIDTH - 48 ? title : shorten(title, 62), 20, INK, { weight: 650 }),
-		textAt(24, 62, shorten(subtitle, 100), 13, MUTED),
-		...ticks.flatMap((tick) => {
+		textAt(24, form.titleAt, heading, form.title, INK, { weight: 650 }),
+		textAt(24, form.subtitleAt, shorten(subtitle, form.longestSubtitle), form.text, MUTED),
+		...ticks.flatMap((tick, index) => {
 			const [color, width] = tick === 0 ? [MUTED, 1.2] : [GRID, 1];
 			const at = x(tick).toFixed(1);
-			return [
-				`<line x1="${at}" x2="${at}" y1="${TOP - 8}" y2="${bottom}" stroke="${color}" stroke-width="${width}"/>`,
-				textAt(x(tick), bottom + 18, tickText(tick), 12, MUTED, { anchor: 'middle' })
-			];
+			const line = `<line x1="${at}" x2="${at}" y1="${TOP - 8}" y2="${bottom}" stroke="${color}" stroke-width="${width}"/>`;
+			if (!isNamed(index)) return [line];
+			return [line, textAt(x(tick), bottom + form.ticksAt, tickText(tick), form.small, MUTED, { anchor: 'middle' })];
 		}),
 		...numbers.flatMap((number, index) => {
 			const y = TOP + index * (BAR + GAP);
@@ -54,14 +82,15 @@ export function barChart({ title, subtitle, valueAxis, labelAxis, bars }) {
 			const width = Math.max(to - from, 1).toFixed(1);
 			return [
 				`<rect x="${from.toFixed(1)}" y="${y}" width="${width}" height="${BAR}" rx="3" fill="${color}"/>`,
-				textAt(left - 12, y + 17, labels[index], 13, INK, { anchor: 'end' }),
-				textAt(at, y + 17, texts[index], 12, INK, { anchor, weight: 600 })
+				textAt(left - 12, y + form.baseline, labels[index], form.text, INK, { anchor: 'end' }),
+				textAt(at, y + form.baseline, texts[index], form.small, INK, { anchor, weight: 600 })
 			];
 		}),
-		textAt((start + end) / 2, bottom + 44, valueAxis, 13, MUTED, { anchor: 'middle' }),
-		textAt(26, (TOP + bottom - GAP) / 2, shorten(labelAxis, 24), 13, MUTED, { anchor: 'middle', isUpright: true }),
-		'</svg>\n'
-	].join('\n');
+		textAt((start + end) / 2, bottom + form.axisAt, valueAxis, form.text, MUTED, { anchor: 'middle' }),
+		...(form.hasLabelAxis
+			? [textAt(26, (TOP + bottom - GAP) / 2, shorten(labelAxis, 24), 13, MUTED, { anchor: 'middle', isUpright: true })]
+			: [])
+	];
 }
 
 function textAt(x, y, text, size, color, { anchor = 'start', weight = 400, isUpright = false } = {}) {

@@ -16,8 +16,11 @@ import { ThemeChoice } from './theme.svelte.ts';
 import { createSessionServices, type SessionServices } from '../conversation/message-entry.svelte.ts';
 
 const NEW_KEY = 'new-conversation';
+/** Ids of new chats whose drafts wait until another new one has begun; the last is the next. */
+const ASIDE_KEY = 'drafts-aside';
 /** The chat that just got its first message, until another page is shown: a reload may come before its address. */
 const BEGUN_KEY = 'begun-conversation';
+const MOST_ASIDE = 5;
 /** Tells the other tabs about changes. */
 const CHANNEL = 'conversations';
 
@@ -144,13 +147,42 @@ export class ChatApp {
 		writeStored('session', BEGUN_KEY, null);
 		const stored = readStored('session', NEW_KEY);
 		const id = stored === null || stored === this.session?.id ? newId() : stored;
+		this.#switchToNew(id);
+	}
+
+	/** Opens another new chat; the draft of this one waits for the next, or comes back by the notice. */
+	setDraftAside(): void {
+		const { id } = this.session ?? {};
+		if (id === undefined) return;
+		writeStored('session', ASIDE_KEY, [...this.#aside, id].slice(-MOST_ASIDE).join(' '));
+		this.#switchToNew(newId());
+		this.toasts.show({
+			text: 'Your draft is kept for your next new chat',
+			action: { label: 'Bring it back', run: () => this.#bringBack(id) }
+		});
+	}
+
+	get #aside(): string[] {
+		return (readStored('session', ASIDE_KEY) ?? '').split(' ').filter(Boolean);
+	}
+
+	#bringBack(id: string): void | Promise<void> {
+		writeStored('session', ASIDE_KEY, this.#aside.filter((each) => each !== id).join(' ') || null);
+		this.#switchToNew(id);
+		return this.go('/');
+	}
+
+	#switchToNew(id: string): void {
 		writeStored('session', NEW_KEY, id);
 		this.#switchTo(id);
 	}
 
 	/** Called when the new chat gets its first message: the next new chat needs another id. */
 	begin(id: string): void {
-		if (readStored('session', NEW_KEY) === id) writeStored('session', NEW_KEY, null);
+		if (readStored('session', NEW_KEY) === id) {
+			writeStored('session', NEW_KEY, this.#aside.at(-1) ?? null);
+			writeStored('session', ASIDE_KEY, this.#aside.slice(0, -1).join(' ') || null);
+		}
 		writeStored('session', BEGUN_KEY, id);
 	}
 

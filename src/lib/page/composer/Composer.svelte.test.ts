@@ -5,7 +5,7 @@ import { createFakeClient, type FakeClient } from '../../../../tests/support/fak
 import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
 import { createFakeServices, type FakeServices } from '../../../../tests/support/fake-services.ts';
 import '../../../app.css';
-import { ApiError } from '../request.ts';
+import { ApiError, unreachable } from '../request.ts';
 import type { FolderFile } from '../server.ts';
 import { ChatSession } from '../conversation/session.svelte.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
@@ -654,4 +654,17 @@ test('UI 10.15: so are those of a long text that became a file, beside those of 
 	await expect.poll(() => client.uploads.map(({ path }) => path)).toEqual(['Pasted text.txt', 'Pasted text.txt']);
 	await screen.getByTestId('paste-as-text').click();
 	await expect.element(input).toHaveValue(`Read this${'a'.repeat(4000)}`);
+});
+
+test('F14: that the server can’t be reached is no longer said once the network is back; another error stays', async () => {
+	const screen = await render(Composer, { session });
+	for (const [error, isSaid] of [
+		[unreachable(), false],
+		[new ApiError('invalid_input', 'There is no such model.'), true]
+	] as const) {
+		session.actionError = error;
+		await expect.element(screen.getByTestId('send-error')).toBeVisible();
+		dispatchEvent(new Event('online'));
+		await expect.poll(() => screen.getByTestId('send-error').elements().length).toBe(isSaid ? 1 : 0);
+	}
 });

@@ -11,7 +11,7 @@ import '../../../app.css';
 import { ChatApp } from '../app/app.svelte.ts';
 import { ChatSession } from './session.svelte.ts';
 import { ApiError } from '../request.ts';
-import { startWith } from './start-with.ts';
+import { keepDraft, startWith } from './start-with.ts';
 import type { Health } from '../../shared/api.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message, type Part } from '../../shared/message.ts';
@@ -208,6 +208,32 @@ describe('before the first message', () => {
 		session.draft.text = 'mine';
 		await startWith(app, session, new URLSearchParams('skill=weather'));
 		expect(session.skills.pins).toEqual(['count-words', 'weather']);
+	});
+
+	test('F7: a skill that is tried begins a new chat of its own where something was written; that draft is the next one', async () => {
+		app.openNew();
+		const first = app.session!;
+		await startWith(app, first, new URLSearchParams('skill=weather'));
+		first.draft.text = 'mine';
+		keepDraft(app, first, new URLSearchParams('skill=count-words'));
+		const second = app.session!;
+		expect(second.id).not.toBe(first.id);
+		await startWith(app, second, new URLSearchParams('skill=count-words'));
+		expect([second.draft.text, second.skills.pins]).toEqual(['', ['count-words']]);
+		// A tried skill alone is no draft of somebody.
+		keepDraft(app, second, new URLSearchParams('skill=weather'));
+		expect(app.session).toBe(second);
+
+		await app.toasts.list[0]?.action?.run();
+		expect(app.session?.id).toBe(first.id);
+		expect([app.session?.draft.text, app.session?.skills.pins]).toEqual(['mine', ['weather']]);
+
+		keepDraft(app, app.session!, new URLSearchParams('q=other'));
+		const third = app.session!;
+		app.begin(third.id);
+		app.open('some-chat');
+		app.openNew();
+		expect([app.session?.id, app.session?.draft.text]).toEqual([first.id, 'mine']);
 	});
 
 	test('F7: a skill installed a moment ago is pinned before the list has it, and no error says otherwise', async () => {

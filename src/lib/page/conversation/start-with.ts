@@ -57,17 +57,31 @@ export async function startWith(
 }
 
 /** Skills and examples that were tried before and not sent: they would go along with this one. What somebody wrote stays, with its skills. */
-async function setAside(
+async function setAside(app: Pick<ChatApp, 'library'>, session: ChatSession, wanted: readonly string[]): Promise<void> {
+	const { draft, skills } = session;
+	if (isExample(app, session, wanted)) draft.clear();
+	if (!draft.isEmpty) return;
+	for (const name of skills.pins) if (!wanted.includes(name)) await skills.unpin(name);
+}
+
+function isExample(
 	{ library }: Pick<ChatApp, 'library'>,
 	{ draft, skills }: ChatSession,
 	wanted: readonly string[]
-): Promise<void> {
-	const isExample = library.ready.some(
+): boolean {
+	return library.ready.some(
 		({ name, example }) => example?.prompt === draft.text && skills.isPending(name) && !wanted.includes(name)
 	);
-	if (isExample) draft.clear();
-	if (!draft.isEmpty) return;
-	for (const name of skills.pins) if (!wanted.includes(name)) await skills.unpin(name);
+}
+
+/** Opens another new chat if this one has what somebody wrote, and the address asks for something else. */
+export function keepDraft(app: ChatApp, session: ChatSession, params: URLSearchParams): void {
+	const text = params.get('q') ?? '';
+	const names = [...params.getAll('skill'), ...params.getAll('example')];
+	if (text === '' && names.length === 0) return;
+	const { draft } = session;
+	if (draft.isEmpty || draft.text === text || isExample(app, session, [])) return;
+	app.setDraftAside();
 }
 
 function begin({ draft }: ChatSession, text: string): void {

@@ -197,11 +197,27 @@ describe('F14: what can be done about a failure', () => {
 		const body = screen.getByTestId('step-body');
 		await expect.element(body).toMatchTextContent(/^\s*a warning\s*Ask the model to fix it\s*Run again\s*Edit skill/);
 		await expect.element(body).not.toMatchTextContent(/exit code|ExecutionFailed|process/);
+		await screen.getByText('Full output · 2 lines').click();
 		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 1 · 3.2 s · 28 B');
 		await expect.element(screen.getByText(/^\s*Run failed · Ran in no sandbox/)).toBeVisible();
 		await expect.element(screen.getByTestId('open-run')).toHaveAttribute('href', '/skills/executions/e1');
 		await screen.rerender({ part: { ...failed, execution: { ...failed.execution!, output: [] } } });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('The script failed without any output.');
+	});
+
+	test('what helps against this one failure is said once, below what happened; its output is folded', async () => {
+		const onedit = vi.fn();
+		const said =
+			"usage: count.js [-h] --bay BAY\ncount.js: error: argument --bay: invalid choice: 'east' (choose from 'north', 'south')\n";
+		const execution = { ...failed.execution!, output: [{ stream: 'stderr' as const, text: said }] };
+		const screen = await render(Step, { part: { ...failed, execution }, conversationId: 'c', onedit });
+		await expect
+			.element(screen.getByTestId('step-advice'))
+			.toHaveTextContent("Ask for one of these instead of 'east': 'north', 'south'.");
+		await expect.element(screen.getByTestId('step-help')).toHaveTextContent('Edit message Run again Edit skill');
+		await expect.element(screen.getByTestId('terminal')).not.toBeVisible();
+		await screen.getByText('Full output · 2 lines').click();
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
 	});
 
 	test('a script that refused what it was given is no script to fix: the message is; one order for all', async () => {

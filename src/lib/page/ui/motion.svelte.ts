@@ -73,6 +73,23 @@ export function belowNotices(box: HTMLElement): () => void {
 	};
 }
 
+/** For `{@attach}`: on this side, toasts, dialogs and the drop hint begin where this element does, so that they’re centred on it. */
+export function centersOverlays(side: 'left' | 'right'): Attachment<HTMLElement> {
+	return (element) => {
+		const { style } = document.documentElement;
+		const name = `--area-${side}`;
+		const observer = new ResizeObserver(() => {
+			const { left, right } = element.getBoundingClientRect();
+			style.setProperty(name, `${Math.max(0, side === 'left' ? left : innerWidth - right)}px`);
+		});
+		observer.observe(element);
+		return () => {
+			observer.disconnect();
+			style.removeProperty(name);
+		};
+	};
+}
+
 const HELD_MS = 500;
 /** How far a resting finger may move, in CSS pixels. */
 const STILL = 10;

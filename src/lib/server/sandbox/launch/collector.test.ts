@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCappedOutput } from './launch.ts';
+import { createCappedOutput, createCollector } from './launch.ts';
 import { OUTPUT_TRUNCATED } from '../sandbox.ts';
 
 /** Feeds the bytes in pieces of these sizes, repeatedly; `live` is what was passed on. */
@@ -80,4 +80,24 @@ test('D11: a million single bytes make few events, and what is held stays within
 	expect(output.end().truncated).toBe(true);
 	expect(events).toBeLessThanOrEqual(3);
 	expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(20_000_000);
+});
+
+test('F15: two streams are passed on in the order in which they were read, though each waits for its time', () => {
+	const live: string[] = [];
+	const collector = createCollector({ maxOutputBytes: 20_480 }, (stream, text) => live.push(`${stream}: ${text}`));
+	for (const count of [1, 2, 3]) {
+		collector.push('stdout', Buffer.from(`out ${count}`));
+		collector.push('stderr', Buffer.from(`err ${count}`));
+	}
+	collector.end();
+	const expected = [1, 2, 3].flatMap((count) => [`stdout: out ${count}`, `stderr: err ${count}`]);
+	expect(live).toEqual(expected);
+});
+
+test('D11: streams that take turns a million times make few events', () => {
+	let events = 0;
+	const collector = createCollector({ maxOutputBytes: 20_480 }, () => (events += 1));
+	for (let count = 0; count < 1_000_000; count += 1) collector.push(count % 2 ? 'stdout' : 'stderr', Buffer.from('z'));
+	collector.end();
+	expect(events).toBeLessThan(1_100);
 });

@@ -271,6 +271,8 @@ export function runCommand([file, ...args]: string[], env: Record<string, string
 
 /** Minimum time between two events, so that a script writing single bytes doesn’t flood the page. */
 const FLUSH_MS = 30;
+/** So often one stream's text goes out before its time because the other one has some: beyond it, order counts less than a flood. */
+const MAX_TURNS = 500;
 
 /**
  * Keeps at most `maxBytes`, three quarters of them from the start. `onText` receives the head as it comes and the rest at
@@ -302,6 +304,11 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 	};
 
 	return {
+		/** Hands over at once what waits for its time. */
+		flush(): void {
+			clearTimeout(timer);
+			flush();
+		},
 		/** Copies what it keeps: the chunk may be reused. */
 		push(chunk: Buffer): void {
 			total += chunk.length;
@@ -348,7 +355,8 @@ function cutStart(bytes: Buffer): string {
 
 type Stream = 'stdout' | 'stderr';
 
-function createCollector(
+/** Both streams: `onOutput` receives their texts in the order in which they were read, whichever waits for its time. */
+export function createCollector(
 	limits: Pick<LaunchLimits, 'maxOutputBytes' | 'maxKeptBytes' | 'redact'>,
 	onOutput?: (stream: Stream, text: string) => void
 ) {
@@ -356,8 +364,14 @@ function createCollector(
 		stdout: createStream(limits, (text) => onOutput?.('stdout', text)),
 		stderr: createStream(limits, (text) => onOutput?.('stderr', text))
 	};
+	let turns = 0;
+	let last: Stream = 'stdout';
 	return {
-		push: (stream: Stream, chunk: Buffer) => streams[stream].push(chunk),
+		push(stream: Stream, chunk: Buffer) {
+			if (stream !== last && ++turns <= MAX_TURNS) streams[last].flush();
+			last = stream;
+			streams[stream].push(chunk);
+		},
 		end() {
 			const stdout = streams.stdout.end();
 			const stderr = streams.stderr.end();
@@ -387,6 +401,7 @@ function createStream(
 		kept?.push(chunk);
 	};
 	return {
+		flush: () => shown.flush(),
 		push(chunk: Buffer) {
 			bytes += chunk.length;
 			take(redactor ? redactor.push(chunk) : chunk);

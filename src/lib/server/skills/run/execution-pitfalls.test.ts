@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 /** Known execution bugs, one by one: each test fails if the code has the bug its row describes. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -10,7 +10,8 @@ import { processesWith } from '../../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from '../provider.ts';
 import { isInside, resolveScript } from '../read/files.ts';
 import { readScriptArguments } from './environment.ts';
-import type { SkillExecutionResult } from '../types.ts';
+import type { SkillEvent, SkillExecutionResult } from '../types.ts';
+import type { ExecutionEnd } from './execution-host.ts';
 import { eventually } from '../../../../../tests/support/eventually.ts';
 
 const folder = emptyFolder();
@@ -154,6 +155,28 @@ describe('what runs', () => {
 		expect(result.error).toBeUndefined();
 		expect(Buffer.byteLength(result.stdout)).toBeLessThan(1030);
 		expect(result.stdout).toMatch(/^1\n2\n[^]*200000\n$/);
+	});
+	test('D12, F3: the record of a run has the lines of both streams in the order in which they came, as a chat shows them', async () => {
+		const ends: ExecutionEnd[] = [];
+		const seen: string[] = [];
+		const recorder = {
+			started: async () => undefined,
+			running: async () => undefined,
+			finished: async (_id: string, end: ExecutionEnd) => void ends.push(end)
+		};
+		const wait = (count: number) => `until [ -e seen-${count} ]; do sleep 0.01; done`;
+		const lines = ['echo "out 1"', wait(1), 'echo "err 1" >&2', wait(2), 'printf "out "', wait(3), 'echo 2', wait(4)];
+		await open({ 'mix.sh': [...lines, 'echo "err 2" >&2', 'exit 3\n'].join('\n') }, { host: { recorder } });
+		const cwd = join(folder, 'work');
+		const onEvent = (event: SkillEvent): void => {
+			if (event.type !== 'output') return;
+			seen.push(event.text);
+			writeFileSync(join(cwd, `seen-${seen.length}`), '');
+		};
+		const session = skills?.createSession({ snapshot: skills.registry.snapshot(), dialect: 'full' });
+		await session?.call('use_skill', { skill: 'demo', script: 'mix.sh' }, { onEvent, cwd });
+		expect(seen).toEqual(['out 1\n', 'err 1\n', 'out ', '2\n', 'err 2\n']);
+		expect(ends.map(({ output }) => output)).toEqual(['out 1\nerr 1\nout 2\nerr 2\n']);
 	});
 	test('D7: a script in a folder of its skill runs in the workspace, and what it makes there is listed', async () => {
 		await open({ 'sub/make.sh': 'pwd; touch made.txt; mkdir -p ~/.config/app; echo x > ~/left.txt' });

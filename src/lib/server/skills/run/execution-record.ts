@@ -33,7 +33,11 @@ interface RecordParts {
 	outputs?: OutputStore;
 }
 
-type Outcome = SkillExecutionResult & { streams?: Pick<SandboxResult, 'stdoutBytes' | 'stderrBytes' | 'kept'> };
+type Outcome = SkillExecutionResult & {
+	streams?: Pick<SandboxResult, 'stdoutBytes' | 'stderrBytes' | 'kept'>;
+	/** Both streams in the order of their arrival. */
+	written?: WrittenText;
+};
 
 /** Characters of output in a record. */
 const MAX_RECORDED = 20_000;
@@ -64,7 +68,7 @@ export async function carryOut(
 	const outcome = await work(id, isRunning)
 		.then((done) => withoutSecrets(done, redaction))
 		.catch((error: unknown) => withoutSecrets(failureOf(error, performance.now() - began), redaction));
-	const { streams, ...result } = keep(outcome, parts.outputs, redaction);
+	const { streams, written, ...result } = keep(outcome, parts.outputs, redaction);
 	const { error, truncated, missing, refused = [] } = result;
 	const end = {
 		exitCode: result.exitCode < 0 ? null : result.exitCode,
@@ -88,7 +92,7 @@ export async function carryOut(
 		errorType: error,
 		stdoutBytes: streams?.stdoutBytes ?? 0,
 		stderrBytes: streams?.stderrBytes ?? 0,
-		output: shownOutput(result),
+		output: shownOutput(result, written && redaction.text(written.text())),
 		refused,
 		missing
 	});
@@ -174,8 +178,26 @@ export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill):
 	}
 }
 
-function shownOutput({ value, stdout, stderr }: SkillExecutionResult): string {
-	const text = value === undefined ? [stdout, stderr].filter(Boolean).join('\n') : JSON.stringify(value);
+function shownOutput({ value, stdout, stderr }: SkillExecutionResult, written?: string): string {
+	const text = value === undefined ? written || [stdout, stderr].filter(Boolean).join('\n') : JSON.stringify(value);
 	// Don't end in half a character.
 	return text.slice(0, MAX_RECORDED).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** What a script wrote to both streams, as one text: line by line in the order in which the lines were ended. */
+export class WrittenText {
+	#text = '';
+	readonly #open = { stdout: '', stderr: '' };
+
+	add(stream: 'stdout' | 'stderr', text: string): void {
+		const piece = this.#open[stream] + text;
+		const end = piece.lastIndexOf('\n') + 1;
+		this.#text += piece.slice(0, end);
+		this.#open[stream] = piece.slice(end);
+	}
+
+	text(): string {
+		const ends = Object.values(this.#open).filter((end) => end !== '');
+		return this.#text + ends.join('\n');
+	}
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../../sandbox/sandbox.ts';
 import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
-import { carryOut, storedSecrets } from './execution-record.ts';
+import { carryOut, storedSecrets, WrittenText } from './execution-record.ts';
 import { explain, type OutputStore, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, openScratch, type Scratch, timeoutOf } from './environment.ts';
 import { findMissing } from './missing.ts';
@@ -90,7 +90,8 @@ export async function execute(
 			const queue = { caller: { key: caller, runId: context.caller?.runId }, onWait };
 			const how = { limits, timeoutMs, redact: secrets, proxySocket: network?.socket, ...queue };
 			const env = { ...given.env, ...scratch.env };
-			const run = await runCommand(id, { ...given, env }, context, parts, how);
+			const written = new WrittenText();
+			const run = await runCommand(id, { ...given, env }, context, parts, how, written);
 			const files = await measured(context.cwd, changedFiles(before, await listWorkspace(context.cwd)));
 			const refused = network?.refused() ?? [];
 			const result = resultOf(call, run, files, timeoutMs, parts);
@@ -101,7 +102,13 @@ export async function execute(
 			const failed = { skill, env: given.env, isCutOff, isBounded, refused, unreached, message };
 			const lacking =
 				result.error === 'ExecutionFailed' && run.ended === 'exit' ? await findMissing(failed, run) : null;
-			return { ...result, ...lacking, refused: refused.length > 0 ? refused : undefined, streams: run };
+			return {
+				...result,
+				...lacking,
+				refused: refused.length > 0 ? refused : undefined,
+				streams: run,
+				written: call.answer === 'harness' ? undefined : written
+			};
 		} finally {
 			await scratch?.remove();
 			await network?.close();
@@ -122,7 +129,8 @@ async function runCommand(
 	call: Invocation,
 	{ signal, onEvent }: ExecutionContext,
 	{ sandbox, spares, maxOutputBytes }: ExecutionParts,
-	limits: Pick<SandboxCommand, 'limits' | 'timeoutMs' | 'proxySocket' | 'redact' | 'caller' | 'onWait'>
+	limits: Pick<SandboxCommand, 'limits' | 'timeoutMs' | 'proxySocket' | 'redact' | 'caller' | 'onWait'>,
+	written: WrittenText
 ): Promise<SandboxResult> {
 	const { env } = call;
 	const input = typeof call.input === 'function' ? call.input(env) : call.input;
@@ -141,7 +149,9 @@ async function runCommand(
 		signal,
 		onOutput: (stream, text) => {
 			// A harness writes only its answer, which is shown once complete.
-			if (stream === 'stderr' || call.answer !== 'harness') onEvent?.({ type: 'output', stream, text });
+			if (stream === 'stdout' && call.answer === 'harness') return;
+			written.add(stream, text);
+			onEvent?.({ type: 'output', stream, text });
 		}
 	};
 	if (!call.warm) return sandbox.run(command);
