@@ -112,7 +112,7 @@ export interface OfferedAnswers {
 	before: string;
 	/** As a person would write them; empty where there are none. */
 	answers: string[];
-	/** The text after the list. */
+	/** The text after the list, without the sentence on how to reply. */
 	after: string;
 }
 
@@ -126,7 +126,10 @@ export function offeredIn(text: string): OfferedAnswers {
 		return {
 			before: paragraphs.slice(0, list).join('\n\n'),
 			answers: lines.map((line) => line.replace(/^\d+\. /, '').replace(/^(\*\*|`+ ?)(.+?) ?\1$/, '$2')),
-			after: paragraphs.slice(list + 1).join('\n\n')
+			after: paragraphs
+				.slice(list + 1)
+				.filter((each) => !each.startsWith('Reply with '))
+				.join('\n\n')
 		};
 	}
 	const closing = (isQuestion ? paragraphs.at(-2) : paragraphs.findLast((each) => INSTEAD.test(each))) ?? '';
