@@ -61,6 +61,52 @@ test('a dropped sales.csv is summarised by region, with its chart shown and down
 	expect(saved).toContain('North');
 });
 
+test('F9: of two skills that fit, one is chosen by a click, also after a reload; the other is no skill of the chat', async ({
+	page,
+	context,
+	app
+}) => {
+	for (const name of ['adds-columns', 'sums-columns']) {
+		await mkdir(join(app.skillsDir, name), { recursive: true });
+		await writeFile(
+			join(app.skillsDir, name, 'SKILL.md'),
+			`---\nname: ${name}\ndescription: Add up the tides of a harbour log.\n---\n\nAdd up the tides:\n\n\`\`\`\nadd.sh FILE\n\`\`\`\n`
+		);
+		await writeFile(join(app.skillsDir, name, 'add.sh'), `#!/bin/sh\necho "${name} read $1"\n`, { mode: 0o755 });
+	}
+	await page.goto(app.url);
+	await expect(async () => {
+		const { data } = (await (await page.request.get(`${app.url}/api/skills`)).json()) as { data: { name: string }[] };
+		expect(data.map(({ name }) => name)).toContain('sums-columns');
+	}).toPass();
+	await page.getByTestId('file-input').setInputFiles({
+		...{ name: 'harbour.csv', mimeType: 'text/csv', buffer: Buffer.from('tide,height\nlow,1\nhigh,4\n') }
+	});
+	await expect(page.locator('[data-testid=attachment][data-state=ready]')).toContainText('harbour.csv');
+	await page.getByTestId('composer-input').fill('add up the tides');
+	await page.keyboard.press('Enter');
+	const answers = page.getByTestId('offered-answers').getByRole('button');
+	await expect(answers).toHaveText(['adds-columns', 'sums-columns']);
+	await expect(page.getByTestId('skill-chips')).toHaveCount(0);
+	await expect(page).toHaveURL(/\/c\//);
+	await page.getByTestId('composer-input').fill('a draft that stays');
+	const other = await context.newPage();
+	await other.goto(page.url());
+	await expect(other.getByTestId('offered-answers').getByRole('button')).toHaveCount(2);
+
+	await page.reload();
+	await expect(answers).toHaveText(['adds-columns', 'sums-columns']);
+	await answers.last().focus();
+	await page.keyboard.press('Enter');
+	await expect(page.getByText('sums-columns read harbour.csv')).toBeVisible();
+	await expect(page.locator('[data-testid=message][data-role=user]').last()).toContainText('sums-columns');
+	await expect(page.getByTestId('skill-chips').getByRole('listitem')).toHaveText([/sums-columns/]);
+	await expect(answers).toHaveCount(0);
+	await expect(other.getByText('sums-columns read harbour.csv')).toBeVisible();
+	await expect(other.getByTestId('offered-answers')).toHaveCount(0);
+	await expect(page.getByTestId('composer-input')).toHaveValue('a draft that stays');
+});
+
 test('a folder copied into skills/ is listed and usable at once; a broken one is listed with the reason', async ({
 	page,
 	app

@@ -183,8 +183,17 @@ describe('data-analysis: groups', () => {
 		expect(stdout).toContain('Average revenue: **577.09** (23 values; total 13,273.05, lowest');
 		expect(stdout).not.toMatch(/Chart:|## (?!Notes)/);
 		expect(existsSync(join(cwd, 'sales-summary.svg'))).toBe(false);
-		const drawn = await analyzeSales('--value', 'revenue', '--measure', 'max', '--chart', 'a.svg');
+		const drawn = await analyzeSales('--value', 'revenue', '--measure', 'max', '--chart-file', 'a.svg');
 		expect(drawn.stdout).toMatch(/Highest revenue: \*\*.*Chart: a\.svg/s);
+	});
+
+	it('draws no chart beside a measure by group that was asked for, unless one is asked for', async () => {
+		const { stdout, cwd } = await analyzeSales('--group-by', 'region', '--measure', 'average');
+		expect(stdout).toMatch(/^Highest average revenue: .*## Revenue by region/ms);
+		expect(stdout).not.toContain('Chart:');
+		expect(existsSync(join(cwd, 'sales-by-region.svg'))).toBe(false);
+		const drawn = await analyzeSales('--group-by', 'region', '--measure', 'average', '--chart');
+		expect(drawn.stdout).toContain('Chart: sales-by-region.svg (Average revenue by region).');
 	});
 
 	it('puts rows without a key into a group of their own and shows no sum where there is no value', async () => {
@@ -361,7 +370,7 @@ describe('data-analysis: the chart', () => {
 	});
 
 	it('escapes names and leaves out what XML forbids', async () => {
-		const { cwd } = await analyze('k,v\n"<script>&""\u0007",1\nb,2\n', '--group-by', 'k', '--chart', 'mine');
+		const { cwd } = await analyze('k,v\n"<script>&""\u0007",1\nb,2\n', '--group-by', 'k', '--chart-file', 'mine');
 		const svg = await readFile(join(cwd, 'mine.svg'), 'utf8');
 		expect(svg).toContain('&lt;script&gt;&amp;&quot;');
 		expect(svg).not.toContain('<script>');
@@ -375,7 +384,7 @@ describe('data-analysis: the chart', () => {
 	});
 
 	it('stays in the workspace', async () => {
-		const { stderr, exitCode } = await analyzeSales('--chart', '../outside.svg');
+		const { stderr, exitCode } = await analyzeSales('--chart-file', '../outside.svg');
 		expect(exitCode).toBe(2);
 		expect(stderr).toContain('The chart must be in the working directory');
 	});

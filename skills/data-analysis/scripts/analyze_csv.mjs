@@ -12,7 +12,7 @@ import { columnReport, extremes, groupReport, numberReport, totals } from '../li
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure NAME] [--period NAME]
-                       [--details] [--chart FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
+                       [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
 
@@ -21,7 +21,8 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
   --measure NAME     sum (the default), mean, count, min or max
   --period NAME      day, month, quarter or year of a date column
   --details          with --group-by: every number by group, every column, statistics
-  --chart FILE       name of the SVG file
+  --chart            draws one, also where a measure is named
+  --chart-file FILE  name of the SVG file, and draws it
   --delimiter CHAR   what stands between the cells
   --encoding NAME    such as utf-8 or latin-1
   --no-header        the first row is data`;
@@ -64,7 +65,9 @@ function main(args) {
 	if (!groups && value !== null && rows > 0) console.log(`${totals(columns[value], options.measure)}\n`);
 	// Who asks for one figure is given that.
 	const isFigure = !groups && value !== null && options.isMeasureAsked && !options.details;
-	if (rows > 0 && (!isFigure || options.chart)) {
+	// Who names a measure asked for numbers.
+	const isDrawn = !options.isMeasureAsked || options.chart || options['chart-file'] !== undefined;
+	if (rows > 0 && isDrawn) {
 		const { title, svg } = chartOf(analysis, value, options.measure, table.name);
 		writeChart(chartPath, svg);
 		console.log(`Chart: ${chartPath} (${title}).\n`);
@@ -94,7 +97,8 @@ function readOptions(args) {
 				measure: text,
 				period: text,
 				details: flag,
-				chart: text,
+				chart: flag,
+				'chart-file': text,
 				delimiter: text,
 				encoding: text,
 				'no-header': flag,
@@ -198,8 +202,9 @@ function likelyValue(columns, numbers) {
 /** A path inside the working directory that doesn't replace the analyzed file. */
 function checkedChartPath(options, table, by, period) {
 	const base = slug(parsePath(table.name).name) || 'data';
-	let path = options.chart ?? `${base}-summary.svg`;
-	if (!options.chart && by.length > 0) {
+	const named = options['chart-file'];
+	let path = named ?? `${base}-summary.svg`;
+	if (named === undefined && by.length > 0) {
 		const names = period ? [period] : by.map((index) => slug(table.columns[index]) || 'group');
 		path = `${base}-by-${names.join('-')}.svg`;
 	}

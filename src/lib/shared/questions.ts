@@ -1,4 +1,4 @@
-/** What an MCP server asks a person during a call (E36): the form, and whether what was filled in fits it. */
+/** What people are asked: by an MCP server in a form (E36), by Demo mode in the text of an answer (F9). */
 import { z } from 'zod';
 import { AppError } from './errors.ts';
 import type { QuestionField } from './message-schema.ts';
@@ -89,4 +89,50 @@ const SECRET =
 
 export function looksSecret({ name, title, description = '' }: QuestionField): boolean {
 	return SECRET.test(`${name.replaceAll(/[_-]/g, ' ')} ${title} ${description}`);
+}
+
+// Demo mode asks in plain text, which every client can show. The page makes buttons of it.
+
+/** Closes each question: by it the next message is known to be the answer. */
+export const ASKED = '*No script has run yet.*';
+const INSTEAD = /^I used \*\*.+\*\*: it fits best\. /;
+
+/** Of several skills that fitted, one was used; by it the next message may name another one. */
+export function insteadText(used: string, others: readonly string[]): string {
+	return `I used **${used}**: it fits best. To use another skill, reply ${others.map((name) => `“${name}”`).join(' or ')}.`;
+}
+
+/** Does the text end in something to choose from, or in a question? */
+export function isAsking(text: string): boolean {
+	return text.includes(ASKED) || INSTEAD.test(text.split('\n\n').at(-1) ?? '');
+}
+
+export interface OfferedAnswers {
+	/** The text up to the numbered list of the answers. */
+	before: string;
+	/** As a person would write them; empty where there are none. */
+	answers: string[];
+	/** The text after the list, without the sentence on how to reply. */
+	after: string;
+}
+
+/** What an answer of Demo mode offers to choose from. */
+export function offeredIn(text: string): OfferedAnswers {
+	const paragraphs = text.split('\n\n');
+	const isQuestion = paragraphs.at(-1) === ASKED;
+	const list = isQuestion ? paragraphs.findLastIndex((each) => each.startsWith('1. ')) : -1;
+	if (list >= 0) {
+		const lines = (paragraphs[list] ?? '').split('\n');
+		return {
+			before: paragraphs.slice(0, list).join('\n\n'),
+			answers: lines.map((line) => line.replace(/^\d+\. /, '').replace(/^(\*\*|`+ ?)(.+?) ?\1$/, '$2')),
+			after: paragraphs
+				.slice(list + 1)
+				.filter((each) => !each.startsWith('Reply with '))
+				.join('\n\n')
+		};
+	}
+	const closing = (isQuestion ? paragraphs.at(-2) : paragraphs.findLast((each) => INSTEAD.test(each))) ?? '';
+	const [, replies = ''] = /\breply (“[^”]+”(?: or “[^”]+”)*)\.$/.exec(closing) ?? [];
+	return { before: text, answers: [...replies.matchAll(/“([^”]+)”/g)].map(([, reply = '']) => reply), after: '' };
 }

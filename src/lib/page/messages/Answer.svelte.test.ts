@@ -3,6 +3,8 @@ import { render } from 'vitest-browser-svelte';
 import { page, userEvent } from 'vitest/browser';
 import { RECORDED_ANSWER, RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
 import type { RunEvent } from '../../shared/events.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
+import { ASKED } from '../../shared/questions.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
 import type { MessageActions } from './message-groups.ts';
 import Answer from './Answer.svelte';
@@ -140,6 +142,36 @@ describe('while nothing comes', () => {
 			vi.useRealTimers();
 		}
 	});
+});
+
+test('F9: what Demo mode asks to choose from are buttons, and plain text once it was answered; no other model makes any', async () => {
+	const text = `Which skill?\n\n1. **tables**\n2. **books**\n\nReply with its number or name.\n\n${ASKED}`;
+	const asked: RunEvent[] = [
+		{ type: 'TEXT_MESSAGE_START', messageId: 't', role: 'assistant' },
+		{ type: 'TEXT_MESSAGE_CONTENT', messageId: 't', delta: text },
+		{ type: 'TEXT_MESSAGE_END', messageId: 't' },
+		{ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success' } }
+	];
+	const byModel = (model: string): Message => ({ ...fold(asked), usage: { inputTokens: 1, outputTokens: 1, model } });
+	const message = byModel(BUILT_IN_MODEL);
+	const actions = { ...fakeActions(), choose: vi.fn() };
+	const screen = await render(Answer, { message, ...props, actions });
+	const answers = screen.getByTestId('offered-answers').getByRole('button');
+	await expect.element(screen.getByTestId('message')).toHaveTextContent(/Which skill\?\s*tables\s*books\s*No script has run yet/);
+	expect(answers.elements().map(textOf)).toEqual(['tables', 'books']);
+	answers.nth(1).element().focus();
+	await userEvent.keyboard('{Enter}');
+	expect(actions.choose.mock.calls).toEqual([['books']]);
+	await screen.rerender({ message, actions: { ...actions, isLocked: true } });
+	await expect.element(answers.first()).toBeDisabled();
+	for (const change of [
+		{ message, actions: fakeActions() },
+		{ message: byModel('other/model'), actions }
+	]) {
+		await screen.rerender(change);
+		await expect.element(answers.first()).not.toBeInTheDocument();
+		await expect.element(screen.getByRole('listitem').nth(1)).toHaveTextContent('books');
+	}
 });
 
 describe('an end before the end', () => {

@@ -41,6 +41,8 @@ export interface MessageActions {
 	reply: (id: string, reply: QuestionReply) => Promise<void>;
 	/** Whether a new approval may take the focus. */
 	mayFocus: () => boolean;
+	/** Sends one of the answers that this reply offers; absent where messages follow it. */
+	choose?: ((answer: string) => void) | undefined;
 	/** Puts a text into the message box; absent without a model. */
 	ask?: ((text: string) => void) | undefined;
 	/** Opens the model picker. */

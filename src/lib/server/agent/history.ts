@@ -1,8 +1,9 @@
 /** Converts stored messages to input items; repairs or leaves out what can't be sent again. */
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { isObject } from '../../shared/json.ts';
-import { isServerCall } from '../../shared/names.ts';
+import { BUILT_IN_MODEL, isServerCall } from '../../shared/names.ts';
 import { type Message, messageText, type Part } from '../../shared/message.ts';
+import { isAsking } from '../../shared/questions.ts';
 import { assistantItem, type ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
 import { withoutResult } from './compaction.ts';
@@ -146,6 +147,24 @@ export type InsteadOf = (skill: string, message: Message) => string | null;
 
 export function unloadedStub(skill: string): string {
 	return `The user unloaded the skill ${skill}, so its instructions were removed. Load it again if you need it.`;
+}
+
+export function lookedAtStub(skill: string): string {
+	return `Demo mode only looked at the skill ${skill}. Load it if you need it.`;
+}
+
+/** Demo mode loads skills to compare them: one of which it then ran nothing, or asked something, is no skill of the chat (F9). */
+export function isOnlyLookedAt(messages: readonly Message[]): (skill: string, message: Message) => boolean {
+	const ran = messages.map(({ parts }) =>
+		parts.flatMap((part) => (part.type === 'tool' && part.execution?.skill) || [])
+	);
+	return (skill, message) => {
+		const at = messages.indexOf(message);
+		const isDemo = message.usage?.model === BUILT_IN_MODEL;
+		// Where it ran nothing and asked nothing, it answered with the instructions.
+		const hasLooked = (ran[at] ?? []).length > 0 || isAsking(messageText(message));
+		return isDemo && hasLooked && !ran.slice(at).flat().includes(skill);
+	};
 }
 
 export function alwaysStub(skill: string): string {

@@ -4,7 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { call, hang, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { RunContext, RunEvent } from '../../shared/events.ts';
-import { alwaysStub, unloadedStub } from '../agent/history.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
+import { ASKED } from '../../shared/questions.ts';
+import { alwaysStub, lookedAtStub, unloadedStub } from '../agent/history.ts';
 import { listConversationSkills, setConversationSkill } from './conversation-skills.ts';
 import { forkConversation } from './conversations.ts';
 
@@ -221,6 +223,21 @@ describe('F7: the list', () => {
 		expect(await names()).toEqual([]);
 		await rig.runner.stop(runId);
 		expect(await names()).toEqual([]);
+	});
+
+	test('F9: lacks what Demo mode loaded to compare it and ran nothing of; a model isn’t given it', async () => {
+		const set = { model: BUILT_IN_MODEL };
+		const fill = call('fill_pdf', { field: 'name' });
+		await start([load('pdf'), load('csv'), text(`Which?\n\n${ASKED}`), fill, text('Done.'), text('Hello.')], { set });
+		await rig.run('go');
+		expect(await names()).toEqual([]);
+		await rig.run('pdf');
+		expect(await names()).toEqual(['pdf loaded']);
+		expect(outputs(4).slice(0, 2)).toEqual([content('pdf'), content('csv')]);
+		set.model = 'test/model';
+		await rig.run('now you');
+		expect(outputs(6)).toEqual([content('pdf'), lookedAtStub('csv'), '{"filled":"name"}']);
+		rig.server.assertDone();
 	});
 
 	test('is announced to other tabs when it changes', async () => {

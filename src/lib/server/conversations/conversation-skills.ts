@@ -1,6 +1,7 @@
 /** The skills of a conversation: pinned, loaded by the model (F7), or offered by a run. */
 import type { ConversationSkill, ConversationSkillList, RunOffer } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import { isOnlyLookedAt } from '../agent/history.ts';
 import type { Message } from '../../shared/message.ts';
 import { siblingsOf } from '../skills/needs/siblings.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
@@ -115,18 +116,20 @@ export async function setConversationSkill(
 
 type Loaded = Pick<ConversationSkill, 'name' | 'description' | 'tokens'>;
 
-/** Skills loaded and not unloaded since, in order of their first load, with the data of their last. */
+/** Skills loaded, not only looked at, and not unloaded since, in order of their first load, with the data of their last. */
 function loadedIn(messages: readonly Message[], states: readonly ConversationSkillState[]): Loaded[] {
 	const unloaded = new Map(
 		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
 	);
 	const loaded = new Map<string, Loaded>();
-	for (const { parts, createdAt } of messages) {
-		for (const part of parts) {
+	const isLookedAt = isOnlyLookedAt(messages);
+	for (const message of messages) {
+		for (const part of message.parts) {
 			if (part.type !== 'tool' || !part.loaded) continue;
 			const { skill: name, description, tokens } = part.loaded;
 			const since = unloaded.get(name);
-			if (since === undefined || createdAt >= since) loaded.set(name, { name, description, tokens });
+			if (isLookedAt(name, message)) continue;
+			if (since === undefined || message.createdAt >= since) loaded.set(name, { name, description, tokens });
 		}
 	}
 	return [...loaded.values()];

@@ -1,5 +1,5 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about. Pure. */
-import { stem } from '../skills/find/words.ts';
+import { stem, tokenizeName } from '../skills/find/words.ts';
 import type { Action } from './actions.ts';
 import { fillAction, type Filling, isAlike, isChoice, isFree, isUsed, PREPOSITIONS } from './fill.ts';
 import { framing, isFiller, type Message, overlaps, overlapsAny, type Piece, type Word } from './message.ts';
@@ -101,7 +101,8 @@ function isExplained(word: Word, { action, values, taken, message }: Filling): b
 	const isMore = !isSmall && taken.some(({ end }) => /^,? (and|or) $/.test(message.text.slice(end, word.start)));
 	if (isIn(own) || filled.some(({ labels }) => isIn(labels))) return true;
 	const isHint = filled.some(({ hints }) => isIn(hints));
-	const isName = word.lower === skill;
+	const isName =
+		word.lower === skill || filled.some((slot) => slot.kind === 'file' && namesFile(values.get(slot), word));
 	if (isMore || (!isHint && !isName && (isRestricting(word) || open.some(isMade)))) return false;
 	return (
 		isSmall ||
@@ -111,6 +112,11 @@ function isExplained(word: Word, { action, values, taken, message }: Filling): b
 		isIn(prose) ||
 		open.some(({ labels, isRequired }) => isRequired && isIn(labels))
 	);
+}
+
+/** `my expenses` with `expenses.csv`. */
+function namesFile(paths: readonly string[] = [], { stem: said }: Word): boolean {
+	return paths.some((path) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).includes(said));
 }
 
 function isRestricting({ lower }: Word): boolean {

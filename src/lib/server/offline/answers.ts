@@ -1,6 +1,7 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
+import { ASKED } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
@@ -15,8 +16,6 @@ export type Ask =
 	| { about: 'action'; actions: Action[] }
 	| { about: 'skill'; skills: string[] };
 
-/** Closes each question; by it the next message is known to be the answer. */
-export const ASKED = '*No script has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
@@ -50,7 +49,7 @@ export function askText(ask: Ask): string {
 }
 
 /** With a few of its options: nobody reads twelve. */
-function shortForm(form: string): string {
+export function shortForm(form: string): string {
 	const [, kept = form, rest = ''] = /^((?:[^[]*\[[^\]]*\]){3})(.*)$/s.exec(form) ?? [];
 	return rest.includes('[') ? `${kept} …` : form;
 }

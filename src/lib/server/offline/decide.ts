@@ -1,9 +1,11 @@
 /** Decides what demo mode does next: call something, ask something, or tell how it went. Pure. */
 import { builtinNameOf } from '../../shared/names.ts';
+import { insteadText, isAsking, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
+import { allWords, stem } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { type Ask, ASKED, askText, instructionsText, offerText, reportText, unreadText } from './answers.ts';
+import { type Ask, askText, instructionsText, offerText, reportText, shortForm, unreadText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
 import { type Filled, RESTRICTING, understand } from './account.ts';
 import { isAlike, isShaped } from './fill.ts';
@@ -32,6 +34,8 @@ interface Scene {
 	tools: FunctionTool[];
 	/** Meant by what fits no skill. */
 	fallback: string | undefined;
+	/** What the person was asked to choose from, and said something else: that is asked once. */
+	asked: readonly string[];
 }
 
 interface Choice {
@@ -42,9 +46,11 @@ interface Choice {
 	isFallback?: boolean;
 }
 
-type Plan = { kind: 'call'; call: PlannedCall; strange: number } | { kind: 'ask'; ask: Ask; points: number };
-/** `skill`: whose command is asked about. */
-type Step = { kind: 'load' | 'outline'; skill: string } | (Plan & { skill?: string });
+type Plan =
+	/** `fit`: how clearly the skill speaks of the files that the call is given. */
+	{ kind: 'call'; call: PlannedCall; strange: number; fit: number } | { kind: 'ask'; ask: Ask; points: number };
+/** `others`: skills that fitted as well as the one that is called. */
+type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
 
 /** What answers to earlier questions have settled. */
 interface Settled {
@@ -66,6 +72,8 @@ interface Candidate {
 }
 
 const ORDINALS = ['first', 'second', 'third'];
+/** Beside the name or the number of what is chosen. */
+const CHOOSING = /^(use|take|choose|pick|skill|command|number|option|instead)$/;
 /** By so many points the better one must lead. */
 const LEAD = 2;
 const MAX_OFFERED = 7;
@@ -77,8 +85,11 @@ export function decide(request: ModelRequest): Decision {
 	const { calls, turns, skills } = history;
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
-	if (runs.length > 0) return say(reportText(runs));
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
+	if (runs.length > 0) {
+		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
+		return say([reportText(runs), ...instead].join('\n\n'));
+	}
 	const call =
 		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
 	const planned = step?.kind === 'call' ? step.call : call;
@@ -87,7 +98,7 @@ export function decide(request: ModelRequest): Decision {
 		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	}
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
-	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill) : undefined;
+	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const unread = unreadText(attached);
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && (step === null || (step.kind === 'ask' && isAboutFile(step.ask)))) return say(unread);
@@ -113,12 +124,13 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 	const [only, ...others] = history.pinned;
 	const fallback = others.length > 0 ? undefined : only;
 	let start = turns.length - 1;
-	while (start > Math.max(0, turns.length - MAX_THREAD) && turns[start - 1]?.reply.includes(ASKED)) start -= 1;
+	while (start > Math.max(0, turns.length - MAX_THREAD) && isAsking(turns[start - 1]?.reply ?? '')) start -= 1;
 	const begin = start;
 	for (; start < turns.length; start += 1) {
 		// What is no answer to a question is no wish of its own for the pinned skill, either: that would ask the same again.
 		const isWish = start === begin || start < turns.length - 1;
-		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined }, start);
+		const asked = turns.slice(begin, start).flatMap(({ reply }) => offeredIn(reply).answers);
+		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined, asked }, start);
 		if (step !== 'other') return step;
 	}
 	return null;
@@ -137,17 +149,25 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let settled = SETTLED_NOTHING;
 	let step = stepFor(scene, message, settled);
 	for (const { text, attached } of answers) {
-		if (step?.kind !== 'ask') return 'other';
+		const ask = askOf(step);
+		if (!step || !ask) return 'other';
 		const isFile = text === '' && attached.length > 0;
 		const answer = readMessage(text, { ...message, attached });
-		const next = isFile ? settled : settle(step.ask, answer, settled);
+		const next = isFile ? settled : settle(ask, answer, settled);
 		if (!next) return 'other';
 		message = { ...message, attached: [...message.attached, ...attached] };
 		// An attached file makes no other skill the one that was asked about.
-		settled = step.skill === undefined ? next : { ...next, chosen: new Set([...next.chosen, step.skill]) };
+		const asking = step.kind === 'ask' ? step.skill : undefined;
+		settled = asking === undefined ? next : { ...next, chosen: new Set([...next.chosen, asking]) };
 		step = stepFor(scene, message, settled);
 	}
 	return step;
+}
+
+/** What the next message may be an answer to. */
+function askOf(step: Step | null): Ask | null {
+	if (step?.kind === 'ask') return step.ask;
+	return step?.others ? { about: 'skill', skills: step.others } : null;
 }
 
 function stepFor(scene: Scene, message: Message, settled: Settled): Step | null {
@@ -163,15 +183,22 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		const about = history.skills.find((each) => each.name === name)?.description ?? '';
 		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
 		const plan = planActions(actions, choice.isFallback ? asText(message, actions) : message, settled);
-		steps.push({ choice, step: plan ? { ...plan, skill: name } : { kind: 'outline', skill: name } });
+		if (!plan && steps.length === 0) return { kind: 'outline', skill: name };
+		if (plan) steps.push({ choice, step: { ...plan, skill: name } });
 	}
 	const [first] = steps;
-	if (first?.step.kind === 'outline') return first.step;
 	// What explains all that was said; else what fits best, with some talk around it.
 	const runs = steps.filter((each) => isClean(each) || (each === first && each.step.kind === 'call'));
-	const [best, second] = runs;
-	if (best && second && !best.choice.tool && second.choice.points > ALIKE * best.choice.points)
-		return { kind: 'ask', ask: { about: 'skill', skills: runs.map(({ choice }) => choice.name) }, points: 0 };
+	const [best] = runs;
+	if (best && !best.choice.tool) {
+		const alike = runs.filter(({ choice }) => choice === best.choice || choice.points > ALIKE * best.choice.points);
+		const fitOf = ({ step }: (typeof steps)[number]) => (step.kind === 'call' ? step.fit : 0);
+		const [likely = best, ...others] = alike.filter((each) => fitOf(each) === Math.max(...alike.map(fitOf)));
+		const names = [likely, ...others].map(({ choice }) => choice.name);
+		if (others.length === 0) return likely.step;
+		if (names.every((name) => scene.asked.includes(name))) return { ...likely.step, others: names.slice(1) };
+		return { kind: 'ask', ask: { about: 'skill', skills: names }, points: 0 };
+	}
 	return (best ?? steps.find(({ step }) => step.kind !== 'ask' || step.points >= 0) ?? first)?.step ?? null;
 }
 
@@ -185,7 +212,11 @@ function asText(message: Message, actions: readonly Action[]): Message {
 }
 
 /** Best first; none where nothing fits. */
-function choose({ history, request, tools, fallback }: Scene, message: Message, settled: Settled): Choice[] {
+function choose(
+	{ history, request, tools, fallback, asked: offered }: Scene,
+	message: Message,
+	settled: Settled
+): Choice[] {
 	const { skills, loaded } = history;
 	const { toolChoice } = request;
 	const certain = (name: string | undefined, tool: FunctionTool | null = null) =>
@@ -203,7 +234,8 @@ function choose({ history, request, tools, fallback }: Scene, message: Message, 
 	);
 	const asked = framing(message).map(({ text }) => text);
 	// A name of several words is nothing else; one after “not” may be the one that isn't meant.
-	const named = skills.filter(({ name }) => name.includes('-') && asked.includes(name));
+	const isNamed = (name: string) => framing(message).some(({ lower }) => lower === name);
+	const named = skills.filter(({ name }) => (name.includes('-') || offered.includes(name)) && isNamed(name));
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
@@ -272,7 +304,7 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	// A command that no word speaks of is a guess.
 	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
 	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best, word));
-	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange };
+	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange, fit: fitFor(best) };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
 }
 
@@ -280,6 +312,16 @@ function knows({ action: { own, prose, slots } }: Candidate, { stem }: Word): bo
 	const isTold = slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem));
 	const isProse = [...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each)));
 	return isTold || isProse || [...own].some((each) => isAlike(each, stem));
+}
+
+/** Of the files that a call is given: 2 where the command itself speaks of such, 1 where only its skill does. */
+function fitFor({ action, filled }: Candidate): number {
+	const { own, prose, subject, slots } = action;
+	const files = slots.flatMap((slot) => (slot.kind === 'file' ? (filled.values.get(slot) ?? []) : []));
+	const extensions = files.flatMap((path) => [extensionOf(path), stem(extensionOf(path))]);
+	const told = slots.flatMap(({ labels, hints, example }) => [...labels, ...hints, extensionOf(example ?? '')]);
+	const speaks = (words: readonly string[]) => words.some((word) => word !== '' && extensions.includes(word));
+	return speaks([...own, ...prose, ...told]) ? 2 : speaks([...subject]) ? 1 : 0;
 }
 
 function offered(candidates: readonly Candidate[]): Action[] {
@@ -377,15 +419,18 @@ function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };
 }
 
-/** By its number, or by the words that only one of them has. */
-function pick(names: readonly string[], answer: Message): string | null {
-	const number = /^\W*(\d)\W*$/.exec(answer.text)?.[1];
-	if (number !== undefined) return names[Number(number) - 1] ?? null;
-	const wordsIn = (name: string) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u);
-	const hits = names.map((name) => answer.words.filter(({ lower }) => wordsIn(name).includes(lower)).length);
+/** As it is shown, by its number or place, or by the words that only one of them has. */
+function pick(names: readonly string[], { text, words }: Message): string | null {
+	const shown = names.find((name) => [name, shortForm(name)].includes(text.trim()));
+	if (shown !== undefined) return shown;
+	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));
+	const only = telling.length === 1 ? (telling[0]?.lower ?? '') : '';
+	const place = /^\d$/.test(only) ? Number(only) - 1 : ORDINALS.indexOf(only);
+	if (place >= 0) return names[place] ?? null;
+	const known = names.map((name) => new Set(allWords(name)));
+	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
 	const most = Math.max(...hits);
 	const at = hits.indexOf(most);
-	const name = names[at] ?? '';
-	const isAll = answer.words.every((word) => isFiller(word) || wordsIn(name).includes(word.lower));
-	return most > 0 && hits.lastIndexOf(most) === at && isAll ? name : null;
+	const isAll = telling.every(({ lower }) => allWords(lower).every((word) => known[at]?.has(word)));
+	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (names[at] ?? null) : null;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
+import { offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { createOfflineModel } from './offline.ts';
@@ -478,6 +479,87 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(named.loaded).toEqual(['lamps-b']);
 	});
 
+	const lampsOf = (name: string): TestSkill => ({
+		description: 'Switch a lamp of the house on or off.',
+		body: `\`\`\`\n${name}/lamp.py on ROOM\n${name}/lamp.py off ROOM\n\`\`\``,
+		files: [`${name}/lamp.py`]
+	});
+	const lamps = { 'hall-lamps': lampsOf('hall'), 'room-lamps': lampsOf('room'), weather: SKILLS.weather! };
+	const SWITCH = 'switch on a lamp in the Kitchen';
+
+	test.each([
+		'2',
+		'2.',
+		'number 2',
+		'second',
+		'the second one',
+		'room-lamps',
+		'use room-lamps',
+		'room',
+		'the Room lamps'
+	])('F9: asked for a skill, “%s” names it', async (answer) => {
+		const { calls, texts } = await talk({ skills: lamps }, SWITCH, answer);
+		expect(offeredIn(texts[0]!).answers).toEqual(['hall-lamps', 'room-lamps']);
+		expect(calls).toEqual([['room/lamp.py', 'on', 'Kitchen']]);
+	});
+
+	test('F9: a rewording of a wish that fits two skills isn’t asked about again: it says which was used, and the other can be named', async () => {
+		const again = 'please switch on the lamp in the Kitchen';
+		const { calls, texts } = await talk({ skills: lamps }, SWITCH, again, `${again}!`, 'room-lamps');
+		expect(calls).toEqual([
+			['hall/lamp.py', 'on', 'Kitchen'],
+			['hall/lamp.py', 'on', 'Kitchen'],
+			['room/lamp.py', 'on', 'Kitchen']
+		]);
+		expect(texts[1]).toMatch(
+			/done[^]*I used \*\*hall-lamps\*\*: it fits best\. To use another skill, reply “room-lamps”\.$/
+		);
+		expect(offeredIn(texts[1]!).answers).toEqual(['room-lamps']);
+		expect(texts[3]).not.toContain('I used');
+		const named = await talk({ skills: lamps }, SWITCH, 'switch off a lamp in the Hall with room-lamps');
+		expect(named.calls).toEqual([['room/lamp.py', 'off', 'Hall']]);
+	});
+
+	test('F9: what is a new wish is one, also after a question for the skill', async () => {
+		const { calls } = await talk({ skills: lamps }, SWITCH, 'How is the weather in Rome?');
+		expect(calls).toEqual([['scripts/weather.mjs', 'Rome']]);
+	});
+
+	test('F9: of two skills that fit alike, the one whose command speaks of the attached file is used without a question', async () => {
+		const adding = (what: string, script: string): TestSkill => ({
+			description: 'Adds up spreadsheets by a column. Reads CSV files and workbooks (.xlsx).',
+			body: `Add up ${what}:\n\n\`\`\`\n${script} FILE [--by COLUMN]\n\`\`\`\n\nWrite one as CSV, or as xlsx:\n\n\`\`\`\n${script} export FILE\n\`\`\``,
+			files: [script]
+		});
+		const skills = { books: adding('a workbook (.xlsx)', 'books.mjs'), tables: adding('a CSV file', 'tables.mjs') };
+		const used = async (...attached: string[]) =>
+			(await talk({ skills }, { text: 'add up this spreadsheet by region', attached })).calls;
+		expect(await used('mine.csv')).toEqual([['tables.mjs', 'mine.csv', '--by', 'region']]);
+		expect(await used('mine.xlsx')).toEqual([['books.mjs', 'mine.xlsx', '--by', 'region']]);
+		expect(await used('mine.tsv')).toEqual([]);
+	});
+
+	test('the words of a file’s name stand for the file', async () => {
+		const { calls } = await talk(
+			{ skills: SKILLS },
+			{ text: 'summarise my expenses', attached: ['expenses-2026.csv'] }
+		);
+		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'expenses-2026.csv']]);
+	});
+
+	test('F9: each choice that a question for the command offers is an answer as it is shown', async () => {
+		const [question] = (await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen')).texts;
+		const { before, answers, after } = offeredIn(question!);
+		expect(answers).toEqual(['a/lamp.py on ROOM', 'a/lamp.py off ROOM']);
+		expect(`${before}\n\n1. \`a/lamp.py on ROOM\`\n2. \`a/lamp.py off ROOM\`\n\nReply with its number.\n\n${after}`).toBe(question);
+		for (const answer of answers) {
+			const { calls } = await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen', answer);
+			expect(calls).toEqual([['a/lamp.py', answer.split(' ')[1], 'Kitchen']]);
+		}
+		const [left] = (await talk({ skills: { weather: SKILLS.weather! } }, 'weather in Rome tomorrow')).texts;
+		expect(offeredIn(left!)).toEqual({ before: left, answers: ['ignore it'], after: '' });
+	});
+
 	test('among many skills the one that fits is loaded', async () => {
 		const chosen = async (message: string) =>
 			(await talk({ skills: SKILLS, workspace: ['sales.csv'] }, message)).loaded;
@@ -737,8 +819,24 @@ describe('F9: files', () => {
 	});
 
 	test.each([
-		['Summarise this file and draw a bar chart of revenue by month', '--group-by', 'month', '--value', 'revenue'],
-		['bar chart of the mean price per product', '--group-by', 'product', '--value', 'price', '--measure', 'mean'],
+		[
+			'Summarise this file and draw a bar chart of revenue by month',
+			'--group-by',
+			'month',
+			'--value',
+			'revenue',
+			'--chart'
+		],
+		[
+			'bar chart of the mean price per product',
+			'--group-by',
+			'product',
+			'--value',
+			'price',
+			'--measure',
+			'mean',
+			'--chart'
+		],
 		['average revenue per quarter', '--group-by', 'quarter', '--measure', 'mean'],
 		['Summarise this file']
 	])('the bundled data analysis is asked in plain words: %s', async (text, ...options) => {

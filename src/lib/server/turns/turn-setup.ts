@@ -1,6 +1,14 @@
 /** Prepares a turn, in a conversation or without one: the skills in its prompt and its tools. */
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/events.ts';
-import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '../agent/history.ts';
+import {
+	alwaysStub,
+	type HistoryMessage,
+	isOnlyLookedAt,
+	lookedAtStub,
+	unloadedStub,
+	withoutSkills
+} from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { AgentObserver, Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
@@ -150,11 +158,13 @@ export async function offerTurn(
 		suggested,
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
-			if (inPrompt.size === 0 && unloaded.size === 0) return history;
-			return withoutSkills(history, (skill, { createdAt }) => {
+			// Demo mode itself goes on comparing.
+			const isLookedAt = model.id === BUILT_IN_MODEL ? null : isOnlyLookedAt(history.map(({ message }) => message));
+			return withoutSkills(history, (skill, message) => {
 				if (inPrompt.has(skill)) return alwaysStub(skill);
 				const since = unloaded.get(skill);
-				return since !== undefined && createdAt < since ? unloadedStub(skill) : null;
+				if (since !== undefined && message.createdAt < since) return unloadedStub(skill);
+				return isLookedAt?.(skill, message) ? lookedAtStub(skill) : null;
 			});
 		}
 	};
