@@ -162,6 +162,24 @@ test('E10: what runs can be ended from the page of executions', async ({ page, a
 	await expect.poll(async () => (await read<Health>(app, '/api/health')).sandbox.running).toBe(0);
 });
 
+test('E10: a run is found by a part of its arguments, and the address keeps the search', async ({ page, app }) => {
+	for (const args of [['the quick fox'], ['a slow fox'], ['--token', 'abc-secret']])
+		await execute(app, { skillName: 'count-words', script: 'scripts/count.mjs', args });
+	await page.goto(`${app.url}/skills/executions`);
+	await expect(rows(page)).toHaveCount(3);
+	await expect(page.getByText('abc-secret')).toHaveCount(0);
+	await page.getByTestId('run-search').pressSequentially('QUICK fox ');
+	await expect(rows(page)).toHaveCount(1);
+	await expect(page.getByTestId('run-search')).toHaveValue('QUICK fox ');
+	await expect(page).toHaveURL(`${app.url}/skills/executions?text=QUICK+fox`);
+	await page.reload();
+	await expect(rows(page)).toContainText('"the quick fox"');
+	await page.getByTestId('run-search').fill('nothing');
+	await page.getByTestId('show-all-runs').click();
+	await expect(rows(page)).toHaveCount(3);
+	await expect(page.getByTestId('run-search')).toHaveValue('');
+});
+
 test('E10: by API alone: an answer with the record, bad requests with their reasons', async ({ app }) => {
 	const made = await execute(app, {
 		skillName: 'count-words',

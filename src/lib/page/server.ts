@@ -60,6 +60,8 @@ export interface ExecutionQuery {
 	skill: string;
 	apiKeyId: string;
 	conversationId?: string;
+	/** In the name of what ran, or in what it was given. */
+	text: string;
 	/** ISO 8601: from `since`, before `until`. */
 	since: string;
 	until: string;

@@ -354,6 +354,12 @@ export const executionQuery = z.object({
 		.describe('Only runs with this status. `denied`: nobody allowed it. `failed`: an `error` that no person caused.'),
 	apiKeyId: z.string().min(1).max(256).optional().describe('Only runs of this API key.'),
 	conversationId: z.string().min(1).max(128).optional().describe('Only runs of this conversation.'),
+	text: z
+		.string()
+		.min(1)
+		.max(200)
+		.optional()
+		.describe('Only runs with this in the name of their skill, script or tool, or in what it was given.'),
 	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),
 	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });

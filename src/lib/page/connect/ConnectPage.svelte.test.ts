@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { ApiError } from '../request.ts';
@@ -74,6 +74,18 @@ test('F12: each client has its settings, with the address of this server and a p
 		const needsServer = !WITHOUT_KEY.has(client);
 		await expect.poll(shownCode).toContain(needsServer ? ORIGIN : 'openrouter-skills');
 		if (needsServer) expect(document.body.textContent).toContain('<your key>');
+	}
+});
+
+test('F12: on a phone, nothing of a command is out of sight, and copying gives the line as it is', async () => {
+	await page.viewport(390, 844);
+	const { screen } = await setup({ hash: '#qwen' });
+	const [command] = screen.getByTestId('code-block').elements();
+	const shown = command?.querySelector('pre');
+	expect(shown?.textContent).not.toContain('\n');
+	expect(shown?.clientHeight).toBeGreaterThan(60);
+	for (const pre of document.querySelectorAll('[data-testid=code-block] pre')) {
+		expect(pre.scrollWidth).toBeLessThanOrEqual(pre.clientWidth);
 	}
 });
 

@@ -34,7 +34,7 @@ export const APPS = {
 			id: 'claude-code',
 			title: 'Run this once',
 			language: 'bash',
-			text: `claude mcp add --scope user --transport http skills "${origin}/mcp"${withKey(key, ` \\\n  --header "Authorization: Bearer ${key}"`)}`
+			text: `claude mcp add --scope user --transport http skills "${origin}/mcp"${withKey(key, ` --header "Authorization: Bearer ${key}"`)}`
 		}
 	],
 
@@ -65,7 +65,7 @@ wire_api = "responses"${tomlHeaders(key)}`
 			id: 'gemini',
 			title: 'Run this once',
 			language: 'bash',
-			text: `gemini mcp add --scope user --transport http ${withKey(key, `--header "Authorization: Bearer ${key}" \\\n  `)}skills "${origin}/mcp"`
+			text: `gemini mcp add --scope user --transport http ${withKey(key, `--header "Authorization: Bearer ${key}" `)}skills "${origin}/mcp"`
 		}
 	],
 
@@ -74,7 +74,7 @@ wire_api = "responses"${tomlHeaders(key)}`
 			id: 'qwen',
 			title: `${AS_TOOLS}: run this once`,
 			language: 'bash',
-			text: `qwen mcp add --scope user --transport http ${withKey(key, `--header "Authorization: Bearer ${key}" \\\n  `)}skills "${origin}/mcp"`
+			text: `qwen mcp add --scope user --transport http ${withKey(key, `--header "Authorization: Bearer ${key}" `)}skills "${origin}/mcp"`
 		},
 		{
 			id: 'model',

@@ -341,7 +341,7 @@ function curl(key: string, url: string, body?: unknown): string {
 	const lines = [`curl -sS "${url}"`];
 	if (key !== ANY_KEY) lines.push(`-H "Authorization: Bearer ${key}"`);
 	if (body !== undefined) lines.push('-H "Content-Type: application/json"', `-d ${inShell(JSON.stringify(body))}`);
-	return lines.join(' \\\n  ');
+	return lines.join(' ');
 }
 
 const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = { ...APPS, ...CODE };

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { FakeSource } from '../../../../tests/support/fake-client.ts';
@@ -276,13 +277,28 @@ describe('E10: the table of executions', () => {
 			onend: vi.fn()
 		});
 		const [failed, running] = screen.getByTestId('execution').elements();
-		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*scripts\/x\.sh.*demo.*1\.5 s.*3.*Chat/);
+		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*exit 3.*scripts\/x\.sh.*demo.*1\.5 s.*Chat/);
 		expect(failed?.textContent).not.toContain('ExecutionFailed');
 		expect(running).toHaveAttribute('data-status', 'running');
 		const links = screen.getByTestId('execution-link').elements();
 		expect(links[0]).toHaveAttribute('href', '/skills/executions/e%201');
 		expect(screen.getByRole('link', { name: 'Chat' }).element()).toHaveAttribute('href', '/c/c1');
 		expect(screen.getByTestId('end-execution').elements()).toHaveLength(1);
+	});
+
+	test.each([
+		[{ argv: ['two words', '--json'] }, 'scripts/x.sh "two words" --json'],
+		[{ tool: 'count', input: '{"text":"a\\nb","n":3}' }, 'count text: a b n: 3'],
+		[{ tool: 'execute_command', skill: 'execute_command', input: '{"command":"ls -la"}' }, 'execute_command ls -la'],
+		[{ tool: 'odd', input: 'no JSON' }, 'odd "no JSON"'],
+		[{ argv: ['--token', 'abc', '--password=hunter2x', 'go'] }, 'scripts/x.sh --token ••• --password=••• go'],
+		[{ argv: ['sk-0123456789abcdef0123'] }, 'scripts/x.sh •••'],
+		[{ tool: 'send', input: '{"apiKey":"abc","to":"#dev"}' }, 'send apiKey: ••• to: #dev'],
+		[{ argv: ['\u202eevil'] }, 'scripts/x.sh ⟨U+202E⟩evil']
+	] as const)('a row has what was run, and never a secret: %o', async (more, line) => {
+		const executions = [sampleExecution({ ...more, argv: [...('argv' in more ? more.argv : [])] })];
+		const screen = await render(ExecutionTable, { executions, onend: vi.fn() });
+		await expect.element(screen.getByTestId('execution-link')).toHaveTextContent(line);
 	});
 
 	test('all of a row leads to its run but the chat, which is called by its title where that is known', async () => {
@@ -306,9 +322,14 @@ describe('E10: the table of executions', () => {
 		frame.style.width = '390px';
 		document.body.append(frame);
 		const long = 'x'.repeat(200);
-		const executions = [sampleExecution({ skill: long, script: long })];
-		await render(ExecutionTable, { executions, onend: vi.fn() }, { baseElement: frame });
+		const executions = [sampleExecution({ skill: long, script: long, argv: [long, long], conversationId: 'c1' })];
+		const titleOf = () => long;
+		await render(ExecutionTable, { executions, titleOf, onend: vi.fn() }, { baseElement: frame });
 		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
+		await page.viewport(390, 844);
+		const time = frame.querySelector('time')?.getBoundingClientRect();
+		const chat = frame.querySelector('a[href^="/c/"]')?.getBoundingClientRect();
+		expect(chat?.left).toBeGreaterThan(time?.right ?? Infinity);
 		frame.remove();
 	});
 });

@@ -1,6 +1,8 @@
 /** Executions: words for them, the filtered list, and one execution with its replay. */
 import type { RunEvent } from '../../shared/events.ts';
+import { markHidden } from '../../shared/characters.ts';
 import { builtinNameOf, isInLibrary } from '../../shared/names.ts';
+import { HIDDEN, isSecretName, isSecretOption, withoutSecrets } from '../../shared/secret-patterns.ts';
 import {
 	emptyAnswer,
 	type Execution,
@@ -15,7 +17,8 @@ import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts
 import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
 import type { Client, ExecutionQuery } from '../server.ts';
 import { isFirstVersion } from '../skills/skill-words.ts';
-import { errorWords, sandboxWords } from '../steps/steps.ts';
+import { errorWords, printProgram, sandboxWords } from '../steps/steps.ts';
+import { parseObject, printWord } from '../steps/step-arguments.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
 
 const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
@@ -45,6 +48,30 @@ export function hasFailed({ status, errorType }: SkillExecution): boolean {
 export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }
+
+const MAX_LINE = 300;
+
+/**
+ * What ran and what it was given, as one line: `scripts/count.mjs "two words"`, or `count_words text: two words`. What
+ * looks like a secret is left out.
+ */
+export function commandOf(execution: SkillExecution): string {
+	const { skill, argv, input } = execution;
+	const name = nameOf(execution);
+	const values = input === null ? null : parseObject(withoutSecrets(input));
+	const isProgram = builtinNameOf(skill) !== null && (values?.command ?? values?.code) !== undefined;
+	const given = isProgram
+		? printProgram({ skill, script: name, args: [withoutSecrets(input ?? '')] })
+		: values
+			? Object.entries(values).map(([key, value]) => `${key}: ${isSecretName(key) ? HIDDEN : printValue(value)}`)
+			: (input === null ? argv : [input]).map((word, index, all) =>
+					isSecretOption(all[index - 1] ?? '') ? HIDDEN : printWord(word)
+				);
+	const line = markHidden(withoutSecrets([name, ...[given].flat()].join(' ')).replaceAll(/\s+/g, ' ')).trim();
+	return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+}
+
+const printValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Names and values of known facts, without empty ones. `keyName`: of its API key, if known. */
 export function factsOf(execution: SkillExecution, keyName?: string): [name: string, value: string][] {
@@ -160,14 +187,16 @@ export function asStep(execution: SkillExecution): { execution: Execution; statu
 	};
 }
 
-export const EVERY_EXECUTION: ExecutionQuery = { status: '', skill: '', apiKeyId: '', since: '', until: '' };
+export const EVERY_EXECUTION: ExecutionQuery = { status: '', skill: '', apiKeyId: '', text: '', since: '', until: '' };
 
 /** From an address; what isn't a filter is left out. */
 export function queryFrom(search: URLSearchParams): ExecutionQuery {
 	const of = (name: keyof ExecutionQuery): string => search.get(name) ?? '';
 	const statuses = [...Object.keys(EXECUTION_WORDS), 'failed', 'denied'] as ExecutionQuery['status'][];
 	const status = statuses.find((each) => each === of('status'));
-	return { status: status ?? '', skill: of('skill'), apiKeyId: of('apiKeyId'), since: of('since'), until: of('until') };
+	const { status: _, ...rest } = EVERY_EXECUTION;
+	const given = Object.keys(rest).map((name) => [name, of(name as keyof typeof rest)]);
+	return { ...(Object.fromEntries(given) as typeof rest), status: status ?? '' };
 }
 
 /** The page that lists them. */

@@ -1,5 +1,7 @@
 /** Finds secrets, addresses and personal paths in what becomes a skill, and puts variables in their place; pure (F8). */
 
+import { SECRET_PATTERNS, type SecretPattern } from '../../shared/secret-patterns.ts';
+
 export interface Hidden {
 	/** The variable in its place, or what stands there: `API_TOKEN`, `~`. */
 	name: string;
@@ -15,69 +17,14 @@ export interface Hider {
 	readonly hidden: readonly Hidden[];
 }
 
-interface Kind {
-	pattern: RegExp;
-	name: string;
-	what: string;
+interface Kind extends SecretPattern {
 	/** Shown instead of a variable: it's no secret, only personal. */
 	sign?: string;
-	/** In code, a name would look the same. */
-	isOfText?: boolean;
 }
-
-const NAMED =
-	'(?:[A-Za-z0-9_-]{0,40}(?:token|secret|passw(?:or)?d|api[_-]?key|access[_-]?key|client[_-]?key|credentials?))';
 
 /** The first group, or else the whole match, is what is replaced. Longest and surest first. */
 const KINDS: readonly Kind[] = [
-	{
-		pattern:
-			/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----BEGIN)[^]){1,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
-		name: 'PRIVATE_KEY',
-		what: 'a private key'
-	},
-	{
-		pattern:
-			/(?<![\w-])(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|hf_\w{20,}|npm_\w{30,}|[rs]k_(?:live|test)_\w{16,}|SG\.[\w-]{16,}\.[\w-]{16,}|eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{8,})/g,
-		name: 'API_TOKEN',
-		what: 'a token'
-	},
-	{ pattern: /\bBearer\s{1,9}([\w.~+/=-]{16,})/g, name: 'API_TOKEN', what: 'a token' },
-	{
-		pattern: /\bAuthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:Basic|Token)\s{1,9}([\w.~+/=-]{8,})/gi,
-		name: 'API_TOKEN',
-		what: 'a token'
-	},
-	{
-		pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{1,200}:([^\s/@"'<>]{3,200})@/gi,
-		name: 'PASSWORD',
-		what: 'a password'
-	},
-	{
-		// Quotes may be escaped: code inside JSON.
-		pattern: new RegExp(
-			`${NAMED}(?:\\\\{0,3}["'\`])?\\s{0,4}(?::|=|:=)\\s{0,4}\\\\{0,3}["'\`]([^\\s"'\`]{6,500}?)\\\\{0,3}["'\`]`,
-			'gi'
-		),
-		name: 'SECRET',
-		what: 'a secret'
-	},
-	{ pattern: new RegExp(`${NAMED}=([^\\s"'\`$&;|<>]{6,500})`, 'gi'), name: 'SECRET', what: 'a secret' },
-	// An option, or a line of a settings file; a word without a digit is rather prose or a name.
-	{
-		pattern: new RegExp(`--${NAMED}[ \\t]{1,9}(?=[^\\s]{0,99}\\d)([^\\s"'\`$&;|<>(){}]{6,500})`, 'gi'),
-		name: 'SECRET',
-		what: 'a secret'
-	},
-	{
-		pattern: new RegExp(
-			`^[ \\t-]{0,40}${NAMED}[ \\t]{0,9}[:=][ \\t]{0,9}(?=[^\\s]{0,99}\\d)([^\\s"'\`$&;|<>(){}[\\]]{6,500})[ \\t]{0,9}\\r?$`,
-			'gim'
-		),
-		name: 'SECRET',
-		what: 'a secret',
-		isOfText: true
-	},
+	...SECRET_PATTERNS,
 	{
 		pattern: /(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w-])/g,
 		name: 'EMAIL',

@@ -68,6 +68,25 @@ export function testSkillExecutions(bench: () => Bench): void {
 			expect((await skillExecutions.list({}, { page: 1, limit: 1 })).data[0]?.missing).toEqual(missing);
 		});
 
+		test('E10: by what is in their command, whatever signs it has', async () => {
+			const { skillExecutions } = store;
+			await skillExecutions.start(start('e1', { argv: ['The "quick" fox', '100%'] }), at(1));
+			await skillExecutions.start(
+				start('e2', { tool: 'count_words', input: '{"text":"two\\nlines"}', argv: [] }),
+				at(2)
+			);
+			await skillExecutions.start(start('e3', { skill: 'deploy', script: 'scripts/go.sh', argv: ['1000'] }), at(3));
+			const found = async (text: string) =>
+				(await skillExecutions.list({ text }, { page: 1, limit: 9 })).data.map(({ id }) => id);
+			expect(await found('the "QUICK" f')).toEqual(['e1']);
+			expect(await found('100%')).toEqual(['e1']);
+			expect(await found('two\nlines')).toEqual(['e2']);
+			expect(await found('Count_w')).toEqual(['e2']);
+			expect(await found('deploy')).toEqual(['e3']);
+			expect(await found('!')).toEqual([]);
+			expect(await found("' or 1=1 --")).toEqual([]);
+		});
+
 		test('E10: newest first, by skill, status, key and conversation, in pages', async () => {
 			const { skillExecutions } = store;
 			for (let index = 0; index < 5; index += 1) {

@@ -245,7 +245,7 @@ async function count(
 
 function narrow<Selected>(
 	query: SelectQueryBuilder<Database, 'skill_executions', Selected>,
-	{ skill, status, apiKeyId, conversationId, since, until }: ExecutionFilter
+	{ skill, status, apiKeyId, conversationId, text, since, until }: ExecutionFilter
 ) {
 	let found = query;
 	if (skill !== undefined)
@@ -258,6 +258,16 @@ function narrow<Selected>(
 	else if (status !== undefined) found = found.where('status', '=', status);
 	if (apiKeyId !== undefined) found = found.where('api_key_id', '=', apiKeyId);
 	if (conversationId !== undefined) found = found.where('conversation_id', '=', conversationId);
+	if (text !== undefined) {
+		// Arguments and inputs are stored as JSON.
+		const written = [text, JSON.stringify(text).slice(1, -1)];
+		const [plain, inJson] = written.map((each) => `%${each.toLowerCase().replaceAll(/[!%_]/g, '!$&')}%`);
+		found = found.where(
+			sql<boolean>`(lower(skill) like ${plain} escape '!' or lower(coalesce(script, '')) like ${plain} escape '!'
+				or lower(coalesce(tool, '')) like ${plain} escape '!' or lower(argv) like ${inJson} escape '!'
+				or lower(coalesce(input, '')) like ${inJson} escape '!')`
+		);
+	}
 	if (since !== undefined) found = found.where('created_at', '>=', since);
 	if (until !== undefined) found = found.where('created_at', '<', until);
 	return found;
