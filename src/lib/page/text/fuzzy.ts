@@ -61,27 +61,59 @@ export const SKILL_FILTERS = [
 	['on', 'Always'],
 	['auto', 'Automatic'],
 	['off', 'Off'],
-	['broken', 'Broken'],
+	['untrusted', 'Not trusted'],
+	['broken', 'With problems'],
+	['outdated', 'Updates'],
 	['installed', 'Installed'],
 	['builtin', 'Built-in']
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
 
+export const SKILL_ORDERS = [
+	['name', 'Name'],
+	['used', 'Last used'],
+	['most', 'Most used']
+] as const;
+export type SkillOrder = (typeof SKILL_ORDERS)[number][0];
+
+interface SkillView {
+	query: string;
+	filter: SkillFilter;
+	/** Default: as given. Those whose name has a word of the query come first in any. */
+	order?: SkillOrder;
+	/** `source/name` of the skills with an update. */
+	outdated?: readonly string[];
+}
+
 /** Every word of `query` is in the name or description. */
 export function filterSkills(
 	skills: readonly SkillSummary[],
-	{ query, filter }: { query: string; filter: SkillFilter }
+	{ query, filter, order = 'name', outdated = [] }: SkillView
 ): SkillSummary[] {
 	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-	return skills.filter((skill) => {
+	const found = skills.filter((skill) => {
 		const text = `${skill.name} ${skill.description}`.toLowerCase();
-		return isKind(skill, filter) && words.every((word) => text.includes(word));
+		return isKind(skill, filter, outdated) && words.every((word) => text.includes(word));
 	});
+	const isNamed = ({ name }: SkillSummary): boolean => words.some((word) => name.toLowerCase().includes(word));
+	return found.toSorted((a, b) => compareUse(a, b, order)).toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
 }
 
-function isKind({ status, mode, provider }: SkillSummary, filter: SkillFilter): boolean {
+function compareUse({ usage: one }: SkillSummary, { usage: other }: SkillSummary, order: SkillOrder): number {
+	if (order === 'most') return other.executions - one.executions;
+	return order === 'used' ? (other.lastUsedAt ?? '').localeCompare(one.lastUsedAt ?? '') : 0;
+}
+
+export function hasUpdate({ source, name }: SkillSummary, outdated: readonly string[]): boolean {
+	return outdated.includes(`${source}/${name}`);
+}
+
+function isKind(skill: SkillSummary, filter: SkillFilter, outdated: readonly string[]): boolean {
+	const { status, mode, provider, trust, diagnostics } = skill;
 	if (filter === 'all') return true;
-	if (filter === 'broken') return status === 'broken';
+	if (filter === 'outdated') return hasUpdate(skill, outdated);
+	if (filter === 'broken') return status === 'broken' || (provider !== 'builtin' && diagnostics.length > 0);
+	if (filter === 'untrusted') return status === 'ready' && (trust === 'untrusted' || trust === 'changed');
 	if (filter === 'builtin') return provider === 'builtin';
 	if (filter === 'installed') return provider !== 'local' && provider !== 'builtin';
 	return status === 'ready' && mode === filter;

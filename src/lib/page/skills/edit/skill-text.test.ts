@@ -92,6 +92,39 @@ test('E2: the list is narrowed by words, mode, state and origin', () => {
 	expect(names('', 'installed')).toEqual(['pdf-forms']);
 });
 
+test('E2: the list has what isn’t trusted, what has a problem and what has an update', () => {
+	const problem = { severity: 'warning', field: '_', message: 'is odd' } as const;
+	const skills = [
+		sampleSummary({ name: 'new', trust: 'untrusted' }),
+		sampleSummary({ name: 'edited', trust: 'changed' }),
+		sampleSummary({ name: 'odd', trust: 'trusted', diagnostics: [problem] }),
+		sampleSummary({ name: 'torn', status: 'broken', trust: 'untrusted' }),
+		sampleSummary({ name: 'file_read', trust: 'builtin', provider: 'builtin', diagnostics: [problem] }),
+		sampleSummary({ name: 'old', trust: 'trusted', source: 'installed' }),
+		sampleSummary({ name: 'old', trust: 'trusted', source: 'mine' })
+	];
+	const found = (filter: Parameters<typeof filterSkills>[1]['filter']) =>
+		filterSkills(skills, { query: '', filter, outdated: ['installed/old'] });
+	expect(found('untrusted').map(({ name }) => name)).toEqual(['new', 'edited']);
+	expect(found('broken').map(({ name }) => name)).toEqual(['odd', 'torn']);
+	expect(found('outdated')).toEqual([skills[5]]);
+});
+
+test('E2: the list is sorted by use, and those whose name is searched for come first', () => {
+	const used = (executions: number, lastUsedAt: string | null) => ({ usage: { executions, failures: 0, lastUsedAt } });
+	const skills = [
+		sampleSummary({ name: 'charts', description: 'Draws a csv file.', ...used(2, '2026-01-03T00:00:00Z') }),
+		sampleSummary({ name: 'csv-tools', description: 'Sorts.', ...used(0, null) }),
+		sampleSummary({ name: 'pdf', description: 'Reads.', ...used(9, '2026-01-02T00:00:00Z') })
+	];
+	const names = (query: string, order: Parameters<typeof filterSkills>[1]['order']) =>
+		filterSkills(skills, { query, filter: 'all', order }).map(({ name }) => name);
+	expect(names('', 'name')).toEqual(['charts', 'csv-tools', 'pdf']);
+	expect(names('', 'used')).toEqual(['charts', 'pdf', 'csv-tools']);
+	expect(names('', 'most')).toEqual(['pdf', 'charts', 'csv-tools']);
+	expect(names('csv', 'most')).toEqual(['csv-tools', 'charts']);
+});
+
 describe('F8: while a new skill is described', () => {
 	test('a name that may not be is refused, and the nearest that may is offered', () => {
 		expect(adviseOnName('', new Set())).toBeNull();

@@ -33,7 +33,7 @@ async function setup(list: SkillSummary[] = skills) {
 	const library = new Library({ ...createFakeClient(), listSkills });
 	await library.refresh();
 	const props = { library, client: { changeSkill }, sandbox: undefined, currentId: 'pdf' };
-	return { screen: await render(SkillLibrary, props), changeSkill, listSkills };
+	return { screen: await render(SkillLibrary, props), changeSkill, listSkills, library };
 }
 
 describe('E17: the list of skills', () => {
@@ -46,12 +46,68 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
 	});
 
-	test('is searched and narrowed', async () => {
+	test('is searched and narrowed; what matches nothing leads to the catalogs and back to all', async () => {
 		const { screen } = await setup();
+		const filters = screen.getByTestId('skill-filter').element().querySelectorAll('option');
+		expect([...filters].map(({ textContent }) => textContent)).toEqual([
+			'All (2)',
+			'Automatic (1)',
+			'Not trusted (1)',
+			'With problems (1)'
+		]);
 		await screen.getByTestId('skill-search').fill('forms');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
+		await expect.element(screen.getByTestId('skill-count')).toHaveTextContent('1 skill');
 		await screen.getByTestId('skill-filter').selectOptions('broken');
-		await expect.element(screen.getByTestId('no-skills')).toHaveTextContent('No skills match.');
+		await expect.element(screen.getByTestId('no-skills')).toMatchTextContent(/No skills match\./);
+		await expect
+			.element(screen.getByRole('link', { name: 'Search catalogs' }))
+			.toHaveAttribute('href', '/skills/install?find=forms#catalogs');
+		await screen.getByRole('button', { name: 'Show all' }).click();
+		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(2);
+		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
+	});
+
+	test('is gone through by the arrow keys, and Enter in the search opens the first', async () => {
+		const { screen } = await setup();
+		const opened = vi.fn((event: Event) => {
+			event.preventDefault();
+			return (event.target as HTMLElement).textContent;
+		});
+		screen.container.addEventListener('click', opened);
+		await screen.getByTestId('skill-search').click();
+		await userEvent.keyboard('{ArrowDown}{ArrowDown}{ArrowDown}');
+		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveFocus();
+		await userEvent.keyboard('{ArrowUp}{ArrowUp}');
+		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
+		await userEvent.keyboard('pdf{Enter}');
+		expect(opened).toHaveLastReturnedWith('pdf');
+	});
+
+	test('says more of a skill than fits into a line, also where it is narrow', async () => {
+		await page.viewport(1280, 800);
+		const description = `Joins, filters and sorts CSV files from the command line, and keeps the header row.`;
+		const { screen } = await setup([sampleSummary({ id: 'csv', name: 'csv', trust: 'untrusted', description })]);
+		screen.container.style.width = '390px';
+		const text = screen.getByText(description).element();
+		expect(text.scrollHeight).toBeLessThanOrEqual(text.clientHeight);
+		expect(text.clientWidth).toBeGreaterThan(280);
+	});
+
+	test('keeps the order that somebody has chosen', async () => {
+		const used = { executions: 3, failures: 0, lastUsedAt: '2026-01-02T00:00:00Z' };
+		const list = [sampleSummary({ id: 'a', name: 'a' }), sampleSummary({ id: 'b', name: 'b', usage: used })];
+		const { screen } = await setup(list);
+		const names = (of: typeof screen) =>
+			of
+				.getByTestId('skill-row')
+				.elements()
+				.map((row) => row.getAttribute('data-name'));
+		expect(names(screen)).toEqual(['a', 'b']);
+		await screen.getByTestId('skill-order').selectOptions('used');
+		await expect.poll(() => names(screen)).toEqual(['b', 'a']);
+		await screen.unmount();
+		expect(names((await setup(list)).screen)).toEqual(['b', 'a']);
 	});
 
 	test('B6: chooses when a skill is offered; what is refused is taken back and said', async () => {
@@ -68,28 +124,34 @@ describe('E17: the list of skills', () => {
 	});
 
 	test('says in a word what one should know of a skill: that nobody trusts it, or whose or where from it is', async () => {
-		const { screen } = await setup([
+		const { screen, library } = await setup([
 			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted', provider: 'github' }),
 			sampleSummary({ id: 'risky', name: 'risky', trust: 'untrusted', risks: 4 }),
 			sampleSummary({ id: 'safe', name: 'safe', trust: 'changed', risks: 0 }),
 			sampleSummary({ id: 'hub', name: 'hub', trust: 'trusted', provider: 'github' }),
 			sampleSummary({ id: 'own', name: 'own', trust: 'trusted', owner: 'key-7' }),
-			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' })
+			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' }),
+			sampleSummary({ id: 'old', name: 'old', trust: 'trusted', provider: 'github', source: 'installed' })
 		]);
+		library.outdated = ['installed/old'];
+		await expect.poll(() => screen.getByTestId('row-note').elements()).toHaveLength(6);
+		await expect.element(screen.getByTestId('row-note').last()).toHaveTextContent('Update');
 		const notes = screen.getByTestId('row-note').elements();
 		expect(notes.map(({ textContent }) => textContent.trim())).toEqual([
 			'Not trusted',
 			'Not trusted · 4 risks',
 			'Changed',
 			'From GitHub',
-			'Key key-7'
+			'Key key-7',
+			'Update'
 		]);
 		expect(notes.map((note) => note.getAttribute('href'))).toEqual([
 			'/skills/~new#trust',
 			'/skills/risky#trust',
 			'/skills/safe#trust',
 			null,
-			null
+			null,
+			'/skills/updates'
 		]);
 	});
 });

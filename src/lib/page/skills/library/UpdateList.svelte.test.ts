@@ -19,10 +19,12 @@ test('E28: what is outdated comes first, and is fetched to be looked at; a sourc
 		skill('old', 'outdated', 'There is a newer commit.')
 	]);
 	const onstaged = vi.fn();
-	const screen = await render(UpdateList, { client, onstaged });
+	const onchecked = vi.fn();
+	const screen = await render(UpdateList, { client, onstaged, onchecked });
 	await expect
 		.element(screen.getByTestId('updates-status'))
 		.toMatchTextContent(/1 update available\s*1 skill can’t be checked\./);
+	expect(onchecked).toHaveBeenLastCalledWith(['installed/old']);
 	const rows = screen.getByTestId('update');
 	await expect.element(rows.nth(0)).toMatchTextContent(/old.*There is a newer commit\..*Review update/s);
 	const rest = (name: string) => screen.getByRole('region', { name });

@@ -20,6 +20,8 @@ export class Library {
 	/** From skills folders. */
 	skills = $state.raw<SkillSummary[]>([]);
 	builtins = $state.raw<SkillSummary[]>([]);
+	/** `source/name` of those with an update, as last looked for in this tab. */
+	outdated = $state.raw<readonly string[]>([]);
 	revision = $state<string | null>(null);
 	/** Size of the skill list in the prompt; null until known. */
 	catalog = $state.raw<CatalogSize | null>(null);
