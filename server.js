@@ -26,6 +26,13 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 	console.error(`Node ${process.versions.node} is too old. Start with "npm start": it brings Node 24.`);
 	process.exit(1);
 }
+// Better than to start without what somebody asked for.
+if (isClone && process.argv.length > 2) {
+	console.error(
+		`In a clone, settings stand in .env or before the command, as in “PORT=4000 npm start”: “${process.argv[2]}” isn’t known.`
+	);
+	process.exit(1);
+}
 // Wherever it is started from: .env, the data and the skills are the project's, and a path in a setting begins there.
 process.chdir(root);
 if (existsSync('.env')) process.loadEnvFile('.env');

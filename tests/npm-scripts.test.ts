@@ -1,4 +1,5 @@
 /** `npm start` and the other scripts work on every system Node runs on. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -26,6 +27,12 @@ describe('the scripts of package.json need no POSIX shell: on Windows npm runs t
 			expect(['node', 'npm', ...COMMANDS]).toContain(command.split(' ')[0]);
 		}
 	});
+});
+
+test('npm start refuses options that a clone doesn’t have, and says what to do', () => {
+	const started = spawnSync(process.execPath, ['server.js', '--skills', 'mine'], { cwd: root, encoding: 'utf8' });
+	expect(started.status).toBe(1);
+	expect(started.stderr).toContain('“PORT=4000 npm start”: “--skills” isn’t known.');
 });
 
 test('CI runs on Linux, macOS and Windows, with files and scripts that are there', () => {
