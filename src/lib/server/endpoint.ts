@@ -150,13 +150,21 @@ export function endpoint<
 	return Object.assign(answer, { spec });
 }
 
-/** An endpoint of a protocol described elsewhere. */
+type AskedAtDoor<Name extends string> = Asked<Name, z.ZodUndefined, z.ZodUndefined>;
+
+/** An endpoint of a protocol that is described elsewhere. What it gives is sent as JSON, unless it’s a response. */
 export function door<Name extends string = never>(
 	protocol: Foreign['protocol'],
 	scope: ApiScope | undefined,
-	handler: (asked: Asked<Name, z.ZodUndefined, z.ZodUndefined>) => Promise<Response>
+	handler: (asked: AskedAtDoor<Name>) => Promise<unknown>
 ): Endpoint<Name, z.ZodUndefined, z.ZodUndefined, Content> {
-	return endpoint({ protocol, ...(scope && { scope }), answer: content('application/json', protocol), handler });
+	const answers = handler as (asked: AskedAtDoor<Name>) => Promise<Response>;
+	return endpoint({
+		protocol,
+		...(scope && { scope }),
+		answer: content('application/json', protocol),
+		handler: answers
+	});
 }
 
 // Shared descriptions of path parameters.

@@ -1,5 +1,4 @@
 import { door } from '$lib/server/endpoint.ts';
-import { json } from '@sveltejs/kit';
 import { version as release } from '$app/environment';
 import { ownOrigin } from '$lib/server/access/door.ts';
 import { eventStream } from '$lib/server/http.ts';
@@ -16,7 +15,7 @@ export const POST = door('A2A', 'execute', async ({ app, caller, request }) => {
 		version: request.headers.get('a2a-version'),
 		signal: AbortSignal.any([request.signal, leave.signal])
 	});
-	if ('json' in answer) return json(answer.json);
+	if ('json' in answer) return answer.json;
 	return eventStream(app.log, (signal) => {
 		signal.addEventListener('abort', () => leave.abort(), { once: true });
 		return answer.frames;

@@ -1,5 +1,4 @@
-import { json } from '@sveltejs/kit';
 import { door } from '$lib/server/endpoint.ts';
 
 /** The process lives. Whether it should get requests is another question: `/ready`. */
-export const GET = door('Health checks', undefined, async () => json({ status: 'ok' }));
+export const GET = door('Health checks', undefined, async () => ({ status: 'ok' }));

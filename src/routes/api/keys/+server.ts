@@ -18,8 +18,5 @@ export const POST = endpoint({
 	example: { name: 'Editor', scopes: ['read', 'execute'] },
 	status: 201,
 	answer: newApiKey.describe('The new key.'),
-	handler: async ({ app, body }) => {
-		const made = await app.apiKeys.create(await body());
-		return made;
-	}
+	handler: async ({ app, body }) => app.apiKeys.create(await body())
 });

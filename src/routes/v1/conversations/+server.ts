@@ -1,8 +1,7 @@
 import { door } from '$lib/server/endpoint.ts';
-import { json } from '@sveltejs/kit';
 import { MAX_BYTES_WITH_FILES, readAnyJson } from '$lib/server/http.ts';
 
 export const POST = door('Responses API', 'execute', async ({ app, caller, request }) => {
 	const body = await readAnyJson(request, { maxBytes: MAX_BYTES_WITH_FILES });
-	return json(await app.responseConversations.create(body, caller, request.signal));
+	return app.responseConversations.create(body, caller, request.signal);
 });

@@ -1,5 +1,4 @@
 import { door } from '$lib/server/endpoint.ts';
-import { json } from '@sveltejs/kit';
 import {
 	eventStream,
 	MAX_BYTES_WITH_FILES,
@@ -16,11 +15,10 @@ export const POST = door('Responses API', 'execute', async (event) => {
 	request.signal.addEventListener('abort', () => gone.abort(request.signal.reason), { once: true });
 	const { streams, events } = await app.responses.respond(body, caller, gone.signal);
 	if (!streams) {
-		const whole = await whileConnected(event, (left) => {
+		return whileConnected(event, (left) => {
 			left.addEventListener('abort', () => gone.abort(left.reason), { once: true });
 			return collect(events);
 		});
-		return json(whole);
 	}
 	return eventStream(app.log, (signal) => {
 		const leave = () => {

@@ -30,7 +30,5 @@ export const DELETE = endpoint({
 	summary: 'Delete a conversation; it can be restored for 30 days',
 	params: OF_CONVERSATION,
 	answer: null,
-	handler: async ({ app, params }) => {
-		await app.conversationTrash.remove(params.id);
-	}
+	handler: ({ app, params }) => app.conversationTrash.remove(params.id)
 });

@@ -9,10 +9,7 @@ export const PATCH = endpoint({
 	body: apiKeyPatch,
 	example: { name: 'Editor' },
 	answer: apiKey.describe('The key without its secret.'),
-	handler: async ({ app, params, body }) => {
-		const { name } = await body();
-		return app.apiKeys.rename(params.id, name);
-	}
+	handler: async ({ app, params, body }) => app.apiKeys.rename(params.id, (await body()).name)
 });
 
 /** Revoked keys stay in the list, and so does everything made with them. */

@@ -21,10 +21,7 @@ export const PUT = endpoint({
 	example: { transport: { type: 'stdio', command: 'npx', args: ['-y', '@modelcontextprotocol/server-everything'] } },
 	answer: mcpServer.describe('The server. It connects in the background.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const server = await app.mcpServers.put(params.name, await body());
-		return server;
-	}
+	handler: async ({ app, params, body }) => app.mcpServers.put(params.name, await body())
 });
 
 export const DELETE = endpoint({

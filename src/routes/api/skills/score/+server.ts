@@ -9,8 +9,5 @@ export const POST = endpoint({
 	body: scoreRequest,
 	example: { text: 'Count the words of “the quick brown fox”' },
 	answer: skillScoreList.describe('Scores by signal, best first.'),
-	handler: async ({ app, body }) => {
-		const asked = await body();
-		return scoreSkills(app, asked);
-	}
+	handler: async ({ app, body }) => scoreSkills(app, await body())
 });

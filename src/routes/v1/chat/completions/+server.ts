@@ -1,5 +1,4 @@
 import { door } from '$lib/server/endpoint.ts';
-import { json } from '@sveltejs/kit';
 import { eventStream, readAnyJson, whileConnected } from '$lib/server/http.ts';
 
 /** Files are embedded in the body as base64, which adds a third. */
@@ -17,11 +16,10 @@ export const POST = door('Chat Completions', 'execute', async (event) => {
 	const sessionId = request.headers.get('x-session-id') ?? request.headers.get('x-openwebui-chat-id');
 	const answer = await app.chatCompletions.answer(body, caller, { signal: gone.signal, sessionId });
 	if (!answer.streams) {
-		const whole = await whileConnected(event, (left) => {
+		return whileConnected(event, (left) => {
 			leaveWith(left);
 			return answer.completion();
 		});
-		return json(whole);
 	}
 	return eventStream(app.log, (signal) => {
 		const chunks = answer.chunks();

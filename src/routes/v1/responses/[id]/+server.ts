@@ -1,5 +1,4 @@
 import { door } from '$lib/server/endpoint.ts';
-import { json } from '@sveltejs/kit';
 import { eventStream, responseEventFrames } from '$lib/server/http.ts';
 
 export const GET = door<'id'>('Responses API', 'read', async ({ app, caller, params, url: { searchParams } }) => {
@@ -8,9 +7,9 @@ export const GET = door<'id'>('Responses API', 'read', async ({ app, caller, par
 		return eventStream(app.log, (signal) => responseEventFrames(follow(signal)));
 	}
 	const shows = [...searchParams.getAll('include'), ...searchParams.getAll('include[]')];
-	return json(await app.responses.retrieve(params.id, caller, shows));
+	return app.responses.retrieve(params.id, caller, shows);
 });
 
-export const DELETE = door<'id'>('Responses API', 'execute', async ({ app, caller, params }) => {
-	return json(await app.responses.remove(params.id, caller));
-});
+export const DELETE = door<'id'>('Responses API', 'execute', ({ app, caller, params }) =>
+	app.responses.remove(params.id, caller)
+);

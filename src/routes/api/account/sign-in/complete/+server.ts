@@ -9,8 +9,5 @@ export const POST = endpoint({
 	body: signInComplete,
 	answer: settings.describe('The settings in effect.'),
 	errors: ['conflict'],
-	handler: async ({ app, request, body }) => {
-		const answer = await body();
-		return app.models.completeSignIn(answer, request.signal);
-	}
+	handler: async ({ app, request, body }) => app.models.completeSignIn(await body(), request.signal)
 });

@@ -11,8 +11,5 @@ export const POST = endpoint({
 	status: 201,
 	answer: conversationSummary.describe('The new conversation.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const { messageId } = await body();
-		return forkConversation(app, params.id, messageId);
-	}
+	handler: async ({ app, params, body }) => forkConversation(app, params.id, (await body()).messageId)
 });

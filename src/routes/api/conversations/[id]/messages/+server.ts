@@ -9,8 +9,5 @@ export const GET = endpoint({
 	params: OF_CONVERSATION,
 	query: earlierQuery,
 	answer: messageList.describe('The messages.'),
-	handler: async ({ app, params, query }) => {
-		const { before } = query;
-		return readEarlier(app, params.id, before);
-	}
+	handler: ({ app, params, query }) => readEarlier(app, params.id, query.before)
 });

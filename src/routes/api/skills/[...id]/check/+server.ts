@@ -11,8 +11,5 @@ export const POST = endpoint({
 	body: skillCheckRequest,
 	example: { text: '---\nname: my-skill\ndescription: Says hello.\n---\n\nSay hello.' },
 	answer: skillCheck.describe('Problems, and the text with each fix.'),
-	handler: async ({ app, params, body }) => {
-		const { text } = await body();
-		return checkSkillText(app, params.id, text);
-	}
+	handler: async ({ app, params, body }) => checkSkillText(app, params.id, (await body()).text)
 });

@@ -20,8 +20,5 @@ export const POST = endpoint({
 	body: diagnosisFix,
 	answer: skillDiagnosis.describe('The remaining problems.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const wanted = await body();
-		return fixSkill(app, params.id, wanted);
-	}
+	handler: async ({ app, params, body }) => fixSkill(app, params.id, await body())
 });

@@ -20,8 +20,5 @@ export const POST = endpoint({
 	status: 202,
 	answer: evalRun.describe('The run.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const options = await body();
-		return app.evals.start(params.id, options);
-	}
+	handler: async ({ app, params, body }) => app.evals.start(params.id, await body())
 });

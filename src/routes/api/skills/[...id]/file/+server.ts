@@ -10,10 +10,7 @@ export const GET = endpoint({
 	query: skillFileQuery,
 	answer: skillFileText.describe('The text and its SHA-256.'),
 	errors: ['too_large', 'conflict'],
-	handler: async ({ app, params, query }) => {
-		const { path } = query;
-		return readSkillFile(app, params.id, path);
-	}
+	handler: ({ app, params, query }) => readSkillFile(app, params.id, query.path)
 });
 
 export const PUT = endpoint({
@@ -25,10 +22,7 @@ export const PUT = endpoint({
 	body: skillFileWrite,
 	answer: skillFileText.describe('The written file.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const wanted = await body();
-		return writeSkillFile(app, params.id, wanted);
-	}
+	handler: async ({ app, params, body }) => writeSkillFile(app, params.id, await body())
 });
 
 export const DELETE = endpoint({
@@ -40,7 +34,5 @@ export const DELETE = endpoint({
 	query: skillFileQuery,
 	answer: null,
 	errors: ['conflict'],
-	handler: async ({ app, params, query }) => {
-		await removeSkillFile(app, params.id, query.path);
-	}
+	handler: ({ app, params, query }) => removeSkillFile(app, params.id, query.path)
 });

@@ -11,10 +11,7 @@ export const GET = endpoint({
 	params: OF_SKILL,
 	answer: skillNeeds.describe('Names only, never values.'),
 	errors: ['invalid_input'],
-	handler: async ({ app, caller, params }) => {
-		const skill = requireSkill(app, caller.apiKeyId, params.id);
-		return app.preflight.needsOf(skill);
-	}
+	handler: ({ app, caller, params }) => app.preflight.needsOf(requireSkill(app, caller.apiKeyId, params.id))
 });
 
 /** Values can be set but never read. */

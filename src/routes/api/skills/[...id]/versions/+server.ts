@@ -9,10 +9,7 @@ export const GET = endpoint({
 	params: OF_SKILL,
 	answer: skillVersions.describe('Versions, newest first.'),
 	errors: ['invalid_input'],
-	handler: async ({ app, caller, params }) => {
-		const skill = requireSkill(app, caller.apiKeyId, params.id);
-		return app.installer.versions(skill);
-	}
+	handler: ({ app, caller, params }) => app.installer.versions(requireSkill(app, caller.apiKeyId, params.id))
 });
 
 export const PUT = endpoint({

@@ -17,7 +17,5 @@ export const DELETE = endpoint({
 	summary: 'Delete a skill for good',
 	params: { id: 'ID of the trashed skill.' },
 	answer: null,
-	handler: async ({ app, params }) => {
-		await app.installer.purge(params.id);
-	}
+	handler: ({ app, params }) => app.installer.purge(params.id)
 });

@@ -1,12 +1,11 @@
 import { door } from '$lib/server/endpoint.ts';
-import { json } from '@sveltejs/kit';
 import { MAX_BYTES_WITH_FILES, readAnyJson } from '$lib/server/http.ts';
 
-export const GET = door<'id'>('Responses API', 'read', async ({ app, caller, params, url }) => {
-	return json(await app.responseConversations.items(params.id, caller, url.searchParams));
-});
+export const GET = door<'id'>('Responses API', 'read', ({ app, caller, params, url }) =>
+	app.responseConversations.items(params.id, caller, url.searchParams)
+);
 
 export const POST = door<'id'>('Responses API', 'execute', async ({ app, caller, params, request }) => {
 	const body = await readAnyJson(request, { maxBytes: MAX_BYTES_WITH_FILES });
-	return json(await app.responseConversations.addItems(params.id, body, caller, request.signal));
+	return app.responseConversations.addItems(params.id, body, caller, request.signal);
 });

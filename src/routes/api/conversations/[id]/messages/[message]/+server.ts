@@ -9,9 +9,7 @@ export const DELETE = endpoint({
 	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	answer: null,
 	errors: ['conflict'],
-	handler: async ({ app, params }) => {
-		await removeMessage(app, params.id, params.message);
-	}
+	handler: ({ app, params }) => removeMessage(app, params.id, params.message)
 });
 
 export const POST = endpoint({
@@ -21,9 +19,7 @@ export const POST = endpoint({
 	params: { ...OF_CONVERSATION, message: 'ID of the deleted message.' },
 	answer: null,
 	errors: ['conflict'],
-	handler: async ({ app, params }) => {
-		await restoreMessage(app, params.id, params.message);
-	}
+	handler: ({ app, params }) => restoreMessage(app, params.id, params.message)
 });
 
 export const PATCH = endpoint({
@@ -35,7 +31,5 @@ export const PATCH = endpoint({
 	body: messagePatch,
 	answer: null,
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		await markMessage(app, params.id, params.message, (await body()).isDisliked);
-	}
+	handler: async ({ app, params, body }) => markMessage(app, params.id, params.message, (await body()).isDisliked)
 });

@@ -8,7 +8,5 @@ export const POST = endpoint({
 	params: { ...OF_CONVERSATION, question: 'ID of the question.' },
 	body: questionReply,
 	answer: null,
-	handler: async ({ app, params, body }) => {
-		await app.questions.reply(params.id, params.question, await body());
-	}
+	handler: async ({ app, params, body }) => app.questions.reply(params.id, params.question, await body())
 });

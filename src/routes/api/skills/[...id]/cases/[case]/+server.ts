@@ -7,7 +7,5 @@ export const DELETE = endpoint({
 	params: { ...OF_SKILL, case: 'ID of the test case.' },
 	answer: null,
 	errors: ['invalid_input'],
-	handler: async ({ app, params }) => {
-		await app.cases.remove(params.id, params.case);
-	}
+	handler: ({ app, params }) => app.cases.remove(params.id, params.case)
 });

@@ -30,8 +30,5 @@ export const POST = endpoint({
 	status: 202,
 	answer: evalRun.describe('The run.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const options = await body();
-		return app.evals.goOn(params.id, params.run, options);
-	}
+	handler: async ({ app, params, body }) => app.evals.goOn(params.id, params.run, await body())
 });

@@ -19,10 +19,7 @@ export const POST = endpoint({
 	status: 201,
 	answer: installOutcome.describe('What was installed, and what was skipped.'),
 	errors: ['conflict'],
-	handler: async ({ app, params, body }) => {
-		const choice = await body();
-		return app.installer.confirm(params.id, choice);
-	}
+	handler: async ({ app, params, body }) => app.installer.confirm(params.id, await body())
 });
 
 export const DELETE = endpoint({
@@ -31,7 +28,5 @@ export const DELETE = endpoint({
 	summary: 'Discard staged skills',
 	params: { id: 'ID of the staged skills.' },
 	answer: null,
-	handler: async ({ app, params }) => {
-		await app.installer.discard(params.id);
-	}
+	handler: ({ app, params }) => app.installer.discard(params.id)
 });
