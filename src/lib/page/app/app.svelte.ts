@@ -158,7 +158,7 @@ export class ChatApp {
 		this.#switchToNew(newId());
 		this.toasts.show({
 			text: 'Your draft is kept for your next new chat',
-			action: { label: 'Bring it back', run: () => this.#bringBack(id) }
+			action: { label: 'Restore', run: () => this.#bringBack(id) }
 		});
 	}
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCappedOutput, createCollector } from './launch.ts';
+import { createCappedOutput, createCollector } from './collector.ts';
 import { OUTPUT_TRUNCATED } from '../sandbox.ts';
 
 /** Feeds the bytes in pieces of these sizes, repeatedly; `live` is what was passed on. */
