@@ -149,10 +149,6 @@ export function unloadedStub(skill: string): string {
 	return `The user unloaded the skill ${skill}, so its instructions were removed. Load it again if you need it.`;
 }
 
-export function lookedAtStub(skill: string): string {
-	return `Demo mode only looked at the skill ${skill}. Load it if you need it.`;
-}
-
 /** Demo mode loads skills to compare them: one of which it then ran nothing, or asked something, is no skill of the chat (F9). */
 export function isOnlyLookedAt(messages: readonly Message[]): (skill: string, message: Message) => boolean {
 	const ran = messages.map(({ parts }) =>
@@ -165,6 +161,14 @@ export function isOnlyLookedAt(messages: readonly Message[]): (skill: string, me
 		const hasLooked = (ran[at] ?? []).length > 0 || isAsking(messageText(message));
 		return isDemo && hasLooked && !ran.slice(at).flat().includes(skill);
 	};
+}
+
+/** For the skills of Demo mode that no other model is given; itself it goes on comparing. */
+export function lookedAtStubs(history: readonly HistoryMessage[], modelId: string): InsteadOf {
+	if (modelId === BUILT_IN_MODEL) return () => null;
+	const isLookedAt = isOnlyLookedAt(history.map(({ message }) => message));
+	const stub = (skill: string) => `Demo mode only looked at the skill ${skill}. Load it if you need it.`;
+	return (skill, message) => (isLookedAt(skill, message) ? stub(skill) : null);
 }
 
 export function alwaysStub(skill: string): string {

@@ -1,7 +1,7 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about. Pure. */
 import { stem, tokenizeName } from '../skills/find/words.ts';
 import type { Action } from './actions.ts';
-import { fillAction, type Filling, isAlike, isChoice, isFree, isUsed, PREPOSITIONS } from './fill.ts';
+import { fillAction, type Filling, isAmong, isChoice, isNamed, isFree, isUsed, PREPOSITIONS } from './fill.ts';
 import { framing, isFiller, type Message, overlaps, overlapsAny, type Piece, type Word } from './message.ts';
 import type { Slot } from './slots.ts';
 
@@ -46,7 +46,6 @@ const QUESTIONS: [RegExp, string[]][] = [
 			.map(stem)
 	]
 ];
-const SHOWING = 'list ls show status report summary find search get check'.split(' ').map(stem);
 
 /** Fills the action, and tells what that leaves. Given are the values that answers to earlier questions have settled. */
 export function understand(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>): Filled {
@@ -90,9 +89,8 @@ function account(filling: Filling): { left: string[]; strange: number } {
 
 /** Does the word hold the sentence together, or does the skill, its command or a slot that is filled speak of it? */
 function isExplained(word: Word, { action, values, taken, message }: Filling): boolean {
-	const { own, subject, prose, slots, skill } = action;
-	const parts = [word.stem, stem(word.lower.replaceAll('-', '')), ...word.lower.split('-').map(stem)];
-	const isIn = (labels: Iterable<string>) => [...labels].some((each) => parts.some((part) => isAlike(part, each)));
+	const { own, slots, skill } = action;
+	const isIn = (stems: Iterable<string>) => isAmong(word, stems);
 	const [filled, open] = [slots.filter((slot) => values.has(slot)), slots.filter((slot) => !values.has(slot))];
 	const isMade = ({ choices }: Slot) => choices.some((choice) => isChoice(word.text, choice));
 	const isSmall =
@@ -108,8 +106,7 @@ function isExplained(word: Word, { action, values, taken, message }: Filling): b
 		isSmall ||
 		isHint ||
 		isName ||
-		isIn(subject) ||
-		isIn(prose) ||
+		isNamed(word, action) ||
 		open.some(({ labels, isRequired }) => isRequired && isIn(labels))
 	);
 }
@@ -138,8 +135,7 @@ function questionsOf({ message, action, values }: Filling): { start: number; end
 	const { own, prose, subject } = action;
 	const said = message.text.slice(0, Math.min(message.payload?.start ?? Infinity, 3_000));
 	return QUESTIONS.flatMap(([pattern, answers], at) => {
-		const isReckoned =
-			at === 0 && ([...values.keys()].some(({ kind }) => kind === 'number') || SHOWING.some((word) => own.has(word)));
+		const isReckoned = at === 0 && [...values.keys()].some(({ kind }) => kind === 'number');
 		if (isReckoned || answers.some((word) => own.has(word) || prose.has(word) || subject.has(word))) return [];
 		return [...said.matchAll(pattern)].map(({ 0: all, index }) => ({ start: index, end: index + all.length }));
 	});

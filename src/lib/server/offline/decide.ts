@@ -8,7 +8,7 @@ import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.
 import { type Ask, askText, instructionsText, offerText, reportText, shortForm, unreadText } from './answers.ts';
 import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
 import { type Filled, RESTRICTING, understand } from './account.ts';
-import { isAlike, isShaped } from './fill.ts';
+import { isAlike, isNamed, isShaped } from './fill.ts';
 import { filesIn, framing, isFiller, type Message, readMessage, type Word } from './message.ts';
 import { extensionOf, type Slot } from './slots.ts';
 
@@ -229,9 +229,6 @@ function choose(
 	const offers = [...tools.map((tool) => ({ ...tool, tool })), ...skills.map((skill) => ({ ...skill, tool: null }))];
 	const index = createSkillIndex(offers);
 	const extensions = [...message.attached, ...filesIn(message)].map(extensionOf);
-	const forms = message.pieces.flatMap(({ form, value }) =>
-		form === 'code' ? (value.split(/\W/, 1)[0] ?? '') : /^(date|time|url|email)$/.test(form) ? form : []
-	);
 	const asked = framing(message).map(({ text }) => text);
 	// A name of several words is nothing else; one after “not” may be the one that isn't meant.
 	const isNamed = (name: string) => framing(message).some(({ lower }) => lower === name);
@@ -240,7 +237,7 @@ function choose(
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
 	for (const query of [
-		[...asked, ...extensions, ...forms],
+		[...asked, ...extensions],
 		[message.text, ...extensions]
 	]) {
 		const ranked = index.rank(query.join(' '), MAX_COMPARED).map(({ skill: { name, tool }, score }) => {
@@ -369,8 +366,7 @@ function withoutAddress(message: Message, actions: readonly Action[]): Message {
 	const first = payload && words.find((word) => word.start >= payload.start && !word.isQuoted);
 	const isCommand =
 		first && actions.some(({ own }) => own.has(first.stem) && said.every(({ stem }) => stem !== first.stem));
-	const isAbout = ({ own, subject, prose }: Action) =>
-		said.some((word) => !isFiller(word) && [own, subject, prose].some((set) => set.has(word.stem)));
+	const isAbout = (action: Action) => said.some((word) => !isFiller(word) && isNamed(word, action));
 	return isCommand || !actions.some(isAbout) ? { ...message, payload: null } : message;
 }
 

@@ -151,10 +151,15 @@ export function isAlike(a: string, b: string): boolean {
 	return a === b || (short.length > 2 && long.startsWith(short) && /^(ment|er|ing)$/.test(long.slice(short.length)));
 }
 
-/** Does the skill speak of it? `e-mail` is known where `mail` is. */
-function isNamed({ lower, stem: whole }: Word, { own, prose, subject }: Action): boolean {
+/** Is the word one of these stems? `e-mail` is where `mail` is. */
+export function isAmong({ lower, stem: whole }: Word, stems: Iterable<string>): boolean {
 	const parts = [whole, stem(lower.replaceAll('-', '')), ...lower.split('-').map(stem)];
-	return parts.some((part) => prose.has(part) || subject.has(part) || [...own].some((each) => isAlike(each, part)));
+	return [...stems].some((each) => parts.some((part) => isAlike(part, each)));
+}
+
+/** Does the skill speak of it? */
+export function isNamed(word: Word, { own, prose, subject }: Action): boolean {
+	return [own, prose, subject].some((stems) => isAmong(word, stems));
 }
 
 /** A word that could be (part of) a value: nothing else accounts for it. */
@@ -202,7 +207,6 @@ function switches(filling: Filling): void {
 	const { words } = filling.message;
 	for (const slot of open(filling, 'switch')) {
 		const { labels } = slot;
-		const flag = words.find((word) => word.text === slot.flag);
 		const isSaid = (label: string) => (word: Word) =>
 			!word.isQuoted &&
 			(word.stem === label || stem(`${word.stem}${words[words.indexOf(word) + 1]?.stem ?? ''}`) === label);
@@ -213,7 +217,7 @@ function switches(filling: Filling): void {
 			.filter(({ lower }) => /^(no|not|without|never|don['’]?t)$/.test(lower));
 		const isMeant = labels.join('').length > 2 && said.length === labels.length;
 		const isRight = denial.length === 0 || labels.some((label) => /^(no|without)$/.test(label));
-		if (flag ?? (isMeant && isRight)) put(slot, ['true'], flag ? [flag] : [...said, ...denial], filling);
+		if (isMeant && isRight) put(slot, ['true'], [...said, ...denial], filling);
 	}
 }
 

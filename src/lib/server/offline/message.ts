@@ -216,7 +216,7 @@ function clock(hour = '', minute = '', half?: string): string {
 /** What may stand after `5 in` where it is inches. */
 const AFTER_INCHES = /^(in|into|to|as|is|equals?|by|and|or|wide|long|tall|high|deep|thick|of|->|→|=)$/;
 
-/** The number in a word, with its unit; the span that `90 days after` is; the unit that is written to the number. */
+/** The number in a word, with its unit; the span that `90 days after` is. */
 function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const word = words[index] as Word;
 	if (word.isQuoted || isThousands(word, words[index - 1])) return [];
@@ -254,8 +254,6 @@ function findNumbers(words: readonly Word[], index: number): Piece[] {
 	const direction = WAYS.get(way?.lower ?? '');
 	if (letter !== undefined && way && direction !== undefined)
 		found.push({ ...number, end: way.end, value: `${direction}${value}${letter}`, form: 'span' });
-	if (ending !== '' && isUnit(ending) && !/^\p{Sc}|%|percent|pct$/u.test(ending))
-		found.push({ start: word.end - ending.length, end: word.end, value: ending, form: 'unit' });
 	return found;
 }
 

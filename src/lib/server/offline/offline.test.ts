@@ -551,7 +551,9 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const [question] = (await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen')).texts;
 		const { before, answers, after } = offeredIn(question!);
 		expect(answers).toEqual(['a/lamp.py on ROOM', 'a/lamp.py off ROOM']);
-		expect(`${before}\n\n1. \`a/lamp.py on ROOM\`\n2. \`a/lamp.py off ROOM\`\n\nReply with its number.\n\n${after}`).toBe(question);
+		expect(
+			`${before}\n\n1. \`a/lamp.py on ROOM\`\n2. \`a/lamp.py off ROOM\`\n\nReply with its number.\n\n${after}`
+		).toBe(question);
 		for (const answer of answers) {
 			const { calls } = await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen', answer);
 			expect(calls).toEqual([['a/lamp.py', answer.split(' ')[1], 'Kitchen']]);

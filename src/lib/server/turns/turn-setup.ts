@@ -1,14 +1,6 @@
 /** Prepares a turn, in a conversation or without one: the skills in its prompt and its tools. */
-import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/events.ts';
-import {
-	alwaysStub,
-	type HistoryMessage,
-	isOnlyLookedAt,
-	lookedAtStub,
-	unloadedStub,
-	withoutSkills
-} from '../agent/history.ts';
+import { alwaysStub, type HistoryMessage, lookedAtStubs, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { AgentObserver, Toolbox } from '../agent/tool.ts';
 import type { ExplainedSkill } from '../skills/find/skill-index.ts';
@@ -158,13 +150,11 @@ export async function offerTurn(
 		suggested,
 		offer: offerOf(usable, always, { catalog, section, explained, noted: notedOf(suggested, described) }),
 		historyOf(history) {
-			// Demo mode itself goes on comparing.
-			const isLookedAt = model.id === BUILT_IN_MODEL ? null : isOnlyLookedAt(history.map(({ message }) => message));
+			const lookedAt = lookedAtStubs(history, model.id);
 			return withoutSkills(history, (skill, message) => {
 				if (inPrompt.has(skill)) return alwaysStub(skill);
-				const since = unloaded.get(skill);
-				if (since !== undefined && message.createdAt < since) return unloadedStub(skill);
-				return isLookedAt?.(skill, message) ? lookedAtStub(skill) : null;
+				const isUnloaded = message.createdAt < (unloaded.get(skill) ?? '');
+				return isUnloaded ? unloadedStub(skill) : lookedAt(skill, message);
 			});
 		}
 	};
