@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/lib/server/config.ts';
 import { readFolder } from '../../src/lib/server/trust/folder.ts';
 import type { Health } from '../../src/lib/shared/api.ts';
 import * as health from '../../src/routes/api/health/+server.ts';
+import * as files from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import * as skillHealth from '../../src/routes/api/skills/[...id]/health/+server.ts';
 import type { SkillHealth } from '../../src/lib/shared/skills.ts';
@@ -38,7 +39,8 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process', ...env }));
 	server = await serveRoutes(app, {
 		...{ '/api/skills/executions': executions, '/api/health': health },
-		'/api/skills/[...id]/health': skillHealth
+		'/api/skills/[...id]/health': skillHealth,
+		'/api/conversations/[id]/files/[...path]': files
 	});
 }
 const run = (script: string, more: Record<string, unknown> = {}, signal?: AbortSignal) =>
@@ -67,6 +69,21 @@ test('F6: a run among the files of a conversation sees them, and needs that conv
 	expect((await run('look.sh', { conversationId: 'c1' })).result?.stdout).toBe('from the chat');
 	expect((await run('look.sh', { conversationId: '../c1' })).status).toBe(404);
 	expect((await run('look.sh', { conversationId: 'c2' })).status).toBe(404);
+});
+
+test('F6: files of a session are put and read like those of a conversation, which is never listed', async () => {
+	await put('look.sh', 'cat note.txt; cp note.txt copy.txt');
+	await start();
+	const session = { sessionId: 'run-1', conversationId: 'run-1' };
+	const empty = await run('look.sh', session);
+	expect(empty.result).toMatchObject({ success: false });
+	const file = (name: string) => `${server.url}/api/conversations/run-1/files/${name}`;
+	const headers = { 'content-type': 'application/octet-stream' };
+	expect((await fetch(file('note.txt'), { method: 'PUT', headers, body: 'chosen' })).status).toBe(201);
+	expect((await run('look.sh', session)).result?.stdout).toBe('chosen');
+	expect(await (await fetch(file('copy.txt'))).text()).toBe('chosen');
+	expect(await app.store.conversations.list({ page: 1, limit: 10 })).toMatchObject({ total: 0 });
+	expect((await run('look.sh', { sessionId: '../c1', conversationId: '../c1' })).status).toBe(400);
 });
 
 test('F16: a skill’s health over REST counts its runs, by the week; an unknown skill has none', async () => {

@@ -310,7 +310,7 @@ export const adHocExecution = z
 		input: z.record(z.string(), z.unknown()).optional(),
 		apiKeyId: z.string().min(1).max(256).optional(),
 		sessionId: z.string().min(1).max(256).optional(),
-		/** Runs among this conversation’s files. */
+		/** Runs among this conversation’s files. The same as `sessionId`: among the files of that session, which can be put and read like those of a conversation. */
 		conversationId: z.string().min(1).max(256).optional(),
 		/** Approves this call once, by the digest of the skill’s files or of the built-in skill’s call. */
 		approve: z.string().max(64).optional()

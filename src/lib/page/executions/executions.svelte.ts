@@ -123,12 +123,17 @@ function printLimit(name: string, value: number): string {
 	return `${words} ${print(value)}`;
 }
 
+/** Files of runs by hand lie where those of a chat would, but it isn't one. */
+export function chatOf({ conversationId }: SkillExecution): string | null {
+	return conversationId?.startsWith('run-') ? null : conversationId;
+}
+
 /** Where it came from, if not from a chat: evals, test cases and the Run tab name their sessions. */
-export function sourceOf({ apiKeyId, sessionId }: SkillExecution, keyName?: string): string {
+export function sourceOf({ apiKeyId, sessionId, conversationId }: SkillExecution, keyName?: string): string {
 	if (sessionId?.startsWith('eval-')) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
 	if (sessionId?.startsWith('case-')) return 'Test case';
-	if (sessionId?.startsWith('run-')) return 'Run tab';
+	if ((sessionId ?? conversationId)?.startsWith('run-')) return 'Run tab';
 	return sessionId?.startsWith('resp_') ? 'Responses API' : 'API';
 }
 

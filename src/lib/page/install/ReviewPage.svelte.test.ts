@@ -255,6 +255,18 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ paths: ['demo', 'other'] });
 	});
 
+	test('F4: the button that installs is in sight however much there is to read', async () => {
+		const files = Array.from({ length: 8 }, (_, at) => ({ path: `${at}.md`, bytes: 9, text: 'text' }));
+		const skills = Array.from({ length: 6 }, (_, at) => sampleStagedSkill({ path: `${at}`, name: `s-${at}`, files }));
+		const { screen } = await setup(sampleStaged({ skills }));
+		const { container } = screen;
+		container.style.cssText = 'height: 400px; overflow-y: auto';
+		await expect.element(screen.getByTestId('confirm-install')).toBeVisible();
+		expect(container.scrollHeight).toBeGreaterThan(800);
+		const bottomOf = (element: Element) => element.getBoundingClientRect().bottom;
+		expect(bottomOf(screen.getByTestId('confirm-install').element())).toBeLessThan(bottomOf(container));
+	});
+
 	test('with nothing chosen cannot be installed', async () => {
 		const { screen } = await setup();
 		// The only one is what is to be installed: there is nothing to tick.

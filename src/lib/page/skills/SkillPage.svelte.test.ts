@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { page } from 'vitest/browser';
 import '../../../app.css';
+import { createFakeClient } from '../../../../tests/support/fake-client.ts';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { SAMPLE_DIGEST, sampleDetail, samplePackages } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
@@ -47,6 +48,7 @@ function clientOf(detail: SkillDetail = detailOf()) {
 		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
 		saveSecrets: vi.fn(async () => detail.needs),
 		...samplePackages(),
+		listExecutions: createFakeClient().listExecutions,
 		runExecution: vi.fn()
 	};
 }
@@ -329,18 +331,52 @@ describe('the parts of a skill', () => {
 				needs: { binaries: [], packages: [], variables: [], skills: [], hosts: [] }
 			})
 		);
-		await expect.element(screen.getByTestId('skill-description')).toHaveTextContent('Counts lines. More');
+		await expect.element(screen.getByTestId('skill-description')).toHaveTextContent('Counts lines.');
+		await expect.element(screen.getByTestId('skill-when')).toHaveTextContent('Use when someone asks for lines.');
+		await expect.element(screen.getByTestId('skill-facts')).toMatchTextContent(/· 2 scripts · Not used yet$/);
 		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
 		const abilities = screen.getByTestId('ability');
-		await expect.element(abilities.first()).toHaveTextContent('scripts/x.sh FILE [--by NAME]scripts/x.sh --all');
+		await expect
+			.element(abilities.first())
+			.toMatchTextContent(/^scripts\/x\.sh FILE \[--by NAME\]scripts\/x\.sh --all/);
 		await expect.element(abilities.nth(1)).toMatchTextContent(/Other scripts *scripts\/y\.sh/);
-		await screen.getByRole('button', { name: 'More', exact: true }).click();
-		await expect.element(screen.getByText('Use when someone asks for lines.')).toBeVisible();
 		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('Folder', { exact: true })).toBeVisible();
 		expect(screen.container.textContent).not.toContain('1.0.0');
-		await screen.getByTestId('tab-run').click();
-		await expect.element(screen.getByTestId('run-uses')).toMatchTextContent(/scripts\/x\.sh FILE/);
+		await screen.getByRole('button', { name: 'Run scripts/x.sh' }).click();
+		await expect.element(screen.getByLabelText('FILE required')).toBeVisible();
+	});
+
+	test('an ability leads to its form, also once another one was chosen there', async () => {
+		const tool = { type: 'object', properties: { text: { type: 'string' } } };
+		const { screen } = await setup(
+			detailOf({ scripts: ['scripts/x.sh'], tools: ['count'], inputSchemas: { count: tool } })
+		);
+		const what = screen.getByTestId('run-what');
+		for (const times of [1, 2]) {
+			await screen.getByRole('button', { name: 'Run count' }).click();
+			await expect.element(what).toHaveValue('1');
+			await what.selectOptions('scripts/x.sh');
+			await screen.getByTestId('tab-overview').click();
+			expect(times).toBeLessThan(3);
+		}
+	});
+
+	test('F4: the box of trust has the colour of what it says', async () => {
+		const danger = { kind: 'x', message: 'Runs what it downloads.', file: 'scripts/x.sh', line: 1, excerpt: 'x' };
+		const found = [{ severity: 'danger' as const, ...danger }];
+		const toneOf = async (more: Partial<SkillDetail>) => {
+			const { screen } = await setup(detailOf({ findings: [], ...more }));
+			await expect.element(screen.getByTestId('trust')).toBeVisible();
+			const tone = screen.getByTestId('trust').element().getAttribute('data-tone');
+			await screen.unmount();
+			return tone;
+		};
+		expect(await toneOf({ trust: 'untrusted' })).toBe('plain');
+		expect(await toneOf({ trust: 'untrusted', findings: found })).toBe('danger');
+		expect(await toneOf({ trust: 'changed', changes: [] })).toBe('warn');
+		expect(await toneOf({ trust: 'trusted' })).toBe('calm');
+		expect(await toneOf({ trust: 'trusted', findings: found })).toBe('warn');
 	});
 
 	test('offer to try it, to edit it and to hand it on; its example is tried where it has one', async () => {

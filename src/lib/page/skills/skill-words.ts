@@ -1,6 +1,6 @@
 /** Words for trust, findings, sandbox and provider of a skill; its pages, tabs and kind; advice on a new one. Pure. */
 import type { Health } from '../../shared/api.ts';
-import type { SkillFinding, SkillNeeds, SkillProvider, TrustState } from '../../shared/skills.ts';
+import type { SkillFinding, SkillNeeds, SkillProvider, SkillSummary, TrustState } from '../../shared/skills.ts';
 import {
 	toSkillId,
 	MAX_SKILL_DESCRIPTION,
@@ -84,6 +84,34 @@ export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'na
 	return isolation.files
 		? `Scripts run ${where}. They can’t read other files${isolation.network ? ', and reach only hosts you allow' : ', but can use the network'}.`
 		: `Scripts run ${where} and can read files on this computer.`;
+}
+
+/** Scripts that are called; those outside `scripts/` are mostly imported by them. */
+export function ownScripts(scripts: readonly string[]): readonly string[] {
+	const own = scripts.filter((path) => path.startsWith('scripts/'));
+	return own.length > 0 ? own : scripts;
+}
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/** Which skill it is, what it has to run, and whether it's used. */
+export function factsOf({
+	version,
+	provider,
+	scripts,
+	tools,
+	usage
+}: Pick<SkillSummary, 'version' | 'provider' | 'scripts' | 'tools' | 'usage'>): string[] {
+	const parts = [
+		...(scripts.length > 0 ? [counted(ownScripts(scripts).length, 'script')] : []),
+		...(tools.length > 0 ? [counted(tools.length, 'tool')] : [])
+	];
+	return [
+		...(version && !isFirstVersion(version) ? [`Version ${version}`] : []),
+		provider === 'builtin' ? 'Built in' : `From ${PROVIDER_WORDS[provider]}`,
+		parts.join(', ') || 'Instructions only',
+		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
+	];
 }
 
 /** What a skill has that doesn't say which one it is: nothing worth showing. */

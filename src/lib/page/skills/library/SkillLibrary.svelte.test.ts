@@ -145,6 +145,9 @@ describe('E17: the list of skills', () => {
 			'Key key-7',
 			'Update'
 		]);
+		expect(notes.map((note) => /text-(soft|warn|danger)/.exec(note.className)?.[1])).toEqual([
+			...['soft', 'danger', 'warn', 'soft', 'soft', 'soft']
+		]);
 		expect(notes.map((note) => note.getAttribute('href'))).toEqual([
 			'/skills/~new#trust',
 			'/skills/risky#trust',

@@ -22,14 +22,136 @@ const execution = sampleExecution({ files: [{ path: 'made.txt', bytes: 3 }] });
 async function setup(
 	detail: SkillDetail = skill,
 	oncase?: (saved: SkillCase) => void,
-	preset: RunPreset | null = null
+	preset: RunPreset | null = null,
+	last: RunPreset[] = []
 ) {
 	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
 	const addCase = vi.fn<Client['addCase']>();
-	const client = { runExecution, addCase };
-	const screen = await render(RunForm, { client, skill: detail, oncase, preset });
-	return { screen, runExecution, addCase, client };
+	const uploadFile = vi.fn<Client['uploadFile']>(async (_id, path) => ({ path, bytes: 1, modifiedAt: '' }));
+	const client = { runExecution, addCase, uploadFile };
+	const screen = await render(RunForm, { client, skill: detail, oncase, preset, last });
+	return { screen, runExecution, addCase, uploadFile, client };
 }
+
+/** The files of its runs lie where its session says. */
+function sameFolder(wanted: unknown) {
+	const { sessionId } = wanted as { sessionId: string };
+	return { sessionId, conversationId: sessionId };
+}
+
+const USAGE = `import argparse
+p = argparse.ArgumentParser()
+p.add_argument('file', help='CSV file to read')
+p.add_argument('--limit', type=int, required=True)
+p.add_argument('--format', choices=['csv', 'json'])
+`;
+const known = sampleDetail({
+	skillId: 'skills/demo',
+	scripts: ['scripts/filter.py'],
+	tools: [],
+	trust: 'trusted',
+	files: [{ path: 'scripts/filter.py', bytes: USAGE.length, text: USAGE }]
+});
+
+describe('F6: a script whose parameters are known', () => {
+	test('has a field for each, and shows the command before it runs', async () => {
+		const { screen, runExecution } = await setup(known);
+		await screen.getByLabelText('file required').fill('my sales.csv');
+		await screen.getByLabelText('--format').selectOptions('json');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Check --limit.');
+		await expect.element(screen.getByLabelText('--limit required')).toHaveAttribute('aria-invalid', 'true');
+		expect(runExecution).not.toHaveBeenCalled();
+		await screen.getByLabelText('--limit required').fill('5');
+		await expect
+			.element(screen.getByTestId('run-command'))
+			.toHaveTextContent('scripts/filter.py "my sales.csv" --limit 5 --format json');
+		await screen.getByTestId('run-button').click();
+		expect(runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ args: ['my sales.csv', '--limit', '5', '--format', 'json'] })
+		);
+	});
+
+	test('can be given its arguments as text, and back', async () => {
+		const { screen } = await setup(known);
+		await screen.getByLabelText('file required').fill('a.csv');
+		await screen.getByTestId('toggle-json').click();
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('a.csv');
+		await screen.getByTestId('run-text').fill('b.csv\n--unknown');
+		await screen.getByTestId('toggle-json').click();
+		await expect.element(screen.getByRole('alert')).toMatchTextContent(/don’t fit the fields\. Fix it/);
+		await screen.getByTestId('run-text').fill('b.csv\n--limit=7');
+		await screen.getByTestId('toggle-json').click();
+		await expect.element(screen.getByLabelText('--limit required')).toHaveValue('7');
+	});
+
+	test('takes a file that is chosen, or dropped on it, and says why one can’t be added', async () => {
+		const { screen, uploadFile, runExecution } = await setup(known);
+		const file = new File(['a,b'], 'chosen.csv');
+		await userEvent.upload(screen.getByTestId('run-file'), file);
+		await expect.element(screen.getByLabelText('file required')).toHaveValue('chosen.csv');
+		const data = new DataTransfer();
+		data.items.add(new File(['c'], 'dropped.csv'));
+		const drop = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+		screen.getByLabelText('file required').element().dispatchEvent(drop);
+		await expect.element(screen.getByLabelText('file required')).toHaveValue('dropped.csv');
+		// Otherwise the page would offer to install it.
+		expect(drop.defaultPrevented).toBe(true);
+		uploadFile.mockRejectedValueOnce(new ApiError('too_large', 'The file is too large.'));
+		await userEvent.upload(screen.getByTestId('run-file'), file);
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent(/too large/);
+		await screen.getByLabelText('--limit required').fill('1');
+		await screen.getByTestId('run-button').click();
+		const { sessionId } = sameFolder(runExecution.mock.calls[0]?.[0]);
+		expect(uploadFile.mock.calls.map(([folder, path]) => [folder, path])).toEqual([
+			[sessionId, 'chosen.csv'],
+			[sessionId, 'dropped.csv'],
+			[sessionId, 'chosen.csv']
+		]);
+	});
+
+	test('shows what the script complains of at the field', async () => {
+		const { screen, runExecution } = await setup(known, undefined, { index: 0, text: 'a.csv\n--limit\n9' });
+		const output = 'usage: filter.py [-h] --limit LIMIT file\nfilter.py: error: argument --limit: must be below 5\n';
+		runExecution.mockResolvedValueOnce({ execution: sampleExecution({ status: 'error', exitCode: 2, output }) });
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('field-problem')).toHaveTextContent('argument --limit: must be below 5');
+		await expect
+			.element(screen.getByLabelText('--limit required'))
+			.toHaveAccessibleDescription('argument --limit: must be below 5');
+	});
+
+	test('begins with what it was last run with, among the files of that run, until it is cleared', async () => {
+		const before = { index: 0, text: 'old.csv\n--limit\n3', folder: 'run-1' };
+		const { screen, runExecution } = await setup(known, undefined, null, [before]);
+		await screen.getByTestId('run-button').click();
+		expect(sameFolder(runExecution.mock.calls[0]?.[0]).sessionId).toBe('run-1');
+		await expect.element(screen.getByLabelText('file required')).toHaveValue('old.csv');
+		await screen.getByTestId('as-before').getByRole('button', { name: 'Clear' }).click();
+		await expect.element(screen.getByLabelText('file required')).toHaveValue('');
+		await expect.element(screen.getByTestId('as-before')).not.toBeInTheDocument();
+	});
+
+	test('of several commands asks for one first, and an earlier run chooses its own', async () => {
+		const text = 'Usage: pdf.mjs info FILE  what it is\n       pdf.mjs rotate FILE --by DEGREES\n';
+		const pdf = { ...known, scripts: ['scripts/pdf.mjs'], files: [{ path: 'scripts/pdf.mjs', bytes: 9, text }] };
+		const { screen, runExecution } = await setup(pdf, undefined, null, [{ index: 0, text: 'rotate\na.pdf\n--by\n90' }]);
+		await expect.element(screen.getByTestId('run-way')).toHaveValue('1');
+		await expect.element(screen.getByLabelText('--by required')).toHaveValue('90');
+		await screen.getByTestId('run-way').selectOptions('info FILE – what it is');
+		await screen.getByLabelText('FILE required').fill('b.pdf');
+		await screen.getByTestId('run-button').click();
+		expect(runExecution).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ args: ['info', 'b.pdf'] }));
+	});
+
+	test('which only has an example takes over its words with a click', async () => {
+		const text = 'Run `scripts/say.sh "two words" --loud`.';
+		const { screen } = await setup({ ...skill, tools: [], files: [{ path: 'SKILL.md', bytes: 9, text }] });
+		await screen.getByRole('button', { name: 'scripts/say.sh "two words" --loud' }).click();
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('two words\n--loud');
+		await expect.element(screen.getByTestId('run-command')).toHaveTextContent('scripts/say.sh "two words" --loud');
+	});
+});
 
 describe('F6: running by hand', () => {
 	test('a script with arguments, one a line, by keyboard alone; what came of it', async () => {
@@ -42,13 +164,15 @@ describe('F6: running by hand', () => {
 		]);
 		await screen.getByLabelText('Arguments').click();
 		await userEvent.keyboard('two words{Enter}{Enter}7{Enter}');
-		await userEvent.tab();
+		// Past the buttons that add a file and copy the command.
+		for (let each = 0; each < 3; each += 1) await userEvent.tab();
 		await userEvent.keyboard('{Enter}');
 		expect(runExecution).toHaveBeenCalledExactlyOnceWith({
 			skillName: 'demo',
 			script: 'scripts/say.sh',
 			args: ['two words', '7'],
-			sessionId: expect.stringMatching(/^run-[0-9a-f-]{36}$/)
+			sessionId: expect.stringMatching(/^run-[0-9a-f-]{36}$/),
+			conversationId: expect.stringMatching(/^run-[0-9a-f-]{36}$/)
 		});
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('said');
@@ -111,7 +235,7 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
 		await screen.getByTestId('run-button').click();
 		const [one, other] = runExecution.mock.calls.map(([wanted]) => wanted);
-		expect(one).toEqual({ skillName: 'demo', tool: 'add', input: { a: 1 }, sessionId: expect.any(String) });
+		expect(one).toEqual({ skillName: 'demo', tool: 'add', input: { a: 1 }, ...sameFolder(one) });
 		expect(other).toEqual(one);
 	});
 
@@ -221,7 +345,7 @@ describe('F6: running by hand', () => {
 		const wide = { ...skill, scripts: [long, 'b.sh'] };
 		const screen = await render(
 			RunForm,
-			{ client: { runExecution, addCase: vi.fn() }, skill: wide },
+			{ client: { runExecution, addCase: vi.fn(), uploadFile: vi.fn() }, skill: wide },
 			{ baseElement: frame }
 		);
 		await screen.getByTestId('run-button').click();

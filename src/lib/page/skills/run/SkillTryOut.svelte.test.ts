@@ -4,14 +4,21 @@ import '../../../../app.css';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
+import type { Client } from '../../server.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';
 import SkillTryOut from './SkillTryOut.svelte';
 
 const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['scripts/x.sh'], tools: [], trust: 'trusted' });
 
-async function setup(readExecution: (id: string) => Promise<SkillExecution>) {
-	const client = { ...createFakeRegistry(), runExecution: vi.fn() };
-	return render(SkillTryOut, { client, skill, reference: 'installed/demo@1.0.0', executionId: 'e7', readExecution });
+const listOf = (data: SkillExecution[]) => ({ data, total: data.length, page: 1, limit: 50, totalPages: 1 });
+
+async function setup(
+	readExecution: (id: string) => Promise<SkillExecution>,
+	{ last = [], executionId = 'e7' }: { last?: SkillExecution[]; executionId?: string | null } = {}
+) {
+	const listExecutions = vi.fn<Client['listExecutions']>(async () => listOf(last));
+	const client = { ...createFakeRegistry(), runExecution: vi.fn(), uploadFile: vi.fn(), listExecutions };
+	return render(SkillTryOut, { client, skill, reference: 'installed/demo@1.0.0', executionId, readExecution });
 }
 
 describe('F6: a run that an address names', () => {
@@ -28,5 +35,14 @@ describe('F6: a run that an address names', () => {
 	test('and that is forgotten leaves the form empty', async () => {
 		const screen = await setup(() => Promise.reject(new ApiError('not_found', 'Run not found.')));
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('');
+	});
+
+	test('or what was last run by hand, of all that ran', async () => {
+		const ran = (sessionId: string | null, ...argv: string[]) => sampleExecution({ sessionId, argv });
+		const last = [ran(null, 'of-a-chat'), ran('case-1', 'a-case'), ran('run-2', 'newest'), ran('run-1', 'older')];
+		const screen = await setup(vi.fn(), { last, executionId: null });
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('newest');
+		await expect.element(screen.getByTestId('as-before')).toBeVisible();
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run script');
 	});
 });

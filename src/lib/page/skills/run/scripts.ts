@@ -43,6 +43,16 @@ export function usesOf(files: SkillDetail['files'], script: string): string[] {
 	return [...new Set(found)].slice(0, 5);
 }
 
+/** The words of a command line, without their quotes. */
+export function wordsOf(line: string): string[] {
+	const words = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g) ?? [];
+	return words.map((word) =>
+		word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, double?: string, single?: string) =>
+			double === undefined ? (single ?? '') : double.replace(/\\(.)/g, '$1')
+		)
+	);
+}
+
 /** Initial input of a tool: the required properties, empty. */
 export function emptyInput(schema: Record<string, unknown> | undefined): string {
 	const { properties, required } = schema ?? {};
@@ -93,6 +103,8 @@ export interface RunPreset {
 	index: number;
 	/** Arguments, one per line, or tool input as JSON; null if they can't be shown that way. */
 	text: string | null;
+	/** Of a run by hand: where its files are. */
+	folder?: string;
 }
 
 const PREFIX = '#run?execution=';
@@ -108,9 +120,20 @@ export function executionOfHash(hash: string): string | null {
 	return new URLSearchParams(hash.slice('#run?'.length)).get('execution') || null;
 }
 
+/** What each was last run with by hand, newest first. */
+export function lastPresets(
+	executions: readonly SkillExecution[],
+	skill: Pick<SkillDetail, 'skillId' | 'scripts' | 'tools'>
+): RunPreset[] {
+	const presets = executions
+		.filter(({ sessionId }) => sessionId?.startsWith('run-'))
+		.flatMap((execution) => presetOf(execution, skill) ?? []);
+	return presets.filter(({ index }, at) => presets.findIndex((each) => each.index === index) === at);
+}
+
 /** Null for an execution of another skill, or of something this one no longer has. */
 export function presetOf(
-	execution: Pick<SkillExecution, 'skillId' | 'script' | 'tool' | 'argv' | 'input'>,
+	execution: Pick<SkillExecution, 'skillId' | 'script' | 'tool' | 'argv' | 'input' | 'conversationId'>,
 	skill: Pick<SkillDetail, 'skillId' | 'scripts' | 'tools'>
 ): RunPreset | null {
 	const { tool, script } = execution;
@@ -119,7 +142,11 @@ export function presetOf(
 	);
 	if (execution.skillId !== skill.skillId || index < 0) return null;
 	const text = tool === null ? printLines(execution.argv) : printInput(execution.input);
-	return { index, text: text === null || cleanText(text) === text ? text : null };
+	const { conversationId: folder } = execution;
+	return {
+		...{ index, text: text === null || cleanText(text) === text ? text : null },
+		...(folder?.startsWith('run-') && { folder })
+	};
 }
 
 function printLines(args: readonly string[]): string | null {

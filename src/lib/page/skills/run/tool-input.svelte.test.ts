@@ -27,7 +27,7 @@ describe('F6: the input of a tool from its schema', () => {
 	test('that names no properties is written as JSON', () => {
 		for (const each of [undefined, {}, { type: 'object' }, { properties: [] }, { properties: null }]) {
 			const input = new ToolInput(each as Record<string, unknown> | undefined);
-			expect([input.isJson, input.fields, input.read()]).toEqual([true, [], {}]);
+			expect([input.isText, input.fields, input.read()]).toEqual([true, [], {}]);
 		}
 	});
 
@@ -79,22 +79,22 @@ describe('F6: the input of a tool from its schema', () => {
 	test('becomes JSON and fields again without losing what was typed', () => {
 		const input = new ToolInput(schema);
 		type(input, { text: 'two words', times: 'three', tags: '[1' });
-		input.showJson();
+		input.showText();
 		expect(JSON.parse(input.text)).toEqual({ text: 'two words', times: 'three', colour: 'red', tags: '[1' });
 		input.text = '{"text": "other", "times": 3, "colour": 7, "more": {"deep": true}}';
 		input.showFields();
-		expect(input.isJson).toBe(false);
+		expect(input.isText).toBe(false);
 		expect(input.drafts).toEqual(['other', '3', '', '', '1', '', '']);
 		expect(input.read()).toEqual({ text: 'other', times: 3, colour: 7, more: { deep: true } });
 	});
 
 	test('stays JSON while that is no object, and says why', () => {
 		const input = new ToolInput(schema);
-		input.showJson();
+		input.showText();
 		for (const text of ['{"a": ', '[1]', 'null']) {
 			input.text = text;
 			input.showFields();
-			expect([input.isJson, input.text]).toEqual([true, text]);
+			expect([input.isText, input.text]).toEqual([true, text]);
 			expect(input.problem).toMatch(/valid JSON|must be a JSON object/);
 		}
 	});
@@ -109,7 +109,7 @@ describe('F6: the input of a tool from its schema', () => {
 		input.drafts[2] = '5';
 		const wanted = '{"constructor":"x","__proto__":5}';
 		expect(JSON.stringify(input.read())).toBe(wanted);
-		input.showJson();
+		input.showText();
 		input.showFields();
 		expect(JSON.stringify(input.read())).toBe(wanted);
 	});

@@ -1,18 +1,59 @@
-/** A tool's JSON Schema as form fields, and the typed values as its input. Pure. */
-import { emptyInput, readInput } from './scripts.ts';
+/** A JSON Schema as form fields, and the typed values as the input of a tool or the arguments of a script. Pure. */
+import { argsOf, type Command, inputOf, isFileName } from './arguments.ts';
+import { emptyInput, linesOf, readInput } from './scripts.ts';
 import { asObject } from '../../../shared/json.ts';
 
 export interface Field {
 	name: string;
 	description: string;
-	kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
+	kind: 'text' | 'lines' | 'number' | 'boolean' | 'choice' | 'json';
 	/** For numbers. */
 	isInteger: boolean;
 	isRequired: boolean;
+	/** Required text may be none. */
+	mayBeEmpty: boolean;
 	/** For choices, in order. */
 	choices: unknown[];
 	/** The schema's default; undefined if none. */
 	preset: unknown;
+	/** Its value is the path of a file. */
+	isFile: boolean;
+}
+
+/** The same input as text. */
+interface Notation {
+	label: string;
+	/** Leads from the fields to the text. */
+	switchLabel: string;
+	hint?: string;
+	/** @throws Error with a sentence */
+	toText(input: Record<string, unknown>): string;
+	/** @throws Error with a sentence */
+	toInput(text: string): Record<string, unknown>;
+}
+
+const JSON_INPUT: Notation = {
+	label: 'Input (JSON)',
+	switchLabel: 'Switch to JSON',
+	toText: (input) => JSON.stringify(input, null, 2),
+	toInput: readInput
+};
+
+/** `command` of a script; without one, only its text is known. */
+export function argumentNotation(command?: Command): Notation {
+	return {
+		...{ label: 'Arguments', switchLabel: 'Type arguments', hint: 'One per line' },
+		toText(input) {
+			const args = command ? argsOf(command, input) : [];
+			if (args.some((arg) => arg.includes('\n'))) throw new Error('A value of several lines needs its field.');
+			return args.join('\n');
+		},
+		toInput(text) {
+			const input = command ? inputOf(command, linesOf(text)) : {};
+			if (input === null) throw new Error('These arguments don’t fit the fields.');
+			return input;
+		}
+	};
 }
 
 type Schema = Record<string, unknown>;
@@ -35,10 +76,12 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
 		name,
 		description,
 		isRequired,
+		mayBeEmpty: !(Number(schema.minLength) > 0),
 		choices,
 		preset: schema.default,
-		kind: choices.length > 0 ? 'choice' : kindOf(type),
-		isInteger: type === 'integer'
+		kind: choices.length > 0 ? 'choice' : schema.format === 'lines' ? 'lines' : kindOf(type),
+		isInteger: type === 'integer',
+		isFile: type !== 'boolean' && choices.length === 0 && isFileName(name)
 	};
 }
 
@@ -56,13 +99,15 @@ function draftOf({ kind, choices }: Field, value: unknown): string {
 		return index < 0 ? '' : String(index);
 	}
 	if (kind === 'text' && typeof value === 'string') return value;
+	if (kind === 'lines') return [value].flat().map(String).join('\n');
 	return kind === 'json' ? JSON.stringify(value, null, 2) : String(value);
 }
 
 /** The value, or a sentence about what is wrong; both undefined if the field is left out. */
 export function valueOf(field: Field, draft: string): { value?: unknown; problem?: string } {
-	if (field.kind === 'text') return draft === '' && !field.isRequired ? {} : { value: draft };
+	if (field.kind === 'text' && (draft !== '' || (field.isRequired && field.mayBeEmpty))) return { value: draft };
 	if (draft.trim() === '') return field.isRequired ? { problem: 'This field is required.' } : {};
+	if (field.kind === 'lines') return { value: linesOf(draft) };
 	if (field.kind === 'choice') return { value: field.choices[Number(draft)] };
 	if (field.kind === 'boolean') return { value: draft === 'true' };
 	return field.kind === 'number' ? numberOf(field, draft) : jsonOf(draft);
@@ -86,36 +131,46 @@ function isSame(one: unknown, other: unknown): boolean {
 	return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Input for a tool, edited as fields or as JSON; each converts to the other. */
+/** Input for a tool or a script, edited as fields or as text; each converts to the other. */
 export class ToolInput {
+	readonly notation: Notation;
 	/** Empty if the schema has no properties. */
 	readonly fields: Field[];
 	/** Typed text by field index, not by name: a field could be called `toString`. */
 	drafts = $state<string[]>([]);
 	text = $state('');
-	isJson = $state(false);
-	/** Why the JSON can't become fields. */
+	isText = $state(false);
+	/** Why the text can't become fields, or the fields text. */
 	problem = $state<string | null>(null);
-	/** Errors by field index, from the last `read`. */
+	/** Errors by field index, from the last `read` or run. */
 	problems = $state.raw<(string | undefined)[]>([]);
-	/** Values of the JSON that have no field. */
+	/** Values of the text that have no field. */
 	#rest: [string, unknown][] = [];
 
-	/** `begun`: JSON input to start with, instead of an empty one. */
-	constructor(schema: Record<string, unknown> | undefined, begun?: string | null) {
+	/** `begun`: text to start with, instead of an empty input. */
+	constructor(schema: Record<string, unknown> | undefined, begun?: string | null, notation: Notation = JSON_INPUT) {
 		const fields = fieldsOf(schema);
+		this.notation = notation;
 		this.fields = fields ?? [];
-		this.text = emptyInput(schema);
-		this.isJson = fields === null;
+		this.text = notation === JSON_INPUT ? emptyInput(schema) : '';
+		this.isText = fields === null;
 		this.drafts = this.fields.map((field) => draftOf(field, field.preset ?? beginningOf(field)));
 		if (typeof begun !== 'string') return;
 		this.text = begun;
-		if (fields !== null) this.showFields();
+		if (fields === null) return;
+		this.showFields();
+		this.isText = this.problem !== null;
+		this.problem = null;
+	}
+
+	/** What the fields say so far, without what is wrong. */
+	get values(): Record<string, unknown> {
+		return this.#inputOf(this.#readFields().map(({ value }) => value));
 	}
 
 	/** @throws Error with a sentence; `problems` tells which fields */
 	read(): Record<string, unknown> {
-		if (this.isJson) return readInput(this.text);
+		if (this.isText) return this.notation.toInput(this.text);
 		const read = this.#readFields();
 		this.problems = read.map(({ problem }) => problem);
 		const wrong = this.fields.filter((_, index) => this.problems[index] !== undefined);
@@ -123,23 +178,51 @@ export class ToolInput {
 		return this.#inputOf(read.map(({ value }) => value));
 	}
 
-	/** Loses nothing: invalid values become text in the JSON. */
-	showJson(): void {
+	/** Shows a program's complaint at the fields that it names. */
+	blame(output: string): void {
+		const said = output
+			.split('\n')
+			.find((line) => /\b(?:error:|must|invalid|required)/i.test(line) && line.length < 500);
+		if (said === undefined || this.isText) return;
+		const words = said.split(/[\s,:;"'“”()]+/).map((word) => word.replace(/\.$/, ''));
+		this.problems = this.fields.map(({ name }) =>
+			words.includes(name) ? said.replace(/^.*?\berror:\s*/i, '').trim() : undefined
+		);
+	}
+
+	/** Puts a file into a field, by default the first one for files, or at the end of the arguments. */
+	addFile(path: string, index = this.fields.findIndex(({ isFile }) => isFile)): void {
+		const withLine = (text: string): string => [...linesOf(text), path].join('\n');
+		if (this.isText) this.text = this.notation === JSON_INPUT ? this.text : withLine(this.text);
+		else if (index >= 0)
+			this.drafts[index] = this.fields[index]?.kind === 'lines' ? withLine(this.drafts[index] ?? '') : path;
+	}
+
+	/** Loses nothing: invalid values become text. */
+	showText(): void {
 		const values = this.#readFields().map(({ value, problem }, index) => (problem ? this.drafts[index] : value));
-		this.text = JSON.stringify(this.#inputOf(values), null, 2);
-		this.isJson = true;
+		this.#attempt(() => {
+			this.text = this.notation.toText(this.#inputOf(values));
+			this.isText = true;
+		});
 	}
 
 	showFields(): void {
-		try {
-			const input = readInput(this.text);
+		this.#attempt(() => {
+			const input = this.notation.toInput(this.text);
 			this.#rest = Object.entries(input).filter(([name]) => !this.fields.some((field) => field.name === name));
 			this.drafts = this.fields.map((field) =>
 				draftOf(field, Object.hasOwn(input, field.name) ? input[field.name] : undefined)
 			);
-			this.problem = null;
 			this.problems = [];
-			this.isJson = false;
+			this.isText = false;
+		});
+	}
+
+	#attempt(work: () => void): void {
+		this.problem = null;
+		try {
+			work();
 		} catch (error) {
 			this.problem = error instanceof Error ? error.message : String(error);
 		}

@@ -144,6 +144,9 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(screen.getByTestId('edit-returned')).toBeVisible();
 		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
 		await expect.element(screen.getByText(/Before going back/)).toBeVisible();
+		client.listEdits.mockResolvedValueOnce([edit]);
+		await screen.getByRole('button', { name: 'Undo' }).click();
+		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e2');
 	});
 
 	test('say why one can’t be restored', async () => {

@@ -2,6 +2,8 @@ import { executionQuery, skillExecutionList, adHocExecution, adHocResult } from 
 import { pageQuery } from '$lib/shared/api.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { whileConnected } from '$lib/server/http.ts';
+import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
+import { putInto } from '$lib/server/conversations/conversations.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/skill-admin/ad-hoc.ts';
@@ -47,13 +49,16 @@ export const POST = endpoint({
 		const asked = apiKeyId === null ? wanted : { ...wanted, apiKeyId };
 		const allow = allowedIn(approve, caller);
 		const { conversationId } = wanted;
-		if (conversationId !== undefined) {
+		// Files of runs by hand lie where those of a chat would, which is never listed.
+		const isByHand = conversationId !== undefined && conversationId === wanted.sessionId;
+		if (conversationId !== undefined && !isByHand) {
 			await requireOwnConversation(app, apiKeyId, conversationId);
 			if (!(await app.store.conversations.get(conversationId)))
 				throw new AppError('not_found', 'Conversation not found.');
 		}
 		// If the client disconnects, don't wait for a turn or finish the script.
-		const done = await whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
+		const run = () => whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
+		const done = await (isByHand ? putInto(app, { id: checkConversationId(conversationId), apiKeyId }, run) : run());
 		if (conversationId !== undefined) await app.workspaces.keepVersions(conversationId);
 		return done;
 	}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { argsOf, commandsOf, inputOf, schemaOf } from './arguments.ts';
+import { wordsOf } from './scripts.ts';
+
+const filesOf = (script: string, text: string, instructions = '') =>
+	Object.entries({ [script]: text, 'SKILL.md': instructions }).map(([path, said]) => ({
+		...{ path, bytes: said.length, text: said }
+	}));
+const of = (text: string, script = 'scripts/x.py', instructions = '') =>
+	commandsOf(filesOf(script, text, instructions), script);
+const fieldsOf = (text: string, script?: string, instructions?: string) =>
+	of(text, script, instructions).map((command) => schemaOf(command).properties);
+
+describe('F6: the parameters of a script are read from', () => {
+	test('argparse, with their types, choices and help; what stands by its place is written first', () => {
+		const text = `
+p.add_argument("--where", "-w", help='Such as "region = North", or (a, b)')
+p.add_argument('file',
+    help="File to read")
+p.add_argument('--limit', type=int, required=True, default=10)
+p.add_argument('--format', choices=['csv', "json"], default='csv')
+p.add_argument('--columns', nargs='+')
+p.add_argument('-v', '--verbose', action='store_true')
+p.add_argument('--version', action='version', version='1')`;
+		const [command] = of(text);
+		expect(command && schemaOf(command)).toEqual({
+			type: 'object',
+			properties: {
+				file: { type: 'string', description: 'File to read', minLength: 1 },
+				'--where': { type: 'string', description: 'Such as "region = North", or (a, b)' },
+				'--limit': { type: 'integer', minLength: 1 },
+				'--format': { type: 'string', enum: ['csv', 'json'], description: 'Default: csv' },
+				'--columns': { type: 'array', format: 'lines', items: { type: 'string' } },
+				'--verbose': { type: 'boolean' }
+			},
+			required: ['file', '--limit']
+		});
+		const input = { file: 'a b.csv', '--where': '-x', '--limit': 5, '--columns': ['a', 'b'], '--verbose': true };
+		const args = ['a b.csv', '--where=-x', '--limit', '5', '--columns', 'a', 'b', '--verbose'];
+		expect(command && argsOf(command, input)).toEqual(args);
+		expect(command && inputOf(command, args)).toEqual(input);
+		expect(command && inputOf(command, ['a', '-w', 'b', '-v'])).toEqual({
+			...{ file: 'a', '--where': 'b', '--verbose': true }
+		});
+	});
+
+	test('parseArgs of Node', () => {
+		const text = `parseArgs({ args, allowPositionals: true, options: { 'group-by': { type: 'string', short: 'g' },
+			all: { type: 'boolean' }, each: { type: 'string', multiple: true }, help: { type: 'boolean' } } })`;
+		expect(fieldsOf(text, 'run.mjs')).toEqual([
+			{
+				arguments: { type: 'array', format: 'lines', items: { type: 'string' } },
+				'--group-by': { type: 'string' },
+				'--all': { type: 'boolean' }
+			}
+		]);
+	});
+
+	test('a usage text, with what it says of each and over several lines', () => {
+		const text = `const USAGE = \`Usage: x.mjs FILE [--group-by COLUMN] [-q|--quiet]
+                     [--out=FILE] [MORE...]
+
+  --group-by COLUMN  one line for each value
+  -q, --quiet        prints nothing\`;`;
+		expect(fieldsOf(text, 'scripts/x.mjs')).toEqual([
+			{
+				FILE: { type: 'string', minLength: 1 },
+				'--group-by': { type: 'string', description: 'one line for each value' },
+				'--quiet': { type: 'boolean', description: 'prints nothing' },
+				'--out': { type: 'string', description: 'FILE' },
+				MORE: { type: 'array', format: 'lines', items: { type: 'string' } }
+			}
+		]);
+	});
+
+	test('a comment of a shell script, which says its own name', () => {
+		expect(fieldsOf('#!/bin/sh\n# Usage: $0 SOURCE <target> [--mode {fast,slow}]\n\ncp', 'scripts/x.sh')).toEqual([
+			{
+				SOURCE: { type: 'string', minLength: 1 },
+				target: { type: 'string', minLength: 1 },
+				'--mode': { type: 'string', enum: ['fast', 'slow'], description: '{fast,slow}' }
+			}
+		]);
+	});
+
+	test('SKILL.md, if the script itself says nothing; its examples are none', () => {
+		const said = '```\npython scripts/x.py FILE [--all]\npython scripts/x.py sales.csv --all\n```\n';
+		expect(of('print(1)', 'scripts/x.py', said).map(({ label }) => label)).toEqual(['FILE [--all]']);
+	});
+
+	test('a usage with commands of its own, each with its fields', () => {
+		const text = 'Usage: pdf.mjs info FILE   what it is\n       pdf.mjs join FILE FILE...\n       pdf.mjs list\n';
+		const commands = of(text, 'scripts/pdf.mjs');
+		expect(commands.map(({ label, words }) => [label, words])).toEqual([
+			['info FILE – what it is', ['info']],
+			['join FILE FILE...', ['join']]
+		]);
+		const join = commands[1];
+		const input = { FILE: 'a.pdf', 'FILE 2': ['b.pdf', 'c.pdf'] };
+		expect(join && argsOf(join, input)).toEqual(['join', 'a.pdf', 'b.pdf', 'c.pdf']);
+		expect(join && inputOf(join, ['join', 'a.pdf', 'b.pdf', 'c.pdf'])).toEqual(input);
+		expect(join && inputOf(join, ['info', 'a.pdf'])).toBeNull();
+	});
+
+	test.each([
+		'Usage: x.py (A | B) FILE',
+		'Usage: x.py FILE sometimes [--all',
+		'Usage: x.py [options] FILE',
+		'add_subparsers(); p.add_argument("--a")',
+		'p.add_argument("--a"',
+		''
+	])('nothing that isn’t sure: %s', (text) => {
+		expect(of(text)).toEqual([]);
+	});
+});
+
+test('F6: all bundled scripts with a usage have fields', async () => {
+	const skills = new URL('../../../../../skills/', import.meta.url);
+	const paths = (await readdir(skills, { recursive: true })).filter((path) => /scripts\/[^/]+$/.test(path));
+	const known: string[] = [];
+	for (const path of paths) {
+		const script = path.replace(/^[^/]+\//, '');
+		const text = await readFile(new URL(path, skills), 'utf8');
+		if (/usage:/i.test(text)) known.push(`${path}: ${commandsOf(filesOf(script, text), script).length}`);
+	}
+	expect(known.length).toBeGreaterThan(8);
+	expect(known.filter((each) => each.endsWith(': 0'))).toEqual([]);
+});
+
+test('F6: arguments that became fields are the same arguments again, whatever they are', () => {
+	const [command] = of('p.add_argument("file")\np.add_argument("--by")\np.add_argument("--n", type=int)\n');
+	const value = fc.string({ minLength: 1 }).filter((text) => !text.startsWith('-'));
+	const input = fc.record({ file: value, '--by': fc.string({ minLength: 1 }), '--n': fc.integer() });
+	fc.assert(
+		fc.property(input, (given) => {
+			expect(command && inputOf(command, argsOf(command, given))).toEqual(given);
+		})
+	);
+});
+
+test('F6: hostile text is read in no time, and breaks nothing', () => {
+	for (const part of ['.add_argument(', '[', '--a ', '"', 'usage: x.py ', 'options: {', '\n', '-a|'])
+		expect(() => of(`usage: x.py [--a\nparseArgs({ options: { ${part.repeat(50_000)}`)).not.toThrow();
+	expect(of('p.add_argument("__proto__")\np.add_argument("toString")').map((command) => argsOf(command, {}))).toEqual([
+		[]
+	]);
+});
+
+test('F6: the words of a line are read without their quotes', () => {
+	expect(wordsOf(`x.sh "two words" 'it is' a"b c"d "say \\"hi\\"" --f=""`)).toEqual([
+		...['x.sh', 'two words', 'it is', 'ab cd', 'say "hi"', '--f=']
+	]);
+});
