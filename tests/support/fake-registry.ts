@@ -44,6 +44,14 @@ export function createFakeRegistry() {
 		addCase: vi.fn<Client['addCase']>(missing),
 		runCase: vi.fn<Client['runCase']>(missing),
 		removeCase: vi.fn<Client['removeCase']>(done),
+		listExecutions: vi.fn<Client['listExecutions']>(async () => ({
+			data: [],
+			total: 0,
+			page: 1,
+			limit: 20,
+			totalPages: 0
+		})),
+		getConversation: vi.fn<Client['getConversation']>(missing),
 		getEvals: vi.fn<Client['getEvals']>(async () => ({ cases: [], triggers: [], problem: null, runs: [] })),
 		startEvals: vi.fn<Client['startEvals']>(missing),
 		getEvalRun: vi.fn<Client['getEvalRun']>(missing),

@@ -4,7 +4,7 @@ import '../../../../app.css';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 import type { SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
-import type { SkillEvals as Evals } from '../../../shared/try-out.ts';
+import type { EvalRun, SkillEvals as Evals } from '../../../shared/try-out.ts';
 import { ApiError } from '../../request.ts';
 import SkillEvals from './SkillEvals.svelte';
 
@@ -13,19 +13,29 @@ const cases: Evals['cases'] = [
 ];
 
 /** Opens the form for a skill whose evals.json is `text`; `isWritable` applies to its SKILL.md too. */
-async function openForm(text: string | null, { isWritable = true, example = null as Example } = {}) {
+async function openForm(
+	text: string | null,
+	{ isWritable = true, example = null as Example, isLeftClosed = false, results = [] as string[] } = {}
+) {
 	const disk = { text };
 	const fileOf = (path: string, content: string): SkillFileText => ({
 		...{ path, text: content, bytes: content.length, digest: `of ${content}` },
 		...{ isExecutable: false, isWritable, skill: 'installed/demo' }
 	});
 	const client = createFakeRegistry();
+	const run: EvalRun = {
+		...{ id: 'r1', skillId: 'installed/demo', version: '1.0.0', kind: 'answers', state: 'done', rounds: 1 },
+		...{ maxCostUsd: null, isFresh: false, progress: { done: 0, total: 0 }, sides: [], costUsd: null, error: null },
+		...{ startedAt: '2026-01-01T00:00:00.000Z', finishedAt: null },
+		results: results.map((id) => ({ id, prompt: `Prompt ${id}`, expected: null, shouldTrigger: null, answers: [] }))
+	};
 	client.getEvals.mockImplementation(async () => ({
 		cases: disk.text === null ? [] : cases,
 		triggers: [],
 		problem: null,
-		runs: []
+		runs: results.length === 0 ? [] : [run]
 	}));
+	client.getEvalRun.mockImplementation(async () => run);
 	client.readFile.mockImplementation(async (_id, path) => {
 		if (path === 'SKILL.md') return fileOf(path, '---');
 		if (disk.text === null) throw new ApiError('not_found', 'There is no such file.');
@@ -39,7 +49,7 @@ async function openForm(text: string | null, { isWritable = true, example = null
 	const onsaved = vi.fn();
 	const skill = sampleDetail({ name: 'demo', example });
 	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
-	await screen.getByTestId('edit-evals').click();
+	if (!isLeftClosed) await screen.getByTestId('edit-evals').click();
 	const saved = (): unknown => JSON.parse(disk.text ?? 'null');
 	return { screen, client, disk, saved, onsaved, save: screen.getByRole('button', { name: 'Save', exact: true }) };
 }
@@ -48,6 +58,46 @@ type Example = ReturnType<typeof sampleDetail>['example'];
 beforeEach(() => localStorage.clear());
 
 describe('F16: the prompts of a skill, in a form', () => {
+	test('of a skill without any are there and asked in one click, from its example', async () => {
+		const example = { title: 'Count', prompt: 'Count “a b”.', files: ['a.txt'] };
+		const { screen, client, disk, saved } = await openForm(null, { example, isLeftClosed: true });
+		await expect.element(screen.getByTestId('eval-example')).toMatchTextContent(/Count “a b”.*Loads the skill demo/);
+		await screen.getByTestId('run-first-eval').click();
+		await expect.poll(() => client.startEvals.mock.calls).toEqual([['installed/demo', {}]]);
+		const first = { prompt: 'Count “a b”.', files: ['examples/a.txt'], expectations: ['skillLoaded: demo'] };
+		expect(saved()).toEqual({ evals: [first] });
+		expect(disk.text).not.toBeNull();
+	});
+
+	test('of a read-only skill, or with words that were typed before, are shown in the form and not asked', async () => {
+		const example = { title: 'Count', prompt: 'Count “a b”.', files: [] };
+		const { screen, client } = await openForm(null, { example, isLeftClosed: true, isWritable: false });
+		await screen.getByTestId('run-first-eval').click();
+		await expect.element(screen.getByTestId('prompts-read-only')).toBeVisible();
+		expect(client.startEvals).not.toHaveBeenCalled();
+	});
+
+	test('get a check beside the answer, and no other prompt is in the way', async () => {
+		const { screen, client, saved } = await openForm(
+			JSON.stringify({ evals: [{ prompt: 'One' }, { prompt: 'Two', expectations: ['is short'] }] }),
+			{ isLeftClosed: true, results: ['1', '2'] }
+		);
+		await screen.getByTestId('eval-result').nth(1).getByText('Prompt 2').click();
+		await screen.getByTestId('eval-result').nth(1).getByTestId('add-check').click();
+		await expect.element(screen.getByTestId('eval-prompt')).toHaveLength(1);
+		await expect.element(screen.getByLabelText('What someone would ask')).not.toBeInTheDocument();
+		const typed = screen.getByTestId('eval-expectation').nth(1).getByLabelText('Text');
+		await expect.element(typed).toHaveFocus();
+		await typed.fill('42');
+		await screen.getByRole('button', { name: 'Save', exact: true }).click();
+		await expect.element(screen.getByTestId('check-added')).toBeVisible();
+		expect(saved()).toEqual({
+			evals: [{ prompt: 'One' }, { prompt: 'Two', expectations: ['is short', 'contains: 42'] }]
+		});
+		await screen.getByTestId('check-added').getByRole('button', { name: 'Run evals' }).click();
+		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', { kind: 'answers' });
+	});
+
 	test('begin with the skill’s example; the file is there once it is saved', async () => {
 		const { screen, saved, save, disk, onsaved } = await openForm(null, {
 			example: { title: 'Count', prompt: 'Count “a b”.', files: ['a.txt'] }

@@ -67,7 +67,7 @@ beforeEach(() => localStorage.clear());
 describe('F16: the evals of a skill', () => {
 	test('that there are none of, or that cannot be read, say so and offer no run', async () => {
 		const none = await setup({ cases: [] });
-		await expect.element(none.screen.getByTestId('edit-evals')).toHaveTextContent('Add prompts');
+		await expect.element(none.screen.getByTestId('edit-evals')).toHaveTextContent('Write a prompt');
 		await expect.element(none.screen.getByTestId('start-evals')).not.toBeInTheDocument();
 		await none.screen.unmount();
 		const torn = await setup({ cases: [], problem: 'evals.json is no JSON, line 3.' });
@@ -76,6 +76,7 @@ describe('F16: the evals of a skill', () => {
 
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {
 		const { screen, client } = await setup({});
+		await screen.getByTestId('eval-options').click();
 		await screen.getByLabelText('Rounds').selectOptions('3');
 		await expect.element(screen.getByText(/Sends up to 6 prompts/)).toBeVisible();
 		client.startEvals.mockResolvedValueOnce(runOf());
@@ -104,6 +105,7 @@ describe('F16: the evals of a skill', () => {
 		});
 		const skill = sampleDetail({ version: '1.0.0' });
 		const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill });
+		await screen.getByTestId('eval-options').click();
 		await screen.getByLabelText('Compare with').selectOptions('Version 0.9.0');
 		await expect.element(screen.getByRole('option', { name: /0\.8\.0|1\.0\.0/ })).not.toBeInTheDocument();
 		await screen.getByLabelText('Without the skill, too').click();
@@ -128,6 +130,7 @@ describe('F16: the evals of a skill', () => {
 		const account = new Account(accountClient, () => undefined);
 		const props = { client, skillId: 'installed/demo', skill: sampleDetail(), account };
 		const screen = await render(SkillEvals, props);
+		await screen.getByTestId('eval-options').click();
 		await expect.element(screen.getByTestId('eval-models')).toMatchTextContent('Default model');
 		await screen.getByTestId('eval-models').click();
 		await screen.getByTestId('model-option').filter({ hasText: 'One' }).click();
@@ -157,7 +160,6 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(answers.nth(0).getByLabelText('Met', { exact: true })).toBeInTheDocument();
 		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, \$0\.0100, loaded demo/);
 		await expect.element(answers.nth(1).getByLabelText('Not met')).toBeInTheDocument();
-		await answers.nth(1).getByText('Show answer').click();
 		await expect.element(answers.nth(1).getByText('⟨U+202E⟩Three', { exact: true })).toBeVisible();
 		await expect.element(answers.nth(2).getByLabelText('For you to judge')).toBeInTheDocument();
 		await expect.element(answers.nth(2)).toMatchTextContent(/from an earlier run/);
@@ -307,6 +309,19 @@ describe('F16: the evals of a skill', () => {
 		await limit.fill('2');
 		await screen.getByTestId('go-on-evals').click();
 		expect(client.goOnEvals).toHaveBeenLastCalledWith('installed/demo', 'r1', 2);
+	});
+
+	test('are compared with another run: what is better, what is worse, and its answers beside them', async () => {
+		const failed = answer({ text: 'It is 3.', expectations: [{ text: 'says 2', isMet: false, reason: 'No “2”.' }] });
+		const before = { ...done, id: 'r0', results: done.results.map((each) => ({ ...each, answers: [failed] })) };
+		const { screen } = await setup({ runs: [done, before] });
+		await screen.getByTestId('compare-runs').selectOptions('r0');
+		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 better');
+		await expect.element(screen.getByTestId('eval-change')).toHaveTextContent('Better');
+		await expect.element(screen.getByText('It is 3.')).toBeVisible();
+		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
+		await screen.getByTestId('compare-runs').selectOptions('r1');
+		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 worse');
 	});
 
 	test('that cannot be started say why', async () => {

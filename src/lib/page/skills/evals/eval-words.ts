@@ -2,7 +2,13 @@
 import { cleanText } from '../../text/clean-text.ts';
 import { formatCost } from '../../text/format.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
-import { type EvalRun, type EvalSide, UNKNOWN_MODEL } from '../../../shared/try-out.ts';
+import {
+	type EvalAnswer,
+	type EvalResult,
+	type EvalRun,
+	type EvalSide,
+	UNKNOWN_MODEL
+} from '../../../shared/try-out.ts';
 
 type Run = Pick<EvalRun, 'sides' | 'state' | 'kind'>;
 
@@ -70,6 +76,48 @@ function verdictOf(tested: EvalSide, { sides }: Run, isDraft: boolean): string |
 	}
 	if (isSure) return isBetter ? 'The skill helps' : 'Answers are better without the skill';
 	return `${isBetter ? 'The skill seems to help' : 'Answers seem better without the skill'}. More rounds will tell.`;
+}
+
+export const answersOf = ({ answers }: EvalResult, side: string): EvalAnswer[] =>
+	answers.filter((answer) => answer.side === side);
+
+/** Whether each check was met; null where only a person can judge. */
+export const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
+	answers.flatMap(({ expectations }) => expectations.map(({ isMet }) => isMet));
+
+/** Share of the checks that were met; null if there is nothing to compare. */
+function rateOf(answers: readonly EvalAnswer[]): number | null {
+	const checked = checksOf(answers).filter((isMet) => isMet !== null);
+	return checked.length === 0 ? null : checked.filter(Boolean).length / checked.length;
+}
+
+/** The answers of another run’s tested side to the same prompt; empty without them. */
+export function sameOf({ id, prompt }: EvalResult, other: Pick<EvalRun, 'sides' | 'results'>): EvalAnswer[] {
+	const same = other.results.find((each) => each.id === id && each.prompt === prompt);
+	return same ? answersOf(same, other.sides[0]?.id ?? '') : [];
+}
+
+/** How a prompt did against another run; null if it isn't in both, or wasn't checked. */
+export function changeOf(
+	result: EvalResult,
+	run: Pick<EvalRun, 'sides'>,
+	other: Pick<EvalRun, 'sides' | 'results'>
+): 'better' | 'worse' | 'same' | null {
+	const mine = rateOf(answersOf(result, run.sides[0]?.id ?? ''));
+	const theirs = rateOf(sameOf(result, other));
+	if (mine === null || theirs === null) return null;
+	return mine === theirs ? 'same' : mine > theirs ? 'better' : 'worse';
+}
+
+/** `1 better, 2 the same`. */
+export function changesOf(run: Pick<EvalRun, 'sides' | 'results'>, other: Pick<EvalRun, 'sides' | 'results'>): string {
+	const changes = run.results.map((result) => changeOf(result, run, other));
+	const words = { better: 'better', worse: 'worse', same: 'the same' } as const;
+	const counts = (['better', 'worse', 'same'] as const).flatMap((change) => {
+		const count = changes.filter((each) => each === change).length;
+		return count === 0 ? [] : [`${count} ${words[change]}`];
+	});
+	return counts.join(', ') || 'No prompt is in both';
 }
 
 /** `Done: 2 of 4 answers · a/model · version 1.0.0`, as far as it's known. */
