@@ -1,6 +1,7 @@
 /** Builds the app: `npm run build` in any case, `server.js` where the sources are newer. Several at once build it once. */
 
-import { mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
+import { mkdir, open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { root, runTool } from './run-tool.ts';
@@ -100,15 +101,14 @@ function isAlive(pid: number): boolean {
 async function isStale(): Promise<boolean> {
 	const built = await stat(BUILT).catch(() => null);
 	if (!built) return true;
-	const changed = await Promise.all(SOURCES.map((source) => newest(join(root, source))));
-	return Math.max(...changed) > built.mtimeMs;
+	return SOURCES.some((source) => isNewer(join(root, source), built.mtimeMs));
 }
 
-async function newest(path: string): Promise<number> {
-	const entry = await stat(path);
-	if (!entry.isDirectory()) return entry.mtimeMs;
-	const inside = await Promise.all((await readdir(path)).map((name) => newest(join(path, name))));
-	return Math.max(0, ...inside);
+/** Of more than a thousand files, at each start: one after the other takes a fifth of what as many promises take. */
+function isNewer(path: string, time: number): boolean {
+	const entry = statSync(path);
+	if (!entry.isDirectory()) return entry.mtimeMs > time;
+	return readdirSync(path).some((name) => isNewer(join(path, name), time));
 }
 
 /** Bundlers talk a lot; a newcomer has to read it only when the build failed. */

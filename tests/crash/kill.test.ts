@@ -43,7 +43,7 @@ beforeAll(async () => {
 		model.push(ledger.reply, ledger.reply);
 		crashes.push(await crash(app, `round-${round}`, `conversation-${round % CONVERSATIONS}`, drawn.next().value));
 	}
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
 	await app?.stop();

@@ -118,7 +118,8 @@ export async function startProcess(
 	const { PATH = '', HOME = '' } = process.env;
 	const child: ChildProcess = spawn(process.execPath, [join(root, path), ...args], {
 		cwd: root,
-		env: { PATH, HOME, ...env },
+		// Half of a start is compiling; server.js keeps what is compiled there, too.
+		env: { PATH, HOME, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), ...env },
 		stdio: ['ignore', 'pipe', 'pipe']
 	});
 	const exited = once(child, 'exit');
