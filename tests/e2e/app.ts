@@ -1,6 +1,6 @@
 /** The `app` fixture: a real server for each spec file, with a data folder and skills of its own. */
 
-import { test as base } from '@playwright/test';
+import { type Locator, test as base } from '@playwright/test';
 import { startApp, type App, type AppOptions } from '../support/app-process.ts';
 
 interface Fixtures {
@@ -46,3 +46,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 });
 
 export { expect } from '@playwright/test';
+
+/** The text in a code editor, as far as it is drawn. */
+export async function linesIn(code: Locator): Promise<string> {
+	return (await code.locator('.cm-line').allTextContents()).join('\n');
+}

@@ -119,7 +119,7 @@ test('E2: the pages of such skills are theirs', async ({ page }) => {
 		await expect(page.getByTestId('skill-name')).toHaveText(word);
 	}
 	await page.goto(`${app.url}/skills/edit/~install`);
-	await expect(page.getByTestId('edit-page').locator('textarea')).toHaveValue(/Text of install\./);
+	await expect(page.getByTestId('code-editor')).toContainText(/Text of install\./);
 	const torn = (await listed()).find(({ name, status }) => name === 'cases' && status === 'broken');
 	await page.goto(`${app.url}/skills/${torn?.id ?? ''}`);
 	await expect(page.getByTestId('skill-name')).toHaveText('cases');

@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import { claimFolder, openDataFolder, openOwnFolder, type DataFolder } from './data-folder.ts';
 import { createDraftTool } from './drafts/draft-tool.ts';
 import { createDrafts, type Drafts } from './drafts/drafts.ts';
+import { withTexts } from './drafts/trials.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { requireBucket } from './file-storage/bucket.ts';
 import { openStorage } from './file-storage/open-storage.ts';
@@ -345,7 +346,8 @@ async function createParts(
 		async inWorkspace({ apiKeyId, sessionId, conversationId }, work) {
 			const name = conversationId ?? folderOf(apiKeyId ?? null, sessionId ?? randomUUID());
 			return workspaces.use(name, work);
-		}
+		},
+		withTexts: (of, use) => withTexts(join(own.dir, 'evals'), of, use)
 	};
 	const apiKeys = createApiKeys(store.apiKeys);
 	const login = createLogin({ ...config, sessions: store.loginSessions, failures: store.loginFailures, keys: apiKeys });

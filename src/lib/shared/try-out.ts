@@ -1,6 +1,7 @@
 /** REST contracts for trying skills: test cases, evals and executions (E10–E13, E29, F6, F16). Times are ISO 8601. */
 import { z } from 'zod';
 import { modelId } from './models.ts';
+import { MAX_SKILL_FILE_BYTES } from './names.ts';
 import { missingNeed } from './skills.ts';
 
 /** `width` and `height`: of a picture, in pixels. */
@@ -313,7 +314,12 @@ export const adHocExecution = z
 		/** Runs among this conversation’s files. */
 		conversationId: z.string().min(1).max(256).optional(),
 		/** Approves this call once, by the digest of the skill’s files or of the built-in skill’s call. */
-		approve: z.string().max(64).optional()
+		approve: z.string().max(64).optional(),
+		/** In place of the skill’s own files, for this run alone: what is typed and not saved. Only for the server’s admin. */
+		files: z
+			.array(z.strictObject({ path: z.string().min(1).max(1024), text: z.string().max(MAX_SKILL_FILE_BYTES) }))
+			.max(100)
+			.optional()
 	})
 	.refine(({ script, tool }) => script === undefined || tool === undefined, 'must name a script or a tool, not both');
 export type AdHocExecution = z.infer<typeof adHocExecution>;

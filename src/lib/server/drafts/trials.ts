@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { DraftTrial } from '../../shared/drafts.ts';
 import { type EvalRun, evalRun } from '../../shared/try-out.ts';
-import type { Evals } from '../evals/evals.ts';
+import { type Evals, readyIn } from '../evals/evals.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { Replica } from '../replica.ts';
@@ -14,7 +14,7 @@ import { openShownWork } from '../stop-wishes.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import { type ApprovalPolicy, handlerOf } from '../trust/approval-policy.ts';
-import { bytesOf, frontOf } from './draft-files.ts';
+import { bytesOf, filesOf, frontOf, requireRoom } from './draft-files.ts';
 
 export interface TrialParts {
 	evals: Pick<Evals, 'tryOut'>;
@@ -80,11 +80,7 @@ export function createTrials({ evals, approvals, folder, store, replica, log }: 
 		let ended: Partial<EvalRun>;
 		const place = join(folder, `draft-${randomUUID()}`);
 		try {
-			const dir = join(place, /^[a-z0-9-]{1,64}$/.test(name) ? name : 'draft');
-			for (const file of files) {
-				await mkdir(dirname(join(dir, file.path)), { recursive: true });
-				await writeFile(join(dir, file.path), bytesOf(file), { flag: 'wx' });
-			}
+			const dir = await putIn(place, name, files);
 			const options = { without: !isPrompt && against === null, maxCostUsd: MAX_USD };
 			const outcome = await evals.tryOut(dir, options, {
 				signal: stop.signal,
@@ -164,6 +160,38 @@ export function createTrials({ evals, approvals, folder, store, replica, log }: 
 			await shown.close();
 		}
 	};
+}
+
+/** Resolves to the skill's folder below `place`. */
+async function putIn(place: string, name: string, files: readonly StoredFile[]): Promise<string> {
+	const dir = join(place, /^[a-z0-9-]{1,64}$/.test(name) ? name : 'draft');
+	for (const file of files) {
+		await mkdir(dirname(join(dir, file.path)), { recursive: true });
+		const bytes = bytesOf(file);
+		const mode = bytes.subarray(0, 2).toString() === '#!' ? 0o755 : 0o644;
+		await writeFile(join(dir, file.path), bytes, { flag: 'wx', mode });
+	}
+	return dir;
+}
+
+/**
+ * Lends a copy of a skill that has these texts in place of its own: what a person types is run before it's saved (F1).
+ * `folder` as in `TrialParts`. @throws AppError `invalid_input` for a file's name; `too_large`; `conflict` if it's broken
+ */
+export async function withTexts<Result>(
+	folder: string,
+	{ skill, texts }: { skill: Skill; texts: readonly { path: string; text: string }[] },
+	use: (copy: Skill) => Promise<Result>
+): Promise<Result> {
+	const files = new Map((await filesOf(skill)).map((file) => [file.path, file]));
+	for (const { path, text } of texts) files.set(path, { path, content: text, encoding: 'utf8' });
+	requireRoom([...files.values()]);
+	const place = join(folder, `unsaved-${randomUUID()}`);
+	try {
+		return await use(await readyIn(await putIn(place, skill.name, [...files.values()])));
+	} finally {
+		await removeFolder(place).catch(() => undefined);
+	}
 }
 
 /** Only this prompt is asked, with the files of its examples. */

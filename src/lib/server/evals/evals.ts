@@ -337,7 +337,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		},
 
 		async tryOut(draft, { kind = 'answers', ids, models, rounds = 1, maxCostUsd = null, ...options }, trial) {
-			const skill = typeof draft === 'string' ? await draftIn(draft) : draft;
+			const skill = typeof draft === 'string' ? await readyIn(draft) : draft;
 			const cases = chosen(await casesOf(skill, kind), ids);
 			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
 			const version = trial.against ?? named;
@@ -414,7 +414,8 @@ async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill
 	});
 }
 
-async function draftIn(dir: string): Promise<Skill> {
+/** The skill in a folder of the server's own. @throws AppError `conflict` if it's broken */
+export async function readyIn(dir: string): Promise<Skill> {
 	const skill = await loadFolder(dir, TRIAL_SOURCE);
 	if (skill?.status === 'ready') return skill;
 	const reason = skill?.issues[0];

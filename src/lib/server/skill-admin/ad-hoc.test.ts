@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
@@ -8,6 +8,7 @@ import { adHocExecution } from '../../shared/try-out.ts';
 import { createBuiltinCalls, type BuiltinCalls, builtinQuestion } from '../builtins/builtin-calls.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import { workspaceOf } from '../builtins/file-tools.ts';
+import { withTexts } from '../drafts/trials.ts';
 import { createLog } from '../log.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
@@ -90,14 +91,16 @@ beforeEach(async () => {
 		recorder,
 		timeoutMs: 10_000
 	});
+	const policy = () => createApprovalPolicy({ store, trust, mode, missingVariables: async () => missing });
 	parts = {
 		skills,
 		store,
 		modes,
 		approvals: {
-			request: (run, earlier) =>
-				createApprovalPolicy({ store, trust, mode, missingVariables: async () => missing }).request(run, earlier)
+			request: (run, earlier) => policy().request(run, earlier),
+			isTrusted: (skill) => policy().isTrusted(skill)
 		},
+		withTexts: (of, use) => withTexts(join(folder, 'trials'), of, use),
 		isEnabled: () => isEnabled,
 		findBuiltin(name) {
 			const builtin = builtins.find(name);
@@ -188,6 +191,50 @@ describe('E10: what cannot be run is refused before anything runs, and leaves no
 			{ skillName: 'builtin/file_write', input: { path: 'a.txt', content: 'a' } }
 		];
 		for (const body of bodies) await expect(run(body)).rejects.toMatchObject({ code: 'conflict', status: 409 });
+		expect(await count()).toBe(0);
+	});
+});
+
+describe('F1: what is typed is run before it is saved', () => {
+	const SCRIPT = 'scripts/say.sh';
+	const typed = (text: string, path = SCRIPT) => ({ skillName: 'demo', script: SCRIPT, files: [{ path, text }] });
+
+	test('of a trusted skill unasked, beside its other files; nothing of it stays', async () => {
+		const { execution, result } = await run(typed('echo "typed: $*"; cat "$(dirname "$0")/fail.sh"\n'));
+		expect(result).toMatchObject({ success: true, stdout: 'typed: \necho broken >&2; exit 3\n' });
+		// It doesn’t count as a run of the skill.
+		expect(execution).toMatchObject({ skill: 'demo', skillId: 'draft.trial/demo' });
+		expect(await readFile(join(folder, 'local/demo', SCRIPT), 'utf8')).toContain('said:');
+		expect(await readdir(join(folder, 'trials'))).toEqual([]);
+		expect((await run({ skillName: 'demo', script: SCRIPT })).result).toMatchObject({ stdout: 'said: \n' });
+	});
+
+	test('a new script, and a tool’s code; of a skill that nobody trusts it asks first', async () => {
+		const added = { skillName: 'demo', script: 'scripts/new.sh' };
+		const { result } = await run({ ...added, files: [{ path: 'scripts/new.sh', text: 'echo new\n' }] });
+		expect(result).toMatchObject({ stdout: 'new\n' });
+		const code = 'export default ({ a, b }) => ({ sum: a * b });\n';
+		const tool = { skillName: 'demo', tool: 'add', input: { a: 3, b: 4 }, files: [{ path: 'add.js', text: code }] };
+		expect((await run(tool)).result).toMatchObject({ success: true, value: { sum: 12 } });
+
+		const asked = { ...typed('echo mine\n'), skillName: 'stranger' };
+		const refused = await run(asked).catch((error: unknown) => error);
+		expect(refused).toMatchObject({ code: 'forbidden', details: { trust: 'untrusted' } });
+		const { digest: approve } = (refused as AppError).details as { digest: string };
+		expect((await run({ ...asked, approve })).result).toMatchObject({ stdout: 'mine\n' });
+		// Other text asks again.
+		await expect(run({ ...asked, files: [{ path: SCRIPT, text: 'echo other\n' }], approve })).rejects.toMatchObject({
+			code: 'forbidden'
+		});
+	});
+
+	test('not for a key; not outside the skill; and a broken SKILL.md says so', async () => {
+		await expect(run({ ...typed('x'), apiKeyId: 'key-1' })).rejects.toMatchObject({ code: 'forbidden' });
+		await expect(run(typed('x', '../x.sh'))).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(run(typed('no front matter', 'SKILL.md'))).rejects.toMatchObject({
+			code: 'conflict',
+			message: expect.stringContaining('This skill is broken')
+		});
 		expect(await count()).toBe(0);
 	});
 });

@@ -23,7 +23,7 @@ import {
 	type SkillExecutionResult
 } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
-import type { ApprovalPolicy } from '../trust/approval-policy.ts';
+import { type ApprovalPolicy, handlerOf } from '../trust/approval-policy.ts';
 import { type LookupParts, requireSkill } from './skill-details.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { type Asker, hintFor, mayAnswer, runsUnasked, typeOf } from '../turns/toolbox.ts';
@@ -35,7 +35,7 @@ export interface AdHocParts {
 	skills: SkillsProvider;
 	store: Pick<Store, 'skillExecutions'>;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	approvals: Pick<ApprovalPolicy, 'request'>;
+	approvals: Pick<ApprovalPolicy, 'request' | 'isTrusted'>;
 	/** False while skills are turned off (E11). */
 	isEnabled(): boolean;
 	/** By name or alias. */
@@ -45,6 +45,11 @@ export interface AdHocParts {
 		of: { apiKeyId?: string | undefined; sessionId?: string | undefined; conversationId?: string | undefined },
 		work: (cwd: string) => Promise<Result>
 	): Promise<{ result: Result; unkept: string | null }>;
+	/** Lends a copy of a skill with these texts in it. */
+	withTexts<Result>(
+		of: { skill: Skill; texts: NonNullable<AdHocExecution['files']> },
+		use: (copy: Skill) => Promise<Result>
+	): Promise<Result>;
 }
 
 export interface AdHocBuiltin {
@@ -139,10 +144,15 @@ export async function runAdHoc(
 		}
 	};
 	const builtin = builtinFor(parts, asked.skillName);
+	const { files = [] } = asked;
+	if (files.length > 0 && apiKeyId !== undefined)
+		throw new AppError('forbidden', 'Only the server’s admin can run a skill with other files.');
+	const perform = (context: AdHocContext): Promise<Outcome> =>
+		files.length === 0
+			? performOperation(parts, asked, context, watch)
+			: performUnsaved(parts, { ...asked, files }, context, watch);
 	const { result: outcome, unkept } = await parts.inWorkspace(asked, (cwd) =>
-		builtin
-			? callBuiltin(builtin, asked, { ...context, cwd }, watch)
-			: performOperation(parts, asked, { ...context, cwd }, watch)
+		builtin ? callBuiltin(builtin, asked, { ...context, cwd }, watch) : perform({ ...context, cwd })
 	);
 	const { result, failure } = outcome;
 	if (executionId === null) throw asAppError(failure);
@@ -192,6 +202,39 @@ async function callBuiltin(
 	const { ok, outcome } = await builtin.call(input, context);
 	const { value, error, message, hint } = outcome;
 	return { result: { success: ok, value, error, message, hint }, failure: outcome };
+}
+
+/** With texts that aren’t saved. Of a trusted skill they run unasked: a person has just typed them and pressed the button. */
+async function performUnsaved(
+	parts: AdHocParts,
+	asked: AskedExecution & Required<Pick<AskedExecution, 'files'>>,
+	context: AdHocContext,
+	watch: AdHocWatch
+): Promise<Outcome> {
+	const { approvals, modes, skills } = parts;
+	const skill = requireSkill(parts, null, asked.skillName);
+	const isTrusted = await approvals.isTrusted(skill);
+	return parts.withTexts({ skill, texts: asked.files }, (copy) => {
+		const library = skills.registry.snapshot();
+		const others = library.skills.filter(({ name }) => name !== copy.name);
+		const snapshot = { ...library, skills: [copy, ...others], revision: randomUUID() };
+		const copyId = skillIdOf(copy);
+		const own: Pick<AdHocParts, 'skills' | 'modes' | 'approvals'> = {
+			skills: { ...skills, registry: { ...skills.registry, snapshot: () => snapshot } },
+			modes: {
+				modeOf: (each) => (typeof each !== 'string' && skillIdOf(each) === copyId ? 'auto' : modes.modeOf(each)),
+				pinOf: modes.pinOf
+			},
+			approvals: {
+				isTrusted: approvals.isTrusted,
+				async request(plan, earlier) {
+					const isOwn = isTrusted && plan.skill.dir === copy.dir && handlerOf(plan.skill, plan.script) === null;
+					return isOwn ? { question: null, digest: null } : approvals.request(plan, earlier);
+				}
+			}
+		};
+		return performOperation({ ...parts, ...own }, { ...asked, skillName: copy.name }, context, watch);
+	});
 }
 
 async function performOperation(

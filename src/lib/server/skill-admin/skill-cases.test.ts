@@ -59,7 +59,11 @@ beforeEach(async () => {
 		modes,
 		adHoc: {
 			...{ skills, store, modes, findBuiltin: () => null },
-			approvals: { request: (run, earlier) => createApprovalPolicy({ store, trust, mode }).request(run, earlier) },
+			approvals: {
+				request: (run, earlier) => createApprovalPolicy({ store, trust, mode }).request(run, earlier),
+				isTrusted: (skill) => createApprovalPolicy({ store, trust, mode }).isTrusted(skill)
+			},
+			withTexts: () => Promise.reject(new Error('not needed')),
 			isEnabled: () => isEnabled,
 			inWorkspace: async (_of, work) => ({ result: await work(join(folder, 'workspace')), unkept: null })
 		}

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { page, userEvent } from 'vitest/browser';
+import { type Locator, page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
-import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
+import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
+import type { Client } from '../../server.ts';
 import { SkillEditor } from './skill-editor.svelte.ts';
 import type { SkillCheck, SkillFileText, SkillFileWrite } from '../../../shared/skills.ts';
 import SkillEditorPage from './SkillEditorPage.svelte';
@@ -32,6 +33,8 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 			sampleDetail({ files: [...files].map(([path, text]) => ({ path, bytes: text.length, text })) })
 		),
 		createSkill: vi.fn(),
+		runExecution: vi.fn<Client['runExecution']>(),
+		addCase: vi.fn<Client['addCase']>(),
 		changeSkill: vi.fn(async () => sampleDetail()),
 		readFile: vi.fn(async (_id: string, path: string) => fileOf(path)),
 		writeFile: vi.fn(async (_id: string, { path, text, digest }: SkillFileWrite) => {
@@ -45,6 +48,11 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 	};
 }
 
+/** The lines that are shown. */
+function shownIn(code: Locator): string {
+	return [...code.element().querySelectorAll('.cm-line')].map(({ textContent }) => textContent).join('\n');
+}
+
 async function setup(client = server(), file = 'SKILL.md') {
 	const editor = new SkillEditor(client, 'demo');
 	const frame = document.createElement('div');
@@ -55,6 +63,11 @@ async function setup(client = server(), file = 'SKILL.md') {
 	const screen = await render(SkillEditorPage, props, { baseElement: frame });
 	await expect.element(screen.getByTestId('code-editor')).toBeVisible();
 	return { screen, client, editor, onremoved, code: screen.getByTestId('code-editor') };
+}
+
+/** Also in the editor’s shadow root. */
+function focused(): Element | null {
+	return document.activeElement?.shadowRoot?.activeElement ?? document.activeElement;
 }
 
 beforeEach(async () => {
@@ -101,13 +114,13 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('one\nwrong\n');
 		await expect.element(screen.getByTestId('editor-check')).toHaveTextContent('1 error, 0 warnings');
 		expect(client.checkText).toHaveBeenLastCalledWith('demo', 'one\nwrong\n', expect.any(AbortSignal));
-		await expect.element(screen.getByTestId('line-mark')).toHaveAttribute('data-line', '2');
+		await expect.poll(() => code.element().querySelector('.cm-lintRange-error')?.textContent).toBe('wrong');
 		await screen.getByTestId('issue-line').click();
-		const area = code.element() as HTMLTextAreaElement;
-		expect(document.activeElement).toBe(area);
-		expect(area.value.slice(area.selectionStart, area.selectionEnd)).toBe('wrong');
+		expect(focused()).toBe(code.element());
+		await userEvent.keyboard('right');
+		await expect.poll(() => shownIn(code)).toBe('one\nright\n');
 		await screen.getByTestId('issue-fix').click();
-		await expect.element(code).toHaveValue('one\nfixed\n');
+		await expect.poll(() => shownIn(code)).toBe('one\nfixed\n');
 		await expect.element(screen.getByTestId('editor-tokens')).toHaveTextContent('about 12 tokens of instructions');
 	});
 
@@ -119,7 +132,7 @@ describe('F1: the editor of a skill', () => {
 		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/mine.*theirs/);
 		expect(client.files.get('SKILL.md')).toBe('theirs');
 		await screen.getByTestId('take-theirs').click();
-		await expect.element(code).toHaveValue('theirs');
+		await expect.poll(() => shownIn(code)).toBe('theirs');
 		await code.fill('mine again');
 		client.files.set('SKILL.md', 'theirs again');
 		await screen.getByTestId('save-file').click();
@@ -135,16 +148,16 @@ describe('F1: the editor of a skill', () => {
 		await first.code.fill('half a thought');
 		await first.screen.unmount();
 		const { screen, code } = await setup(client);
-		await expect.element(code).toHaveValue('half a thought');
+		await expect.poll(() => shownIn(code)).toBe('half a thought');
 		await expect.element(screen.getByTestId('restored-note')).toBeVisible();
 		await screen.getByTestId('revert-file').click();
-		await expect.element(code).toHaveValue('one\ntwo\n');
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
 		expect(Object.keys(localStorage)).toEqual([]);
 	});
 
 	test('a file keeps its line ends', async () => {
 		const { screen, client, code } = await setup(server(), 'scripts/x.sh');
-		await expect.element(code).toHaveValue('echo\n');
+		await expect.poll(() => shownIn(code)).toBe('echo\n');
 		await code.fill('echo 1\necho 2\n');
 		await screen.getByTestId('save-file').click();
 		await expect.poll(() => client.files.get('scripts/x.sh')).toBe('echo 1\r\necho 2\r\n');
@@ -157,7 +170,7 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('save-file').click();
 		await screen.getByTestId('undo-save').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\ntwo\n');
-		await expect.element(code).toHaveValue('one\ntwo\n');
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
 		await screen.getByTestId('undo-save').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\nthree\n');
 		// Text typed since then isn't thrown away.
@@ -174,17 +187,17 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByLabelText('File path').first().fill('notes.md');
 		await screen.getByRole('button', { name: 'Create file' }).first().click();
 		await expect.poll(() => client.files.get('notes.md')).toBe('');
-		await expect.element(code).toHaveValue('');
+		await expect.poll(() => shownIn(code)).toBe('');
 		await code.fill('a note');
 		await screen.getByTestId('save-file').click();
 		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
 		await screen.getByTestId('remove-file').click();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
-		await expect.element(code).toHaveValue('one\ntwo\n');
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
 		const undo = () => onremoved.mock.lastCall?.[1]();
 		await undo();
 		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
-		await expect.element(code).toHaveValue('a note');
+		await expect.poll(() => shownIn(code)).toBe('a note');
 		await screen.getByTestId('remove-file').click();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		client.files.set('notes.md', 'another by now');
@@ -194,7 +207,7 @@ describe('F1: the editor of a skill', () => {
 
 	test('F16: evals begin as an example that is there once it is saved', async () => {
 		const { screen, client, code } = await setup(server(), 'evals/evals.json');
-		expect(JSON.parse((code.element() as HTMLTextAreaElement).value)).toMatchObject({ evals: [{}] });
+		expect(JSON.parse(shownIn(code))).toMatchObject({ evals: [{}] });
 		expect(client.files.has('evals/evals.json')).toBe(false);
 		await expect.poll(() => document.querySelector('nav [data-path="evals/evals.json"]')).not.toBeNull();
 		await screen.getByTestId('save-file').click();
@@ -222,15 +235,41 @@ describe('F1: the editor of a skill', () => {
 
 	test('Tab indents, and after Escape leaves', async () => {
 		const { code } = await setup();
-		const area = code.element() as HTMLTextAreaElement;
-		area.focus();
-		area.setSelectionRange(0, 0);
-		await userEvent.keyboard('{Tab}');
-		expect(area.value).toBe('\tone\ntwo\n');
+		await code.click({ position: { x: 20, y: 20 } });
+		await userEvent.keyboard('{Home}{Tab}');
+		await expect.poll(() => shownIn(code)).toBe('  one\ntwo\n');
 		await userEvent.keyboard('{Shift>}{Tab}{/Shift}');
-		expect(area.value).toBe('one\ntwo\n');
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
 		await userEvent.keyboard('{Escape}{Tab}');
-		expect(document.activeElement).not.toBe(area);
+		expect(focused()).not.toBe(code.element());
+		expect(shownIn(code)).toBe('one\ntwo\n');
+	});
+
+	test('what is typed is run as it is, beside it; saved text is run as it is saved', async () => {
+		const client = server();
+		const detail = sampleDetail({ scripts: ['scripts/other.sh', 'scripts/x.sh'], tools: [] });
+		client.getSkill.mockResolvedValue(detail);
+		const execution = sampleExecution({ output: 'it printed this' });
+		client.runExecution.mockResolvedValue({ execution });
+		const { screen, code } = await setup(client, 'scripts/x.sh');
+		await code.fill('echo typed\n');
+		await userEvent.keyboard('{Control>}{Enter}{/Control}');
+		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/Nothing is saved/);
+		await screen.getByTestId('run-text').fill('one\ntwo');
+		await code.click();
+		await userEvent.keyboard('{Control>}{Enter}{/Control}');
+		await expect.element(screen.getByTestId('run-panel')).toMatchTextContent(/it printed this/);
+		const ran = { skillName: detail.id, script: 'scripts/x.sh', args: ['one', 'two'] };
+		expect(client.runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ ...ran, files: [{ path: 'scripts/x.sh', text: 'echo typed\n' }] })
+		);
+		expect(client.writeFile).not.toHaveBeenCalled();
+		await screen.getByTestId('save-file').click();
+		await expect.element(screen.getByTestId('runs-unsaved')).not.toBeInTheDocument();
+		await screen.getByTestId('run-button').click();
+		await expect.poll(() => client.runExecution.mock.calls.length).toBe(2);
+		expect(client.runExecution.mock.lastCall?.[0]).toMatchObject(ran);
+		expect(client.runExecution.mock.lastCall?.[0]).not.toHaveProperty('files');
 	});
 
 	test('a file that may not be written is read only', async () => {
@@ -239,6 +278,6 @@ describe('F1: the editor of a skill', () => {
 		client.readFile.mockImplementation(async (id, path) => ({ ...(await read(id, path)), isWritable: false }));
 		const { screen, code } = await setup(client);
 		await expect.element(screen.getByTestId('read-only-note')).toBeVisible();
-		await expect.element(code).toHaveAttribute('readonly');
+		await expect.element(code).toHaveAttribute('aria-readonly', 'true');
 	});
 });

@@ -1,0 +1,337 @@
+/** CodeMirror with what the files of skills need. Large, so it's loaded with the first editor. */
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
+import {
+	bracketMatching,
+	foldGutter,
+	foldKeymap,
+	HighlightStyle,
+	indentOnInput,
+	indentUnit,
+	LanguageDescription,
+	LanguageSupport,
+	StreamLanguage,
+	type StreamParser,
+	syntaxHighlighting,
+	type TagStyle
+} from '@codemirror/language';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search';
+import { Annotation, type ChangeSpec, Compartment, EditorState, type Extension } from '@codemirror/state';
+import {
+	drawSelection,
+	EditorView,
+	highlightActiveLine,
+	highlightActiveLineGutter,
+	highlightSpecialChars,
+	keymap,
+	lineNumbers,
+	type ViewUpdate
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+export interface CodeMark {
+	/** From 1. */
+	line: number;
+	severity: 'error' | 'warning';
+	message: string;
+}
+
+interface CodeOptions {
+	text: string;
+	/** Chooses the language. */
+	path: string;
+	label: string;
+	isReadOnly: boolean;
+	/** With `\n` at the ends of lines. */
+	ontype: (text: string) => void;
+	/** Ctrl+Enter. */
+	onrun: () => void;
+}
+
+export interface Code {
+	/** Shows another text, as a change that can be undone. */
+	setText(text: string): void;
+	setReadOnly(isReadOnly: boolean): void;
+	setMarks(marks: readonly CodeMark[]): void;
+	/** Selects a line, from 1. */
+	goTo(line: number): void;
+	find(): void;
+	destroy(): void;
+}
+
+/** The text was given, not typed. */
+const Given = Annotation.define<true>();
+
+/** In a shadow root, where its styles need no exception from the Content Security Policy. */
+export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, ontype, onrun }: CodeOptions): Code {
+	const [language, readOnly] = [new Compartment(), new Compartment()];
+	const tell = ({ docChanged, state, transactions }: ViewUpdate): void => {
+		if (docChanged && !transactions.some((each) => each.annotation(Given))) ontype(state.doc.toString());
+	};
+	const view = new EditorView({
+		root,
+		parent: root,
+		state: EditorState.create({
+			doc: text,
+			extensions: [
+				readOnly.of(EditorState.readOnly.of(isReadOnly)),
+				language.of([]),
+				lintGutter(),
+				lineNumbers(),
+				foldGutter(),
+				highlightActiveLineGutter(),
+				highlightSpecialChars(),
+				history(),
+				drawSelection(),
+				indentOnInput(),
+				indentUnit.of(unitOf(text, path)),
+				bracketMatching(),
+				highlightActiveLine(),
+				highlightSelectionMatches(),
+				search({ top: true }),
+				EditorState.phrases.of(PHRASES),
+				syntaxHighlighting(COLOURS),
+				THEME,
+				/\.(md|txt)$/i.test(path) || matchMedia(PHONE).matches ? EditorView.lineWrapping : [],
+				leaveByTab(),
+				keymap.of([
+					{ key: 'Mod-Enter', run: () => (onrun(), true) },
+					{ key: 'Tab', run: (of) => indent(of), shift: indentLess },
+					...searchKeymap,
+					...historyKeymap,
+					...foldKeymap,
+					...lintKeymap,
+					...defaultKeymap
+				]),
+				EditorView.contentAttributes.of({
+					'data-testid': 'code-editor',
+					'aria-label': label,
+					'aria-description': 'Tab indents. Press Escape, then Tab, to leave the editor.',
+					autocapitalize: 'off'
+				}),
+				EditorView.updateListener.of(tell)
+			]
+		})
+	});
+	void LanguageDescription.matchFilename(LANGUAGES, path)
+		?.load()
+		.then(
+			(found) => view.dispatch({ effects: language.reconfigure(found) }),
+			() => undefined // only its colours are missing
+		);
+	return {
+		setText(wanted) {
+			const shown = view.state.doc.toString();
+			const next = wanted.replace(/\r\n?/g, '\n');
+			if (next === shown) return;
+			view.dispatch({ changes: changeBetween(shown, next), annotations: Given.of(true) });
+		},
+		setReadOnly: (wanted) => view.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(wanted)) }),
+		setMarks(marks) {
+			const { doc } = view.state;
+			const at = ({ line, severity, message }: CodeMark): Diagnostic => {
+				const { from, to } = doc.line(Math.min(Math.max(line, 1), doc.lines));
+				return { from, to, severity, message };
+			};
+			view.dispatch(setDiagnostics(view.state, marks.map(at)));
+		},
+		goTo(line) {
+			const { from, to } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+			view.focus();
+			view.dispatch({
+				selection: { anchor: from, head: to },
+				effects: EditorView.scrollIntoView(from, { y: 'center' })
+			});
+		},
+		find: () => openSearchPanel(view),
+		destroy: () => view.destroy()
+	};
+}
+
+/** What is the same before and after stays, with the cursor in it. */
+function changeBetween(before: string, after: string): ChangeSpec {
+	const shorter = Math.min(before.length, after.length);
+	let from = 0;
+	while (from < shorter && before[from] === after[from]) from++;
+	let same = 0;
+	while (same < shorter - from && before[before.length - 1 - same] === after[after.length - 1 - same]) same++;
+	return { from, to: before.length - same, insert: after.slice(from, after.length - same) };
+}
+
+/** As the text has it; else as most files of its kind. */
+function unitOf(text: string, path: string): string {
+	const [, used] = /^(\t| {2,8})\S/m.exec(text) ?? [];
+	return used ?? (/\.py$/i.test(path) ? '    ' : '  ');
+}
+
+function indent(view: EditorView): boolean {
+	const { state } = view;
+	if (state.readOnly) return false;
+	if (state.selection.ranges.some(({ empty }) => !empty)) return indentMore(view);
+	view.dispatch(state.replaceSelection(state.facet(indentUnit)), { userEvent: 'input', scrollIntoView: true });
+	return true;
+}
+
+/** After Escape, Tab leaves the editor, however late; CodeMirror waits for two seconds. */
+function leaveByTab(): Extension {
+	return EditorView.domEventHandlers({
+		keydown({ key }, view) {
+			if (key === 'Escape') view.setTabFocusMode(true);
+			else if (key !== 'Tab' && key !== 'Shift') view.setTabFocusMode(false);
+		},
+		blur: (_, view) => view.setTabFocusMode(false)
+	});
+}
+
+type Load = () => Promise<LanguageSupport>;
+
+const javascript =
+	(typescript: boolean, jsx: boolean): Load =>
+	async () =>
+		(await import('@codemirror/lang-javascript')).javascript({ typescript, jsx });
+
+/** The first word names it; all are ends of file names, and words after ``` in Markdown. */
+const LOADED: Record<string, Load> = {
+	'python py': async () => (await import('@codemirror/lang-python')).python(),
+	'json jsonl': async () => (await import('@codemirror/lang-json')).json(),
+	'yaml yml': async () => (await import('@codemirror/lang-yaml')).yaml(),
+	toml: async () => stream((await import('@codemirror/legacy-modes/mode/toml')).toml),
+	'shell sh bash zsh console': async () => stream((await import('@codemirror/legacy-modes/mode/shell')).shell),
+	'javascript js mjs cjs': javascript(false, false),
+	jsx: javascript(false, true),
+	'typescript ts mts cts': javascript(true, false),
+	tsx: javascript(true, true),
+	// YAML at its top, and code of the other languages in it.
+	'markdown md': async () => {
+		const [{ markdown }, { yamlFrontmatter }] = await Promise.all([
+			import('@codemirror/lang-markdown'),
+			import('@codemirror/lang-yaml')
+		]);
+		return yamlFrontmatter({ content: markdown({ codeLanguages: LANGUAGES }) });
+	}
+};
+
+const LANGUAGES = Object.entries(LOADED).map(([words, load]) => {
+	const [name = '', ...others] = words.split(' ');
+	return LanguageDescription.of({ name, alias: others, extensions: [name, ...others], load });
+});
+
+function stream(mode: StreamParser<unknown>): LanguageSupport {
+	return new LanguageSupport(StreamLanguage.define(mode));
+}
+
+/** In the colours of code in answers. */
+const COLOURS = HighlightStyle.define(
+	Object.entries({
+		keyword: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.controlKeyword, tags.definitionKeyword],
+		string: [tags.string, tags.special(tags.string), tags.regexp, tags.monospace],
+		number: [tags.number, tags.bool, tags.null, tags.atom, tags.escape, tags.link, tags.url],
+		comment: [tags.comment, tags.quote, tags.meta, tags.processingInstruction],
+		title: [
+			tags.heading,
+			tags.function(tags.variableName),
+			tags.function(tags.propertyName),
+			tags.definition(tags.function(tags.variableName))
+		],
+		type: [
+			tags.typeName,
+			tags.className,
+			tags.propertyName,
+			tags.attributeName,
+			tags.standard(tags.variableName),
+			tags.definition(tags.propertyName)
+		],
+		name: [tags.tagName, tags.self, tags.special(tags.variableName)]
+	})
+		.map(([kind, tag]): TagStyle => ({ tag, color: `var(--color-code-${kind})` }))
+		.concat(
+			{ tag: [tags.heading, tags.strong], fontWeight: '600' },
+			{ tag: tags.emphasis, fontStyle: 'italic' },
+			{ tag: tags.strikethrough, textDecoration: 'line-through' }
+		)
+);
+
+const PHONE = '(max-width: 47.99rem)';
+const PHRASES = {
+	...{ next: 'Next', previous: 'Previous', all: 'Select all', replace: 'Replace', 'replace all': 'Replace all' },
+	...{ 'match case': 'Match case', regexp: 'Pattern', 'by word': 'Whole words' }
+};
+
+const FIELD = {
+	border: '1px solid var(--color-edge)',
+	borderRadius: '0.5rem',
+	backgroundColor: 'var(--color-raised)',
+	backgroundImage: 'none',
+	color: 'var(--color-ink)',
+	font: 'inherit',
+	padding: '0.125rem 0.5rem'
+};
+
+const THEME = EditorView.theme({
+	'&': { height: '100%', backgroundColor: 'var(--color-terminal)', color: 'var(--color-ink)' },
+	'&.cm-focused': { outline: '2px solid var(--color-accent)', outlineOffset: '-2px' },
+	'.cm-scroller': { font: '0.8125rem/1.25rem var(--font-mono)' },
+	'.cm-content': { padding: '0.75rem 0', caretColor: 'var(--color-ink)' },
+	'.cm-line': { padding: '0 0.75rem' },
+	'.cm-cursor': { borderLeftColor: 'var(--color-ink)' },
+	'&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+		backgroundColor: 'color-mix(in srgb, var(--color-accent) 25%, transparent)'
+	},
+	'.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--color-ink) 4%, transparent)' },
+	'.cm-gutters': {
+		backgroundColor: 'var(--color-panel)',
+		color: 'var(--color-soft)',
+		borderRight: '1px solid var(--color-line)'
+	},
+	'.cm-foldPlaceholder': {
+		backgroundColor: 'var(--color-hover)',
+		border: 'none',
+		color: 'var(--color-soft)',
+		padding: '0 0.375rem'
+	},
+	'.cm-selectionMatch, .cm-searchMatch': { backgroundColor: 'color-mix(in srgb, var(--color-warn) 22%, transparent)' },
+	'.cm-searchMatch-selected': { outline: '1px solid var(--color-warn)' },
+	'&.cm-focused .cm-matchingBracket': { backgroundColor: 'transparent', outline: '1px solid var(--color-edge)' },
+	'&.cm-focused .cm-nonmatchingBracket': { backgroundColor: 'transparent', color: 'var(--color-danger)' },
+	'.cm-specialChar': { color: 'var(--color-danger)' },
+	'.cm-panels': {
+		backgroundColor: 'var(--color-panel)',
+		color: 'var(--color-ink)',
+		borderBottom: '1px solid var(--color-line)'
+	},
+	'.cm-panels-bottom': { borderTop: '1px solid var(--color-line)' },
+	'.cm-panel.cm-search, .cm-panel.cm-gotoLine': {
+		padding: '0.5rem 2.5rem 0.5rem 0.75rem',
+		font: '0.8125rem/1.25rem var(--font-sans)'
+	},
+	'.cm-panel.cm-search label': { fontSize: 'inherit', whiteSpace: 'nowrap' },
+	'.cm-panel .cm-textfield': FIELD,
+	'.cm-panel .cm-button': { ...FIELD, cursor: 'pointer' },
+	'.cm-panel .cm-button:hover': { backgroundColor: 'var(--color-hover)' },
+	'.cm-panel.cm-search [name=close]': {
+		color: 'var(--color-soft)',
+		fontSize: '1.25rem',
+		top: '0.25rem',
+		right: '0.25rem',
+		width: '2rem',
+		height: '2rem'
+	},
+	'.cm-tooltip': {
+		maxWidth: 'min(32rem, 80vw)',
+		border: '1px solid var(--color-line)',
+		borderRadius: '0.5rem',
+		backgroundColor: 'var(--color-raised)',
+		color: 'var(--color-ink)',
+		font: '0.8125rem/1.25rem var(--font-sans)',
+		overflowWrap: 'anywhere'
+	},
+	'.cm-diagnostic-error': { borderLeftColor: 'var(--color-danger)' },
+	'.cm-diagnostic-warning': { borderLeftColor: 'var(--color-warn)' },
+	[`@media ${PHONE}`]: {
+		'.cm-scroller': { font: '1rem/1.5rem var(--font-mono)' },
+		'.cm-lineNumbers, .cm-foldGutter': { display: 'none !important' },
+		'.cm-panel .cm-textfield, .cm-panel .cm-button': { minHeight: '2.75rem', fontSize: '1rem' },
+		'.cm-panel.cm-search [name=close]': { width: '2.75rem', height: '2.75rem' },
+		'.cm-search [name=select], .cm-search label:has([name=re], [name=word])': { display: 'none' }
+	}
+});
