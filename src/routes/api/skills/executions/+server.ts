@@ -28,7 +28,8 @@ export const GET = endpoint({
 const APPROVE =
 	'What needs approval is refused with 403 and `details: {error, digest}`. To allow it once, send the same body with ' +
 	'`approve` set to that digest; only the server’s admin can. An API key needs the scope `approve` instead. ' +
-	'For a skill that isn’t trusted, only the admin can.';
+	'For a skill that isn’t trusted, only the admin can. `files` run in place of the skill’s own, once and without being ' +
+	'saved: for the admin alone, and unasked only if the skill is trusted.';
 
 export const POST = endpoint({
 	id: 'execute',
