@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuestionField } from './message-schema.ts';
-import { looksSecret, questionReply, readContent } from './questions.ts';
+import { ASKED, looksSecret, offeredIn, questionReply, readContent } from './questions.ts';
 
 const field = (more: Partial<QuestionField> = {}): QuestionField => ({
 	...{ name: 'f', title: 'The field', type: 'text', isRequired: true },
@@ -70,3 +70,10 @@ test.each([
 ])('SECURITY MCP servers: a field named %j looks like a secret: %j', (name, isSecret) =>
 	expect(looksSecret(field({ name, title: name }))).toBe(isSecret)
 );
+
+test('F9: a button says all that it sends', () => {
+	const hidden = '\u202e\u200b\x07';
+	const closing = `I used **a**: it fits best. To use another skill, reply “yes${hidden}”.`;
+	expect(offeredIn(`Done.\n\n${closing}`).answers).toEqual(['yes']);
+	expect(offeredIn(`Which one?\n\n1. one${hidden}\n2. two\n\n${ASKED}`).answers).toEqual(['one', 'two']);
+});

@@ -1,5 +1,6 @@
 /** What people are asked: by an MCP server in a form (E36), by Demo mode in the text of an answer (F9). */
 import { z } from 'zod';
+import { withoutHidden } from './characters.ts';
 import { AppError } from './errors.ts';
 import type { QuestionField } from './message-schema.ts';
 
@@ -110,7 +111,7 @@ export function isAsking(text: string): boolean {
 export interface OfferedAnswers {
 	/** The text up to the numbered list of the answers. */
 	before: string;
-	/** As a person would write them; empty where there are none. */
+	/** As a person would write them, without what nobody sees; empty where there are none. */
 	answers: string[];
 	/** The text after the list, without the sentence on how to reply. */
 	after: string;
@@ -125,7 +126,7 @@ export function offeredIn(text: string): OfferedAnswers {
 		const lines = (paragraphs[list] ?? '').split('\n');
 		return {
 			before: paragraphs.slice(0, list).join('\n\n'),
-			answers: lines.map((line) => line.replace(/^\d+\. /, '').replace(/^(\*\*|`+ ?)(.+?) ?\1$/, '$2')),
+			answers: lines.map((line) => withoutHidden(line.replace(/^\d+\. /, '').replace(/^(\*\*|`+ ?)(.+?) ?\1$/, '$2'))),
 			after: paragraphs
 				.slice(list + 1)
 				.filter((each) => !each.startsWith('Reply with '))
@@ -134,5 +135,6 @@ export function offeredIn(text: string): OfferedAnswers {
 	}
 	const closing = (isQuestion ? paragraphs.at(-2) : paragraphs.findLast((each) => INSTEAD.test(each))) ?? '';
 	const [, replies = ''] = /\breply (“[^”]+”(?: or “[^”]+”)*)\.$/.exec(closing) ?? [];
-	return { before: text, answers: [...replies.matchAll(/“([^”]+)”/g)].map(([, reply = '']) => reply), after: '' };
+	const answers = [...replies.matchAll(/“([^”]+)”/g)].map(([, reply = '']) => withoutHidden(reply));
+	return { before: text, answers, after: '' };
 }

@@ -97,7 +97,7 @@ beforeEach(async () => {
 		modes,
 		approvals: {
 			request: (run, earlier) => policy().request(run, earlier),
-			isTrusted: (skill) => policy().isTrusted(skill)
+			runsUnasked: (skill) => policy().runsUnasked(skill)
 		},
 		withTexts: (of, use) => withTexts(join(folder, 'trials'), of, use),
 		isEnabled: () => isEnabled,
@@ -225,6 +225,18 @@ describe('F1: what is typed is run before it is saved', () => {
 		await expect(run({ ...asked, files: [{ path: SCRIPT, text: 'echo other\n' }], approve })).rejects.toMatchObject({
 			code: 'forbidden'
 		});
+	});
+
+	test('it asks where the saved skill asks, and for variables that only the typed one declares', async () => {
+		mode = 'ask';
+		await expect(run(typed('echo x\n'))).rejects.toMatchObject({ code: 'forbidden' });
+		mode = 'auto';
+		missing = ['TOKEN'];
+		await expect(run(typed('echo x\n'))).rejects.toMatchObject({ code: 'forbidden' });
+		missing = [];
+		const front = '---\nname: demo\ndescription: Says.\nmetadata:\n  env: PROD_KEY\n---\n';
+		await expect(run(typed(front, 'SKILL.md'))).rejects.toMatchObject({ code: 'forbidden' });
+		expect(await count()).toBe(0);
 	});
 
 	test('not for a key; not outside the skill; and a broken SKILL.md says so', async () => {

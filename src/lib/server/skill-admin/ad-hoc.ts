@@ -29,13 +29,14 @@ import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { type Asker, hintFor, mayAnswer, runsUnasked, typeOf } from '../turns/toolbox.ts';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
+import { declaredVariables } from '../skills/needs/variables.ts';
 import { resolveScript } from '../skills/read/files.ts';
 
 export interface AdHocParts {
 	skills: SkillsProvider;
 	store: Pick<Store, 'skillExecutions'>;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	approvals: Pick<ApprovalPolicy, 'request' | 'isTrusted'>;
+	approvals: Pick<ApprovalPolicy, 'request' | 'runsUnasked'>;
 	/** False while skills are turned off (E11). */
 	isEnabled(): boolean;
 	/** By name or alias. */
@@ -204,7 +205,10 @@ async function callBuiltin(
 	return { result: { success: ok, value, error, message, hint }, failure: outcome };
 }
 
-/** With texts that aren’t saved. Of a trusted skill they run unasked: a person has just typed them and pressed the button. */
+/**
+ * With texts that aren’t saved. They run unasked where the saved skill does, because a person has just typed them and pressed
+ * the button, unless they declare variables that it doesn’t.
+ */
 async function performUnsaved(
 	parts: AdHocParts,
 	asked: AskedExecution & Required<Pick<AskedExecution, 'files'>>,
@@ -213,12 +217,14 @@ async function performUnsaved(
 ): Promise<Outcome> {
 	const { approvals, modes, skills } = parts;
 	const skill = requireSkill(parts, null, asked.skillName);
-	const isTrusted = await approvals.isTrusted(skill);
+	const runsUnasked = await approvals.runsUnasked(skill);
+	const declared = new Set(declaredVariables(skill).map(({ name }) => name));
 	return parts.withTexts({ skill, texts: asked.files }, (copy) => {
 		const library = skills.registry.snapshot();
 		const others = library.skills.filter(({ name }) => name !== copy.name);
 		const snapshot = { ...library, skills: [copy, ...others], revision: randomUUID() };
 		const copyId = skillIdOf(copy);
+		const isAsSaved = runsUnasked && declaredVariables(copy).every(({ name }) => declared.has(name));
 		const own: Pick<AdHocParts, 'skills' | 'modes' | 'approvals'> = {
 			skills: { ...skills, registry: { ...skills.registry, snapshot: () => snapshot } },
 			modes: {
@@ -226,9 +232,9 @@ async function performUnsaved(
 				pinOf: modes.pinOf
 			},
 			approvals: {
-				isTrusted: approvals.isTrusted,
+				runsUnasked: approvals.runsUnasked,
 				async request(plan, earlier) {
-					const isOwn = isTrusted && plan.skill.dir === copy.dir && handlerOf(plan.skill, plan.script) === null;
+					const isOwn = isAsSaved && plan.skill.dir === copy.dir && handlerOf(plan.skill, plan.script) === null;
 					return isOwn ? { question: null, digest: null } : approvals.request(plan, earlier);
 				}
 			}

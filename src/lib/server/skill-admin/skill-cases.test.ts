@@ -61,7 +61,7 @@ beforeEach(async () => {
 			...{ skills, store, modes, findBuiltin: () => null },
 			approvals: {
 				request: (run, earlier) => createApprovalPolicy({ store, trust, mode }).request(run, earlier),
-				isTrusted: (skill) => createApprovalPolicy({ store, trust, mode }).isTrusted(skill)
+				runsUnasked: (skill) => createApprovalPolicy({ store, trust, mode }).runsUnasked(skill)
 			},
 			withTexts: () => Promise.reject(new Error('not needed')),
 			isEnabled: () => isEnabled,

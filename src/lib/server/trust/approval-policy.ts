@@ -18,6 +18,8 @@ export interface ApprovalPolicy {
 	request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict>;
 	/** True if somebody has checked its current files, or its location is trusted. */
 	isTrusted(skill: Skill): Promise<boolean>;
+	/** Whether all its scripts run without a question: it's trusted, lacks nothing, and trusted skills needn't ask. */
+	runsUnasked(skill: Skill): Promise<boolean>;
 	/** The same, but trusted skills need approval, too. */
 	asking(): ApprovalPolicy;
 	/** Decisions about the calls an answer is waiting for, by the questions' ids. */
@@ -40,11 +42,13 @@ export interface ApprovalPolicyOptions {
 
 export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPolicy {
 	const { store, mode, trust, missingVariables = async () => [], reachOf = async () => undefined } = options;
+	const isUnasked = (state: TrustState, missing: readonly string[]) =>
+		isTrusted(state) && mode === 'auto' && missing.length === 0;
 	return {
 		async request({ skill, script, args }, earlier) {
 			const { state, digest: whole, problem } = await trust.judge(skill);
 			const missing = await missingVariables(skill);
-			if (isTrusted(state) && mode === 'auto' && missing.length === 0) return { question: null, digest: whole };
+			if (isUnasked(state, missing)) return { question: null, digest: whole };
 			const digest = whole ?? (await trust.digestOf(skill));
 			const allowed = { question: null, digest };
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
@@ -76,6 +80,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 		async isTrusted(skill) {
 			return isTrusted((await trust.judge(skill)).state);
 		},
+		runsUnasked: async (skill) => isUnasked((await trust.judge(skill)).state, await missingVariables(skill)),
 		asking: () => createApprovalPolicy({ ...options, mode: 'ask' }),
 		decisions: (conversationId, answer) => store.approvals.decisions(conversationId, waitingIds(answer))
 	};

@@ -28,6 +28,7 @@ import {
 	type ViewUpdate
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { HIDDEN_CLASS } from '../../../shared/characters.ts';
 
 export interface CodeMark {
 	/** From 1. */
@@ -80,7 +81,7 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 				lineNumbers(),
 				foldGutter(),
 				highlightActiveLineGutter(),
-				highlightSpecialChars(),
+				highlightSpecialChars({ addSpecialChars: new RegExp(`[${HIDDEN_CLASS}]`, 'gu') }),
 				history(),
 				drawSelection(),
 				indentOnInput(),

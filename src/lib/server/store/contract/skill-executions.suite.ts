@@ -85,6 +85,9 @@ export function testSkillExecutions(bench: () => Bench): void {
 			expect(await found('deploy')).toEqual(['e3']);
 			expect(await found('!')).toEqual([]);
 			expect(await found("' or 1=1 --")).toEqual([]);
+			// Only the beginning of what is long is looked through.
+			await skillExecutions.start(start('e4', { argv: [`begin${'a'.repeat(3000)}end`] }), at(4));
+			expect([await found('begin'), await found('aend')]).toEqual([['e4'], []]);
 		});
 
 		test('E10: newest first, by skill, status, key and conversation, in pages', async () => {

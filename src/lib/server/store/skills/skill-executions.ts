@@ -243,6 +243,9 @@ async function count(
 		.execute();
 }
 
+/** Characters of each text that a search looks through. */
+const SOUGHT = sql.lit(2000);
+
 function narrow<Selected>(
 	query: SelectQueryBuilder<Database, 'skill_executions', Selected>,
 	{ skill, status, apiKeyId, conversationId, text, since, until }: ExecutionFilter
@@ -262,10 +265,11 @@ function narrow<Selected>(
 		// Arguments and inputs are stored as JSON.
 		const written = [text, JSON.stringify(text).slice(1, -1)];
 		const [plain, inJson] = written.map((each) => `%${each.toLowerCase().replaceAll(/[!%_]/g, '!$&')}%`);
+		// Their beginning: a pattern takes long on what repeats itself, and arguments may have megabytes.
 		found = found.where(
-			sql<boolean>`(lower(skill) like ${plain} escape '!' or lower(coalesce(script, '')) like ${plain} escape '!'
-				or lower(coalesce(tool, '')) like ${plain} escape '!' or lower(argv) like ${inJson} escape '!'
-				or lower(coalesce(input, '')) like ${inJson} escape '!')`
+			sql<boolean>`(lower(skill) like ${plain} escape '!' or lower(substr(coalesce(script, ''), 1, ${SOUGHT})) like ${plain} escape '!'
+				or lower(substr(coalesce(tool, ''), 1, ${SOUGHT})) like ${plain} escape '!' or lower(substr(argv, 1, ${SOUGHT})) like ${inJson} escape '!'
+				or lower(substr(coalesce(input, ''), 1, ${SOUGHT})) like ${inJson} escape '!')`
 		);
 	}
 	if (since !== undefined) found = found.where('created_at', '>=', since);

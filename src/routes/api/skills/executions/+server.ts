@@ -51,7 +51,7 @@ export const POST = endpoint({
 		const allow = allowedIn(approve, caller);
 		const { conversationId } = wanted;
 		// Files of runs by hand lie where those of a chat would, which is never listed.
-		const isByHand = conversationId !== undefined && conversationId === wanted.sessionId;
+		const isByHand = apiKeyId === null && conversationId !== undefined && conversationId === wanted.sessionId;
 		if (conversationId !== undefined && !isByHand) {
 			await requireOwnConversation(app, apiKeyId, conversationId);
 			if (!(await app.store.conversations.get(conversationId)))
