@@ -109,7 +109,7 @@ describe('F1: the editor of a skill', () => {
 		const client = server();
 		const issue = { severity: 'error', field: 'name', message: 'is wrong', line: 2, fixId: 'name' } as const;
 		const check: SkillCheck = { ...RIGHT, status: 'broken', issues: [issue], fixes: { name: 'one\nfixed\n' } };
-		client.checkText.mockResolvedValueOnce(RIGHT).mockResolvedValueOnce(check);
+		client.checkText.mockImplementation(async (_, text) => (/wrong|right/.test(text) ? check : RIGHT));
 		const { screen, code } = await setup(client);
 		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/No problems found/);
 		await code.fill('one\nwrong\n');
