@@ -45,7 +45,7 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 			return fileOf(path);
 		}),
 		removeFile: vi.fn(async (_id: string, path: string) => void files.delete(path)),
-		checkText: vi.fn(async () => RIGHT)
+		checkText: vi.fn<Client['checkText']>(async () => RIGHT)
 	};
 }
 
