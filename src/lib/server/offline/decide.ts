@@ -6,7 +6,15 @@ import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { allWords, stem } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { type Ask, askText, instructionsText, offerText, reportText, shortForm, unreadText } from './answers.ts';
-import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
+import {
+	type History,
+	LOAD_SKILL,
+	type LoadedSkill,
+	readHistory,
+	readSkillContent,
+	toolNamesOf,
+	USE_SKILL
+} from './history.ts';
 import { type Filled, RESTRICTING, understand } from './account.ts';
 import { isAlike, isNamed, isShaped } from './fill.ts';
 import { filesIn, framing, isFiller, type Message, readMessage, type Word } from './message.ts';
@@ -174,8 +182,11 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	const { history, request } = scene;
 	const steps: { choice: Choice; step: Step }[] = [];
 	const isClean = ({ step }: { step: Step }) => step.kind === 'call' && step.strange === 0;
+	/** The one that fits best and has no command; its instructions may leave the work to another skill, which they name. */
+	let leading: LoadedSkill | null = null;
 	for (const choice of choose(scene, message, settled)) {
 		const { name, tool, points } = choice;
+		if (leading && !leading.body.includes(name)) continue;
 		// Another one is looked at where the better one has no answer, or is hardly better.
 		if (steps.some((before) => isClean(before) && points < ALIKE * before.choice.points)) break;
 		const skill = history.loaded.get(name);
@@ -183,10 +194,12 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		const about = history.skills.find((each) => each.name === name)?.description ?? '';
 		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
 		const plan = planActions(actions, choice.isFallback ? asText(message, actions) : message, settled);
-		if (!plan && steps.length === 0) return { kind: 'outline', skill: name };
+		if (!plan && steps.length === 0 && !skill) return { kind: 'outline', skill: name };
+		if (!plan && steps.length === 0) leading ??= skill ?? null;
 		if (plan) steps.push({ choice, step: { ...plan, skill: name } });
 	}
 	const [first] = steps;
+	if (!first && leading) return { kind: 'outline', skill: leading.name };
 	// What explains all that was said; else what fits best, with some talk around it.
 	const runs = steps.filter((each) => isClean(each) || (each === first && each.step.kind === 'call'));
 	const [best] = runs;

@@ -57,7 +57,7 @@ describe('E17: the list of skills', () => {
 		]);
 		await screen.getByTestId('skill-search').fill('forms');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
-		await expect.element(screen.getByTestId('skill-count')).toHaveTextContent('1 skill');
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('1 skill');
 		await screen.getByTestId('skill-filter').selectOptions('broken');
 		await expect.element(screen.getByTestId('no-skills')).toMatchTextContent(/No skills match\./);
 		await expect
