@@ -77,6 +77,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await expect(page.getByTestId('trust')).toContainText('in one of your skills folders');
 	await page.getByTestId('tab-run').click();
 	await page.getByTestId('run-what').selectOption({ label: 'scripts/count.mjs' });
+	await page.getByTestId('toggle-json').click();
 	await page.getByTestId('run-text').fill('three short words');
 	await page.getByTestId('run-button').press('Enter');
 	await expect(page.getByTestId('run-status')).toHaveText('Succeeded.');
@@ -125,8 +126,8 @@ test('B6: the skills of the server stand below those of folders and count for th
 	await expect(page.getByTestId('no-skills')).toHaveCount(0);
 	await row(page, 'file_write').getByTestId('skill-link').click();
 	await expect(page.getByTestId('skill-name')).toHaveText('file_write');
-	await page.getByLabel('path', { exact: false }).fill('note.txt');
-	await page.getByLabel('content', { exact: false }).fill('kept');
+	await page.getByTestId('run-form').getByRole('textbox', { name: 'path' }).fill('note.txt');
+	await page.getByTestId('run-form').getByRole('textbox', { name: 'content' }).fill('kept');
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution')).toContainText('note.txt (4 B)');
 
