@@ -98,10 +98,11 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await expect(page.getByRole('button', { name: /Skill: count-words/ })).toBeVisible();
 	await expect(rows(page).first()).toContainText('count_words');
 	const { data } = await read<SkillExecutionList>(app, '/api/skills/executions?skill=count-words');
-	expect(data[0]).toMatchObject({ tool: 'count_words', input: '{"text":"one two three four"}', conversationId: null });
+	expect(data[0]).toMatchObject({ tool: 'count_words', input: '{"text":"one two three four"}' });
 	expect(data[1]).toMatchObject({ script: 'scripts/count.mjs', argv: ['three short words'] });
 	// Everything run from one page shares a folder.
 	expect(data[0]?.sessionId).toBe(data[1]?.sessionId);
+	expect(data[0]?.conversationId).toBe(data[0]?.sessionId);
 });
 
 test('B6: the skills of the server stand below those of folders and count for themselves; one that is off stays off', async ({
