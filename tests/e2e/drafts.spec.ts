@@ -33,6 +33,11 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await textOf(page).fill(made.replace(/^name: .*$/m, 'name: ../no name'));
 	await expect(page.getByTestId('diagnostic').first()).toHaveAttribute('data-severity', 'error');
 	await expect(page.getByTestId('save-draft')).toBeDisabled();
+	await expect(page.getByTestId('draft-status')).toContainText('to save the skill');
+	await expect(textOf(page).locator('.cm-lintRange-error').first()).toHaveText('name: ../no name');
+	await page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]').click();
+	await page.getByTestId('problem-line').first().click();
+	await expect(textOf(page)).toBeFocused();
 	await page.getByTestId('undo-draft').click();
 	await expect.poll(() => linesIn(textOf(page))).toBe(made);
 	await textOf(page).fill(made.replace(/^name: .*$/m, 'name: monthly-chart'));
@@ -60,6 +65,43 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await expect(page.getByTestId('drafts-page')).toContainText('No drafts');
 	await page.getByRole('button', { name: 'Undo' }).last().click();
 	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
+
+	// From the list, too.
+	await page.goto('/skills/drafts');
+	await page.getByTestId('discard-row').click();
+	await expect(page.getByTestId('draft-row')).toHaveCount(0);
+	await page.getByRole('button', { name: 'Undo' }).last().click();
+	await page.getByTestId('draft-row').click();
+	await expect(page.getByTestId('made-by-rules')).toContainText('Connect a model');
+});
+
+test('F8: what is typed while the server is killed is there again, in another tab too, and is sent by itself', async ({
+	page,
+	app,
+	context
+}) => {
+	await draftOfChart(page, app.url);
+	const made = await linesIn(textOf(page));
+	await app.signal('SIGKILL');
+	await textOf(page).fill(`${made}\nTyped in vain.\n`);
+	await expect(page.getByTestId('draft-status')).toHaveText('Kept in this browser until the server is back');
+	const address = page.url();
+	await page.close();
+	await app.restart();
+	const next = await context.newPage();
+	await next.goto(address);
+	await expect(textOf(next)).toContainText('Typed in vain.');
+	await expect(next.getByTestId('draft-status')).toHaveText('Draft saved');
+	await app.signal('SIGKILL');
+	await textOf(next).fill(`${made}\nTyped again.\n`);
+	await expect(next.getByTestId('draft-status')).toHaveText('Kept in this browser until the server is back');
+	await app.restart();
+	await expect(next.getByTestId('draft-status')).toHaveText('Draft saved');
+	await next.reload();
+	await expect(textOf(next)).toContainText('Typed again.');
+	expect(await next.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('draft-typed')))).toEqual(
+		[]
+	);
 });
 
 test('F8: of two tabs none overwrites the other', async ({ page, app, context }) => {

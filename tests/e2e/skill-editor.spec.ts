@@ -1,6 +1,7 @@
 /** Creating and editing skills on the page (F1, F8): templates, live problems, conflicts, unsaved changes, export and import. */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import type { SkillSummary } from '../../src/lib/shared/skills.ts';
 import { expect, test } from './app.ts';
@@ -30,7 +31,6 @@ test('F8: a skill is made from a template; a bad name and a long description are
 	const create = page.getByTestId('create-skill');
 	await page.getByTestId('new-skill-name').fill('My Greeter!');
 	await expect(page.getByTestId('name-advice')).toContainText('only lowercase letters');
-	await expect(create).toBeDisabled();
 	await page.getByTestId('use-suggestion').click();
 	await expect(page.getByTestId('new-skill-name')).toHaveValue('my-greeter');
 	await expect(page.getByTestId('name-advice')).toHaveText('Looks good');
@@ -40,9 +40,17 @@ test('F8: a skill is made from a template; a bad name and a long description are
 
 	await page.getByTestId('new-skill-description').fill('word '.repeat(210));
 	await expect(page.getByTestId('description-advice')).toContainText('Too long');
-	await expect(create).toBeDisabled();
+	await page.getByTestId('new-skill-description').fill('');
+	await create.click();
+	await expect(page.getByTestId('description-advice')).toHaveText('Say what it does and when to use it.');
+	await expect(page.getByTestId('new-skill-description')).toBeFocused();
 	await page.getByTestId('new-skill-description').fill(described);
 	await page.getByTestId('template-script').check();
+	// What was typed is there again after a look elsewhere.
+	await page.goto('/skills');
+	await page.getByTestId('new-skill-link').click();
+	await expect(page.getByTestId('new-skill-description')).toHaveValue(described);
+	await expect(page.getByTestId('template-script')).toBeChecked();
 	await expect(page.getByTestId('template-preview')).toContainText('scripts/');
 	await create.click();
 
@@ -96,6 +104,51 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await page.getByTestId('revert-file').click();
 	await expect(code(page)).toContainText(/Say hello\./);
 	await expect(page.getByTestId('save-file')).toBeDisabled();
+});
+
+test('F1: a script is run as it is typed, beside it, and nothing is saved; its colors need no exception from the policy', async ({
+	page,
+	app
+}) => {
+	const refused: string[] = [];
+	page.on('console', (message) => {
+		if (/Content Security Policy/.test(message.text())) refused.push(message.text());
+	});
+	await make(page, 'typed-one', 'script');
+	await page.locator('nav [data-path^="scripts/"]').click();
+	const keyword = code(page).locator('span').first();
+	await expect(keyword).toBeVisible();
+	await code(page).fill('console.log(6 * 7); // typed');
+	const colour = (text: string) =>
+		code(page)
+			.locator('span', { hasText: text })
+			.last()
+			.evaluate((span) => getComputedStyle(span).color);
+	await expect.poll(async () => (await colour('// typed')) === (await colour('7'))).toBe(false);
+	await code(page).press('Control+Enter');
+	await page.getByTestId('run-button').click();
+	const panel = page.getByTestId('run-panel');
+	await expect(panel.getByTestId('execution')).toHaveAttribute('data-status', 'success');
+	await expect(panel).toContainText('42');
+	expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+	expect(await readFile(join(app.skillsDir, 'typed-one/SKILL.md'), 'utf8')).toContain('typed-one');
+	await page.getByTestId('revert-file').click();
+	await page.getByTestId('run-button').click();
+	await expect(panel).not.toContainText('42');
+	expect(refused).toEqual([]);
+});
+
+test('F1: a file of nearly 2 MB is drawn as far as it is seen, and searched as a whole', async ({ page, app }) => {
+	await make(page, 'large-one', 'instructions');
+	const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index} of a large file`);
+	await writeFile(join(app.skillsDir, 'large-one/large.py'), lines.join('\n'));
+	await page.goto('/skills/edit/large-one?file=large.py');
+	await expect(code(page)).toContainText('line 0 of');
+	expect(await code(page).locator('.cm-line').count()).toBeLessThan(500);
+	await page.getByTestId('find-in-file').click();
+	await page.getByRole('textbox', { name: 'Find' }).pressSequentially('line 59998 of');
+	await page.keyboard.press('Enter');
+	await expect(code(page)).toContainText('line 59999 of');
 });
 
 /** Replaces the file atomically, as editors do. */

@@ -6,9 +6,11 @@ import { MAX_DRAFT_FILES, type SkillDraft } from '../../shared/drafts.ts';
 import { AppError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
+import type { SkillDiagnostic } from '../../shared/skills.ts';
 import type { Fetch } from '../install/catalog-installer.ts';
 import { fetchFolder } from '../install/sources/upload.ts';
 import { createEntryNames, isLeftOut } from '../install/staging-folder.ts';
+import { checkText } from '../skills/doctor/doctor.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import type { Skill } from '../skills/types.ts';
 import type { TrustedFile } from '../store/skills/choices.ts';
@@ -102,6 +104,19 @@ export async function filesOf(skill: Skill): Promise<StoredFile[]> {
 export async function filesForDiff(skill: Skill): Promise<TrustedFile[]> {
 	const content = await readFolder(skill.dir);
 	return keptFiles({ ...content, files: content.files.filter(isHeld) });
+}
+
+/** Problems of its SKILL.md with their lines, which reading it for use doesn’t find. */
+export function withLines(problems: readonly SkillDiagnostic[], skillMd: string, name: string): SkillDiagnostic[] {
+	// Its folder, which isn't there, has the name it should have.
+	const { issues } = checkText(skillMd, `/${name}`);
+	return problems.map((problem) => {
+		const { field, message, file = 'SKILL.md', line } = problem;
+		if (line !== undefined || file !== 'SKILL.md') return problem;
+		const alike = issues.filter((issue) => issue.field === field);
+		const found = (alike.find((issue) => issue.message === message) ?? alike[0])?.line;
+		return found === undefined ? problem : { ...problem, line: found };
+	});
 }
 
 export function forDiff(file: StoredFile): TrustedFile {

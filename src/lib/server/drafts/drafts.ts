@@ -42,7 +42,8 @@ import {
 	latestOf,
 	nameOf,
 	readAttached,
-	requireRoom
+	requireRoom,
+	withLines
 } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider, type KnownSecrets } from './personal.ts';
@@ -390,7 +391,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				const text = draft.files.find(({ path }) => path === 'SKILL.md')?.content ?? '';
 				const base = draft.base === null ? null : baseOf(draft.base);
 				const changes = base && (await changesOf(await filesForDiff(base), draft.files.map(forDiff)));
-				return { ...skill, ...(base && { changes }), revision: draft.revision, tokens: estimateTokens(text) };
+				const diagnostics = withLines(skill.diagnostics, text, draft.name);
+				const { revision } = draft;
+				return { ...skill, diagnostics, ...(base && { changes }), revision, tokens: estimateTokens(text) };
 			});
 		},
 		async save(id, revision) {

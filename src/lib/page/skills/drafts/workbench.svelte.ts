@@ -3,8 +3,10 @@ import type { DraftReview, SkillDraft } from '../../../shared/drafts.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../../shared/names.ts';
 import { ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
+import { asArray, asObject, parseJson } from '../../../shared/json.ts';
+import { readStored, writeStored } from '../../ui/clipboard.ts';
 
-type WorkbenchClient = Pick<
+export type WorkbenchClient = Pick<
 	Client,
 	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft' | 'improveDraft'
 >;
@@ -17,8 +19,15 @@ interface Pending {
 
 /** Delay after the last key. */
 const SAVE_MS = 600;
+/** Until what a server that was away didn’t get is sent again. */
+const RETRY_MS = 3000;
 /** Between two looks at what a model is writing. */
 const WATCH_MS = 700;
+
+function isPending(value: unknown): value is Pending {
+	const { path, text } = asObject(value);
+	return typeof path === 'string' && (typeof text === 'string' || text === null);
+}
 
 export class Workbench {
 	readonly #client: WorkbenchClient;
@@ -27,6 +36,7 @@ export class Workbench {
 	/** One request after the other. */
 	#last: Promise<void> = Promise.resolve();
 	#checks = 0;
+	#isLeft = false;
 	draft = $state.raw<SkillDraft | null>(null);
 	path = $state('SKILL.md');
 	review = $state.raw<DraftReview | null>(null);
@@ -55,15 +65,29 @@ export class Workbench {
 		this.id = id;
 	}
 
+	/** Never rejects. With what was typed in this browser before, and couldn’t be sent. */
+	async open(): Promise<void> {
+		const kept = asObject(parseJson(readStored('local', this.#key) ?? ''));
+		const pending = asArray(kept.pending).filter(isPending);
+		await this.#read(pending, kept.revision);
+		await this.flush();
+	}
+
 	/** Never rejects. Forgets what was typed and isn't saved. */
 	async load(): Promise<void> {
+		await this.#read();
+		await this.check();
+	}
+
+	/** `pending` was typed on `revision`. */
+	async #read(pending: Pending[] = [], revision?: unknown): Promise<void> {
 		await this.#work(async () => {
 			this.#show(await this.#client.getDraft(this.id));
-			this.pending = [];
-			this.isConflict = false;
+			this.pending = pending;
+			this.isConflict = pending.length > 0 && this.draft?.revision !== revision;
+			if (pending.length === 0) this.#keep();
 		});
 		if (!this.file) this.path = this.files[0]?.path ?? 'SKILL.md';
-		await this.check();
 	}
 
 	/** Call after `load`; returns what ends it. */
@@ -73,7 +97,7 @@ export class Workbench {
 		}, WATCH_MS);
 		return () => {
 			clearInterval(timer);
-			clearTimeout(this.#timer);
+			this.#isLeft = true;
 			void this.flush();
 		};
 	}
@@ -102,8 +126,20 @@ export class Workbench {
 			return;
 		}
 		this.pending = [...this.pending.filter((each) => each.path !== path), { path, text }];
+		this.#keep();
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.flush(), SAVE_MS);
+	}
+
+	/** In this browser, until the server has it: a tab may be closed before, or the server away. */
+	#keep(): void {
+		const { pending, draft } = this;
+		const isKept = pending.length > 0 && draft !== null;
+		writeStored('local', this.#key, isKept ? JSON.stringify({ revision: draft.revision, pending }) : null);
+	}
+
+	get #key(): string {
+		return `draft-typed:${this.id}`;
 	}
 
 	/** Sends what was typed, and checks it. Never rejects. */
@@ -115,7 +151,10 @@ export class Workbench {
 			this.#show(await this.#client.changeDraft(this.id, { revision: draft.revision, files: [...pending] }));
 			// What was typed meanwhile stays.
 			this.pending = this.pending.filter((each) => !pending.includes(each));
+			this.#keep();
 		});
+		if (this.error?.code === 'unreachable' && this.pending.length > 0 && !this.#isLeft)
+			this.#timer = setTimeout(() => void this.flush(), RETRY_MS);
 		await this.check();
 	}
 
@@ -174,11 +213,13 @@ export class Workbench {
 
 	/** False if it couldn’t be discarded, with `error`. */
 	async discard(): Promise<boolean> {
-		clearTimeout(this.#timer);
-		this.pending = [];
+		// So that Undo brings all of it back.
+		await this.flush();
 		let isGone = false;
 		await this.#work(async () => {
 			await this.#client.deleteDraft(this.id);
+			this.pending = [];
+			this.#keep();
 			isGone = true;
 		});
 		return isGone;

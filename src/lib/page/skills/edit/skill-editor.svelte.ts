@@ -1,5 +1,7 @@
 /** One file of a skill being edited. Keeps what is typed in the browser, checks it as it grows, and never loses it to a conflict. */
-import type { SkillCheck, SkillFile, SkillFileText } from '../../../shared/skills.ts';
+import type { SkillCheck, SkillDiagnostic, SkillFile, SkillFileText } from '../../../shared/skills.ts';
+import { cleanText } from '../../text/clean-text.ts';
+import type { CodeMark } from './code-mirror.ts';
 import { type ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
 import { readStored, writeStored } from '../../ui/clipboard.ts';
@@ -216,6 +218,15 @@ const EVALS = `{
 	]
 }
 `;
+
+/** Those of a file that have a line; a problem that names no file is of the SKILL.md. */
+export function marksOf(problems: readonly SkillDiagnostic[], path: string): CodeMark[] {
+	return problems.flatMap(({ line, severity, field, message, file = 'SKILL.md' }) =>
+		line === undefined || file.toLowerCase() !== path.toLowerCase()
+			? []
+			: [{ line, severity, message: cleanText(`${field === '_' ? '' : `${field} `}${message}`) }]
+	);
+}
 
 /** With the line endings of a text area. */
 function asShown(text: string): string {

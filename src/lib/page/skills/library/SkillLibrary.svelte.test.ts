@@ -12,7 +12,10 @@ import NewSkillForm from '../edit/NewSkillForm.svelte';
 import ResizeHandle from '../../ui/ResizeHandle.svelte';
 import SkillLibrary from './SkillLibrary.svelte';
 
-beforeEach(() => localStorage.clear());
+beforeEach(() => {
+	localStorage.clear();
+	sessionStorage.clear();
+});
 
 const broken = { severity: 'error', field: '_', message: 'is not valid YAML', line: 3 } as const;
 const skills = [
@@ -183,7 +186,9 @@ test('F8: a new skill is described with advice, and made', async () => {
 	await screen.getByTestId('new-skill-name').fill('Invoice Reader');
 	await screen.getByTestId('use-suggestion').click();
 	await expect.element(screen.getByTestId('new-skill-name')).toHaveValue('invoice-reader');
-	await expect.element(screen.getByTestId('create-skill')).toBeDisabled();
+	await screen.getByTestId('create-skill').click();
+	await expect.element(screen.getByTestId('description-advice')).toMatchTextContent(/Say what it does/);
+	expect(createSkill).not.toHaveBeenCalled();
 	const description = 'Reads invoices and lists their sums. Use when somebody asks about bills.';
 	await screen.getByTestId('new-skill-description').fill(description);
 	await screen.getByTestId('template-script').click();
