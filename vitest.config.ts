@@ -1,4 +1,5 @@
 import { playwright } from '@vitest/browser-playwright';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { findChromium } from './tests/support/chromium.ts';
 
@@ -8,8 +9,11 @@ const crashTests = 'tests/crash/**/*.test.ts';
 /** Wear the machine out on purpose: one after the other, and beside nothing else. */
 const sandboxTests = 'tests/sandbox/**/*.test.ts';
 
+// Half of the start of a program of ours is compiling: what runs scripts, of which each app of a test has one, and a worker.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
+
 /** How long a test may wait for what must come: for real processes and pages on a machine that is busy with others. */
-const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
+const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
 
 export default defineConfig({
 	test: {

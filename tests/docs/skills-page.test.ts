@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evalEntry, readEvals } from '../../src/lib/server/evals/evals-file.ts';
-import { CHECKS } from '../../src/lib/shared/expectations.ts';
+import { CHECKS } from '../../src/lib/shared/evals.ts';
 import { createNetworkAccess } from '../../src/lib/server/network/network-access.ts';
 import { createProcessSandbox } from '../../src/lib/server/sandbox/process.ts';
 import { runCli } from '../../src/lib/server/skills/cli/run-cli.ts';

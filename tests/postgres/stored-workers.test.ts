@@ -302,7 +302,6 @@ describe.skipIf(lacksPostgres() || lacks('bubblewrap'))('D33: workers with a dat
 	});
 
 	test('D46: without room on the worker, packages that no script uses give way', async () => {
-		await installPackages('packed');
 		const large = await installPackages('large');
 		await startWorker('worker', { SKILLS_PACKAGES_MB: '3' });
 		const large1 = await run('use.py', [], { skill: 'large' });

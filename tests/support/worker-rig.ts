@@ -115,11 +115,10 @@ export async function startProcess(
 	ready: string,
 	args: string[] = []
 ): Promise<WorkerProcess> {
-	const { PATH = '', HOME = '' } = process.env;
+	const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
 	const child: ChildProcess = spawn(process.execPath, [join(root, path), ...args], {
 		cwd: root,
-		// Half of a start is compiling; server.js keeps what is compiled there, too.
-		env: { PATH, HOME, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), ...env },
+		env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
 		stdio: ['ignore', 'pipe', 'pipe']
 	});
 	const exited = once(child, 'exit');

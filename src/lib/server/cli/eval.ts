@@ -2,7 +2,7 @@
 import { findSkill, UsageError, type CliCommand } from '../skills/cli/run-cli.ts';
 import type { EvalCommandOptions, EvalReport, Wanted } from './evaluate.ts';
 import { exportRun, isTested } from '../evals/exports.ts';
-import { triggerWords } from '../../shared/eval-figures.ts';
+import { triggerWords } from '../../shared/evals.ts';
 import { asModelId } from '../../shared/names.ts';
 import { type EvalAnswer, type EvalSide, MOST_EVAL_MODELS } from '../../shared/try-out.ts';
 

@@ -6,7 +6,7 @@ import { AppError } from '../../shared/errors.ts';
 import { readSkillFile } from '../skills/read/files.ts';
 import { type Skill, SkillError } from '../skills/types.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
-import { type Expectation, readExpectation, shouldTrigger } from '../../shared/expectations.ts';
+import { type Expectation, readExpectation, shouldTrigger } from '../../shared/evals.ts';
 
 /** A prompt, with expectations of its answer. */
 export interface EvalCase {

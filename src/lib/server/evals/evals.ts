@@ -1,7 +1,7 @@
 /** Starts, follows, stops and stores runs of skills' evals (F16). */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import { canGoOn } from '../../shared/eval-figures.ts';
+import { canGoOn } from '../../shared/evals.ts';
 import { BUILT_IN_MODEL, TRIAL_SOURCE } from '../../shared/names.ts';
 import type { EvalImport, EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';

@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { figuresOf } from '../../shared/eval-figures.ts';
+import { figuresOf } from '../../shared/evals.ts';
 import type { EvalAnswer, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { exportRun, gradingZip } from './exports.ts';
 

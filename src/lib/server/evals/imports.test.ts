@@ -4,7 +4,7 @@ import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { emptyFolder } from '../../../../tests/support/folder.ts';
 import { AppError } from '../../shared/errors.ts';
-import { canGoOn, figuresOf } from '../../shared/eval-figures.ts';
+import { canGoOn, figuresOf } from '../../shared/evals.ts';
 import { evalRun, type EvalAnswer, type EvalRun } from '../../shared/try-out.ts';
 import { exportRun, gradingZip } from './exports.ts';
 import { type Imported, readImportedFile, readImportedZip } from './imports.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { basename, dirname, join as joinEntry } from 'node:path/posix';
 import { z } from 'zod';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../shared/errors.ts';
-import { figuresOf } from '../../shared/eval-figures.ts';
+import { figuresOf } from '../../shared/evals.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { type EvalAnswer, type EvalResult, type EvalRun, type EvalSide, UNKNOWN_MODEL } from '../../shared/try-out.ts';

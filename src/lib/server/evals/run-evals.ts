@@ -1,6 +1,6 @@
 /** Runs a skill's evals on several sides: with the skill, without it, with another version, by several models (F16). */
 import { hash } from 'node:crypto';
-import { figuresOf } from '../../shared/eval-figures.ts';
+import { figuresOf } from '../../shared/evals.ts';
 import type { EvalAnswer, EvalResult, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { openInside } from '../safe-path.ts';
 import { digestOfFolder } from '../skills/read/skill-tree.ts';

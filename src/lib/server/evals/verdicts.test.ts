@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readExpectation } from '../../shared/expectations.ts';
+import { readExpectation } from '../../shared/evals.ts';
 import { look } from './verdicts.ts';
 
 const seen = {

@@ -1,5 +1,5 @@
 /** Checks what code can check of an answer to an eval; the rest is for a judge (F16). */
-import { type Check, type Expectation, toValidator } from '../../shared/expectations.ts';
+import { type Check, type Expectation, toValidator } from '../../shared/evals.ts';
 import { between, parseJson } from '../../shared/json.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 import { inTime } from '../skills/read/manifest.ts';

@@ -5,7 +5,7 @@ import { createFakeAccount, modelOf } from '../../../../../tests/support/fake-ac
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
 import { ApiError } from '../../request.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
-import { figuresOf } from '../../../shared/eval-figures.ts';
+import { figuresOf } from '../../../shared/evals.ts';
 import type { EvalAnswer, EvalRun, EvalSide, SkillEvals as Evals } from '../../../shared/try-out.ts';
 import { Account } from '../../models/account.svelte.ts';
 import SkillEvals from './SkillEvals.svelte';

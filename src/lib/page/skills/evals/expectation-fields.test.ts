@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHECKS, isNumberCheck, readExpectation } from '../../../shared/expectations.ts';
+import { CHECKS, isNumberCheck, readExpectation } from '../../../shared/evals.ts';
 import {
 	CHECK_WORDS,
 	type CheckKind,

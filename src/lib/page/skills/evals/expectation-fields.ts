@@ -1,6 +1,6 @@
 /** An expectation of evals.json as a row of a form: what to check, and with what; and its words. Pure. */
 import { asText, isObject, type JsonObject, parseJson } from '../../../shared/json.ts';
-import { checkIn, type CheckName, checkNamed, isNumberCheck, readExpectation } from '../../../shared/expectations.ts';
+import { checkIn, type CheckName, checkNamed, isNumberCheck, readExpectation } from '../../../shared/evals.ts';
 
 /** `rubric`: a sentence for the model that judges. */
 export type CheckKind = CheckName | 'rubric';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { figuresOf, triggerWords, wilson } from './eval-figures.ts';
+import { figuresOf, triggerWords, wilson } from './evals.ts';
 import type { EvalAnswer } from './try-out.ts';
 
 const answer = (more: Partial<EvalAnswer> = {}): EvalAnswer => ({
