@@ -7,7 +7,8 @@ import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/su
 import { AppError } from '../../shared/errors.ts';
 import { filesOf } from '../../shared/message.ts';
 import { createSizeOf } from '../agent/compaction.ts';
-import { keepCopy, withSeenAs, withoutMetadata } from './attachments.ts';
+import { keepCopy, withSeenAs } from './attachments.ts';
+import { withoutMetadata } from './pictures.ts';
 import { formatOf } from '../skills/run/picture-format.ts';
 
 let rig: RunRig;

@@ -9,14 +9,8 @@ import type { FunctionTool, Model, ModelEvent, ModelRemarks, ModelRequest, Respo
 import { failure } from '../agent/tool.ts';
 import { refusedBy, refuses } from '../agent/turn-note.ts';
 import type { Workspaces } from '../workspaces.ts';
-import {
-	type AttachedPart,
-	type FilePart,
-	type TextPart,
-	textPart,
-	problemOfPicture,
-	withoutMetadata
-} from './attachments.ts';
+import { type AttachedPart, type FilePart, type TextPart, textPart } from './attachments.ts';
+import { problemOfPicture, withoutMetadata } from './pictures.ts';
 import { readUpTo } from '../foreign-folders.ts';
 import { formatOf, HEAD_BYTES } from '../skills/run/picture-format.ts';
 import { type BuiltinTools, joinTools } from './toolbox.ts';

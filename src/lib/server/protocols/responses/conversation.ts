@@ -23,13 +23,8 @@ import { sentTool } from './tools.ts';
 import type { ExecutedCall } from './wire.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { decodeReceived, keepReceived, nameOfReceived, type Received } from '../received-files.ts';
-import {
-	type AttachedPart,
-	attachedParts,
-	type FilePart,
-	problemOfPicture,
-	withoutMetadata
-} from '../../turns/attachments.ts';
+import { type AttachedPart, attachedParts, type FilePart } from '../../turns/attachments.ts';
+import { problemOfPicture, withoutMetadata } from '../../turns/pictures.ts';
 import { formatOf } from '../../skills/run/picture-format.ts';
 
 export interface ConversationParts extends ConversationStore {
