@@ -130,12 +130,14 @@ test('B6: the skills of the server stand below those of folders and count for th
 	await page.getByTestId('run-form').getByRole('textbox', { name: 'path' }).fill('note.txt');
 	await page.getByTestId('run-form').getByRole('textbox', { name: 'content' }).fill('kept');
 	await page.getByTestId('run-button').click();
-	await expect(page.getByTestId('execution')).toContainText('note.txt (4 B)');
+	await expect(page.getByTestId('execution')).toContainText('note.txt 4 B');
 
 	await page.getByTestId('skill-mode').selectOption('off');
 	await expect(page.getByTestId('skill-mode')).toBeEnabled();
 	await page.reload();
 	await expect(page.getByTestId('skill-mode')).toHaveValue('off');
+	await page.getByTestId('run-form').getByRole('textbox', { name: 'path' }).fill('note.txt');
+	await page.getByTestId('run-form').getByRole('textbox', { name: 'content' }).fill('kept');
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('run-error')).toContainText('“file_write” is off');
 	await page.goto(`${app.url}/skills`);
@@ -168,7 +170,8 @@ test('E10: a run is found by a part of its arguments, and the address keeps the 
 	for (const args of [['the quick fox'], ['a slow fox'], ['--token', 'abc-secret']])
 		await execute(app, { skillName: 'count-words', script: 'scripts/count.mjs', args });
 	await page.goto(`${app.url}/skills/executions`);
-	await expect(rows(page)).toHaveCount(3);
+	const foxes = rows(page).filter({ hasText: ' fox' });
+	await expect(foxes).toHaveCount(2);
 	await expect(page.getByText('abc-secret')).toHaveCount(0);
 	await page.getByTestId('run-search').pressSequentially('QUICK fox ');
 	await expect(rows(page)).toHaveCount(1);
@@ -178,7 +181,7 @@ test('E10: a run is found by a part of its arguments, and the address keeps the 
 	await expect(rows(page)).toContainText('"the quick fox"');
 	await page.getByTestId('run-search').fill('nothing');
 	await page.getByTestId('show-all-runs').click();
-	await expect(rows(page)).toHaveCount(3);
+	await expect(foxes).toHaveCount(2);
 	await expect(page.getByTestId('run-search')).toHaveValue('');
 });
 

@@ -37,6 +37,12 @@ const row = (page: Page, name: string): Locator => page.locator(`[data-testid=sk
 const version = (page: Page, number: string): Locator =>
 	page.locator(`[data-testid=skill-version][data-version="${number}"]`);
 
+async function runCountWords(page: Page, url: string): Promise<void> {
+	await page.goto(`${url}/skills/count-words#run`);
+	await page.getByTestId('run-form').getByRole('textbox', { name: 'TEXT' }).fill('two words');
+	await page.getByTestId('run-button').click();
+}
+
 async function stageFromGithub(page: Page, url: string): Promise<void> {
 	await page.goto(`${url}/skills/install`);
 	await page.getByTestId('source-github').click();
@@ -191,8 +197,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(page.getByTestId('skillsEnabled')).toBeEnabled();
 	await page.getByTestId('skillsEnabled').uncheck();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
-	await page.goto(`${app.url}/skills/count-words#run`);
-	await page.getByTestId('run-button').click();
+	await runCountWords(page, app.url);
 	await expect(page.getByTestId('run-error')).toContainText('Skills are turned off on this server.');
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
@@ -200,8 +205,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(page.getByTestId('skillsEnabled')).toBeEnabled();
 	await page.getByTestId('skillsEnabled').check();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
-	await page.goto(`${app.url}/skills/count-words#run`);
-	await page.getByTestId('run-button').click();
+	await runCountWords(page, app.url);
 	await expect(page.getByTestId('execution')).toBeVisible();
 });
 
@@ -213,8 +217,7 @@ test('B7: the points of each skill for a text', async ({ page, app }) => {
 });
 
 test('E10, E29: executions are narrowed by skill and time, and written out as a file', async ({ page, app }) => {
-	await page.goto(`${app.url}/skills/count-words#run`);
-	await page.getByTestId('run-button').click();
+	await runCountWords(page, app.url);
 	await expect(page.getByTestId('execution')).toBeVisible();
 	await page.goto(`${app.url}/skills/executions`);
 	await page.getByTestId('more-filters').click();
