@@ -76,7 +76,7 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 		expect(stateOf(task)).toBe('TASK_STATE_COMPLETED');
 		expect(textOfArtifact(task)).toBe('All said.');
 		const file = task.artifacts.find(({ name }) => name === 'made.txt')?.parts[0];
-		expect(file).toMatchObject({ filename: 'made.txt', mediaType: 'text/plain; charset=utf-8' });
+		expect(file).toMatchObject({ filename: 'made.txt', mediaType: 'text/plain' });
 		expect(file?.content?.$case === 'raw' && Buffer.from(file.content.value).toString()).toBe('made for hello\n');
 		expect(task.history.map(({ messageId }) => messageId)).toEqual([request.message?.messageId]);
 		expect(await client.getTask({ ...GET, id: task.id })).toEqual(task);

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findChromium } from '../../../tests/support/chromium.ts';
-import { fileHeaders } from './workspaces.ts';
+import { extensionOf, fileHeaders, mediaTypeOf } from './file-headers.ts';
 
 describe('the headers of a workspace file', () => {
 	test.each(['a.html', 'a.svg', 'a.pdf', 'b/c.xhtml', 'noending'])('%s is a download without a view', (path) => {
@@ -12,6 +12,15 @@ describe('the headers of a workspace file', () => {
 		expect(headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
 		expect(headers['content-type']).not.toMatch(/html/);
 	});
+
+	test.each(['a.html', 'a.js', 'a.css', 'a.zip', 'a.yaml'])(
+		'E16: %s has its media type for programs, and is bytes for browsers',
+		(path) => {
+			expect(mediaTypeOf(path)).toMatch(/^(text|application)\/(html|javascript|css|zip|yaml)$/);
+			expect(fileHeaders(path, 5, null)['content-type']).toBe('application/octet-stream');
+			expect(extensionOf(mediaTypeOf(path) ?? '')).toBe(path.slice(1));
+		}
+	);
 
 	test('a PDF is shown by the browser’s own viewer, as nothing else than a PDF, and only in our page', () => {
 		const headers = fileHeaders('b/a.PDF', 5, 'plain');

@@ -1,7 +1,8 @@
-/** Files that come along in a program's message, as base64: what they're called and their media types, and saving them to a workspace. */
+/** Files that come along in a program’s message, as base64: what they’re called, and saving them to a workspace. */
 import { hash } from 'node:crypto';
 import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
+import { extensionOf } from '../file-headers.ts';
 import type { Workspaces } from '../workspaces.ts';
 
 export interface Received {
@@ -45,7 +46,7 @@ export function nameOfReceived({
 		.replaceAll(/[<>:"|?*]/g, '_')
 		.replace(/^[. ]+|[. ]+$/g, '')
 		.slice(0, 120);
-	return plain || `${kind}-${markOf(bytes)}${endingOf(mediaType)}`;
+	return plain || `${kind}-${markOf(bytes)}${extensionOf(mediaType)}`;
 }
 
 /**
@@ -88,43 +89,4 @@ async function isOther(workspaces: Workspaces, folder: string, name: string, byt
 		if (error instanceof AppError) return false;
 		throw error;
 	}
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-	md: 'text/markdown',
-	txt: 'text/plain',
-	json: 'application/json',
-	csv: 'text/csv',
-	tsv: 'text/tab-separated-values',
-	yaml: 'application/yaml',
-	yml: 'application/yaml',
-	html: 'text/html',
-	css: 'text/css',
-	js: 'text/javascript',
-	mjs: 'text/javascript',
-	cjs: 'text/javascript',
-	ts: 'text/typescript',
-	py: 'text/x-python',
-	sh: 'text/x-shellscript',
-	bash: 'text/x-shellscript',
-	svg: 'image/svg+xml',
-	png: 'image/png',
-	jpg: 'image/jpeg',
-	jpeg: 'image/jpeg',
-	gif: 'image/gif',
-	webp: 'image/webp',
-	pdf: 'application/pdf',
-	zip: 'application/zip'
-};
-
-/** By file extension; null if unknown. */
-export function mimeTypeOf(path: string): string | null {
-	return TYPES[/\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''] ?? null;
-}
-
-/** The file extension for a media type, with its dot; empty if unknown. */
-export function endingOf(mediaType: string): string {
-	const wanted = mediaType.split(';')[0]?.trim().toLowerCase();
-	const ending = Object.keys(TYPES).find((each) => TYPES[each] === wanted);
-	return ending === undefined ? '' : `.${ending}`;
 }

@@ -13,7 +13,8 @@ import { AppError } from '../../../shared/errors.ts';
 import { type Approval, filesOf, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/names.ts';
 import { readUpTo } from '../../foreign-folders.ts';
-import { contentType, type Workspaces } from '../../workspaces.ts';
+import { mediaTypeOf } from '../../file-headers.ts';
+import type { Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-calls.ts';
 import type { RunEvent } from '../../../shared/events.ts';
 import type { Runner } from '../../runs/runner.ts';
@@ -159,7 +160,7 @@ async function fileArtifact(
 	const { file, bytes } = opened;
 	try {
 		const artifact = (content: Part['content']) =>
-			artifactOf(`file:${path}`, path, [{ ...EMPTY, filename: path, mediaType: contentType(path), content }]);
+			artifactOf(`file:${path}`, path, [{ ...EMPTY, filename: path, mediaType: mediaTypeOf(path) ?? 'application/octet-stream', content }]);
 		if (bytes > MAX_INLINE_BYTES || bytes > budget.bytes) {
 			const encoded = path.split('/').map(encodeURIComponent).join('/');
 			return artifact({ $case: 'url', value: `${origin}/api/conversations/${contextId}/files/${encoded}` });

@@ -8,7 +8,8 @@ import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import { modelId } from '../../../shared/models.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
-import { endingOf, tellAddress } from '../received-files.ts';
+import { extensionOf } from '../../file-headers.ts';
+import { tellAddress } from '../received-files.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
 export type RpcId = string | number | null;
@@ -262,5 +263,5 @@ function wordsOf({ content }: Part): string[] {
 
 function fileOf({ content, filename, mediaType }: Part, index: number): IncomingFile[] {
 	if (content?.$case !== 'raw') return [];
-	return [{ path: filename === '' ? `file-${index + 1}${endingOf(mediaType)}` : filename, bytes: content.value }];
+	return [{ path: filename === '' ? `file-${index + 1}${extensionOf(mediaType)}` : filename, bytes: content.value }];
 }

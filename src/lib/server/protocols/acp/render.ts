@@ -17,7 +17,8 @@ import { mcpToolOf } from '../../../shared/names.ts';
 import { parseArguments } from '../../agent/calls.ts';
 import { readUpTo } from '../../foreign-folders.ts';
 import { formatOf } from '../../skills/run/picture-format.ts';
-import { contentType, type Workspaces } from '../../workspaces.ts';
+import { mediaTypeOf } from '../../file-headers.ts';
+import type { Workspaces } from '../../workspaces.ts';
 
 export interface RenderOptions {
 	/** The project's folder. */
@@ -315,7 +316,13 @@ function linksOf(part: ToolPart, { workspaces, conversationId }: RenderOptions):
 		.slice(0, MAX_FILES)
 		.map(({ path, bytes }) => {
 			const uri = pathToFileURL(join(workspaces.path(conversationId), path)).href;
-			const link = { type: 'resource_link' as const, name: path, uri, size: bytes, mimeType: contentType(path) };
+			const link = {
+				type: 'resource_link' as const,
+				name: path,
+				uri,
+				size: bytes,
+				mimeType: mediaTypeOf(path) ?? undefined
+			};
 			return { type: 'content', content: link };
 		});
 }

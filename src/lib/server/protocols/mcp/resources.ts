@@ -17,7 +17,7 @@ import {
 import { findSkill } from '../../skills/registry/references.ts';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { SkillError, type Skill } from '../../skills/types.ts';
-import { mimeTypeOf } from '../received-files.ts';
+import { mediaTypeOf } from '../../file-headers.ts';
 import { pageOf, type CallerView } from './definitions.ts';
 import { isUtf8 } from 'node:buffer';
 import { readUpTo } from '../../foreign-folders.ts';
@@ -53,7 +53,7 @@ function keyOf({ skill, path }: SkillFile): string {
 
 function describe({ skill, path }: SkillFile): Resource {
 	const isMain = path === 'SKILL.md';
-	const mimeType = mimeTypeOf(path);
+	const mimeType = mediaTypeOf(path);
 	return {
 		uri: skillUri(skill.name, path),
 		// The extension for skills wants the skill's name here.
@@ -93,7 +93,7 @@ export async function readResource({ library }: CallerView, uri: string): Promis
 			`This file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB. Read it in parts with read_skill_file.`
 		);
 	}
-	const type = mimeTypeOf(named.path);
+	const type = mediaTypeOf(named.path);
 	return !bytes.includes(0) && isUtf8(bytes)
 		? { contents: [{ uri, mimeType: type ?? 'text/plain', text: bytes.toString('utf8') }] }
 		: { contents: [{ uri, mimeType: type ?? 'application/octet-stream', blob: bytes.toString('base64') }] };

@@ -6,7 +6,8 @@ import type { Log } from '../../log.ts';
 import type { UploadedFile, UploadedFiles } from '../../store/uploaded-files.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { mimeTypeOf, nameOfReceived } from '../received-files.ts';
+import { mediaTypeOf } from '../../file-headers.ts';
+import { nameOfReceived } from '../received-files.ts';
 import { ApiError, badParameter } from './errors.ts';
 import { type ListPage, pageOf } from './items.ts';
 import { checkBody } from './request.ts';
@@ -146,7 +147,7 @@ export function createFilesApi({ store, workspaces, folderOf, log }: FilesParts)
 			});
 			const { file_id: _id, ...rest } = part;
 			const data = (await opened.file.readFile().finally(() => opened.file.close())).toString('base64');
-			const url = `data:${mimeTypeOf(opened.filename) ?? 'application/octet-stream'};base64,${data}`;
+			const url = `data:${mediaTypeOf(opened.filename) ?? 'application/octet-stream'};base64,${data}`;
 			const content =
 				type === 'input_image' ? { image_url: url } : { file_data: url, filename: part.filename ?? opened.filename };
 			return { ...rest, ...content } as typeof part;
