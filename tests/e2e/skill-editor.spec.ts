@@ -151,6 +151,73 @@ test('F1: a file of nearly 2 MB is drawn as far as it is seen, and searched as a
 	await expect(code(page)).toContainText('line 59999 of');
 });
 
+test('F8: the Files tab colors code, links to a line, and opens the editor there; the first key moves nothing', async ({
+	page,
+	context,
+	app
+}) => {
+	await make(page, 'seen-one', 'script');
+	const script = join(app.skillsDir, 'seen-one/scripts/long.mjs');
+	const lines = Array.from({ length: 120 }, (_, index) => `const line${index + 1} = 'text';`);
+	await writeFile(script, lines.join('\n'));
+	await page.goto('/skills/seen-one?file=scripts%2Flong.mjs#files');
+	const viewer = page.getByTestId('file-viewer');
+	const colour = (text: string) =>
+		viewer
+			.getByText(text, { exact: true })
+			.first()
+			.evaluate((span) => getComputedStyle(span).color);
+	await expect.poll(async () => (await colour('const')) === (await colour(`'text'`))).toBe(false);
+	await viewer.getByTestId('line-numbers').click({ position: { x: 8, y: 10 + 20 * 2 + 5 } });
+	await expect(page).toHaveURL(/\?file=scripts%2Flong\.mjs#L3$/);
+	await expect(viewer.getByTestId('marked-line')).toHaveAttribute('data-line', '3');
+	const [download] = await Promise.all([page.waitForEvent('download'), viewer.getByTestId('download-file').click()]);
+	expect(download.suggestedFilename()).toBe('long.mjs');
+	expect(await readFile(await download.path(), 'utf8')).toBe(lines.join('\n'));
+	const other = await context.newPage();
+	await other.goto('/skills/seen-one?file=scripts%2Flong.mjs#L100');
+	await expect(other.getByTestId('marked-line')).toBeInViewport();
+	await expect(other.getByTestId('marked-line')).toHaveAttribute('data-line', '100');
+	await other.getByTestId('edit-file').click();
+	await expect(other).toHaveURL(/file=scripts%2Flong\.mjs&line=100$/);
+	await expect(code(other).locator('.cm-askedLine')).toHaveText(/^const line100 /);
+	await expect(code(other).locator('.cm-askedLine')).toBeInViewport();
+
+	for (const width of [1280, 390]) {
+		await other.setViewportSize({ width, height: 800 });
+		const places = () =>
+			Promise.all(
+				['save-file', 'revert-file', 'run-file', 'code-place'].map((id) => other.getByTestId(id).boundingBox())
+			);
+		const before = await places();
+		await code(other).focus();
+		await other.keyboard.type('x');
+		await expect(other.getByTestId('editor-status')).toContainText('Unsaved changes');
+		expect(await places()).toEqual(before);
+		expect(new Set(before.slice(0, 3).map((box) => box?.y)).size).toBe(1);
+		await other.getByTestId('revert-file').click();
+	}
+});
+
+test('F8: two tabs that change one file say so, and none loses what it has', async ({ page, context, app }) => {
+	await make(page, 'twice-open', 'instructions');
+	const other = await context.newPage();
+	await other.goto('/skills/edit/twice-open');
+	await code(other).fill(skillMd('twice-open', 'Of the other tab.'));
+	await code(page).fill(skillMd('twice-open', 'Of this tab.'));
+	await expect(other.getByTestId('elsewhere-note')).toBeVisible();
+	await page.getByTestId('save-file').click();
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
+	await expect(other.getByTestId('elsewhere-note')).toHaveCount(0);
+	other.on('dialog', (dialog) => void dialog.accept());
+	await other.reload();
+	await expect(other.getByTestId('editor-conflict')).toContainText('Of this tab.');
+	await expect(other.getByTestId('editor-conflict')).toContainText('Of the other tab.');
+	await other.getByTestId('keep-mine').click();
+	await expect(other.getByTestId('editor-status')).toHaveText('Saved');
+	expect(await readFile(join(app.skillsDir, 'twice-open/SKILL.md'), 'utf8')).toContain('Of the other tab.');
+});
+
 /** Replaces the file atomically, as editors do. */
 async function replaceFile(file: string, text: string): Promise<void> {
 	await writeFile(`${file}.part`, text);

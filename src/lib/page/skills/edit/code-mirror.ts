@@ -16,8 +16,18 @@ import {
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search';
-import { Annotation, type ChangeSpec, Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
+	Annotation,
+	type ChangeSpec,
+	Compartment,
+	EditorState,
+	type Extension,
+	StateEffect,
+	StateField
+} from '@codemirror/state';
+import {
+	Decoration,
+	type DecorationSet,
 	drawSelection,
 	EditorView,
 	highlightActiveLine,
@@ -54,7 +64,7 @@ export interface Code {
 	setText(text: string): void;
 	setReadOnly(isReadOnly: boolean): void;
 	setMarks(marks: readonly CodeMark[]): void;
-	/** Selects a line, from 1. */
+	/** Puts the cursor into a line, from 1, and marks it until somebody types. */
 	goTo(line: number): void;
 	find(): void;
 	destroy(): void;
@@ -62,6 +72,18 @@ export interface Code {
 
 /** The text was given, not typed. */
 const Given = Annotation.define<true>();
+
+/** Where a line starts that was asked for. */
+const Asked = StateEffect.define<number>();
+const askedLine = StateField.define<DecorationSet>({
+	create: () => Decoration.none,
+	update(shown, { docChanged, effects }) {
+		const asked = effects.find((effect) => effect.is(Asked));
+		if (asked) return Decoration.set([Decoration.line({ class: 'cm-askedLine' }).range(asked.value)]);
+		return docChanged ? Decoration.none : shown;
+	},
+	provide: (field) => EditorView.decorations.from(field)
+});
 
 /** In a shadow root, where its styles need no exception from the Content Security Policy. */
 export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, ontype, onrun }: CodeOptions): Code {
@@ -88,6 +110,7 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 				indentUnit.of(unitOf(text, path)),
 				bracketMatching(),
 				highlightActiveLine(),
+				askedLine,
 				highlightSelectionMatches(),
 				search({ top: true }),
 				EditorState.phrases.of(PHRASES),
@@ -137,11 +160,11 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 			view.dispatch(setDiagnostics(view.state, marks.map(at)));
 		},
 		goTo(line) {
-			const { from, to } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+			const { from, text } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
 			view.focus();
 			view.dispatch({
-				selection: { anchor: from, head: to },
-				effects: EditorView.scrollIntoView(from, { y: 'center' })
+				selection: { anchor: from + text.search(/\S|$/) },
+				effects: [Asked.of(from), EditorView.scrollIntoView(from, { y: 'center' })]
 			});
 		},
 		find: () => openSearchPanel(view),
@@ -283,6 +306,10 @@ const THEME = EditorView.theme({
 		backgroundColor: 'var(--color-panel)',
 		color: 'var(--color-soft)',
 		borderRight: '1px solid var(--color-line)'
+	},
+	'.cm-line.cm-askedLine': {
+		backgroundColor: 'color-mix(in srgb, var(--color-warn) 18%, transparent)',
+		boxShadow: 'inset 2px 0 var(--color-warn)'
 	},
 	'.cm-foldPlaceholder': {
 		backgroundColor: 'var(--color-hover)',
