@@ -5,6 +5,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import type { SkillSummary } from '../../src/lib/shared/skills.ts';
 import { expect, test } from './app.ts';
+import { answers } from './played-model.ts';
 
 const row = (page: Page, name: string): Locator => page.locator(`[data-testid=skill-row][data-name=${name}]`);
 const code = (page: Page): Locator => page.getByTestId('code-editor');
@@ -59,6 +60,28 @@ test('F8: a skill is made from a template; a bad name and a long description are
 	expect(await readFile(join(app.skillsDir, 'my-greeter/SKILL.md'), 'utf8')).toContain(described);
 	await page.goto('/skills');
 	await expect(row(page, 'my-greeter')).toHaveAttribute('data-status', 'ready');
+});
+
+test('F8, F9: from the name to a skill that has run in Demo mode are three clicks', async ({ page, app }) => {
+	for (const template of ['script', 'tools']) {
+		const name = `tried-${template}`;
+		await page.goto('/skills');
+		await page.getByTestId('new-skill-link').click();
+		await page.getByTestId('new-skill-name').fill(name);
+		await page.getByTestId('new-skill-description').fill(described);
+		await page.getByTestId(`template-${template}`).check();
+		await page.getByTestId('create-and-try').click();
+		await expect(page.getByTestId('composer-input')).toHaveValue(`Use ${name} with “hello world”`);
+		await page.getByTestId('send').click();
+		const answer = answers(page).last();
+		await expect(answer).toHaveAttribute('data-status', 'complete');
+		await expect(answer).toContainText('hello world');
+		await expect(answer.locator('[data-testid=step]').last()).toHaveAttribute('data-status', 'done');
+		const { data } = (await (await page.request.get(`${app.url}/api/skills/executions`)).json()) as {
+			data: { skillId: string; status: string }[];
+		};
+		expect(data.filter(({ skillId }) => skillId.includes(name)).map(({ status }) => status)).toEqual(['success']);
+	}
 });
 
 test('F1, F8: a problem is shown at its line, put right by one click and saved; unsaved words survive a reload', async ({
