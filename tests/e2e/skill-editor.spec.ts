@@ -149,8 +149,9 @@ test('F1: a script is run as it is typed, beside it, and nothing is saved; its c
 			.evaluate((span) => getComputedStyle(span).color);
 	await expect.poll(async () => (await colour('// typed')) === (await colour('7'))).toBe(false);
 	await code(page).press('Control+Enter');
-	await page.getByTestId('run-button').click();
 	const panel = page.getByTestId('run-panel');
+	await panel.getByRole('textbox', { name: 'TEXT' }).fill('hello');
+	await page.getByTestId('run-button').click();
 	await expect(panel.getByTestId('execution')).toHaveAttribute('data-status', 'success');
 	await expect(panel).toContainText('42');
 	expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);

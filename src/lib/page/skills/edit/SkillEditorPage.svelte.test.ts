@@ -173,6 +173,28 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('theirs and mine');
 	});
 
+	test('F8: in the front matter, fields that are missing are offered; not below it, nor in other files', async () => {
+		const text = '---\nname: demo\n\n---\n\n';
+		const { screen, code } = await setup(server({ 'SKILL.md': text }), 'SKILL.md', 3);
+		await expect.poll(() => shownIn(code)).toContain('name: demo');
+		const offered = () =>
+			[...(code.element().closest('.cm-editor')?.querySelectorAll('.cm-completionLabel') ?? [])].map(
+				({ textContent }) => textContent
+			);
+		await userEvent.keyboard('m');
+		await expect.poll(offered).toContain('metadata');
+		expect(offered()).not.toContain('name');
+		await screen.getByRole('option', { name: /^metadata/ }).click();
+		await expect.poll(() => shownIn(code)).toMatch(/\nmetadata:\n {2}\n---/);
+		await userEvent.keyboard('ver');
+		await expect.poll(offered).toContain('version');
+		await userEvent.keyboard('{Escape}');
+		await expect.poll(offered).toEqual([]);
+		await userEvent.keyboard('{Control>}{End}{/Control}na');
+		await expect.poll(() => shownIn(code)).toMatch(/\nna$/);
+		expect(offered()).toEqual([]);
+	});
+
 	test('F8: a line that is asked for is marked and in sight, until somebody types', async () => {
 		const text = Array.from({ length: 300 }, (_, index) => `line ${index + 1}`).join('\n');
 		const { code } = await setup(server({ 'SKILL.md': text }), 'SKILL.md', 250);

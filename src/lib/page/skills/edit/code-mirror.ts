@@ -1,4 +1,5 @@
 /** CodeMirror with what the files of skills need. Large, so it's loaded with the first editor. */
+import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import {
 	bracketMatching,
@@ -118,6 +119,7 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 				THEME,
 				/\.(md|txt)$/i.test(path) || matchMedia(PHONE).matches ? EditorView.lineWrapping : [],
 				leaveByTab(),
+				/(^|\/)skill\.md$/i.test(path) ? autocompletion({ override: [completeField], icons: false }) : [],
 				keymap.of([
 					{ key: 'Mod-Enter', run: () => (onrun(), true) },
 					{ key: 'Tab', run: (of) => indent(of), shift: indentLess },
@@ -205,6 +207,47 @@ function leaveByTab(): Extension {
 		},
 		blur: (_, view) => view.setTabFocusMode(false)
 	});
+}
+
+/** What the top of a SKILL.md can say, and its `metadata`. */
+const FIELDS: Record<'' | 'metadata', Record<string, string>> = {
+	'': {
+		name: 'As the folder: lowercase letters, digits, hyphens',
+		description: 'What it does and when to use it; the model decides by this',
+		license: 'Such as MIT',
+		compatibility: 'What it needs, in words',
+		'allowed-tools': 'Tools it may use, separated by spaces',
+		metadata: 'More fields'
+	},
+	metadata: {
+		version: 'Such as 1.2.0',
+		author: 'Who wrote it',
+		tags: 'Words to find it by',
+		icon: 'One emoji',
+		example: 'A message for “Try it”',
+		'example-title': 'A short title for it',
+		requires: 'Other skills it uses',
+		timeout: 'For its scripts, such as 2m',
+		memory: 'For its scripts, such as 256mb'
+	}
+};
+const MAX_FIELD_LINES = 200;
+
+/** Where a field of the front matter begins: those that aren’t there yet. */
+function completeField({ state, pos, explicit }: CompletionContext): CompletionResult | null {
+	const { number, from, text } = state.doc.lineAt(pos);
+	const [, indent, word] = /^([ \t]*)([\w-]*)$/.exec(text.slice(0, pos - from)) ?? [];
+	if (indent === undefined || word === undefined || (word === '' && !explicit)) return null;
+	if (number === 1 || number > MAX_FIELD_LINES) return null;
+	const [top, ...before] = Array.from({ length: number - 1 }, (_, index) => state.doc.line(index + 1).text);
+	if (!/^---\s*$/.test(top ?? '') || before.some((line) => /^---\s*$/.test(line))) return null;
+	const parent = indent === '' ? '' : before.findLast((line) => /^\S/.test(line))?.split(':', 1)[0];
+	if (parent !== '' && parent !== 'metadata') return null;
+	const all = state.doc.sliceString(0, 20_000).split('\n');
+	const options = Object.entries(FIELDS[parent])
+		.filter(([label]) => !all.some((line) => line.startsWith(`${indent}${label}:`)))
+		.map(([label, detail]) => ({ label, detail, apply: label === 'metadata' ? 'metadata:\n  ' : `${label}: ` }));
+	return { from: pos - word.length, options, validFor: /^[\w-]*$/ };
 }
 
 type Load = () => Promise<LanguageSupport>;
@@ -353,6 +396,13 @@ const THEME = EditorView.theme({
 		font: '0.8125rem/1.25rem var(--font-sans)',
 		overflowWrap: 'anywhere'
 	},
+	'.cm-tooltip.cm-tooltip-autocomplete > ul': { font: '0.8125rem/1.25rem var(--font-mono)' },
+	'.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.125rem 0.5rem' },
+	'.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+		backgroundColor: 'var(--color-tint)',
+		color: 'var(--color-accent)'
+	},
+	'.cm-completionDetail': { color: 'var(--color-soft)', fontFamily: 'var(--font-sans)', fontStyle: 'normal' },
 	'.cm-diagnostic-error': { borderLeftColor: 'var(--color-danger)' },
 	'.cm-diagnostic-warning': { borderLeftColor: 'var(--color-warn)' },
 	[`@media ${PHONE}`]: {
