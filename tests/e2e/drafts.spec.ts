@@ -33,7 +33,10 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await textOf(page).fill(made.replace(/^name: .*$/m, 'name: ../no name'));
 	await expect(page.getByTestId('diagnostic').first()).toHaveAttribute('data-severity', 'error');
 	await expect(page.getByTestId('save-draft')).toBeDisabled();
-	await expect(page.getByTestId('draft-status')).toContainText('to save the skill');
+	await expect(page.getByTestId('draft-stage')).toHaveText(/1 problem.*Fix it to add the skill to your library/);
+	await page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]').click();
+	await page.getByTestId('show-problem').click();
+	await expect(textOf(page).locator('.cm-askedLine')).toHaveText('name: ../no name');
 	await expect(textOf(page).locator('.cm-lintRange-error').first()).toHaveText('name: ../no name');
 	await page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]').click();
 	await page.getByTestId('problem-line').first().click();
@@ -45,6 +48,9 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await page.reload();
 	await expect(page.getByRole('heading', { name: 'Draft of monthly-chart' })).toBeVisible();
 
+	await expect(page.getByTestId('draft-stage')).toHaveAttribute('data-stage', 'ready');
+	// It's said before it's tried.
+	await expect(page.getByTestId('demo-cannot-run')).toContainText('Demo mode can’t run it');
 	await page.getByTestId('draft-evals').click();
 	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
 	await page.getByRole('button', { name: 'Try it' }).click();
@@ -55,6 +61,7 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 
 	await page.getByTestId('save-draft').click();
 	await expect(page.getByTestId('skill-page')).toContainText('monthly-chart');
+	await expect(page.getByTestId('skill-page').getByTestId('chat-with-skill')).toBeVisible();
 	const placed = join(app.skillsDir, 'monthly-chart');
 	expect(await readFile(join(placed, 'examples/sales.csv'), 'utf8')).toBe(SALES);
 	await page.getByRole('button', { name: 'Undo' }).click();
@@ -68,6 +75,7 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 
 	// From the list, too.
 	await page.goto('/skills/drafts');
+	await expect(page.getByTestId('draft-made')).toHaveText(/^By Demo mode, from “Draw a bar chart.*”$/);
 	await page.getByTestId('discard-row').click();
 	await expect(page.getByTestId('draft-row')).toHaveCount(0);
 	await page.getByRole('button', { name: 'Undo' }).last().click();

@@ -5,6 +5,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
 import type { SkillSummary } from '../../src/lib/shared/skills.ts';
 import { expect, test } from './app.ts';
+import { answers } from './played-model.ts';
 
 const row = (page: Page, name: string): Locator => page.locator(`[data-testid=skill-row][data-name=${name}]`);
 const code = (page: Page): Locator => page.getByTestId('code-editor');
@@ -59,6 +60,28 @@ test('F8: a skill is made from a template; a bad name and a long description are
 	expect(await readFile(join(app.skillsDir, 'my-greeter/SKILL.md'), 'utf8')).toContain(described);
 	await page.goto('/skills');
 	await expect(row(page, 'my-greeter')).toHaveAttribute('data-status', 'ready');
+});
+
+test('F8, F9: from the name to a skill that has run in Demo mode are three clicks', async ({ page, app }) => {
+	for (const template of ['script', 'tools']) {
+		const name = `tried-${template}`;
+		await page.goto('/skills');
+		await page.getByTestId('new-skill-link').click();
+		await page.getByTestId('new-skill-name').fill(name);
+		await page.getByTestId('new-skill-description').fill(described);
+		await page.getByTestId(`template-${template}`).check();
+		await page.getByTestId('create-and-try').click();
+		await expect(page.getByTestId('composer-input')).toHaveValue(`Use ${name} with “hello world”`);
+		await page.getByTestId('send').click();
+		const answer = answers(page).last();
+		await expect(answer).toHaveAttribute('data-status', 'complete');
+		await expect(answer).toContainText('hello world');
+		await expect(answer.locator('[data-testid=step]').last()).toHaveAttribute('data-status', 'done');
+		const { data } = (await (await page.request.get(`${app.url}/api/skills/executions`)).json()) as {
+			data: { skillId: string; status: string }[];
+		};
+		expect(data.filter(({ skillId }) => skillId.includes(name)).map(({ status }) => status)).toEqual(['success']);
+	}
 });
 
 test('F1, F8: a problem is shown at its line, put right by one click and saved; unsaved words survive a reload', async ({
@@ -126,8 +149,9 @@ test('F1: a script is run as it is typed, beside it, and nothing is saved; its c
 			.evaluate((span) => getComputedStyle(span).color);
 	await expect.poll(async () => (await colour('// typed')) === (await colour('7'))).toBe(false);
 	await code(page).press('Control+Enter');
-	await page.getByTestId('run-button').click();
 	const panel = page.getByTestId('run-panel');
+	await panel.getByRole('textbox', { name: 'TEXT' }).fill('hello');
+	await page.getByTestId('run-button').click();
 	await expect(panel.getByTestId('execution')).toHaveAttribute('data-status', 'success');
 	await expect(panel).toContainText('42');
 	expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
@@ -149,6 +173,73 @@ test('F1: a file of nearly 2 MB is drawn as far as it is seen, and searched as a
 	await page.getByRole('textbox', { name: 'Find' }).pressSequentially('line 59998 of');
 	await page.keyboard.press('Enter');
 	await expect(code(page)).toContainText('line 59999 of');
+});
+
+test('F8: the Files tab colors code, links to a line, and opens the editor there; the first key moves nothing', async ({
+	page,
+	context,
+	app
+}) => {
+	await make(page, 'seen-one', 'script');
+	const script = join(app.skillsDir, 'seen-one/scripts/long.mjs');
+	const lines = Array.from({ length: 120 }, (_, index) => `const line${index + 1} = 'text';`);
+	await writeFile(script, lines.join('\n'));
+	await page.goto('/skills/seen-one?file=scripts%2Flong.mjs#files');
+	const viewer = page.getByTestId('file-viewer');
+	const colour = (text: string) =>
+		viewer
+			.getByText(text, { exact: true })
+			.first()
+			.evaluate((span) => getComputedStyle(span).color);
+	await expect.poll(async () => (await colour('const')) === (await colour(`'text'`))).toBe(false);
+	await viewer.getByTestId('line-numbers').click({ position: { x: 8, y: 10 + 20 * 2 + 5 } });
+	await expect(page).toHaveURL(/\?file=scripts%2Flong\.mjs#L3$/);
+	await expect(viewer.getByTestId('marked-line')).toHaveAttribute('data-line', '3');
+	const [download] = await Promise.all([page.waitForEvent('download'), viewer.getByTestId('download-file').click()]);
+	expect(download.suggestedFilename()).toBe('long.mjs');
+	expect(await readFile(await download.path(), 'utf8')).toBe(lines.join('\n'));
+	const other = await context.newPage();
+	await other.goto('/skills/seen-one?file=scripts%2Flong.mjs#L100');
+	await expect(other.getByTestId('marked-line')).toBeInViewport();
+	await expect(other.getByTestId('marked-line')).toHaveAttribute('data-line', '100');
+	await other.getByTestId('edit-file').click();
+	await expect(other).toHaveURL(/file=scripts%2Flong\.mjs&line=100$/);
+	await expect(code(other).locator('.cm-askedLine')).toHaveText(/^const line100 /);
+	await expect(code(other).locator('.cm-askedLine')).toBeInViewport();
+
+	for (const width of [1280, 390]) {
+		await other.setViewportSize({ width, height: 800 });
+		const places = () =>
+			Promise.all(
+				['save-file', 'revert-file', 'run-file', 'code-place'].map((id) => other.getByTestId(id).boundingBox())
+			);
+		const before = await places();
+		await code(other).focus();
+		await other.keyboard.type('x');
+		await expect(other.getByTestId('editor-status')).toContainText('Unsaved changes');
+		expect(await places()).toEqual(before);
+		expect(new Set(before.slice(0, 3).map((box) => box?.y)).size).toBe(1);
+		await other.getByTestId('revert-file').click();
+	}
+});
+
+test('F8: two tabs that change one file say so, and none loses what it has', async ({ page, context, app }) => {
+	await make(page, 'twice-open', 'instructions');
+	const other = await context.newPage();
+	await other.goto('/skills/edit/twice-open');
+	await code(other).fill(skillMd('twice-open', 'Of the other tab.'));
+	await code(page).fill(skillMd('twice-open', 'Of this tab.'));
+	await expect(other.getByTestId('elsewhere-note')).toBeVisible();
+	await page.getByTestId('save-file').click();
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
+	await expect(other.getByTestId('elsewhere-note')).toHaveCount(0);
+	other.on('dialog', (dialog) => void dialog.accept());
+	await other.reload();
+	await expect(other.getByTestId('editor-conflict')).toContainText('Of this tab.');
+	await expect(other.getByTestId('editor-conflict')).toContainText('Of the other tab.');
+	await other.getByTestId('keep-mine').click();
+	await expect(other.getByTestId('editor-status')).toHaveText('Saved');
+	expect(await readFile(join(app.skillsDir, 'twice-open/SKILL.md'), 'utf8')).toContain('Of the other tab.');
 });
 
 /** Replaces the file atomically, as editors do. */

@@ -45,7 +45,9 @@ export function isByRules({ from, base, model }: Pick<SkillDraft, 'from' | 'base
 
 /** Newest first. */
 export const draftList = z.object({
-	data: z.array(skillDraft.pick({ id: true, name: true, state: true, from: true, base: true, updatedAt: true }))
+	data: z.array(
+		skillDraft.pick({ id: true, name: true, state: true, model: true, from: true, base: true, updatedAt: true })
+	)
 });
 export type DraftList = z.infer<typeof draftList>;
 

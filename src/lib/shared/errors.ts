@@ -98,6 +98,33 @@ export function hasTrace(output: readonly { stream: string; text: string }[]): b
 	return [...streams].some((pieces) => isTrace(pieces.map(({ text }) => text).join('')));
 }
 
+/** A path and a line, as Node, Python, Perl, Ruby and shells name them. */
+const PLACE =
+	/(?:^|[("\s])(?:file:\/\/)?((?:[A-Za-z]:)?[^\s():"][^():"\n]*?\.\w+)(?:", line |: line | line |: ?)(\d+)/gm;
+
+/** Where a skill’s script broke, by the trace in its output: a file of the skill and a line, from 1. Null if it doesn’t say. */
+export function brokenPlace(
+	output: readonly { stream: string; text: string }[],
+	script: string
+): { file: string; line: number } | null {
+	const said = output.flatMap(({ stream, text }) => (stream === 'stderr' ? [text] : [])).join('');
+	if (!isTrace(said)) return null;
+	const places = [...said.matchAll(PLACE)].map(([, path = '', line]) => ({
+		path: path.replaceAll('\\', '/'),
+		line: Number(line)
+	}));
+	const start = places.find(({ path }) => path === script || path.endsWith(`/${script}`));
+	if (!start) return null;
+	const folder = start.path.slice(0, -script.length);
+	const own = places.flatMap(({ path, line }) =>
+		path.startsWith(folder) && (folder !== '' || path === script) && !path.includes('/node_modules/')
+			? [{ file: path.slice(folder.length), line }]
+			: []
+	);
+	// Node names the place first, others last.
+	return (/^ +at \S|^Node\.js v\d/m.test(said) ? own[0] : own.at(-1)) ?? null;
+}
+
 /** Why a connection failed, by the system's code, as part of a sentence. */
 export const UNREACHABLE: Record<string, string> = {
 	ECONNREFUSED: 'nothing answers there',

@@ -84,6 +84,7 @@ describe('F4: the page of a skill', () => {
 		await screen.getByRole('button', { name: /x\.sh/ }).click();
 		// Shown as text, without the direction override.
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> ⟨U+202E⟩hi');
+		await screen.getByText(/^\d files$/).click();
 		await screen.getByRole('button', { name: /logo\.png/ }).click();
 		await expect.element(screen.getByText(/too large or not text/)).toBeVisible();
 	});

@@ -57,6 +57,17 @@ export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
 }
 
+/** Address of a file in a skill’s Files tab, or of a line in it. */
+export function filePage(id: string, file: string, line: number | null = null): string {
+	return `${skillPage(id)}?file=${encodeURIComponent(file)}#${line === null ? 'files' : `L${line}`}`;
+}
+
+/** The line that `#L12` names; null if it names none. */
+export function lineOf(hash: string): number | null {
+	const line = Number(/^#?L?(\d{1,7})$/.exec(hash)?.[1] ?? 0);
+	return line > 0 ? line : null;
+}
+
 /** Where the catalogs are searched for a skill. */
 export function catalogPage(name: string): string {
 	return `/skills/install?find=${encodeURIComponent(name)}#catalogs`;
@@ -67,9 +78,9 @@ export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: st
 	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
 }
 
-/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to. */
-export function editorPage(id: string, file?: string, chat?: string): string {
-	const query = Object.entries({ file, chat }).flatMap(([name, value]) =>
+/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to, `line` counts from 1. */
+export function editorPage(id: string, file?: string, chat?: string, line?: number | null): string {
+	const query = Object.entries({ file, line, chat }).flatMap(([name, value]) =>
 		value ? [`${name}=${encodeURIComponent(value)}`] : []
 	);
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;
@@ -227,8 +238,9 @@ const ALIASES = new Map<string, SkillTab>([
 	['network', 'overview']
 ]);
 
-/** The tab named by a hash such as `#files` or `#run?…`; null if none. */
+/** The tab named by a hash such as `#files`, `#run?…` or `#L12`, a line of a file; null if none. */
 export function tabOf(hash: string): SkillTab | null {
+	if (hash.startsWith('#L') && lineOf(hash) !== null) return 'files';
 	const name = hash.replace(/^#/, '').replace(/\?.*$/, '');
 	return SKILL_TABS.find((tab) => tab === name) ?? ALIASES.get(name) ?? null;
 }

@@ -280,6 +280,16 @@ describe('F14: what can be done about a failure', () => {
 			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c');
 	});
 
+	test('F8: its script is opened where it broke', async () => {
+		const trace = 'file:///s/scripts/count.js:7\n\tx.y;\n\nTypeError: no\n    at file:///s/scripts/count.js:7:3\n';
+		const output = [{ stream: 'stderr' as const, text: trace }];
+		const part = { ...failed, execution: { ...failed.execution!, output } };
+		const screen = await render(Step, { part, conversationId: 'c' });
+		await expect
+			.element(screen.getByRole('link', { name: 'Edit skill' }))
+			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&line=7&chat=c');
+	});
+
 	test('its trace is folded below the line that says what went wrong', async () => {
 		const trace = 'Traceback:\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
 		const output = [{ stream: 'stderr' as const, text: trace }];

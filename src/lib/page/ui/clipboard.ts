@@ -47,10 +47,10 @@ function copySelection(text: string): boolean {
 	}
 }
 
-/** Downloads what is at this address. */
-export function saveFile(href: string): void {
+/** Downloads what is at this address. Default name: the server’s. */
+export function saveFile(href: string, name = ''): void {
 	const link = document.createElement('a');
 	link.href = href;
-	link.download = '';
+	link.download = name;
 	link.click();
 }

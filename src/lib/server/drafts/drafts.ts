@@ -121,7 +121,15 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const list = async (): Promise<DraftList> => {
 		const drafts = (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
 		return {
-			data: drafts.map(({ id, name, state, from, base, updatedAt }) => ({ id, name, state, from, base, updatedAt }))
+			data: drafts.map(({ id, name, state, model, from, base, updatedAt }) => ({
+				id,
+				name,
+				state,
+				model,
+				from,
+				base,
+				updatedAt
+			}))
 		};
 	};
 	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {

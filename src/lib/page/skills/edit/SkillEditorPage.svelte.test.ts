@@ -54,13 +54,13 @@ function shownIn(code: Locator): string {
 	return [...code.element().querySelectorAll('.cm-line')].map(({ textContent }) => textContent).join('\n');
 }
 
-async function setup(client = server(), file = 'SKILL.md') {
+async function setup(client = server(), file = 'SKILL.md', line: number | null = null) {
 	const editor = new SkillEditor(client, 'demo');
 	const frame = document.createElement('div');
 	frame.style.cssText = 'display: grid; height: 600px; width: 1000px';
 	document.body.append(frame);
 	const onremoved = vi.fn<(path: string, undo: () => Promise<void>) => void>();
-	const props = { client, editor, file, onchange: vi.fn(), onremoved };
+	const props = { client, editor, file, line, onchange: vi.fn(), onremoved };
 	const screen = await render(SkillEditorPage, props, { baseElement: frame });
 	await expect.element(screen.getByTestId('code-editor')).toBeVisible();
 	return { screen, client, editor, onremoved, code: screen.getByTestId('code-editor') };
@@ -118,7 +118,7 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => code.element().querySelector('.cm-lintRange-error')?.textContent).toBe('wrong');
 		await screen.getByTestId('issue-line').click();
 		expect(focused()).toBe(code.element());
-		await userEvent.keyboard('right');
+		await userEvent.keyboard('{Shift>}{End}{/Shift}right');
 		await expect.poll(() => shownIn(code)).toBe('one\nright\n');
 		await screen.getByTestId('issue-fix').click();
 		await expect.poll(() => shownIn(code)).toBe('one\nfixed\n');
@@ -154,6 +154,58 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('revert-file').click();
 		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
 		expect(Object.keys(localStorage)).toEqual([]);
+	});
+
+	test('F8: what was typed on a version that others changed since is shown beside theirs, not written over it', async () => {
+		const client = server();
+		const first = await setup(client);
+		await first.code.fill('half a thought');
+		await first.screen.unmount();
+		client.files.set('SKILL.md', 'theirs');
+		const { screen, code } = await setup(client);
+		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/half a thought[^]*theirs/);
+		await screen.getByTestId('save-file').click();
+		expect(client.files.get('SKILL.md')).toBe('theirs');
+		await screen.getByTestId('revert-file').click();
+		await expect.poll(() => shownIn(code)).toBe('theirs');
+		await code.fill('theirs and mine');
+		await screen.getByTestId('save-file').click();
+		await expect.poll(() => client.files.get('SKILL.md')).toBe('theirs and mine');
+	});
+
+	test('F8: in the front matter, fields that are missing are offered; not below it, nor in other files', async () => {
+		const text = '---\nname: demo\n\n---\n\n';
+		const { screen, code } = await setup(server({ 'SKILL.md': text }), 'SKILL.md', 3);
+		await expect.poll(() => shownIn(code)).toContain('name: demo');
+		const offered = () =>
+			[...(code.element().closest('.cm-editor')?.querySelectorAll('.cm-completionLabel') ?? [])].map(
+				({ textContent }) => textContent
+			);
+		await userEvent.keyboard('m');
+		await expect.poll(offered).toContain('metadata');
+		expect(offered()).not.toContain('name');
+		await screen.getByRole('option', { name: /^metadata/ }).click();
+		await expect.poll(() => shownIn(code)).toMatch(/\nmetadata:\n {2}\n---/);
+		await userEvent.keyboard('ver');
+		await expect.poll(offered).toContain('version');
+		await userEvent.keyboard('{Escape}');
+		await expect.poll(offered).toEqual([]);
+		await userEvent.keyboard('{Control>}{End}{/Control}na');
+		await expect.poll(() => shownIn(code)).toMatch(/\nna$/);
+		expect(offered()).toEqual([]);
+	});
+
+	test('F8: a line that is asked for is marked and in sight, until somebody types', async () => {
+		const text = Array.from({ length: 300 }, (_, index) => `line ${index + 1}`).join('\n');
+		const { code } = await setup(server({ 'SKILL.md': text }), 'SKILL.md', 250);
+		const marked = () => code.element().querySelector('.cm-askedLine');
+		await expect.poll(() => marked()?.textContent).toBe('line 250');
+		const boxOf = (element: Element | null | undefined) => element?.getBoundingClientRect() ?? new DOMRect();
+		const [line, place] = [boxOf(marked()), boxOf(code.element().closest('.cm-scroller'))];
+		expect(line.top >= place.top && line.bottom <= place.bottom).toBe(true);
+		await userEvent.keyboard('x');
+		await expect.poll(() => shownIn(code)).toContain('xline 250');
+		expect(marked()).toBeNull();
 	});
 
 	test('a file keeps its line ends', async () => {

@@ -1,4 +1,5 @@
 /** CodeMirror with what the files of skills need. Large, so it's loaded with the first editor. */
+import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import {
 	bracketMatching,
@@ -16,8 +17,18 @@ import {
 } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search';
-import { Annotation, type ChangeSpec, Compartment, EditorState, type Extension } from '@codemirror/state';
 import {
+	Annotation,
+	type ChangeSpec,
+	Compartment,
+	EditorState,
+	type Extension,
+	StateEffect,
+	StateField
+} from '@codemirror/state';
+import {
+	Decoration,
+	type DecorationSet,
 	drawSelection,
 	EditorView,
 	highlightActiveLine,
@@ -54,7 +65,7 @@ export interface Code {
 	setText(text: string): void;
 	setReadOnly(isReadOnly: boolean): void;
 	setMarks(marks: readonly CodeMark[]): void;
-	/** Selects a line, from 1. */
+	/** Puts the cursor into a line, from 1, and marks it until somebody types. */
 	goTo(line: number): void;
 	find(): void;
 	destroy(): void;
@@ -62,6 +73,18 @@ export interface Code {
 
 /** The text was given, not typed. */
 const Given = Annotation.define<true>();
+
+/** Where a line starts that was asked for. */
+const Asked = StateEffect.define<number>();
+const askedLine = StateField.define<DecorationSet>({
+	create: () => Decoration.none,
+	update(shown, { docChanged, effects }) {
+		const asked = effects.find((effect) => effect.is(Asked));
+		if (asked) return Decoration.set([Decoration.line({ class: 'cm-askedLine' }).range(asked.value)]);
+		return docChanged ? Decoration.none : shown;
+	},
+	provide: (field) => EditorView.decorations.from(field)
+});
 
 /** In a shadow root, where its styles need no exception from the Content Security Policy. */
 export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, ontype, onrun }: CodeOptions): Code {
@@ -88,6 +111,7 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 				indentUnit.of(unitOf(text, path)),
 				bracketMatching(),
 				highlightActiveLine(),
+				askedLine,
 				highlightSelectionMatches(),
 				search({ top: true }),
 				EditorState.phrases.of(PHRASES),
@@ -95,6 +119,7 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 				THEME,
 				/\.(md|txt)$/i.test(path) || matchMedia(PHONE).matches ? EditorView.lineWrapping : [],
 				leaveByTab(),
+				/(^|\/)skill\.md$/i.test(path) ? autocompletion({ override: [completeField], icons: false }) : [],
 				keymap.of([
 					{ key: 'Mod-Enter', run: () => (onrun(), true) },
 					{ key: 'Tab', run: (of) => indent(of), shift: indentLess },
@@ -137,11 +162,11 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 			view.dispatch(setDiagnostics(view.state, marks.map(at)));
 		},
 		goTo(line) {
-			const { from, to } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+			const { from, text } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
 			view.focus();
 			view.dispatch({
-				selection: { anchor: from, head: to },
-				effects: EditorView.scrollIntoView(from, { y: 'center' })
+				selection: { anchor: from + text.search(/\S|$/) },
+				effects: [Asked.of(from), EditorView.scrollIntoView(from, { y: 'center' })]
 			});
 		},
 		find: () => openSearchPanel(view),
@@ -182,6 +207,47 @@ function leaveByTab(): Extension {
 		},
 		blur: (_, view) => view.setTabFocusMode(false)
 	});
+}
+
+/** What the top of a SKILL.md can say, and its `metadata`. */
+const FIELDS: Record<'' | 'metadata', Record<string, string>> = {
+	'': {
+		name: 'As the folder: lowercase letters, digits, hyphens',
+		description: 'What it does and when to use it; the model decides by this',
+		license: 'Such as MIT',
+		compatibility: 'What it needs, in words',
+		'allowed-tools': 'Tools it may use, separated by spaces',
+		metadata: 'More fields'
+	},
+	metadata: {
+		version: 'Such as 1.2.0',
+		author: 'Who wrote it',
+		tags: 'Words to find it by',
+		icon: 'One emoji',
+		example: 'A message for “Try it”',
+		'example-title': 'A short title for it',
+		requires: 'Other skills it uses',
+		timeout: 'For its scripts, such as 2m',
+		memory: 'For its scripts, such as 256mb'
+	}
+};
+const MAX_FIELD_LINES = 200;
+
+/** Where a field of the front matter begins: those that aren’t there yet. */
+function completeField({ state, pos, explicit }: CompletionContext): CompletionResult | null {
+	const { number, from, text } = state.doc.lineAt(pos);
+	const [, indent, word] = /^([ \t]*)([\w-]*)$/.exec(text.slice(0, pos - from)) ?? [];
+	if (indent === undefined || word === undefined || (word === '' && !explicit)) return null;
+	if (number === 1 || number > MAX_FIELD_LINES) return null;
+	const [top, ...before] = Array.from({ length: number - 1 }, (_, index) => state.doc.line(index + 1).text);
+	if (!/^---\s*$/.test(top ?? '') || before.some((line) => /^---\s*$/.test(line))) return null;
+	const parent = indent === '' ? '' : before.findLast((line) => /^\S/.test(line))?.split(':', 1)[0];
+	if (parent !== '' && parent !== 'metadata') return null;
+	const all = state.doc.sliceString(0, 20_000).split('\n');
+	const options = Object.entries(FIELDS[parent])
+		.filter(([label]) => !all.some((line) => line.startsWith(`${indent}${label}:`)))
+		.map(([label, detail]) => ({ label, detail, apply: label === 'metadata' ? 'metadata:\n  ' : `${label}: ` }));
+	return { from: pos - word.length, options, validFor: /^[\w-]*$/ };
 }
 
 type Load = () => Promise<LanguageSupport>;
@@ -284,6 +350,10 @@ const THEME = EditorView.theme({
 		color: 'var(--color-soft)',
 		borderRight: '1px solid var(--color-line)'
 	},
+	'.cm-line.cm-askedLine': {
+		backgroundColor: 'color-mix(in srgb, var(--color-warn) 18%, transparent)',
+		boxShadow: 'inset 2px 0 var(--color-warn)'
+	},
 	'.cm-foldPlaceholder': {
 		backgroundColor: 'var(--color-hover)',
 		border: 'none',
@@ -326,6 +396,13 @@ const THEME = EditorView.theme({
 		font: '0.8125rem/1.25rem var(--font-sans)',
 		overflowWrap: 'anywhere'
 	},
+	'.cm-tooltip.cm-tooltip-autocomplete > ul': { font: '0.8125rem/1.25rem var(--font-mono)' },
+	'.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.125rem 0.5rem' },
+	'.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+		backgroundColor: 'var(--color-tint)',
+		color: 'var(--color-accent)'
+	},
+	'.cm-completionDetail': { color: 'var(--color-soft)', fontFamily: 'var(--font-sans)', fontStyle: 'normal' },
 	'.cm-diagnostic-error': { borderLeftColor: 'var(--color-danger)' },
 	'.cm-diagnostic-warning': { borderLeftColor: 'var(--color-warn)' },
 	[`@media ${PHONE}`]: {

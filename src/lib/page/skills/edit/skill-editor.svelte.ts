@@ -1,6 +1,7 @@
 /** One file of a skill being edited. Keeps what is typed in the browser, checks it as it grows, and never loses it to a conflict. */
 import type { SkillCheck, SkillDiagnostic, SkillFile, SkillFileText } from '../../../shared/skills.ts';
 import { cleanText } from '../../text/clean-text.ts';
+import { asObject, parseJson } from '../../../shared/json.ts';
 import type { CodeMark } from './code-mirror.ts';
 import { type ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
@@ -33,6 +34,8 @@ export class SkillEditor {
 	isSaving = $state(false);
 	/** Unsaved text from earlier was restored. */
 	isRestored = $state(false);
+	/** Another tab of this browser changes the same file. */
+	isElsewhere = $state(false);
 	readonly isDirty = $derived(this.file !== null && this.text !== asShown(this.file.text));
 	readonly isSkillMd = $derived(isSkillFile(this.path));
 
@@ -53,16 +56,20 @@ export class SkillEditor {
 			error: null,
 			theirs: null,
 			isRestored: false,
+			isElsewhere: false,
 			earlier: null
 		});
 		this.isLoading = true;
 		try {
 			const file = await this.#client.readFile(this.id, path);
 			if (asked !== this.#asked) return;
-			this.file = file;
-			const kept = readStored('local', this.#key());
-			this.isRestored = kept !== null && kept !== asShown(file.text);
-			this.text = kept ?? asShown(file.text);
+			const kept = this.#kept();
+			this.isRestored = kept !== null && kept.text !== asShown(file.text);
+			this.text = kept?.text ?? asShown(file.text);
+			// It was typed on another version, which must not be written over unseen.
+			const isOlder = this.isRestored && kept !== null && kept.digest !== file.digest;
+			this.file = isOlder ? { ...file, digest: kept.digest } : file;
+			if (isOlder) this.theirs = { file };
 			this.#checkSoon(0);
 		} catch (error) {
 			if (asked !== this.#asked) return;
@@ -81,18 +88,19 @@ export class SkillEditor {
 		if (asked !== this.#asked) return;
 		const isWritable = skillMd?.isWritable ?? true;
 		this.file = { path, skill, text: '', bytes: 0, digest: '', isExecutable: false, isWritable };
-		this.text = readStored('local', this.#key()) ?? text;
+		this.text = this.#kept()?.text ?? text;
 	}
 
 	type(text: string): void {
 		this.text = text;
-		writeStored('local', this.#key(), this.isDirty ? text : null);
+		this.#keep();
 		this.#checkSoon(CHECK_MS);
 	}
 
 	/** Discards the changes. */
 	revert(): void {
-		if (this.file) this.type(asShown(this.file.text));
+		if (this.theirs?.file) this.takeTheirs();
+		else if (this.file) this.type(asShown(this.file.text));
 		this.isRestored = false;
 	}
 
@@ -116,7 +124,7 @@ export class SkillEditor {
 			this.theirs = null;
 			this.isRestored = false;
 			// Text typed during the save isn't saved yet.
-			if (this.isDirty) writeStored('local', this.#key(), this.text);
+			if (this.isDirty) this.#keep();
 			return true;
 		} catch (error) {
 			const failure = asApiError(error);
@@ -161,6 +169,14 @@ export class SkillEditor {
 		if (text !== undefined) this.type(asShown(text));
 	}
 
+	/** Call with what another tab has stored. */
+	heard({ key, newValue }: Pick<StorageEvent, 'key' | 'newValue'>): void {
+		if (!this.file || key !== this.#key()) return;
+		this.isElsewhere = newValue !== null && this.#kept()?.text !== this.text;
+		// It saved or discarded its own text, not this one.
+		if (newValue === null && this.isDirty) this.#keep();
+	}
+
 	dispose(): void {
 		this.#asked++;
 		this.#cancelCheck();
@@ -191,7 +207,9 @@ export class SkillEditor {
 		this.#checking = checking;
 		try {
 			const check = await this.#client.checkText(this.id, this.text, checking.signal);
-			if (!checking.signal.aborted) this.check = check;
+			if (checking.signal.aborted) return;
+			this.check = check;
+			if (this.error?.code === 'unreachable') this.error = null;
 		} catch (error) {
 			if (!checking.signal.aborted) this.error = asApiError(error);
 		}
@@ -202,8 +220,19 @@ export class SkillEditor {
 		this.#checking?.abort();
 	}
 
+	/** In this browser, with the version it was typed on. */
+	#keep(): void {
+		const { file, text } = this;
+		writeStored('local', this.#key(), file && this.isDirty ? JSON.stringify({ digest: file.digest, text }) : null);
+	}
+
+	#kept(): { digest: string; text: string } | null {
+		const { digest, text } = asObject(parseJson(readStored('local', this.#key()) ?? ''));
+		return typeof digest === 'string' && typeof text === 'string' ? { digest, text } : null;
+	}
+
 	#key(): string {
-		return `skill-draft:${this.id}:${this.path}`;
+		return `skill-typed:${this.id}:${this.path}`;
 	}
 }
 

@@ -5,6 +5,8 @@ import { bodyOf, type FileNode, interpreterOf, rangeOfLine, treeOf } from './ski
 import { filterSkills } from '../../text/fuzzy.ts';
 import {
 	editorPage,
+	filePage,
+	lineOf,
 	skillPage,
 	adviseOnDescription,
 	adviseOnName,
@@ -76,6 +78,17 @@ test('a skill that is named as a page is has an address of its own', () => {
 		'/skills/~trash'
 	]);
 	expect(editorPage('mine/a b')).toBe('/skills/edit/mine/a%20b');
+	expect(editorPage('a', 'scripts/x.mjs', undefined, 12)).toBe('/skills/edit/a?file=scripts%2Fx.mjs&line=12');
+});
+
+test('a file of a skill has an address, and so has each line of it', () => {
+	expect(filePage('mine/a', 'scripts/x.mjs')).toBe('/skills/mine/a?file=scripts%2Fx.mjs#files');
+	expect(filePage('a', 'x.mjs', 12)).toBe('/skills/a?file=x.mjs#L12');
+	expect(['#L12', '12', '#L0', '#L', '#L1e3', '#L99999999', ''].map(lineOf)).toEqual([
+		...[12, 12],
+		...[null, null, null, null, null]
+	]);
+	expect(['#L12', '#Lx'].map(tabOf)).toEqual(['files', null]);
 });
 
 test('E2: the list is narrowed by words, mode, state and origin', () => {

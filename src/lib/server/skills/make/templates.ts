@@ -115,15 +115,22 @@ interface TemplateOptions {
 /** @throws SkillError InvalidArgs for an invalid name or description */
 export function templateFiles({ name, description, template }: TemplateOptions): SkillFiles {
 	if (template === 'instructions') return skillFiles({ name, description });
+	// What “Try it” sends; Demo mode understands it, too.
+	const metadata = { example: `Use ${name} with “hello world”` };
 	if (template === 'script') {
-		return { ...skillFiles({ name, description, body: SCRIPT_BODY }), 'scripts/run.mjs': SCRIPT };
+		return { ...skillFiles({ name, description, body: SCRIPT_BODY, metadata }), 'scripts/run.mjs': SCRIPT };
 	}
 	const tool = toolNameOf(name);
 	const script = `scripts/${tool}.mjs`;
 	const parameters = { text: { type: 'string', description: 'The text to process' } };
 	const manifest = [{ name: tool, description: description.replace(/\s+/g, ' ').trim(), script, parameters }];
 	return {
-		...skillFiles({ name, description, body: `Call the tool \`${tool}\` with the text, and answer with its result.` }),
+		...skillFiles({
+			name,
+			description,
+			body: `Call the tool \`${tool}\` with the text, and answer with its result.`,
+			metadata
+		}),
 		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
 		[script]: TOOL
 	};
@@ -136,7 +143,12 @@ function toolNameOf(name: string): string {
 	return isTool ? tool : `run_${tool}`;
 }
 
-const SCRIPT_BODY = `1. Run \`scripts/run.mjs\` with the input as its arguments.
+const SCRIPT_BODY = `1. Run the script with the text that is asked about:
+
+   \`\`\`
+   node scripts/run.mjs TEXT
+   \`\`\`
+
 2. Answer with its output.
 
 ## When something fails
@@ -147,7 +159,7 @@ const SCRIPT = `#!/usr/bin/env node
 /** Describe what this script does. */
 const given = process.argv.slice(2);
 if (given.length === 0) {
-	console.error('Give at least one argument.');
+	console.error('Give a text as an argument.');
 	process.exit(1);
 }
 console.log(given.join(' '));
