@@ -273,6 +273,12 @@ test('UI 10.7: Back closes what lies over the chat, and then leaves the chat; a 
 	await expect(page.getByTestId('files-panel')).toBeHidden();
 	expect(new URL(page.url()).pathname).toBe(pathname);
 
+	// A link to the page that is open closes it, too.
+	await page.getByRole('button', { name: 'Open sidebar' }).click();
+	await sidebar.getByTestId('conversation-link').first().click();
+	await expect(sidebar).toBeHidden();
+	expect(new URL(page.url()).pathname).toBe(pathname);
+
 	// After a layer was closed with its own button, Back has nothing to close.
 	await page.getByRole('button', { name: 'Open sidebar' }).click();
 	await sidebar.getByRole('link', { name: 'Runs' }).click();

@@ -62,6 +62,8 @@ export const skillSummary = z.object({
 	id: z.string(),
 	name: z.string(),
 	description: z.string(),
+	/** More words that find it (`metadata.tags`); absent if none. */
+	tags: z.array(z.string()).optional(),
 	/** `broken` can’t be used; see `diagnostics`. */
 	status: z.enum(['ready', 'broken']),
 	path: z.string(),

@@ -108,13 +108,20 @@ describe('the keyboard', () => {
 	});
 });
 
-test('a message that could not be sent comes back into the box with the reason', async () => {
+test('UI 5: a message that could not be sent comes back into the box with the reason, and one click sends it; another error offers no such click', async () => {
 	client.startFailures.push(new ApiError('unavailable', 'The server is starting.', { hint: 'Wait a moment.' }));
 	const screen = await render(Composer, { session });
 	await screen.getByTestId('composer-input').fill('precious words');
 	await screen.getByTestId('send').click();
-	await expect.element(screen.getByTestId('send-error')).toHaveTextContent('The server is starting. Wait a moment.');
+	await expect.element(screen.getByTestId('send-error')).toMatchTextContent('The server is starting. Wait a moment.');
 	await expect.element(screen.getByTestId('composer-input')).toHaveValue('precious words');
+	await screen.getByRole('button', { name: 'Try again' }).click();
+	await expect.poll(() => client.started.length).toBe(2);
+	await expect.element(screen.getByTestId('send-error')).not.toBeInTheDocument();
+	await expect.element(screen.getByTestId('composer-input')).toHaveValue('');
+	session.actionError = new ApiError('invalid_input', 'There is no such model.');
+	await expect.element(screen.getByTestId('send-error')).toBeVisible();
+	await expect.element(screen.getByRole('button', { name: 'Try again' })).not.toBeInTheDocument();
 });
 
 describe('while a run is under way', () => {
@@ -221,7 +228,7 @@ describe('while a run is under way', () => {
 		client.callFailures.push(new ApiError('conflict', '50 messages wait already.'));
 		await screen.getByTestId('composer-input').fill('one more');
 		await screen.getByTestId('queue-add').click();
-		await expect.element(screen.getByTestId('send-error')).toHaveTextContent('50 messages wait already.');
+		await expect.element(screen.getByTestId('send-error')).toMatchTextContent('50 messages wait already.');
 		await expect.element(screen.getByTestId('composer-input')).toHaveValue('one more');
 		await expect.element(screen.getByTestId('queued-message')).not.toBeInTheDocument();
 	});

@@ -1,5 +1,6 @@
 /** The draft of a message: text and attachments, stored until sent. */
 import { safeName, uniqueNames } from '../files/files.ts';
+import type { ApiError } from '../request.ts';
 import type { Client, FolderFile } from '../server.ts';
 import { readStored, storedKeys, writeStored } from '../ui/clipboard.ts';
 import { Attachment } from './chat-attachment.svelte.ts';
@@ -34,6 +35,8 @@ export class Draft {
 	attachments = $state.raw<Attachment[]>([]);
 	/** Why some of the chosen files are missing. */
 	problem = $state<string | null>(null);
+	/** Why the message in the box couldn't be sent. */
+	unsent = $state.raw<ApiError | null>(null);
 
 	constructor(conversationId: string, client: Client, pinHost: PinHost | null = null) {
 		this.#store = new DraftStore(conversationId);
@@ -192,8 +195,9 @@ export class Draft {
 		return question;
 	}
 
-	/** Puts back a message that couldn't be sent, before anything typed since. It may have arrived all the same. */
-	restore(question: Question): void {
+	/** Puts back a message that couldn't be sent, because of this error, before anything typed since. It may have arrived all the same. */
+	restore(question: Question, error: ApiError | null = null): void {
+		this.unsent = error;
 		this.#sentAs = this.isEmpty ? this.#lastId : null;
 		this.attachments = [...question.attachments, ...this.attachments];
 		this.#text = this.#text.trim() === '' ? question.text : `${question.text}\n\n${this.#text}`;

@@ -89,6 +89,15 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
+	test('F7: an example can be changed before it is sent', async () => {
+		client.putExample = async () => ({ prompt: 'Chart revenue by region', files: [] });
+		const { screen, input } = await setup();
+		await screen.getByRole('button', { name: 'Edit first: Chart revenue by region' }).click();
+		await expect.element(input).toHaveValue('Chart revenue by region');
+		await expect.element(input).toHaveFocus();
+		expect(client.started).toEqual([]);
+	});
+
 	test('what is typed while an example is fetched stays, and nothing is sent', async () => {
 		const fetched = Promise.withResolvers<Awaited<ReturnType<FakeClient['putExample']>>>();
 		client.putExample = () => fetched.promise;

@@ -218,7 +218,7 @@ export class ChatSession {
 			? this.queue.add(question.text, pathsOf(question), isUrgent)
 			: this.#during(this.#ask(question)));
 		if (isSent) this.draft.sent(question);
-		else this.draft.restore(question);
+		else this.draft.restore(question, this.actionError);
 	}
 
 	/** Attaches a workspace file to the next message. */

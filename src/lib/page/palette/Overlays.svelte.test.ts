@@ -35,7 +35,9 @@ async function setup() {
 		conversations: server,
 		go: (path) => void done.push(path)
 	});
-	app.library.skills = [sampleSummary({ id: 'pdf-tools', name: 'pdf-tools', description: 'Fills forms.' })];
+	app.library.skills = [
+		sampleSummary({ id: 'pdf-tools', name: 'pdf-tools', description: 'Fills forms.', tags: ['acroform'] })
+	];
 	await app.conversations.refresh();
 	return render(Overlays, { app, onsearch: () => done.push('search'), onimport: () => done.push('import') });
 }
@@ -134,28 +136,44 @@ describe('the command palette', () => {
 		expect(active(screen)).toMatch(/^New chat/);
 	});
 
-	test('finds by a few letters, moves by keys, and Enter goes there', async () => {
+	test('F12: finds by a few letters, moves by keys, and Enter goes there; skills also by what they do, settings by their sections, runs by their text', async () => {
 		const screen = await setup();
 		await open(screen);
 		await screen.getByTestId('palette-input').fill('qrep');
 		await expect.poll(() => active(screen)).toMatch(/^Quarterly report/);
 		await screen.getByTestId('palette-input').fill('pdf');
-		const found = screen
-			.getByTestId('palette-item')
-			.elements()
-			.map(({ textContent }) => textContent.trim());
-		expect(found).toEqual([
-			expect.stringMatching(/^Skill: pdf-tools\s*Fills forms/),
-			expect.stringMatching(/^New chat with pdf-tools\s*Uses it/)
-		]);
+		const found = () =>
+			screen
+				.getByTestId('palette-item')
+				.elements()
+				.map(({ textContent }) => textContent.trim());
+		await expect
+			.poll(found)
+			.toEqual([
+				expect.stringMatching(/^Skill · pdf-tools\s*Fills forms/),
+				expect.stringMatching(/^New chat with pdf-tools\s*Uses it/),
+				'Search runs for “pdf”'
+			]);
 		await userEvent.keyboard('{ArrowDown}');
 		expect(active(screen)).toMatch(/^New chat with pdf-tools/);
+		await userEvent.keyboard('{ArrowDown}{ArrowDown}');
+		expect(active(screen)).toMatch(/^Skill · pdf-tools/);
 		await userEvent.keyboard('{ArrowDown}');
-		expect(active(screen)).toMatch(/^Skill: pdf-tools/);
-		await userEvent.keyboard('{ArrowUp}');
 		await userEvent.keyboard('{Enter}');
 		await expect.poll(() => done).toEqual(['/?skill=pdf-tools']);
 		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
+		for (const [typed, label, place] of [
+			['fills forms', /^Skill · pdf-tools/, '/skills/pdf-tools'],
+			['acroform', /^Skill · pdf-tools/, '/skills/pdf-tools'],
+			['custom instr', /^Settings · Chats/, '/settings#chats'],
+			['xyzzy & co', /^Search runs for “xyzzy & co”/, '/skills/executions?text=xyzzy%20%26%20co']
+		] as const) {
+			await open(screen);
+			await screen.getByTestId('palette-input').fill(typed);
+			await expect.poll(() => active(screen)).toMatch(label);
+			await userEvent.keyboard('{Enter}');
+			await expect.poll(() => done.at(-1)).toBe(place);
+		}
 	});
 
 	test('F12: finds each program that can be connected, the keys, and the MCP servers', async () => {
@@ -210,7 +228,9 @@ describe('the command palette', () => {
 		expect(times).toEqual([
 			expect.stringContaining('Mar 4, 2025'),
 			expect.stringContaining('Mar 5, 2025'),
-			expect.any(String)
+			expect.any(String),
+			// The search of runs.
+			undefined
 		]);
 	});
 
@@ -219,8 +239,7 @@ describe('the command palette', () => {
 		await open(screen);
 		await screen.getByTestId('palette-input').fill('xyzzy');
 		await expect.element(screen.getByTestId('palette-status')).toHaveTextContent('No results.');
-		await userEvent.keyboard('{Enter}');
-		expect(done).toEqual([]);
+		await expect.element(screen.getByTestId('palette-item')).toHaveTextContent('Search runs for “xyzzy”');
 	});
 
 	test('the field names the active option, as a combobox does', async () => {

@@ -19,7 +19,9 @@ import Upload from '@lucide/svelte/icons/upload';
 import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
-import { skillPage } from '../skills/skill-words.ts';
+import { SETTINGS_SECTIONS } from '../settings/settings-form.svelte.ts';
+import { partsOf, skillPage } from '../skills/skill-words.ts';
+import { proseOf } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
 import type { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
@@ -45,7 +47,8 @@ const groups = {
 	conversations: 'Chats',
 	found: 'Found in chats',
 	pages: 'Pages',
-	skills: 'Skills'
+	skills: 'Skills',
+	runs: 'Runs'
 };
 
 /** Chats shown before typing. */
@@ -60,8 +63,8 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 			label: groups.conversations,
 			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
 		},
-		{ id: 'pages', label: groups.pages, items: pages(app) },
 		{ id: 'skills', label: groups.skills, items: skills(app) },
+		{ id: 'pages', label: groups.pages, items: pages(app) },
 		{
 			id: 'found',
 			label: groups.found,
@@ -77,7 +80,8 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 					}
 				})
 			}))
-		}
+		},
+		{ id: 'runs', label: groups.runs, isFound: true, items: search.isBusy ? [] : runsWith(app, search.query.trim()) }
 	];
 }
 
@@ -183,7 +187,11 @@ function pages(app: ChatApp): PaletteItem[] {
 		{ ...page('/skills/executions', 'Runs', Activity), words: 'executions' },
 		page('/connect', 'Other programs', Plug),
 		page('/settings', 'Settings', Settings),
-		{ ...page('/settings#mcp-servers', 'MCP servers', Settings), words: 'registry tools', isQuiet: true },
+		...SETTINGS_SECTIONS.map(({ id, title, words }) => ({
+			...page(`/settings#${id}`, id === 'mcp-servers' ? title : `Settings · ${title}`, Settings),
+			prose: `${title} ${words}`,
+			isQuiet: true
+		})),
 		{ ...page('/connect#keys', 'API keys', Plug), isQuiet: true },
 		...CLIENTS.map((client) => ({
 			...page(`/connect#${client}`, `Connect ${ABOUT[client].name}`, Plug),
@@ -193,8 +201,15 @@ function pages(app: ChatApp): PaletteItem[] {
 	];
 }
 
+/** The list of runs searches their commands and arguments. */
+function runsWith(app: ChatApp, text: string): PaletteItem[] {
+	if (text === '') return [];
+	const run = () => app.go(`/skills/executions?text=${encodeURIComponent(text)}`);
+	return [{ id: 'runs-with', label: `Search runs for “${text}”`, icon: Activity, run }];
+}
+
 function skills(app: ChatApp): PaletteItem[] {
-	return app.library.ready.flatMap(({ id, name, description }) => {
+	return app.library.ready.flatMap(({ id, name, description, tags = [] }) => {
 		const shown = cleanText(name);
 		return [
 			{
@@ -207,8 +222,9 @@ function skills(app: ChatApp): PaletteItem[] {
 			},
 			{
 				id: `skill-${id}`,
-				label: `Skill: ${shown}`,
-				hint: cleanText(description),
+				label: `Skill · ${shown}`,
+				hint: cleanText(partsOf(description).does),
+				prose: proseOf({ name, description, tags }),
 				icon: Puzzle,
 				isQuiet: true,
 				run: () => app.go(skillPage(id))

@@ -2,7 +2,7 @@
 import type { LucideIcon } from '@lucide/svelte';
 import type { Client } from '../server.ts';
 import { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
-import { fuzzyScore, rankBy } from '../text/fuzzy.ts';
+import { byScore, fuzzyScore, hasWords } from '../text/fuzzy.ts';
 
 export interface PaletteItem {
 	id: string;
@@ -13,6 +13,8 @@ export interface PaletteItem {
 	at?: string;
 	/** More words that find it. */
 	words?: string;
+	/** Text that finds it by whole words, after what is found by its label. */
+	prose?: string;
 	icon: LucideIcon;
 	keys?: Keys;
 	/** Shown only after typing. */
@@ -31,6 +33,8 @@ export interface PaletteGroup {
 
 const MOST_OF_GROUP = 8;
 const FOUND = 8;
+/** Less than a label with the query in it has, more than scattered letters. */
+const IN_PROSE = 500;
 
 export class Palette {
 	readonly search: ConversationSearch;
@@ -60,12 +64,11 @@ export class Palette {
 	/** Sorts within groups, then groups by their best match; server results come last. */
 	#rank(): PaletteGroup[] {
 		const query = this.#query.trim();
-		const textOf = ({ label, words }: PaletteItem): string => (words ? `${label} ${words}` : label);
 		const groups = this.#groups(this.search).map((group) => {
 			if (group.isFound) return { group, best: -Infinity };
-			const items = query === '' ? group.items.filter(({ isQuiet }) => !isQuiet) : rankBy(group.items, query, textOf);
-			const best = items[0] ? (fuzzyScore(textOf(items[0]), query) ?? 0) : 0;
-			return { group: { ...group, items: items.slice(0, MOST_OF_GROUP) }, best };
+			if (query === '') return { group: { ...group, items: group.items.filter(({ isQuiet }) => !isQuiet) }, best: 0 };
+			const ranked = byScore(group.items, (item) => scoreOf(item, query)).slice(0, MOST_OF_GROUP);
+			return { group: { ...group, items: ranked.map(({ item }) => item) }, best: ranked[0]?.score ?? 0 };
 		});
 		const shown = groups.flatMap(({ group }) => (group.isFound ? [] : group.items.map(({ id }) => id)));
 		return groups
@@ -77,6 +80,11 @@ export class Palette {
 			.sort((a, b) => b.best - a.best)
 			.map(({ group }) => group);
 	}
+}
+
+function scoreOf({ label, words, prose }: PaletteItem, query: string): number | null {
+	const score = fuzzyScore(words ? `${label} ${words}` : label, query);
+	return prose !== undefined && hasWords(prose, query) ? Math.max(score ?? 0, IN_PROSE) : score;
 }
 
 /** `Mod` is Cmd on a Mac, otherwise Ctrl. Other keys as in `KeyboardEvent.key`. */

@@ -3,6 +3,19 @@ import type { Settings, SettingsPatch } from '../../shared/settings.ts';
 import type { Account } from '../models/account.svelte.ts';
 import { type ApiError, asApiError } from '../request.ts';
 
+/** In their order; `words` find a section in the command palette. */
+export const SETTINGS_SECTIONS = [
+	{ id: 'model', title: 'Model', words: 'api key openrouter ollama sign in default' },
+	{ id: 'chats', title: 'Chats', words: 'custom instructions titles web tools' },
+	{ id: 'presets', title: 'Presets', words: 'assistants' },
+	{ id: 'limits', title: 'Limits', words: 'steps cost time timeout' },
+	{ id: 'skills', title: 'Skills', words: 'suggest catalog skillsmp' },
+	{ id: 'mcp-servers', title: 'MCP servers', words: 'registry tools' },
+	{ id: 'access', title: 'Access', words: 'api keys login log out' },
+	{ id: 'appearance', title: 'Appearance', words: 'theme dark light shortcuts' },
+	{ id: 'advanced', title: 'Advanced', words: 'run skills scores docs' }
+] as const;
+
 export type SettingName = keyof SettingsPatch;
 
 export class SettingsForm {

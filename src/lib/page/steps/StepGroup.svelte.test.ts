@@ -52,6 +52,21 @@ describe('F14: steps that are followed by the answer', () => {
 		await expect.element(screen.getByTestId('step-fold')).toHaveAttribute('aria-expanded', 'true');
 	});
 
+	test('say which skills were used, and which were only read', async () => {
+		const read = (skill: string) =>
+			step(skill, {
+				name: 'load_skill',
+				execution: undefined,
+				loaded: { skill, description: '', path: '', tokens: 1 }
+			});
+		const screen = await render(StepGroup, props([read('sums'), read('texts'), step('a'), answer]));
+		await expect
+			.element(screen.getByTestId('step-fold'))
+			.toHaveTextContent('Used 1 skill · read 1 more · 3 steps · 1.0 s');
+		await screen.rerender(props([read('sums'), read('texts'), answer]));
+		await expect.element(screen.getByTestId('step-fold')).toHaveTextContent('Read 2 skills · 2 steps');
+	});
+
 	test('do not hide one that failed, and count it', async () => {
 		const failed = step('b', { status: 'failed', execution: { ...execution, exitCode: 1 } });
 		const screen = await render(StepGroup, props([step('a'), failed, step('c'), answer]));

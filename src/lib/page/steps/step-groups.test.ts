@@ -74,16 +74,19 @@ test('a denied step has not failed', () => {
 	expect(summarise([denied, step({ status: 'failed' })]).failed).toBe(1);
 });
 
-test('the line tells skills once, all steps, and the time of what was run', () => {
+test('F14: the line tells skills that ran once, those that were only read apart, all steps, and the time of what was run', () => {
 	const execution = { skill: 'a', script: 'x', args: [], sandbox: 'process', output: [], files: [] };
 	const loaded = { skill: 'a', description: '', path: '', tokens: 1 };
 	expect(summarise([step({ loaded }), step({ execution: { ...execution, durationMs: 1200 } })])).toEqual({
-		...{ skills: 1, steps: 2, failed: 0, durationMs: 1200 }
+		...{ used: 1, read: 0, steps: 2, failed: 0, durationMs: 1200 }
 	});
-	expect(summarise([step()])).toMatchObject({ skills: 0, durationMs: null });
+	const others = ['b', 'c'].map((skill) => step({ loaded: { ...loaded, skill } }));
+	expect(summarise([...others, step({ execution })])).toMatchObject({ used: 1, read: 2 });
+	expect(summarise(others)).toMatchObject({ used: 0, read: 2 });
+	expect(summarise([step()])).toMatchObject({ used: 0, read: 0, durationMs: null });
 	// A command in an editor's terminal is no skill.
 	expect(summarise([step({ execution: { ...execution, skill: 'editor_run' } })])).toMatchObject({
-		skills: 0,
+		used: 0,
 		steps: 1
 	});
 });

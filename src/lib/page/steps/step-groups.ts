@@ -72,7 +72,10 @@ export function staysInSight(part: ToolPart): boolean {
 }
 
 export interface GroupFacts {
-	skills: number;
+	/** Skills that ran something. */
+	used: number;
+	/** Other skills whose instructions were read, such as those it compared. */
+	read: number;
 	steps: number;
 	failed: number;
 	/** Total of all executions; null if none has a duration. */
@@ -80,11 +83,12 @@ export interface GroupFacts {
 }
 
 export function summarise(steps: readonly ToolPart[]): GroupFacts {
-	const named = steps.flatMap(({ loaded, execution }) => loaded?.skill ?? execution?.skill ?? []);
-	const skills = new Set(named.filter((name) => !isEditorTool(name)));
+	const used = new Set(steps.flatMap(({ execution }) => execution?.skill ?? []).filter((name) => !isEditorTool(name)));
+	const read = new Set(steps.flatMap(({ loaded }) => loaded?.skill ?? []).filter((name) => !used.has(name)));
 	const durations = steps.flatMap(({ execution }) => execution?.durationMs ?? []);
 	return {
-		skills: skills.size,
+		used: used.size,
+		read: read.size,
 		steps: steps.length,
 		failed: steps.filter((part) => part.status === 'failed' && !isDenied(part)).length,
 		durationMs: durations.length === 0 ? null : durations.reduce((sum, ms) => sum + ms, 0)

@@ -22,13 +22,34 @@ export function fuzzyScore(text: string, query: string): number | null {
 /** Best match first, without what doesn't match; ties keep their order. */
 export function rankBy<Item>(items: readonly Item[], query: string, textOf: (item: Item) => string): Item[] {
 	if (query.trim() === '') return [...items];
+	return byScore(items, (item) => fuzzyScore(textOf(item), query)).map(({ item }) => item);
+}
+
+/** Best first, without those that have none; ties keep their order. */
+export function byScore<Item>(
+	items: readonly Item[],
+	scoreOf: (item: Item) => number | null
+): { item: Item; score: number }[] {
 	return items
 		.flatMap((item) => {
-			const score = fuzzyScore(textOf(item), query);
+			const score = scoreOf(item);
 			return score === null ? [] : [{ item, score }];
 		})
-		.sort((a, b) => b.score - a.score)
-		.map(({ item }) => item);
+		.sort((a, b) => b.score - a.score);
+}
+
+/** Whether every word of the query is in the text. */
+export function hasWords(text: string, query: string): boolean {
+	const low = text.toLowerCase();
+	return query
+		.toLowerCase()
+		.split(/\s+/)
+		.every((word) => low.includes(word));
+}
+
+/** What a skill is searched by. */
+export function proseOf({ name, description, tags = [] }: Pick<SkillSummary, 'name' | 'description' | 'tags'>): string {
+	return [name, description, ...tags].join('\n');
 }
 
 function scoreLetters(text: string, letters: readonly string[], prefersStarts: boolean): number | null {
@@ -85,16 +106,13 @@ interface SkillView {
 	outdated?: readonly string[];
 }
 
-/** Every word of `query` is in the name or description. */
+/** Every word of `query` is in the name, the description or the tags. */
 export function filterSkills(
 	skills: readonly SkillSummary[],
 	{ query, filter, order = 'name', outdated = [] }: SkillView
 ): SkillSummary[] {
 	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-	const found = skills.filter((skill) => {
-		const text = `${skill.name} ${skill.description}`.toLowerCase();
-		return isKind(skill, filter, outdated) && words.every((word) => text.includes(word));
-	});
+	const found = skills.filter((skill) => isKind(skill, filter, outdated) && hasWords(proseOf(skill), query.trim()));
 	const isNamed = ({ name }: SkillSummary): boolean => words.some((word) => name.toLowerCase().includes(word));
 	return found.toSorted((a, b) => compareUse(a, b, order)).toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)));
 }

@@ -840,14 +840,24 @@ describe('F9: files', () => {
 			'--chart'
 		],
 		['average revenue per quarter', '--group-by', 'quarter', '--measure', 'mean'],
-		['Summarise this file']
-	])('the bundled data analysis is asked in plain words: %s', async (text, ...options) => {
-		const skill = readFileSync('skills/data-analysis/SKILL.md', 'utf8');
-		const [, description = '', body = ''] = /^description: (.*)$[^]*?^---$([^]*)/m.exec(skill) ?? [];
-		const bundled = { 'data-analysis': { description, body, files: ['scripts/analyze_csv.mjs'] } };
-		const { calls } = await talk({ skills: bundled }, { text, attached: ['shop.csv'] });
-		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'shop.csv', ...options]]);
-	});
+		['Summarise this file'],
+		['Give me an overview of this file']
+	])(
+		'F9: the bundled data analysis is asked in plain words, beside another skill that reads such files: %s',
+		async (text, ...options) => {
+			const read = (name: string, file: string): TestSkill => {
+				const skill = readFileSync(`skills/${name}/SKILL.md`, 'utf8');
+				const [, description = '', body = ''] = /^description: (.*)$[^]*?^---$([^]*)/m.exec(skill) ?? [];
+				return { description, body, files: [file] };
+			};
+			const bundled = {
+				'data-analysis': read('data-analysis', 'scripts/analyze_csv.mjs'),
+				spreadsheets: read('spreadsheets', 'scripts/spreadsheet.mjs')
+			};
+			const { calls } = await talk({ skills: bundled }, { text, attached: ['shop.csv'] });
+			expect(calls).toEqual([['scripts/analyze_csv.mjs', 'shop.csv', ...options]]);
+		}
+	);
 
 	test.each([
 		'how many unit tests do we have',

@@ -323,6 +323,7 @@ function summaryOf(
 		id,
 		name,
 		description,
+		...(isReady && skill.tags.length > 0 ? { tags: [...skill.tags] } : {}),
 		status,
 		path,
 		version,

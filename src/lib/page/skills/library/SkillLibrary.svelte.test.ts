@@ -126,6 +126,29 @@ describe('E17: the list of skills', () => {
 		await expect.element(mode).toHaveValue('auto');
 	});
 
+	test('B6: one click tries a skill, one turns it off or on again', async () => {
+		await page.viewport(1280, 800);
+		const { screen, changeSkill } = await setup([
+			sampleSummary({ id: 'pdf', name: 'pdf' }),
+			sampleSummary({ id: 'web', name: 'web', mode: 'off' })
+		]);
+		await screen.getByRole('button', { name: 'Turn off pdf' }).click();
+		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { mode: 'off' });
+		await screen.getByRole('button', { name: 'Turn on web' }).click();
+		expect(changeSkill).toHaveBeenLastCalledWith('web', { mode: 'auto' });
+		const tries = screen.getByTestId('row-try').elements();
+		expect(tries.map((link) => link.getAttribute('href'))).toEqual(['/?skill=pdf']);
+	});
+
+	test('D27: is searched by tags, too', async () => {
+		const { screen } = await setup([
+			sampleSummary({ id: 'pdf', name: 'pdf', tags: ['acroform'] }),
+			sampleSummary({ id: 'web', name: 'web' })
+		]);
+		await screen.getByTestId('skill-search').fill('acro');
+		await expect.element(screen.getByTestId('skill-link')).toHaveTextContent('pdf');
+	});
+
 	test('says in a word what one should know of a skill: that nobody trusts it, or whose or where from it is', async () => {
 		const { screen, library } = await setup([
 			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted', provider: 'github' }),
