@@ -291,7 +291,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		const { screen, client } = await setup(
 			sampleStaged({ skills: [sampleStagedSkill({ installed: sameVersion, changes })] })
 		);
-		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/only the name is the same/);
+		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/check that it’s the same skill/);
 		await expect.element(screen.getByText('+echo 2')).toBeVisible();
 		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
 		await screen.getByTestId('conflict-overwrite').click();

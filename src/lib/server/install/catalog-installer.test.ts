@@ -152,7 +152,9 @@ describe('staging', () => {
 		const [same] = again.skills;
 		expect(same).toMatchObject({ installed: { isSameVersion: true, isSameOrigin: false }, changes: null });
 		expect(again.notes.join()).not.toContain('another source');
-		const { skills, notes } = await rig.stage(skillOf('pdf', { version: '1.1.0', body: 'New.' }));
+		const newer = skillOf('pdf', { version: '1.1.0', body: 'New.' });
+		expect((await rig.stage(newer)).notes).toEqual([]);
+		const { skills, notes } = await rig.stage(newer, githubOrigin('acme/skills'));
 		expect(skills[0]?.installed).toEqual({
 			skillId: 'installed/pdf',
 			version: '1.0.0',

@@ -134,8 +134,10 @@ async function warningsFor(context: InstallContext, owner: string, skill: Staged
 	const { source } = context.places.rootOf(owner);
 	const skillId = `${source}/${name}`;
 	const notes: string[] = [];
-	// The same files are the same skill, wherever they come from.
-	if (installed && !installed.isSameOrigin && changes !== null) {
+	const other = await installedLike(context, skillId, version);
+	const areUploads = skill.origin.source === null && other?.origin.source === null;
+	// The same files are the same skill, wherever they come from; of uploads nothing is known.
+	if (installed && !installed.isSameOrigin && !areUploads && changes !== null) {
 		notes.push(`“${name}” is installed from another source. This may be a different skill with the same name.`);
 	}
 	if (!installed?.isSameOrigin && (await hasSecrets(context, skillId))) {
