@@ -23,6 +23,7 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/page/composer/draft.svelte.ts': 'stamps drafts, which outlive the page, to drop the oldest',
 	'lib/page/messages/AnswerError.svelte': 'the wait is counted from a stored stamp, and is never longer than was said',
 	'lib/page/sidebar/DeletedChats.svelte': 'how long ago and how long until stored times, in words',
+	'lib/page/skills/library/TrashList.svelte': 'how long ago and how long until stored times, in words',
 	'lib/server/access/caller.ts': 'stored stamps of a key',
 	'lib/server/access/login.ts': 'sessions end at a stored time, over restarts',
 	'lib/server/file-storage/stored-folders.ts': 'stamps, and how long a content that nothing has is kept, over restarts',

@@ -70,6 +70,7 @@ export interface Endpoints {
 	'/api/skills/[...id]/secrets': typeof import('./api/skills/[...id]/secrets/+server.ts');
 	'/api/skills/[...id]/update': typeof import('./api/skills/[...id]/update/+server.ts');
 	'/api/skills/[...id]/versions': typeof import('./api/skills/[...id]/versions/+server.ts');
+	'/api/skills/[...id]/versions/[version]': typeof import('./api/skills/[...id]/versions/[version]/+server.ts');
 	'/api/skills/drafts': typeof import('./api/skills/drafts/+server.ts');
 	'/api/skills/drafts/[draft]': typeof import('./api/skills/drafts/[draft]/+server.ts');
 	'/api/skills/drafts/[draft]/improve': typeof import('./api/skills/drafts/[draft]/improve/+server.ts');

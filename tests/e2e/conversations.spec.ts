@@ -269,7 +269,7 @@ test('F14: what is renamed, deleted or restored in one tab is so in the other, a
 	expect(noted).toEqual({ deletions: 2, asked: [] });
 });
 
-test('F14: a deleted chat stands in “Recently deleted” of every tab at once, and comes back or goes for good from there', async ({
+test('F14: a deleted chat stands in the trash of every tab at once, and comes back or goes for good from there', async ({
 	page,
 	app,
 	model,

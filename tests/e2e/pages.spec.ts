@@ -17,7 +17,7 @@ const PAGES = [
 	['/skills/new', 'form'],
 	['/skills/install', '[data-testid=install-page]'],
 	['/skills/drafts', '[data-testid=drafts-page]'],
-	['/skills/trash', '[data-testid=trash-page]'],
+	['/trash', '[data-testid=trash-page]'],
 	['/skills/scores', '[data-testid=scores-page]'],
 	['/skills/updates', '[data-testid=updates-page] [data-testid=check-updates]:enabled'],
 	['/skills/executions', '[data-testid=executions-page]'],

@@ -144,9 +144,16 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 
 	await page.goto(`${app.url}/skills/echoer#versions`);
 	await expect(version(page, '1.1.0').getByTestId('current-version')).toBeVisible();
-	await page.getByTestId('roll-back').click();
+	await version(page, '1.0.0').getByTestId('compare-version').click();
+	await expect(page.locator('[data-testid=skill-change][data-path="scripts/say.mjs"]')).toContainText(
+		'+console.log("first"'
+	);
+	await version(page, '1.0.0').getByTestId('use-version').click();
 	await expect(version(page, '1.0.0').getByTestId('current-version')).toBeVisible();
-	await expect(page.getByTestId('versions-status')).toHaveText('Now using 1.0.0.');
+	await expect(page.getByTestId('versions-status')).toContainText('Chats now use 1.0.0.');
+	await page.getByTestId('undo-version').click();
+	await expect(version(page, '1.1.0').getByTestId('current-version')).toBeVisible();
+	await expect(version(page, '1.0.0').getByTestId('use-version')).toBeVisible();
 });
 
 test('E20: what has waited too long or was discarded says so; the same again asks what shall become of it', async ({
@@ -171,6 +178,37 @@ test('E20: what has waited too long or was discarded says so; the same again ask
 		await page.getByTestId('confirm-install').click();
 		await expect(page.getByTestId('install-result')).toContainText('pasted is on');
 	}
+});
+
+test('E20: a zip of a skill that was edited since shows what it would take out, and is undone with the edits back', async ({
+	page,
+	app
+}) => {
+	const buffer = zipOf([{ name: 'mine/SKILL.md', content: skillMd('mine', '1.0.0', 'As it came.') }]);
+	const upload = async () => {
+		await page.goto(`${app.url}/skills/install`);
+		await page.getByTestId('zip-input').setInputFiles({ name: 'mine.zip', mimeType: 'application/zip', buffer });
+		await expect(page.getByTestId('staged-skill')).toBeVisible();
+	};
+	const file = `${app.url}/api/skills/installed/mine/file`;
+	const read = async () => (await (await page.request.get(`${file}?path=SKILL.md`)).json()) as { digest: string };
+	await upload();
+	await page.getByTestId('confirm-install').click();
+	await expect(page.getByTestId('install-result')).toBeVisible();
+	const text = skillMd('mine', '1.0.0', 'As I want it.');
+	const data = { path: 'SKILL.md', text, digest: (await read()).digest };
+	expect((await page.request.put(file, { data })).status()).toBe(200);
+
+	await upload();
+	await expect(page.getByTestId('installed-already')).toContainText('edited since');
+	await expect(page.getByTestId('skill-change')).toContainText('-As I want it.');
+	await page.getByTestId('conflict-overwrite').check();
+	await page.getByTestId('confirm-install').click();
+	await expect(page.getByTestId('replaced')).toContainText('kept as an earlier version');
+	expect(await read()).toMatchObject({ text: skillMd('mine', '1.0.0', 'As it came.') });
+	await page.getByTestId('undo-replace').click();
+	await expect(page.getByTestId('replaced')).toContainText('as it was before');
+	expect(await read()).toMatchObject({ text });
 });
 
 test('F1: a broken skill has a page with what is wrong, and is put right from there', async ({ page, app }) => {

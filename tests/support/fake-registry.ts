@@ -31,6 +31,7 @@ export function createFakeRegistry() {
 		getVersions: vi.fn<Client['getVersions']>(async () => ({ current: null, pinned: null, versions: [] })),
 		useVersion: vi.fn<Client['useVersion']>(missing),
 		rollBack: vi.fn<Client['rollBack']>(missing),
+		compareVersion: vi.fn<Client['compareVersion']>(missing),
 		stageUpdate: vi.fn<Client['stageUpdate']>(missing),
 		listOutdated: vi.fn<Client['listOutdated']>(async () => []),
 		removeSkill: vi.fn<Client['removeSkill']>(missing),

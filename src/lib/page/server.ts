@@ -328,7 +328,11 @@ export function createClient() {
 		getVersions: (id: string) => call('GET', '/api/skills/[...id]/versions', { params: ofSkill(id) }),
 		useVersion: (id: string, use: VersionSwitch['use']) =>
 			call('PUT', '/api/skills/[...id]/versions', { params: ofSkill(id), body: { use } }),
+		/** Uses the installation before. */
 		rollBack: (id: string) => call('POST', '/api/skills/[...id]/rollback', { params: ofSkill(id) }),
+		/** What using it would change; `version` may be the id of an installation. */
+		compareVersion: async (id: string, version: string) =>
+			(await call('GET', '/api/skills/[...id]/versions/[version]', { params: { ...ofSkill(id), version } })).changes,
 		/** Fetches it again from its source, without installing it. */
 		stageUpdate: (id: string) => call('POST', '/api/skills/[...id]/update', { params: ofSkill(id) }),
 		listOutdated: async () => (await call('GET', '/api/skills/outdated', {})).data,

@@ -68,10 +68,12 @@ export const stagedSkill = z.object({
 			skillId: z.string(),
 			version: z.string(),
 			isSameVersion: z.boolean(),
-			isSameOrigin: z.boolean()
+			isSameOrigin: z.boolean(),
+			/** Its files aren’t what was installed any more. */
+			isEdited: z.boolean()
 		})
 		.nullable(),
-	/** Compared with `installed`; null without one, or if equal. */
+	/** Compared with the files of `installed` as they are now; null without one, or if equal. */
 	changes: z.array(skillFileChange).nullable(),
 	/** Security audits (E25); null without any. */
 	audit: z.array(z.object({ by: z.string(), risk: z.string() })).nullable(),
@@ -214,13 +216,18 @@ export const skillVersions = z.object({
 			id: z.string().nullable(),
 			mode: z.enum(['on', 'off', 'auto']),
 			/** null if it wasn’t installed here. */
-			installation: installedSkill.nullable()
+			installation: installedSkill.nullable(),
+			/** Its files aren’t what was installed any more. */
+			isEdited: z.boolean()
 		})
 	)
 });
 export type SkillVersions = z.infer<typeof skillVersions>;
 
-/** `PUT /api/skills/:id/versions`: the version or kept installation to use; null for the newest enabled one. */
+/**
+ * `PUT /api/skills/:id/versions`: the version or installation to use; null for the newest enabled one. A version is
+ * pinned, an installation only if a newer version would be used instead.
+ */
 export const versionSwitch = z.strictObject({
 	use: z.union([z.strictObject({ version: text(64) }), z.strictObject({ installationId: text(64) })]).nullable()
 });
@@ -231,8 +238,8 @@ export const outdatedSkill = z.object({
 	skillId: z.string(),
 	name: z.string(),
 	version: z.string(),
-	/** `unknown`: no source, or it didn’t answer. */
-	state: z.enum(['current', 'outdated', 'unknown']),
+	/** `uploaded`: it has no source, newer copies are uploaded, too. `unknown`: its source didn’t answer. */
+	state: z.enum(['current', 'outdated', 'uploaded', 'unknown']),
 	message: z.string()
 });
 export type OutdatedSkill = z.infer<typeof outdatedSkill>;

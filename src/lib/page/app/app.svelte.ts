@@ -50,7 +50,7 @@ export class ChatApp {
 	hasAskedHealth = $state(false);
 	/** The chat on the page. `session` may belong to a previous one. */
 	shownId = $state<string | null>(null);
-	overlay = $state<'palette' | 'shortcuts' | 'deleted' | null>(null);
+	overlay = $state<'palette' | 'shortcuts' | null>(null);
 	/** Dropped somewhere, waiting for the install page. */
 	#dropped = $state.raw<readonly FolderFile[] | null>(null);
 	#channel: BroadcastChannel | null = null;

@@ -15,7 +15,13 @@ import type { SkillFinding } from '../../shared/skills.ts';
 import ReviewPage from './ReviewPage.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
-const sameVersion = { skillId: 'installed/demo', version: '1.0.0', isSameVersion: true, isSameOrigin: false };
+const sameVersion = {
+	skillId: 'installed/demo',
+	version: '1.0.0',
+	isSameVersion: true,
+	isSameOrigin: false,
+	isEdited: false
+};
 const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
 
 const RISK: SkillFinding = {
@@ -285,12 +291,63 @@ describe('E20: what was fetched, before it is installed', () => {
 		const { screen, client } = await setup(
 			sampleStaged({ skills: [sampleStagedSkill({ installed: sameVersion, changes })] })
 		);
-		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/only the name is the same/);
+		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/check that it’s the same skill/);
 		await expect.element(screen.getByText('+echo 2')).toBeVisible();
 		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
 		await screen.getByTestId('conflict-overwrite').click();
 		await screen.getByTestId('confirm-install').click();
 		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ conflict: 'overwrite' });
+		client.rollBack.mockRejectedValueOnce(new ApiError('unavailable', 'Busy.'));
+		await screen.getByTestId('undo-replace').click();
+		await expect.element(screen.getByTestId('trust-error')).toMatchTextContent(/Busy/);
+		client.rollBack.mockResolvedValueOnce({ current: '1.0.0', pinned: null, versions: [] });
+		await screen.getByTestId('undo-replace').click();
+		expect(client.rollBack).toHaveBeenLastCalledWith('installed/demo');
+		await expect.element(screen.getByTestId('replaced')).toMatchTextContent(/as it was before/);
+		await expect.element(screen.getByTestId('undo-replace')).not.toBeInTheDocument();
+	});
+
+	test('that was edited since it was installed says what becomes of the edits', async () => {
+		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
+		const edited = { ...sameVersion, isEdited: true };
+		const { screen } = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed: edited, changes })] }));
+		await expect
+			.element(screen.getByTestId('installed-already'))
+			.toMatchTextContent(/edited since.*kept as an earlier/s);
+		await screen.unmount();
+		const older = { ...edited, isSameVersion: false };
+		const beside = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed: older, changes })] }));
+		await expect
+			.element(beside.screen.getByTestId('installed-already'))
+			.toMatchTextContent(/added beside it, without the edits/);
+	});
+
+	test('that is there with the same files leads to it instead of asking', async () => {
+		const skill = sampleStagedSkill({ installed: sameVersion, changes: null });
+		const { screen } = await setup(sampleStaged({ skills: [skill] }));
+		await expect.element(screen.getByTestId('try-there')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('confirm-install')).not.toBeVisible();
+	});
+
+	test('F4: what it runs, reaches and needs is said in a line each, and the rest is folded', async () => {
+		const needs = {
+			...{ packages: [], skills: [] },
+			binaries: [{ name: 'ffmpeg', isDeclared: true, isFound: false, from: ['compatibility'] }],
+			hosts: [{ name: 'api.a.io', isDeclared: true, from: ['metadata.network'], isGranted: false }],
+			variables: [
+				{ name: 'A_KEY', isDeclared: true, isOptional: false, from: ['metadata.env'], isSet: false, setBy: null }
+			]
+		};
+		const warned = { ...RISK, severity: 'warning' as const };
+		const { screen } = await setup(sampleStaged({ skills: [withScript({ needs, findings: [warned] })] }));
+		await expect
+			.element(screen.getByTestId('glance'))
+			.toMatchTextContent(
+				/No serious risks found\..*Runs, if you allow it: scripts\/x\.sh.*reach api\.a\.io.*from you A_KEY.*here yet: ffmpeg/s
+			);
+		await expect.element(screen.getByTestId('finding')).not.toBeVisible();
+		await screen.getByText(/^Security check/).click();
+		await expect.element(screen.getByTestId('finding')).toBeVisible();
 	});
 
 	test('that came beside another one meanwhile asks then, and keeps what was said before', async () => {

@@ -151,11 +151,11 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 		{ id: 'import', label: 'Import chat', icon: Upload, isQuiet: true, run: onimport },
 		{
 			id: 'deleted',
-			label: 'Recently deleted chats',
-			words: 'trash restore undo',
+			label: 'Trash',
+			words: 'recently deleted removed chats skills restore undo',
 			icon: Trash2,
 			isQuiet: true,
-			run: () => void (app.overlay = 'deleted')
+			run: () => void app.go('/trash')
 		},
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,

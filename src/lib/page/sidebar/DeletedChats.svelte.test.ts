@@ -21,13 +21,15 @@ async function setup(ids: readonly string[]) {
 	server = createFakeConversations();
 	server.deleted = ids.map((id) => sampleConversation(id));
 	app = new ChatApp(createFakeClient(), undefined, { conversations: server, go: () => {} });
-	return render(DeletedChats, { app, onclose: () => {} });
+	return render(DeletedChats, { app });
 }
 
 test('F14: deleted chats say when they were deleted and when they are gone; a restored one is a link and in the list', async () => {
 	const screen = await setup(['a', 'b']);
 	const rows = screen.getByTestId('deleted-chat');
-	await expect.element(rows.first()).toMatchTextContent(/Title of b\s*Deleted just now · gone\s+in (29|30) days/);
+	await expect
+		.element(rows.first())
+		.toMatchTextContent(/Title of b\s*Deleted just now · gone for good\s+in (29|30) days/);
 	await screen.getByRole('button', { name: 'Restore Title of b' }).click();
 	await expect.element(screen.getByTestId('deleted-status')).toMatchTextContent(/Restored “Title of b”/);
 	await expect.element(screen.getByRole('link', { name: 'Open chat' })).toHaveAttribute('href', '/c/b');
@@ -35,7 +37,7 @@ test('F14: deleted chats say when they were deleted and when they are gone; a re
 	expect(app.conversations.list.map(({ id }) => id)).toEqual(['b']);
 	await userEvent.keyboard('{Enter}');
 	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
-	await expect.element(screen.getByRole('button', { name: 'Close' })).toHaveFocus();
+	await expect.element(screen.getByTestId('deleted-chats')).toHaveFocus();
 });
 
 test('F14: one goes for good only after a second word, and the focus stays in the list', async () => {
@@ -72,7 +74,7 @@ test('F14: what the server can’t be asked for can be asked again', async () =>
 	server = createFakeConversations();
 	server.failures.push(new ApiError('unavailable', 'The server is busy.'));
 	app = new ChatApp(createFakeClient(), undefined, { conversations: server, go: () => {} });
-	const screen = await render(DeletedChats, { app, onclose: () => {} });
+	const screen = await render(DeletedChats, { app });
 	await screen.getByRole('button', { name: 'Try again' }).click();
 	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
 });
@@ -86,4 +88,16 @@ test('F14: a restored chat takes along the notice that offered to undo its delet
 	await app.conversations.deleted.refresh();
 	await screen.getByRole('button', { name: 'Restore Title of a' }).click();
 	await expect.poll(() => app.toasts.list).toEqual([]);
+});
+
+test('F14: all go for good at once after a second word; what the server refuses is said, and the rest stays', async () => {
+	const screen = await setup(['a', 'b']);
+	await screen.getByTestId('empty-chats').click();
+	expect(server.calls).toEqual([]);
+	server.failures.push(new ApiError('unavailable', 'The server is busy.'));
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByTestId('delete-dialog')).toMatchTextContent(/busy/);
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
+	expect(server.deleted).toEqual([]);
 });

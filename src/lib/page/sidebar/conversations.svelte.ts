@@ -148,6 +148,21 @@ export class Conversations implements SessionListener {
 		return this.#takeFromTrash(id, () => this.client.deleteTrashedConversation(id));
 	}
 
+	/** Deletes all trashed chats for good. Rejects with an `ApiError`; those deleted by then stay so. */
+	async emptyTrash(): Promise<void> {
+		try {
+			for (;;) {
+				const { data } = await this.client.listDeletedConversations({ page: 1, limit: 200 });
+				if (data.length === 0) return;
+				for (const { id } of data) await this.client.deleteTrashedConversation(id);
+			}
+		} catch (error) {
+			throw asApiError(error);
+		} finally {
+			await this.refresh();
+		}
+	}
+
 	async #takeFromTrash(id: string, work: () => Promise<unknown>): Promise<void> {
 		try {
 			await this.deleted.takeOut(id, work);

@@ -103,3 +103,18 @@ export function newId(): string {
 	const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 	return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
+
+/** In minutes, the largest first. */
+const AWAY_UNITS = [
+	[1440, 'day'],
+	[60, 'hour']
+] as const;
+
+/** `3 minutes ago`, `in 7 days`; `now` is in milliseconds since 1970. Another computer's clock may be ahead. */
+export function formatAway(at: string, now: number, isPast = true): string {
+	const minutes = (isPast ? now - Date.parse(at) : Date.parse(at) - now) / 60_000;
+	if (minutes < 1) return isPast ? 'just now' : 'in less than a minute';
+	const [size, unit] = AWAY_UNITS.find(([each]) => minutes >= each) ?? [1, 'minute'];
+	const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+	return relative.format(isPast ? -Math.floor(minutes / size) : Math.round(minutes / size), unit);
+}

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { putFile } from '../../../../tests/support/folder.ts';
@@ -152,12 +152,15 @@ describe('staging', () => {
 		const [same] = again.skills;
 		expect(same).toMatchObject({ installed: { isSameVersion: true, isSameOrigin: false }, changes: null });
 		expect(again.notes.join()).not.toContain('another source');
-		const { skills, notes } = await rig.stage(skillOf('pdf', { version: '1.1.0', body: 'New.' }));
+		const newer = skillOf('pdf', { version: '1.1.0', body: 'New.' });
+		expect((await rig.stage(newer)).notes).toEqual([]);
+		const { skills, notes } = await rig.stage(newer, githubOrigin('acme/skills'));
 		expect(skills[0]?.installed).toEqual({
 			skillId: 'installed/pdf',
 			version: '1.0.0',
 			isSameVersion: false,
-			isSameOrigin: false
+			isSameOrigin: false,
+			isEdited: false
 		});
 		expect(skills[0]?.changes?.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
 			'changed SKILL.md',
@@ -167,6 +170,34 @@ describe('staging', () => {
 		expect(notes.join()).toContain(
 			'is installed from another source. This may be a different skill with the same name'
 		);
+	});
+
+	it('E20: compares with what the installed files are now, and what was edited is kept when it is replaced', async () => {
+		await rig.put(skillOf('pdf', { body: 'Old.' }));
+		const { dir } = rig.skill('pdf');
+		await writeFile(join(dir, 'mine.md'), 'My own words.\n');
+		const staged = await rig.stage(skillOf('pdf', { body: 'Old.' }));
+		expect(staged.skills[0]).toMatchObject({
+			installed: { isSameVersion: true, isEdited: true },
+			changes: [{ path: 'mine.md', kind: 'removed', diff: expect.stringContaining('-My own words.') as string }]
+		});
+		await rig.installer.confirm(staged.id, { ...CHOICE, conflict: 'overwrite' });
+		const { versions } = await rig.installer.versions(rig.skill('pdf'));
+		expect(versions).toMatchObject([
+			{ installation: { state: 'active' }, isEdited: false },
+			{ installation: { state: 'kept' }, isEdited: true }
+		]);
+		await rig.installer.use(rig.skill('pdf'), { installationId: versions[1]?.installation?.id ?? '' });
+		expect(await readFile(join(dir, 'mine.md'), 'utf8')).toBe('My own words.\n');
+	});
+
+	it('E20: edits that make it the same as the download are no difference; one deleted by hand is compared with nothing', async () => {
+		await rig.put(skillOf('pdf', { body: 'Old.' }));
+		await writeFile(join(rig.skill('pdf').dir, 'more.md'), 'x');
+		const [same] = (await rig.stage(skillOf('pdf', { body: 'Old.', more: { 'more.md': 'x' } }))).skills;
+		expect(same).toMatchObject({ installed: { isEdited: true }, changes: null });
+		await rm(rig.skill('pdf').dir, { recursive: true });
+		expect((await rig.stage(skillOf('pdf'))).skills[0]).toMatchObject({ installed: null, changes: null });
 	});
 });
 

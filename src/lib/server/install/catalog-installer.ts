@@ -12,6 +12,7 @@ import type {
 	TrashedSkill,
 	VersionSwitch
 } from '../../shared/install.ts';
+import type { SkillFileChange } from '../../shared/skills.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { StagingFolder } from './staging-folder.ts';
 
@@ -40,7 +41,9 @@ export interface Installer {
 	installCustom(skill: CustomSkill): Promise<InstalledSkill>;
 
 	versions(skill: InstallSubject): Promise<SkillVersions>;
-	/** Pins a version and switches it on; swaps in a kept installation. @throws AppError `not_found` */
+	/** What using a version or an installation would change, by file. @throws AppError `not_found`, `unavailable` */
+	compare(skill: InstallSubject, wanted: string): Promise<SkillFileChange[]>;
+	/** Switches one on; swaps in a kept installation. Pins a version; an installation only if a newer version would be used instead. @throws AppError `not_found` */
 	use(skill: InstallSubject, wanted: VersionSwitch['use']): Promise<SkillVersions>;
 	/** Uses the previous installation. @throws AppError `conflict` if there is none */
 	rollback(skill: InstallSubject): Promise<SkillVersions>;

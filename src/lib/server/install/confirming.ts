@@ -6,8 +6,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { InstallConfirm, StagedSkill } from '../../shared/install.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { ignoring, isThere } from '../foreign-folders.ts';
-import { readFolder } from '../trust/folder.ts';
-import { type Inspection, inspectSkill } from './inspection.ts';
+import { currentFiles, type Inspection, inspectSkill } from './inspection.ts';
 import { inLibrary, installationsOf, type InstallContext, timeOf } from './install-context.ts';
 import { placeAll, type Placement } from './placing.ts';
 import type { Staged } from './staging.ts';
@@ -71,7 +70,7 @@ async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Prom
 	const skillId = `${source}/${skill.name}`;
 	const identity = `${skill.name}@${version}`;
 	const existing = await activeOf(context, skillId, version);
-	if (existing && (await readFolder(existing.dir)).digest === skill.digest) {
+	if (existing && (await currentFiles(existing.dir)).digest === skill.digest) {
 		plan.skipped.push(identity);
 		return null;
 	}

@@ -52,8 +52,7 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 			description: skill.description,
 			status: isBroken ? 'broken' : 'ready',
 			diagnostics,
-			// A skill too large to be trusted has no digest. This one only tells installations apart.
-			digest: content.digest ?? hash('sha256', JSON.stringify(hashes.files)),
+			digest: content.digest ?? digestOf(hashes),
 			files: hashes.files.map(({ path, bytes }) => ({ path, bytes, text: texts.get(path) ?? null })),
 			scripts: [...(ready?.scripts ?? [])],
 			tools: ready?.tools.map(({ name }) => name) ?? [],
@@ -61,6 +60,19 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 			findings: scans ? await scanFiles(content) : []
 		}
 	};
+}
+
+/** A skill too large to be trusted has no digest. This one only tells installations apart. */
+function digestOf({ files }: FolderHash): string {
+	return hash('sha256', JSON.stringify(files));
+}
+
+/** Of an installed skill as it is now, which may have been edited since. @throws the system’s error */
+export async function currentFiles(
+	dir: string
+): Promise<Pick<Inspection['shown'], 'digest'> & { kept: TrustedFile[] }> {
+	const content = await readFolder(dir);
+	return { digest: content.digest ?? digestOf(await hashFolder(dir)), kept: await keptFiles(content) };
 }
 
 /** Whether the standard allows the name. */

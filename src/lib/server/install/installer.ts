@@ -38,7 +38,7 @@ import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
 import { createStagedInstalls, createStagedShelf, stageInstall } from './staging.ts';
 import { hasExpired, moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
-import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
+import { compareVersions, deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
 /** The registry already has the shared root of installed skills, and `ownedRoots`. */
 export interface InstallerOptions extends Pick<
@@ -206,6 +206,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		},
 
 		versions: (skill) => versionsOf(context, skill),
+		compare: (skill, wanted) => compareVersions(context, skill, wanted),
 		use: (skill, wanted) => switched(() => useVersion(context, skill, wanted), skill),
 		rollback: (skill) => switched(() => rollBack(context, skill), skill),
 		outdated: (signal) => findOutdated(context, sources, signal),
@@ -353,9 +354,7 @@ async function stateOf(
 	log: InstallContext['log'],
 	signal: AbortSignal
 ): Promise<Pick<OutdatedSkill, 'state' | 'message'>> {
-	if (origin.source === null) {
-		return { state: 'unknown', message: 'This skill was uploaded, so there’s no source to check.' };
-	}
+	if (origin.source === null) return { state: 'uploaded', message: 'Uploaded. To update it, install a newer copy.' };
 	try {
 		const revision = await sources.revisionOf(origin, signal);
 		if (revision === null || origin.revision === null) {

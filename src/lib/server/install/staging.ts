@@ -4,12 +4,11 @@ import { join, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { StagedInstall, StagedSkill } from '../../shared/install.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
-import { readFolder } from '../trust/folder.ts';
-import { changesOf, keptFiles } from '../trust/trust.ts';
+import { changesOf } from '../trust/trust.ts';
 import type { Fetch, FetchedSkills } from './catalog-installer.ts';
-import { findSkillFolders, type Inspection, inspectSkill } from './inspection.ts';
+import { currentFiles, findSkillFolders, type Inspection, inspectSkill } from './inspection.ts';
 import { hasSecrets, inLibrary, installationsOf, type InstallContext, isSameOrigin } from './install-context.ts';
-import { createStagingFolder, diskError, type StagingFolder } from './staging-folder.ts';
+import { createStagingFolder, diskError, onDisk, type StagingFolder } from './staging-folder.ts';
 import { usedInstallation } from './versions.ts';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { ignoring, isThere, removeFolder } from '../foreign-folders.ts';
@@ -97,7 +96,7 @@ async function describe(
 	const origin = fetched.originOf(path);
 	const { source } = context.places.rootOf(owner);
 	const other = await installedLike(context, `${source}/${name}`, version);
-	const content = other && other.digest !== digest ? await readFolder(other.dir) : null;
+	const now = other && (await onDisk(currentFiles(other.dir)));
 	return {
 		...shown,
 		path,
@@ -107,21 +106,25 @@ async function describe(
 			skillId: other.skillId,
 			version: other.version,
 			isSameVersion: other.version === version,
-			isSameOrigin: isSameOrigin(origin, other.origin)
+			isSameOrigin: isSameOrigin(origin, other.origin),
+			isEdited: now?.digest !== other.digest
 		},
-		changes: content ? await changesOf(await keptFiles(content), kept) : null,
+		changes: now && now.digest !== digest ? await changesOf(now.kept, kept) : null,
 		audit: fetched.audits?.get(path) ?? null,
 		needs: isShown && skill ? await context.needsOf(skill) : null
 	};
 }
 
-/** The same version, else the one in use, else the newest. */
+/** The same version, else the one in use, else the newest; none whose folder was deleted by hand. */
 async function installedLike(
 	context: InstallContext,
 	skillId: string,
 	version: string | null
 ): Promise<InstallRecord | null> {
-	const rows = (await installationsOf(context, skillId)).filter(({ state }) => state === 'active');
+	const rows: InstallRecord[] = [];
+	for (const row of await installationsOf(context, skillId)) {
+		if (row.state === 'active' && (await isThere(row.dir))) rows.push(row);
+	}
 	return rows.find((row) => row.version === version) ?? usedInstallation(context, rows) ?? null;
 }
 
@@ -131,8 +134,10 @@ async function warningsFor(context: InstallContext, owner: string, skill: Staged
 	const { source } = context.places.rootOf(owner);
 	const skillId = `${source}/${name}`;
 	const notes: string[] = [];
-	// The same files are the same skill, wherever they come from.
-	if (installed && !installed.isSameOrigin && changes !== null) {
+	const other = await installedLike(context, skillId, version);
+	const areUploads = skill.origin.source === null && other?.origin.source === null;
+	// The same files are the same skill, wherever they come from; of uploads nothing is known.
+	if (installed && !installed.isSameOrigin && !areUploads && changes !== null) {
 		notes.push(`“${name}” is installed from another source. This may be a different skill with the same name.`);
 	}
 	if (!installed?.isSameOrigin && (await hasSecrets(context, skillId))) {

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AppError } from '../../shared/errors.ts';
@@ -78,6 +78,41 @@ it('E28: a replaced installation is swapped in again, byte for byte, and the oth
 	expect((await rig.store.skillInstalls.list()).filter(({ state }) => state === 'active')).toHaveLength(1);
 });
 
+it('E28: whoever goes back to a replaced installation gets the next update; only a newer version needs a pin', async () => {
+	await rig.put(skillOf('pdf', { body: 'Good.' }));
+	await rig.put(skillOf('pdf', { body: 'Bad.' }), { conflict: 'overwrite' });
+	expect(await rig.installer.rollback(rig.skill('pdf'))).toMatchObject({ current: '1.0.0', pinned: null });
+	await rig.put(skillOf('pdf', { version: '2.0.0' }));
+	const { current, versions } = await rig.installer.versions(rig.skill('pdf'));
+	expect(current).toBe('2.0.0');
+	const older = versions.find(({ version, id }) => version === '1.0.0' && id !== null);
+	const use = { installationId: older?.installation?.id ?? '' };
+	expect(await rig.installer.use(rig.skill('pdf'), use)).toMatchObject({ current: '1.0.0', pinned: '1.0.0' });
+});
+
+it('E28: any version is compared with the one in use, also one that was edited or only kept', async () => {
+	await rig.put(skillOf('pdf', { body: 'First.' }));
+	await rig.put(skillOf('pdf', { body: 'Second.' }), { conflict: 'overwrite' });
+	await rig.put(skillOf('pdf', { version: '2.0.0', body: 'Third.' }));
+	const pdf = rig.skill('pdf', '2.0.0');
+	await writeFile(join(pdf.dir, 'mine.md'), 'Mine.\n');
+	const { versions } = await rig.installer.versions(pdf);
+	const kept = versions.find(({ id }) => id === null)?.installation?.id ?? '';
+	const shown = async (wanted: string) =>
+		(await rig.installer.compare(pdf, wanted)).map(({ path, diff }) => `${path}: ${diff ?? ''}`).join('\n');
+	expect(await shown('1.0.0')).toMatch(
+		/mine\.md: .*-Mine\..*SKILL\.md: .*-Third\.\n\+Second\.|SKILL\.md: .*-Third\.\n\+Second\..*mine\.md: .*-Mine\./s
+	);
+	expect(await shown(kept)).toContain('+First.');
+	expect(await rig.installer.compare(pdf, '2.0.0')).toEqual([]);
+	await expect(rig.installer.compare(pdf, '9.9.9')).rejects.toMatchObject({ code: 'not_found' });
+	await rig.put(skillOf('docx'));
+	const other = (await rig.installer.versions(rig.skill('docx'))).versions[0]?.installation?.id ?? '';
+	await expect(rig.installer.compare(pdf, other)).rejects.toMatchObject({ code: 'not_found' });
+	await rm(join(rig.dataDir, 'kept'), { recursive: true });
+	await expect(rig.installer.compare(pdf, kept)).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 it('E28: when what is kept is gone from the disk, what is in use stays', async () => {
 	await rig.put(skillOf('pdf', { body: 'Old.' }));
 	await rig.put(skillOf('pdf', { body: 'Now.' }), { conflict: 'overwrite' });
@@ -99,7 +134,7 @@ it('E28: outdated asks each source, and one that fails fails alone', async () =>
 		{ skillId: 'installed/fresh', state: 'current' },
 		{ skillId: 'installed/silent', state: 'unknown', message: 'GitHub does not answer.' },
 		{ skillId: 'installed/stale', state: 'outdated' },
-		{ skillId: 'installed/uploaded', state: 'unknown' }
+		{ skillId: 'installed/uploaded', state: 'uploaded' }
 	]);
 });
 

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { compare } from 'semver';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillVersions, VersionSwitch } from '../../shared/install.ts';
-import { ignoring } from '../foreign-folders.ts';
+import type { SkillFileChange } from '../../shared/skills.ts';
+import { ignoring, isThere } from '../foreign-folders.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
+import { changesOf } from '../trust/trust.ts';
 import { inLibrary, installationsOf, installedOf, removeQuietly, type InstallContext } from './install-context.ts';
 import type { InstallSubject } from './catalog-installer.ts';
+import { currentFiles } from './inspection.ts';
 import { placeAll } from './placing.ts';
+import { onDisk } from './staging-folder.ts';
 
 /** Installations kept per skill, including the one in use. */
 const KEPT = 3;
@@ -36,15 +40,26 @@ export async function versionsOf(context: InstallContext, skill: InstallSubject)
 	const rows = await installationsOf(context, skillId);
 	const found = inLibrary(context, skillId);
 	const modeOf = (version: string) => context.modes.modeOf({ ...skill, version });
+	const edited = new Set<InstallRecord>();
+	for (const row of rows) if (await isEdited(row)) edited.add(row);
 	const installed = rows.map((row) => {
 		const isListed = row.state === 'active' && found.some(({ dir }) => dir === row.dir);
 		const id = isListed ? `${skillId}@${row.version}` : null;
-		return { version: row.version, id, mode: modeOf(row.version), installation: installedOf(row) };
+		return {
+			...{ version: row.version, id, mode: modeOf(row.version), installation: installedOf(row) },
+			isEdited: edited.has(row)
+		};
 	});
 	const local = found
 		.filter(({ dir }) => !rows.some((row) => row.dir === dir))
 		.sort((a, b) => compare(b.version, a.version))
-		.map(({ version }) => ({ version, id: `${skillId}@${version}`, mode: modeOf(version), installation: null }));
+		.map(({ version }) => ({
+			version,
+			id: `${skillId}@${version}`,
+			mode: modeOf(version),
+			installation: null,
+			isEdited: false
+		}));
 	return {
 		current: versionInUse(context, skillId),
 		pinned: context.modes.pinOf(skillId),
@@ -52,7 +67,35 @@ export async function versionsOf(context: InstallContext, skill: InstallSubject)
 	};
 }
 
-/** @throws AppError `not_found` */
+async function isEdited({ dir, digest }: InstallRecord): Promise<boolean> {
+	return (await isThere(dir)) && (await onDisk(currentFiles(dir))).digest !== digest;
+}
+
+/**
+ * What using that one would change, by file; `wanted` is a version or the id of an installation.
+ * @throws AppError `not_found`, `unavailable` if another server has its files
+ */
+export async function compareVersions(
+	context: InstallContext,
+	skill: InstallSubject,
+	wanted: string
+): Promise<SkillFileChange[]> {
+	const skillId = skillIdOf(skill);
+	const rows = await installationsOf(context, skillId);
+	const inUse = versionInUse(context, skillId) ?? skill.version;
+	const dirOf = (version: string) => inLibrary(context, skillId).find((each) => each.version === version)?.dir;
+	const sides = [dirOf(inUse), rows.find(({ id }) => id === wanted)?.dir ?? dirOf(wanted)];
+	const [before, after] = await Promise.all(
+		sides.map(async (dir) => {
+			if (dir === undefined) throw new AppError('not_found', `“${skill.name}” has no such version.`);
+			if (await isThere(dir)) return (await onDisk(currentFiles(dir))).kept;
+			throw new AppError('unavailable', `The files of this version of “${skill.name}” aren’t on this server.`);
+		})
+	);
+	return changesOf(before ?? [], after ?? []);
+}
+
+/** Pins a version; an installation only if a newer version would be used instead. @throws AppError `not_found` */
 export async function useVersion(
 	context: InstallContext,
 	skill: InstallSubject,
@@ -70,7 +113,9 @@ export async function useVersion(
 	if (version === null) throw new AppError('not_found', `“${skill.name}” has no such version.`);
 	if (row?.state === 'kept') await swapIn(context, row, rows);
 	await modes.setEnabled({ source: skill.source, name: skill.name, version }, true);
-	await modes.setPin(skillId, version);
+	const others = inLibrary(context, skillId).filter((other) => modes.modeOf(other) !== 'off');
+	const isNewest = others.every((other) => compare(other.version, version) <= 0);
+	await modes.setPin(skillId, 'installationId' in wanted && isNewest ? null : version);
 }
 
 /** @throws AppError `conflict` without an earlier one */

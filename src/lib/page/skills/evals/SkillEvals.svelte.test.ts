@@ -94,7 +94,10 @@ describe('F16: the evals of a skill', () => {
 	test('compare with another version, without a baseline, up to a cost, all anew', async () => {
 		const client = createFakeRegistry();
 		client.getEvals.mockResolvedValue({ cases, triggers, problem: null, runs: [] });
-		const [listed, off] = [{ mode: 'auto', installation: null } as const, { mode: 'off', installation: null } as const];
+		const [listed, off] = [
+			{ mode: 'auto', installation: null, isEdited: false } as const,
+			{ mode: 'off', installation: null, isEdited: false } as const
+		];
 		client.getVersions.mockResolvedValue({
 			...{ current: '1.0.0', pinned: null },
 			versions: [

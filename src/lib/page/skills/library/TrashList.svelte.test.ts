@@ -26,7 +26,7 @@ test('E4: what was removed is restored, and leads to its page', async () => {
 	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
 	await expect
 		.element(screen.getByTestId('trash-status'))
-		.toMatchTextContent(/Restored demo.*Trash is empty\. Deleted skills stay here for 30 days\./s);
+		.toMatchTextContent(/Restored demo.*No deleted skills\. They stay here for 30 days\./s);
 	await expect
 		.element(screen.getByRole('link', { name: 'Open skill' }))
 		.toHaveAttribute('href', '/skills/installed/demo');
@@ -50,5 +50,19 @@ test('E4: it goes for good only after a second word', async () => {
 	expect(client.deleteTrashed).not.toHaveBeenCalled();
 	await screen.getByTestId('confirm-delete').click();
 	expect(client.deleteTrashed).toHaveBeenCalledExactlyOnceWith('t1');
-	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/Trash is empty/);
+	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/No deleted skills/);
+});
+
+test('E4: all go for good at once after a second word', async () => {
+	const client = createFakeRegistry();
+	client.listTrash.mockResolvedValue([trashed, { ...trashed, id: 't2', name: 'other' }]);
+	const screen = await render(TrashList, { client, onchange: vi.fn() });
+	await expect
+		.element(screen.getByTestId('trashed-skill').first())
+		.toMatchTextContent(/Deleted .* ago · gone for good/);
+	await screen.getByTestId('empty-skills').click();
+	expect(client.deleteTrashed).not.toHaveBeenCalled();
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByTestId('delete-dialog')).not.toBeInTheDocument();
+	expect(client.deleteTrashed.mock.calls).toEqual([['t1'], ['t2']]);
 });

@@ -42,10 +42,24 @@ test('E28: what is outdated comes first, and is fetched to be looked at; a sourc
 test.each([
 	['current', 'current', /^All skills are up to date$/],
 	['current', 'unknown', /No updates found\s*1 skill can’t be checked\./],
-	['unknown', 'unknown', /^None of these skills can be checked for updates$/]
+	['unknown', 'unknown', /^None of these skills can be checked for updates$/],
+	['current', 'uploaded', /^All skills are up to date$/],
+	['uploaded', 'uploaded', /^Nothing to update$/]
 ] as const)('E28: of skills that are %s and %s it says no more than is known', async (one, other, words) => {
 	const client = createFakeRegistry();
 	client.listOutdated.mockResolvedValue([skill('one', one), skill('other', other)]);
 	const screen = await render(UpdateList, { client, onstaged: vi.fn() });
 	await expect.element(screen.getByTestId('updates-status')).toMatchTextContent(words);
+});
+
+test('E28: what was uploaded is no problem: it says how it is updated', async () => {
+	const client = createFakeRegistry();
+	client.listOutdated.mockResolvedValue([skill('zipped', 'uploaded', 'Uploaded.')]);
+	const screen = await render(UpdateList, { client, onstaged: vi.fn() });
+	const group = screen.getByRole('region', { name: 'Updated by hand' });
+	await expect.element(group).toMatchTextContent(/nowhere to check.*Install a newer copy.*zipped/s);
+	await expect
+		.element(group.getByRole('link', { name: 'Install a newer copy' }))
+		.toHaveAttribute('href', '/skills/install');
+	expect(screen.getByTestId('updates-status').element().textContent).not.toContain('can’t be checked');
 });

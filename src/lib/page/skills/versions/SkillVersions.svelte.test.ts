@@ -2,7 +2,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
-import { sampleInstalled, sampleOrigin, sampleStaged } from '../../../../../tests/support/sample-skills.ts';
+import {
+	sampleDetail,
+	sampleInstalled,
+	sampleOrigin,
+	sampleStaged
+} from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import type { SkillVersions as Versions } from '../../../shared/install.ts';
 import SkillEdits from './SkillEdits.svelte';
@@ -20,9 +25,9 @@ const versionsOf = (more: Partial<Versions> = {}): Versions => ({
 	current: '1.1.0',
 	pinned: null,
 	versions: [
-		{ version: '1.1.0', id: 'demo', mode: 'auto', installation: newer },
-		{ version: '1.0.0', id: 'installed/demo@1.0.0', mode: 'off', installation: older },
-		{ version: '1.0.0', id: null, mode: 'off', installation: kept }
+		{ version: '1.1.0', id: 'demo', mode: 'auto', installation: newer, isEdited: false },
+		{ version: '1.0.0', id: 'installed/demo@1.0.0', mode: 'off', installation: older, isEdited: true },
+		{ version: '1.0.0', id: null, mode: 'off', installation: kept, isEdited: false }
 	],
 	...more
 });
@@ -45,38 +50,94 @@ describe('A40: the versions of a skill', () => {
 		await expect
 			.element(rows.nth(0).getByRole('link', { name: 'https://github.com/acme/tools' }))
 			.toHaveAttribute('rel', 'noopener noreferrer nofollow');
-		await expect.element(rows.nth(1)).toMatchTextContent(/Off/);
+		await expect.element(rows.nth(1)).toMatchTextContent(/Off\s*Edited here/);
 		await expect
 			.element(rows.nth(1).getByRole('link', { name: '1.0.0', exact: true }))
 			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
-		await expect.element(rows.nth(2)).toMatchTextContent(/Previous/);
+		await expect.element(rows.nth(2)).toMatchTextContent(/Replaced/);
 	});
 
-	test('are switched by version, brought back by installation, and left to the newest again', async () => {
+	test('are used at a click, with what that means before and after, and left to the newest again', async () => {
 		const { screen, client, rows, onchange } = await setup();
+		await expect.element(screen.getByTestId('versions-hint')).toMatchTextContent(/no version is lost/);
 		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
 		await rows.nth(1).getByRole('button', { name: 'Use version 1.0.0' }).click();
-		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('Now using 1.0.0.');
-		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { version: '1.0.0' });
+		await expect
+			.element(screen.getByTestId('versions-status'))
+			.toHaveTextContent('Chats now use 1.0.0. It stays in use, even if there’s a newer one.');
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i1' });
 		expect(onchange).toHaveBeenCalledOnce();
 		client.useVersion.mockResolvedValue(versionsOf());
 		await screen.getByTestId('use-newest').click();
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', null);
-		await rows.nth(2).getByRole('button', { name: 'Restore version 1.0.0' }).click();
-		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i0' });
+		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('Chats now use 1.1.0.');
+		await screen.getByRole('button', { name: 'Pin version 1.1.0' }).click();
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { version: '1.1.0' });
 	});
 
-	test('go back in one step; a refusal says why and changes nothing', async () => {
-		const { screen, client, onchange, rows } = await setup();
-		client.rollBack.mockRejectedValueOnce(new ApiError('conflict', 'There is nothing to go back to.'));
-		await screen.getByTestId('roll-back').click();
-		await expect.element(screen.getByTestId('versions-error')).toMatchTextContent(/nothing to go back to/);
+	test('one that was off is off again after Undo, and the version before is in use as it was', async () => {
+		const { screen, client, rows } = await setup();
+		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
+		await rows.nth(1).getByTestId('use-version').click();
+		client.changeSkill.mockResolvedValueOnce(sampleDetail());
+		client.useVersion.mockResolvedValueOnce(versionsOf());
+		await screen.getByTestId('undo-version').click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { mode: 'off' });
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', null);
 		await expect.element(rows.nth(0).getByTestId('current-version')).toBeVisible();
+	});
+
+	test('one that took a place gives it back after Undo; a refusal says why and changes nothing', async () => {
+		const current = { version: '1.0.0', id: 'demo', mode: 'auto' as const, installation: older, isEdited: false };
+		const replaced = { ...current, id: null, installation: kept };
+		const before = versionsOf({ current: '1.0.0', versions: [current, replaced] });
+		const after = versionsOf({
+			current: '1.0.0',
+			versions: [
+				{ ...current, id: null },
+				{ ...replaced, id: 'demo' }
+			]
+		});
+		const { screen, client, rows, onchange } = await setup(before);
+		client.useVersion.mockRejectedValueOnce(new ApiError('unavailable', 'Its files are gone.'));
+		await rows.nth(1).getByTestId('use-version').click();
+		await expect.element(screen.getByTestId('versions-error')).toMatchTextContent(/files are gone/);
+		await expect.element(screen.getByTestId('undo-version')).not.toBeInTheDocument();
 		expect(onchange).not.toHaveBeenCalled();
-		client.rollBack.mockResolvedValueOnce(versionsOf({ current: '1.0.0' }));
-		await screen.getByTestId('roll-back').click();
-		await expect.element(rows.nth(1).getByTestId('current-version')).toBeVisible();
-		expect(onchange).toHaveBeenCalledOnce();
+		client.useVersion.mockResolvedValueOnce(after);
+		await rows.nth(1).getByTestId('use-version').click();
+		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('Chats now use another version.');
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i0' });
+		client.useVersion.mockResolvedValueOnce(before);
+		await screen.getByTestId('undo-version').click();
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i1' });
+		await expect.element(rows.nth(0).getByTestId('current-version')).toBeVisible();
+		await expect.element(screen.getByTestId('undo-version')).not.toBeInTheDocument();
+	});
+
+	test('each is compared with the one in use, also one that was replaced', async () => {
+		const { screen, client, rows } = await setup();
+		client.compareVersion.mockResolvedValueOnce([
+			{ path: 'a.md', kind: 'changed', diff: '--- a.md\n+++ a.md\n-now\n+then' }
+		]);
+		await rows.nth(2).getByTestId('compare-version').click();
+		expect(client.compareVersion).toHaveBeenLastCalledWith('installed/demo', 'i0');
+		await expect.element(rows.nth(2).getByTestId('skill-change')).toMatchTextContent(/then/);
+		client.compareVersion.mockResolvedValueOnce([]);
+		await rows.nth(1).getByTestId('compare-version').click();
+		await expect.element(rows.nth(1)).toMatchTextContent(/same as those in use/);
+		await rows.nth(1).getByTestId('compare-version').click();
+		await expect.element(screen.getByTestId('version-changes')).not.toBeInTheDocument();
+	});
+
+	test('E28: one from a zip says where it came from and how it is updated, and offers no check', async () => {
+		const uploaded = { version: '1.0.0', id: 'demo', mode: 'auto' as const, installation: kept, isEdited: false };
+		const { screen } = await setup(versionsOf({ current: '1.0.0', versions: [uploaded] }));
+		await expect
+			.element(screen.getByTestId('no-source'))
+			.toMatchTextContent(/came from a zip file.*install a newer copy/);
+		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('versions-hint')).not.toBeInTheDocument();
 	});
 
 	test('E28: an update is asked for, fetched and looked at before anything is placed', async () => {
@@ -100,11 +161,14 @@ describe('A40: the versions of a skill', () => {
 
 	test('of a skill in a folder of its own offer neither going back nor an update', async () => {
 		const { screen, rows } = await setup(
-			versionsOf({ versions: [{ version: '1.0.0', id: 'demo', mode: 'on', installation: null }], current: '1.0.0' })
+			versionsOf({
+				versions: [{ version: '1.0.0', id: 'demo', mode: 'on', installation: null, isEdited: false }],
+				current: '1.0.0'
+			})
 		);
 		await expect.element(rows).toMatchTextContent(/^Current version.*not installed here/);
 		expect(rows.element().textContent).not.toContain('1.0.0');
-		await expect.element(screen.getByTestId('roll-back')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('use-version')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
 	});
 });
