@@ -62,15 +62,14 @@ export function catalogPage(name: string): string {
 	return `/skills/install?find=${encodeURIComponent(name)}#catalogs`;
 }
 
-/** Page of an execution's subject: a skill or the MCP servers. */
-export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: string }): string {
-	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
-}
-
-/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to. */
-export function editorPage(id: string, file?: string, chat?: string): string {
-	const query = Object.entries({ file, chat }).flatMap(([name, value]) =>
-		value ? [`${name}=${encodeURIComponent(value)}`] : []
+/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to, `line` counts from 1. */
+export function editorPage(
+	id: string,
+	file?: string,
+	{ chat, line }: { chat?: string; line?: number | undefined } = {}
+): string {
+	const query = Object.entries({ file, chat, line: line === undefined ? undefined : String(line) }).flatMap(
+		([name, value]) => (value ? [`${name}=${encodeURIComponent(value)}`] : [])
 	);
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
