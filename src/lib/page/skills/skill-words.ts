@@ -113,6 +113,21 @@ export function factsOf({
 	];
 }
 
+/** Why nothing of a skill runs: skills are off on the server, it's off itself, or evals need its trust. */
+export type Obstacle = 'server' | 'off' | 'untrusted';
+
+/** To be said before anyone tries; null without one. */
+export function obstacleTo(
+	what: 'run' | 'evals',
+	{ mode, trust }: Pick<SkillSummary, 'mode' | 'trust'>,
+	areSkillsOn: boolean
+): Obstacle | null {
+	if (trust === 'builtin') return null;
+	if (!areSkillsOn) return 'server';
+	if (mode === 'off') return 'off';
+	return what === 'evals' && trust !== 'trusted' ? 'untrusted' : null;
+}
+
 /** What a skill has that doesn't say which one it is: nothing worth showing. */
 export const isFirstVersion = (version: string): boolean => version === '1.0.0';
 
