@@ -445,8 +445,10 @@ describe('F16: a draft is tried', () => {
 		await ask('POST', `/${id}/trial`, { revision: 2, prompt: 'shout "ho"' });
 		const [answer] = (await ended(id)).results[0]?.answers ?? [];
 		expect(answer?.text).toContain('[NONE] HO');
-		const usage = await app.store.skillExecutions.usage();
-		expect([...usage.keys()]).toEqual(['draft.trial/shout']);
+		const { data } = await app.store.skillExecutions.list({}, { page: 1, limit: 10 });
+		expect(new Set(data.map(({ skillId }) => skillId))).toEqual(new Set([`draft.${id}/shout`]));
+		// Trying it is no use of the skill.
+		expect(await app.store.skillExecutions.usage()).toEqual(new Map());
 	});
 
 	test('can be stopped while its script runs, and only one trial goes on', async () => {

@@ -134,17 +134,23 @@ export type WebTool = (typeof WEB_TOOLS)[number];
 /** The source of a chat’s own tools begins so, which no folder’s label can. */
 export const CHAT_SOURCE = 'chat.';
 
-/** The source of a draft that is tried, which no folder’s label can be. */
-export const TRIAL_SOURCE = 'draft.trial';
+/** The source of a draft that is tried begins so, then its id; no folder’s label can be one. */
+export const DRAFT_SOURCE = 'draft.';
+
+/** The source of a skill with unsaved text begins so, then the skill’s own. */
+export const UNSAVED_SOURCE = 'unsaved.';
+
+/** Records of earlier versions name drafts and unsaved text alike. */
+export const OLD_TRIAL_SOURCE = `${DRAFT_SOURCE}trial`;
 
 /** Whether a skill (`source/name`) is a tool that was defined in a chat. */
 export function isOfChat(skillId: string): boolean {
 	return skillId.startsWith(CHAT_SOURCE);
 }
 
-/** Whether a skill’s page, editor and Run tab may exist: not of a chat’s tools, or of a draft that is tried. */
+/** Whether a skill’s page, editor and Run tab may exist: not of a chat’s tools, of a draft that is tried, or of unsaved text. */
 export function isInLibrary(skillId: string): boolean {
-	return !isOfChat(skillId) && !skillId.startsWith(`${TRIAL_SOURCE}/`);
+	return ![CHAT_SOURCE, DRAFT_SOURCE, UNSAVED_SOURCE].some((source) => skillId.startsWith(source));
 }
 
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */

@@ -66,15 +66,46 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
 ];
 
 /** Stands in the place of a secret. */
-export const HIDDEN = '•••';
+const HIDDEN = '•••';
 
 const WHOLE_NAME = new RegExp(`^${NAMED}$`, 'i');
 
 /** Whether the value of this name is a secret: `apiKey`. */
-export const isSecretName = (name: string): boolean => WHOLE_NAME.test(name);
+const isSecretName = (name: string): boolean => WHOLE_NAME.test(name);
 
 /** Whether the word after this one on a command line is a secret: `--token`. */
-export const isSecretOption = (word: string): boolean => /^-[^=]*$/.test(word) && isSecretName(word);
+const isSecretOption = (word: string): boolean => /^-[^=]*$/.test(word) && isSecretName(word);
+
+/** What a script was given, with dots in the place of whatever looks like a secret: words, or a tool's input as JSON. */
+export function withoutSecretInput<Given extends { argv: string[]; input: string | null }>(given: Given): Given {
+	const argv = given.argv.map((word, index, all) => withoutSecretWord(word, all[index - 1] ?? ''));
+	return { ...given, argv, input: given.input === null ? null : withoutSecretValues(given.input) };
+}
+
+function withoutSecretWord(word: string, before: string): string {
+	if (isSecretOption(before)) return HIDDEN;
+	// Some secrets are known by the word before them.
+	const both = withoutSecrets(`${before} ${word}`);
+	return both.startsWith(`${before} `) ? both.slice(before.length + 1) : withoutSecrets(word);
+}
+
+/** Of JSON, or of the beginning of it. */
+export function withoutSecretValues(json: string): string {
+	try {
+		let isHidden = false;
+		const hide = (key: string, value: unknown): unknown => {
+			const isSecret = typeof value !== 'object' && value !== '' && isSecretName(key);
+			const shown = isSecret ? HIDDEN : typeof value === 'string' ? withoutSecrets(value) : value;
+			isHidden ||= shown !== value;
+			return shown;
+		};
+		const value: unknown = JSON.parse(json, hide);
+		// Otherwise as it was written.
+		return isHidden ? JSON.stringify(value) : json;
+	} catch {
+		return withoutSecrets(json);
+	}
+}
 
 /** With dots in the place of whatever looks like a secret. */
 export function withoutSecrets(text: string): string {

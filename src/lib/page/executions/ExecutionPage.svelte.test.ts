@@ -214,6 +214,50 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();
 	});
 
+	test.each([
+		['draft.d1/demo', 'draft demo', '/skills/drafts/d1'],
+		['unsaved.mine/demo', 'unsaved text of demo', '/skills/mine/demo'],
+		['draft.trial/demo', 'draft or unsaved text of demo', null]
+	])('F1, F8: a run of %s is called “%s”, here and in the list, and leads there', async (skillId, words, href) => {
+		const execution = sampleExecution({ skillId });
+		const { screen } = await setup(execution);
+		const run = screen.getByTestId('execution');
+		if (href === null) await expect.element(run.getByText(words)).toBeVisible();
+		else await expect.element(run.getByRole('link', { name: words, exact: true })).toHaveAttribute('href', href);
+		expect(screen.container.textContent).not.toContain(skillId);
+		await screen.unmount();
+		const table = await render(ExecutionTable, { executions: [execution], onend: () => {} });
+		await expect.element(table.getByTestId('execution-skill')).toHaveTextContent(words);
+	});
+
+	test('E13: what looks like a secret in its input is left out, as in the list', async () => {
+		const argv = ['--token', 'hunter2', '--api-key=abc12345', '-H', 'Authorization: Bearer 0123456789abcdef01', 'kept'];
+		const { screen } = await setup(sampleExecution({ argv }));
+		const shown = '--token ••• --api-key=••• -H "Authorization: Bearer •••" kept';
+		await expect.element(screen.getByTestId('terminal-command')).toMatchTextContent(shown);
+		await screen.unmount();
+		const tool = sampleExecution({ id: 'e2', tool: 'ask', input: '{"deep":{"apiKey":"hunter2","n":1.0},"text":"hi"}' });
+		const called = await setup(tool);
+		await expect.element(called.screen.getByTestId('terminal-command')).toMatchTextContent('•••');
+		for (const secret of ['hunter2', 'abc12345', '0123456789abcdef01'])
+			expect(document.body.textContent).not.toContain(secret);
+		await called.screen.unmount();
+		const table = await render(ExecutionTable, { executions: [sampleExecution({ argv }), tool], onend: () => {} });
+		await expect.element(table.getByTestId('execution-link').first()).toMatchTextContent(shown);
+		expect(table.container.textContent).not.toContain('hunter2');
+	});
+
+	test('F14: a failed run says why, what helps, and leads to the line that broke', async () => {
+		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:4:19)\n';
+		const broken = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
+		const { screen } = await setup(sampleExecution({ ...broken, errorMessage: 'x ended with exit code 1.' }));
+		await expect.element(screen.getByTestId('execution-message')).toMatchTextContent('x is no function');
+		await expect.element(screen.getByTestId('execution-advice')).toMatchTextContent(/line 4 of x\.sh/);
+		const edit = screen.getByTestId('edit-skill');
+		await expect.element(edit).toHaveTextContent('Edit line 4');
+		await expect.element(edit).toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4');
+	});
+
 	test.each(['chat.0123456789abcdef01234567/demo', 'draft.trial/demo'])(
 		'D25, F8: of what is in no library (%s), it offers no skill to open, edit or run',
 		async (skillId) => {
@@ -277,7 +321,7 @@ describe('E10: the table of executions', () => {
 			onend: vi.fn()
 		});
 		const [failed, running] = screen.getByTestId('execution').elements();
-		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*exit 3.*scripts\/x\.sh.*demo.*1\.5 s.*Chat/);
+		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*exit 3.*demo.*scripts\/x\.sh.*1\.5 s.*Chat/);
 		expect(failed?.textContent).not.toContain('ExecutionFailed');
 		expect(running).toHaveAttribute('data-status', 'running');
 		const links = screen.getByTestId('execution-link').elements();

@@ -1,8 +1,15 @@
 /** Executions: words for them, the filtered list, and one execution with its replay. */
 import type { RunEvent } from '../../shared/events.ts';
 import { markHidden } from '../../shared/characters.ts';
-import { builtinNameOf, isInLibrary } from '../../shared/names.ts';
-import { HIDDEN, isSecretName, isSecretOption, withoutSecrets } from '../../shared/secret-patterns.ts';
+import {
+	builtinNameOf,
+	DRAFT_SOURCE,
+	isInLibrary,
+	isOfChat,
+	OLD_TRIAL_SOURCE,
+	UNSAVED_SOURCE
+} from '../../shared/names.ts';
+import { withoutSecretInput, withoutSecrets, withoutSecretValues } from '../../shared/secret-patterns.ts';
 import {
 	emptyAnswer,
 	type Execution,
@@ -16,7 +23,7 @@ import type { MissingNeed } from '../../shared/skills.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
 import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
 import type { Client, ExecutionQuery } from '../server.ts';
-import { isFirstVersion } from '../skills/skill-words.ts';
+import { isFirstVersion, skillPage } from '../skills/skill-words.ts';
 import { errorWords, printProgram, sandboxWords } from '../steps/steps.ts';
 import { parseObject, printWord } from '../steps/step-arguments.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
@@ -49,6 +56,18 @@ export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }
 
+/** Whose it is, in words, and where that leads; null if it has no page. Drafts and unsaved text are recorded under ids of their own. */
+export function subjectOf({ skillId, skill, sandbox }: SkillExecution): { words: string; href: string | null } {
+	const source = skillId.slice(0, skillId.indexOf('/'));
+	if (sandbox === 'mcp') return { words: skill, href: '/settings#mcp-servers' };
+	if (source === OLD_TRIAL_SOURCE) return { words: `draft or unsaved text of ${skill}`, href: null };
+	if (source.startsWith(DRAFT_SOURCE))
+		return { words: `draft ${skill}`, href: `/skills/drafts/${encodeURIComponent(source.slice(DRAFT_SOURCE.length))}` };
+	if (source.startsWith(UNSAVED_SOURCE))
+		return { words: `unsaved text of ${skill}`, href: skillPage(skillId.slice(UNSAVED_SOURCE.length)) };
+	return { words: skill, href: isOfChat(skillId) ? null : skillPage(skillId) };
+}
+
 const MAX_LINE = 300;
 
 /**
@@ -56,17 +75,15 @@ const MAX_LINE = 300;
  * looks like a secret is left out.
  */
 export function commandOf(execution: SkillExecution): string {
-	const { skill, argv, input } = execution;
+	const { skill, argv, input } = withoutSecretInput(execution);
 	const name = nameOf(execution);
-	const values = input === null ? null : parseObject(withoutSecrets(input));
+	const values = input === null ? null : parseObject(input);
 	const isProgram = builtinNameOf(skill) !== null && (values?.command ?? values?.code) !== undefined;
 	const given = isProgram
-		? printProgram({ skill, script: name, args: [withoutSecrets(input ?? '')] })
+		? printProgram({ skill, script: name, args: [input ?? ''] })
 		: values
-			? Object.entries(values).map(([key, value]) => `${key}: ${isSecretName(key) ? HIDDEN : printValue(value)}`)
-			: (input === null ? argv : [input]).map((word, index, all) =>
-					isSecretOption(all[index - 1] ?? '') ? HIDDEN : printWord(word)
-				);
+			? Object.entries(values).map(([key, value]) => `${key}: ${printValue(value)}`)
+			: (input === null ? argv : [input]).map(printWord);
 	const line = markHidden(withoutSecrets([name, ...[given].flat()].join(' ')).replaceAll(/\s+/g, ' ')).trim();
 	return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
@@ -76,8 +93,9 @@ const printValue = (value: unknown): string => (typeof value === 'string' ? valu
 /** Names and values of known facts, without empty ones. `keyName`: of its API key, if known. */
 export function factsOf(execution: SkillExecution, keyName?: string): [name: string, value: string][] {
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
+	const whose = isInLibrary(execution.skillId) ? execution.skillId : subjectOf(execution).words;
 	const facts: [string, string][] = [
-		['Skill', isFirstVersion(execution.version) ? execution.skillId : `${execution.skillId} ${execution.version}`],
+		['Skill', isFirstVersion(execution.version) ? whose : `${whose} ${execution.version}`],
 		['Ran in', sandboxWords(execution.sandbox)],
 		['Exit code', exitCode === null ? '–' : String(exitCode)],
 		['Error', execution.errorType === null ? '' : errorWords(execution.errorType)],
@@ -167,9 +185,21 @@ function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution, keyNa
 	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'API');
 }
 
-/** As a step in a chat; both output streams are one here. */
+/** A step without what looks like a secret in its input. */
+export function withoutSecretsOf(part: ToolPart): ToolPart {
+	const { execution } = part;
+	const args = execution && withoutSecretInput({ argv: execution.args, input: null }).argv.map(withoutSecretValues);
+	return {
+		...part,
+		arguments: withoutSecretValues(part.arguments),
+		...(execution && { execution: { ...execution, args: args ?? [] } })
+	};
+}
+
+/** As a step in a chat, without what looks like a secret; both output streams are one here. */
 export function asStep(execution: SkillExecution): { execution: Execution; status: ToolStatus } {
-	const { output, input, argv, skill, tool, sandbox, files, refused, missing, exitCode, durationMs } = execution;
+	const { output, skill, tool, sandbox, files, refused, missing, exitCode, durationMs } = execution;
+	const { argv, input } = withoutSecretInput(execution);
 	const isOver = !isUnderWay(execution);
 	return {
 		status: isOver ? (hasFailed(execution) ? 'failed' : 'done') : 'running',

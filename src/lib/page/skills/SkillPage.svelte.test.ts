@@ -61,6 +61,14 @@ async function setup(detail: SkillDetail = detailOf(), hash = '') {
 }
 
 describe('F4: the page of a skill', () => {
+	test.each([
+		[{ mode: 'off' as const, trust: 'trusted' as const }, '#run', 'off'],
+		[{ trust: 'untrusted' as const }, '#evals', 'untrusted']
+	])('E11, F16: what keeps it from running is said before anyone tries: %o', async (more, hash, obstacle) => {
+		const { screen } = await setup(detailOf(more), hash);
+		await expect.element(screen.getByTestId('run-obstacle')).toHaveAttribute('data-obstacle', obstacle);
+	});
+
 	test('says what its row in the list says, when it is switched there', async () => {
 		const { screen, client } = await setup(detailOf({ mode: 'auto' }));
 		await screen.rerender({ revision: 'a' });

@@ -73,13 +73,12 @@ export function catalogPage(name: string): string {
 	return `/skills/install?find=${encodeURIComponent(name)}#catalogs`;
 }
 
-/** Page of an execution's subject: a skill or the MCP servers. */
-export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: string }): string {
-	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
-}
-
 /** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to, `line` counts from 1. */
-export function editorPage(id: string, file?: string, chat?: string, line?: number | null): string {
+export function editorPage(
+	id: string,
+	file?: string,
+	{ chat, line }: { chat?: string; line?: number | null } = {}
+): string {
 	const query = Object.entries({ file, line, chat }).flatMap(([name, value]) =>
 		value ? [`${name}=${encodeURIComponent(value)}`] : []
 	);
@@ -123,6 +122,21 @@ export function factsOf({
 		parts.join(', ') || 'Instructions only',
 		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
 	];
+}
+
+/** Why nothing of a skill runs: skills are off on the server, it's off itself, or evals need its trust. */
+export type Obstacle = 'server' | 'off' | 'untrusted';
+
+/** To be said before anyone tries; null without one. */
+export function obstacleTo(
+	what: 'run' | 'evals',
+	{ mode, trust }: Pick<SkillSummary, 'mode' | 'trust'>,
+	areSkillsOn: boolean
+): Obstacle | null {
+	if (trust === 'builtin') return null;
+	if (!areSkillsOn) return 'server';
+	if (mode === 'off') return 'off';
+	return what === 'evals' && trust !== 'trusted' ? 'untrusted' : null;
 }
 
 /** What a skill has that doesn't say which one it is: nothing worth showing. */

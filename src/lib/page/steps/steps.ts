@@ -1,7 +1,7 @@
 /** Texts for a tool call: label, skill, command, result, decision. Pure. */
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
-import { errorLine, hasTrace } from '../../shared/errors.ts';
+import { errorLine } from '../../shared/errors.ts';
 import {
 	isBuiltinCall,
 	isEditorTool,
@@ -228,105 +228,6 @@ export function problemOf({ message = '', tool, output }: Pick<Execution, 'messa
 	const line = errorLine(cleanText(said.slice(-16_384)));
 	if (line !== null) return line.length > MAX_PROBLEM ? `${line.slice(0, MAX_PROBLEM)}…` : line;
 	return `${tool === undefined ? 'The script failed' : 'The tool failed'} without any output.`;
-}
-
-/** What helps against one failure: a sentence, and where it leads. */
-export interface Advice {
-	text: string;
-	/** `message`: other words or files. `script`: its code. `limit`: the limits of scripts. */
-	leadsTo: 'message' | 'script' | 'limit' | null;
-}
-
-const MAX_QUOTED = 80;
-const quote = (text: string): string => `“${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}”`;
-
-/** What a person can do about a failed script, by its own words; null where a button says it all, or nothing is known. */
-export function adviceFor(execution: Execution): Advice | null {
-	const { error, message = '', output, missing, sandbox, script, args, tool, exitCode } = execution;
-	if (sandbox === 'mcp' || missing) return null;
-	if (error === 'ExecutionTimeout') return { text: 'Give it less to do, or give scripts more time.', leadsTo: 'limit' };
-	if (error !== 'ExecutionFailed') return null;
-	if (message.startsWith('Couldn’t start '))
-		return { text: 'It never began: its sandbox or its interpreter is the problem, not your message.', leadsTo: null };
-	const [stdout, stderr] = (['stdout', 'stderr'] as const).map((stream) =>
-		cleanText(
-			output
-				.flatMap((piece) => (piece.stream === stream ? [piece.text] : []))
-				.join('')
-				.slice(-16_384)
-		)
-	);
-	const said = stderr?.trim() ? stderr : (stdout ?? '');
-	const line = errorLine(said) ?? '';
-	const isOutOfMemory = /MemoryError|out of memory|Cannot allocate memory/i.test(line) || exitCode === 137;
-	if (isOutOfMemory || / was ended by SIGKILL\.$/.test(message))
-		return { text: 'It needed more memory than it may use. Give it less to do, or allow more.', leadsTo: 'limit' };
-	return (
-		aboutArgument(line) ??
-		aboutFile(line) ??
-		aboutCode(said, script) ??
-		(hasTrace(output) || tool !== undefined ? null : aboutGiven(args))
-	);
-}
-
-/** In the words of `argparse` and of Node's `parseArgs`, which most scripts use. */
-function aboutArgument(line: string): Advice | null {
-	const toMessage = (text: string): Advice => ({ text, leadsTo: 'message' });
-	const [, name, value, choices] = /argument ([^:]+): invalid choice: (.+?) \(choose from (.+)\)/.exec(line) ?? [];
-	if (name !== undefined) return toMessage(`Ask for one of these instead of ${value}: ${choices}.`);
-	const [, lacking] = /the following arguments are required: (.+)$/.exec(line) ?? [];
-	if (lacking !== undefined) return toMessage(`Say in your message what ${lacking} should be.`);
-	const [, unknown] = /unrecognized arguments: (.+)$|Unknown option '([^']+)'/.exec(line)?.filter(Boolean) ?? [];
-	if (unknown !== undefined) return toMessage(`It doesn’t know ${quote(unknown)}. Leave that out of your message.`);
-	const [, typed, kind, given] = /argument ([^:]+): invalid (\w+) value: (.+)$/.exec(line) ?? [];
-	const [, bare] = /argument ([^:]+): expected (?:one|at least one) argument/.exec(line) ?? [];
-	if (bare !== undefined) return toMessage(`Say in your message what ${bare} should be.`);
-	if (typed === undefined) return null;
-	const wanted = { int: 'a whole number', float: 'a number' }[kind ?? ''] ?? 'another value';
-	return toMessage(`Give ${wanted} for ${typed} instead of ${given}.`);
-}
-
-function aboutFile(line: string): Advice | null {
-	const [, place] =
-		/(?:Read-only file system|Permission denied): '([^']+)'|(?:EROFS|EACCES)\b[^']*'([^']+)'/
-			.exec(line)
-			?.filter(Boolean) ?? [];
-	if (place !== undefined) {
-		const words = `It can only use the chat’s files: ${quote(place.split('/').at(-1) ?? place)} instead of ${quote(place)}.`;
-		return { text: words, leadsTo: 'script' };
-	}
-	const [, path] =
-		/No such file or directory: '([^']+)'|ENOENT: no such file or directory, \w+ '([^']+)'/
-			.exec(line)
-			?.filter(Boolean) ?? [];
-	if (path === undefined || path.startsWith('/skill/')) return null;
-	return {
-		text: `Attach ${quote(path.split('/').at(-1) ?? path)}, or correct its name in your message.`,
-		leadsTo: 'message'
-	};
-}
-
-/** The line of the script where a trace ends. */
-function aboutCode(said: string, script: string): Advice | null {
-	const places = [...said.matchAll(/File "([^"]+)", line (\d+)|(\/[^\s():]+):(?: line )?(\d+)/g)];
-	const own = places.filter(([, python, , other]) => (python ?? other ?? '').endsWith(script));
-	// Node's trace begins with where it failed, Python's ends with it.
-	const [, , last, , first] = (said.includes('File "') ? own.at(-1) : own[0]) ?? [];
-	const line = last ?? first;
-	if (line === undefined) return null;
-	const name = markHidden(script.split('/').at(-1) ?? script);
-	return {
-		text: `It broke in line ${line} of ${name}. If what it was given is right, fix that line.`,
-		leadsTo: 'script'
-	};
-}
-
-function aboutGiven(args: readonly string[]): Advice {
-	const text =
-		args.length === 0
-			? 'It was given nothing. If it needs a value or a file, name it in your message.'
-			: `It was given ${quote(markHidden(args.map(printWord).join(' ')))}. If that’s not right, edit your message.`;
-	return { text, leadsTo: 'message' };
 }
 
 const SANDBOXES: Record<string, string> = {

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { DraftTrial } from '../../shared/drafts.ts';
+import { DRAFT_SOURCE, UNSAVED_SOURCE } from '../../shared/names.ts';
 import { type EvalRun, evalRun } from '../../shared/try-out.ts';
 import { type Evals, readyIn } from '../evals/evals.ts';
 import { removeFolder } from '../foreign-folders.ts';
@@ -82,7 +83,7 @@ export function createTrials({ evals, approvals, folder, store, replica, log }: 
 		try {
 			const dir = await putIn(place, name, files);
 			const options = { without: !isPrompt && against === null, maxCostUsd: MAX_USD };
-			const outcome = await evals.tryOut(dir, options, {
+			const outcome = await evals.tryOut(await readyIn(dir, `${DRAFT_SOURCE}${id}`), options, {
 				signal: stop.signal,
 				...(against && !isPrompt && { against }),
 				// A person has read the draft and pressed the button. All else asks as ever, so here it fails.
@@ -188,7 +189,8 @@ export async function withTexts<Result>(
 	requireRoom([...files.values()]);
 	const place = join(folder, `unsaved-${randomUUID()}`);
 	try {
-		return await use(await readyIn(await putIn(place, skill.name, [...files.values()])));
+		const dir = await putIn(place, skill.name, [...files.values()]);
+		return await use(await readyIn(dir, `${UNSAVED_SOURCE}${skill.source}`));
 	} finally {
 		await removeFolder(place).catch(() => undefined);
 	}

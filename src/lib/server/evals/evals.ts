@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import { canGoOn } from '../../shared/evals.ts';
-import { BUILT_IN_MODEL, TRIAL_SOURCE } from '../../shared/names.ts';
+import { BUILT_IN_MODEL, OLD_TRIAL_SOURCE } from '../../shared/names.ts';
 import type { EvalImport, EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
@@ -414,9 +414,9 @@ async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill
 	});
 }
 
-/** The skill in a folder of the server's own. @throws AppError `conflict` if it's broken */
-export async function readyIn(dir: string): Promise<Skill> {
-	const skill = await loadFolder(dir, TRIAL_SOURCE);
+/** The skill in a folder of the server's own. `source`: whose it is. @throws AppError `conflict` if it's broken */
+export async function readyIn(dir: string, source: string = OLD_TRIAL_SOURCE): Promise<Skill> {
+	const skill = await loadFolder(dir, source);
 	if (skill?.status === 'ready') return skill;
 	const reason = skill?.issues[0];
 	const why = reason ? `${reason.field} ${reason.message}` : 'there’s no SKILL.md';

@@ -202,7 +202,7 @@ describe('F1: what is typed is run before it is saved', () => {
 		const { execution, result } = await run(typed('echo "typed: $*"; cat "$(dirname "$0")/fail.sh"\n'));
 		expect(result).toMatchObject({ success: true, stdout: 'typed: \necho broken >&2; exit 3\n' });
 		// It doesn’t count as a run of the skill.
-		expect(execution).toMatchObject({ skill: 'demo', skillId: 'draft.trial/demo' });
+		expect(execution).toMatchObject({ skill: 'demo', skillId: 'unsaved.local/demo' });
 		expect(await readFile(join(folder, 'local/demo', SCRIPT), 'utf8')).toContain('said:');
 		expect(await readdir(join(folder, 'trials'))).toEqual([]);
 		expect((await run({ skillName: 'demo', script: SCRIPT })).result).toMatchObject({ stdout: 'said: \n' });

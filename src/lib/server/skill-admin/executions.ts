@@ -1,4 +1,5 @@
 /** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (E13, E29). */
+import { isInLibrary } from '../../shared/names.ts';
 import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
 import { csvRow } from '../csv.ts';
 import type { Log } from '../log.ts';
@@ -73,7 +74,7 @@ export function createExecutionRecorder(
 		running: (id) => write(id, skillExecutions.setRunning(id)),
 		finished(id, end) {
 			const execution = underWay.get(id);
-			if (execution && end.errorType !== 'ApprovalDenied') {
+			if (execution && isInLibrary(execution.skillId) && end.errorType !== 'ApprovalDenied') {
 				const { skillId, startedAt } = execution;
 				usage?.count(skillId, { startedAt, hasFailed: end.status !== 'success' });
 			}

@@ -78,7 +78,7 @@ test('a skill that is named as a page is has an address of its own', () => {
 		'/skills/~trash'
 	]);
 	expect(editorPage('mine/a b')).toBe('/skills/edit/mine/a%20b');
-	expect(editorPage('a', 'scripts/x.mjs', undefined, 12)).toBe('/skills/edit/a?file=scripts%2Fx.mjs&line=12');
+	expect(editorPage('a', 'scripts/x.mjs', { line: 12 })).toBe('/skills/edit/a?file=scripts%2Fx.mjs&line=12');
 });
 
 test('a file of a skill has an address, and so has each line of it', () => {

@@ -327,11 +327,44 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 worse');
 	});
 
+	test('that fail are asked again alone, anew', async () => {
+		const [result] = done.results;
+		const answers = result!.answers.map((answer) => ({
+			...answer,
+			expectations: answer.expectations.map((each) => ({ ...each, isMet: false }))
+		}));
+		const failed = {
+			...done,
+			results: [
+				{ ...result!, answers },
+				{ ...result!, id: 'fine' }
+			]
+		};
+		const { screen, client } = await setup({ runs: [failed] });
+		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('1 of 2 prompts pass');
+		client.startEvals.mockResolvedValueOnce(runOf());
+		await screen.getByTestId('run-failing').click();
+		expect(client.startEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', {
+			kind: 'answers',
+			ids: [result!.id],
+			isFresh: true
+		});
+	});
+
+	test('that cannot run are said to before anyone tries, and nothing is written', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases: [], triggers: [], problem: null, runs: [] });
+		const skill = sampleDetail({ example: { prompt: 'Say hi', title: null, files: [] } as never });
+		const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, isDisabled: true });
+		await expect.element(screen.getByTestId('run-first-eval')).toBeDisabled();
+		expect(client.writeFile).not.toHaveBeenCalled();
+	});
+
 	test('that cannot be started say why', async () => {
 		const { screen, client } = await setup({});
 		client.startEvals.mockRejectedValueOnce(new ApiError('forbidden', 'Nobody trusts this skill.'));
 		await screen.getByTestId('start-evals').click();
-		await expect.element(screen.getByRole('link', { name: 'Open Security' })).toHaveAttribute('href', '#security');
+		await expect.element(screen.getByRole('link', { name: 'Open security check' })).toHaveAttribute('href', '#trust');
 		client.startEvals.mockRejectedValueOnce(new ApiError('unavailable', 'Skills are switched off.'));
 		await screen.getByTestId('start-evals').click();
 		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/Skills are switched off/);

@@ -59,7 +59,8 @@ describe('F6: a script whose parameters are known', () => {
 		await screen.getByLabelText('file required').fill('my sales.csv');
 		await screen.getByLabelText('--format').selectOptions('json');
 		await screen.getByTestId('run-button').click();
-		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Check --limit.');
+		await expect.element(screen.getByTestId('run-error')).not.toBeInTheDocument();
+		await expect.element(screen.getByRole('textbox', { name: /--limit/ })).toHaveFocus();
 		await expect.element(screen.getByLabelText('--limit required')).toHaveAttribute('aria-invalid', 'true');
 		expect(runExecution).not.toHaveBeenCalled();
 		await screen.getByLabelText('--limit required').fill('5');
@@ -296,7 +297,7 @@ describe('F6: running by hand', () => {
 		const { screen, runExecution } = await setup({ ...skill, scripts: [] });
 		await screen.getByLabelText('a required').fill('many');
 		await screen.getByTestId('run-button').click();
-		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Check a.');
+		await expect.element(screen.getByRole('textbox', { name: /^a/ })).toHaveFocus();
 		await expect.element(screen.getByTestId('field-problem')).toHaveTextContent('Enter a number, such as 1.5.');
 		const field = screen.getByLabelText('a required');
 		await expect.element(field).toHaveAttribute('aria-invalid', 'true');

@@ -49,7 +49,7 @@ describe('F6: the input of a tool from its schema', () => {
 		type(input, { share: 'half', tags: '["a"' });
 		expect(() => input.read()).toThrow('Check times, share, tags.');
 		expect(problemsOf(input)).toEqual([
-			['times', 'This field is required.'],
+			['times', 'Fill this in: it can’t run without it.'],
 			['share', 'Enter a number, such as 1.5.'],
 			['tags', expect.stringMatching(/^Not valid JSON: /)]
 		]);

@@ -106,7 +106,10 @@ function draftOf({ kind, choices }: Field, value: unknown): string {
 /** The value, or a sentence about what is wrong; both undefined if the field is left out. */
 export function valueOf(field: Field, draft: string): { value?: unknown; problem?: string } {
 	if (field.kind === 'text' && (draft !== '' || (field.isRequired && field.mayBeEmpty))) return { value: draft };
-	if (draft.trim() === '') return field.isRequired ? { problem: 'This field is required.' } : {};
+	if (draft.trim() === '')
+		return field.isRequired
+			? { problem: field.isFile ? 'Choose a file, or type its path.' : 'Fill this in: it can’t run without it.' }
+			: {};
 	if (field.kind === 'lines') return { value: linesOf(draft) };
 	if (field.kind === 'choice') return { value: field.choices[Number(draft)] };
 	if (field.kind === 'boolean') return { value: draft === 'true' };

@@ -151,13 +151,14 @@ function labelOf(path: string): string {
 	const name = basename(path);
 	const above = basename(dirname(path));
 	const label = name === 'skills' && above.startsWith('.') ? above.slice(1) : name;
-	// `~` marks an id, `key.` the label of an API key's skills, `chat.` that of a chat's tools, `draft.` that of a draft.
+	// `~` marks an id, `key.` the label of an API key's skills, `chat.` that of a chat's tools, `draft.` and
+	// `unsaved.` those of what isn't saved.
 	return (
 		label
 			.replace(UNUSABLE, '-')
 			.replace(/\s+/g, '-')
 			.replace(/^~+/, '')
-			.replace(/^(key|chat|draft)\./, '$1-')
+			.replace(/^(key|chat|draft|unsaved)\./, '$1-')
 			.toWellFormed() || 'root'
 	);
 }

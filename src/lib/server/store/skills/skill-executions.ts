@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
-import { BUILT_IN_MODEL } from '../../../shared/names.ts';
+import { BUILT_IN_MODEL, isInLibrary } from '../../../shared/names.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { locked } from '../locks.ts';
 import { type Database, hasEffect, isPostgres, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
@@ -223,6 +223,8 @@ async function count(
 	{ skill_id, created_at }: { skill_id: string; created_at: string },
 	hasFailed: boolean
 ): Promise<void> {
+	// Trying a draft is no use of a skill.
+	if (!isInLibrary(skill_id)) return;
 	const failures = hasFailed ? 1 : 0;
 	await transaction
 		.insertInto('skill_usage')

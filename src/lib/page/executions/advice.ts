@@ -1,0 +1,104 @@
+/** What helps against a failed run, by its own words. Pure. */
+import { markHidden } from '../../shared/characters.ts';
+import { brokenPlace, errorLine, hasTrace } from '../../shared/errors.ts';
+import type { Execution } from '../../shared/message.ts';
+import { printWord } from '../steps/step-arguments.ts';
+import { cleanText } from '../text/clean-text.ts';
+
+/** What helps against one failure: a sentence, and where it leads. */
+export interface Advice {
+	text: string;
+	/** `message`: other words or files. `script`: its code. `limit`: the limits of scripts. */
+	leadsTo: 'message' | 'script' | 'limit' | null;
+}
+
+/** Where what it was given can be changed: in a chat, or in the form of a run by hand. */
+type Place = 'your message' | 'the input';
+
+const MAX_QUOTED = 80;
+const quote = (text: string): string => `“${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}”`;
+
+/** What a person can do about a failed script, by its own words; null where a button says it all, or nothing is known. */
+export function adviceFor(execution: Execution, place: Place = 'your message'): Advice | null {
+	const { error, message = '', output, missing, sandbox, script, args, tool, exitCode } = execution;
+	if (sandbox === 'mcp' || missing) return null;
+	if (error === 'ExecutionTimeout') return { text: 'Give it less to do, or give scripts more time.', leadsTo: 'limit' };
+	if (error !== 'ExecutionFailed') return null;
+	if (message.startsWith('Couldn’t start '))
+		return { text: `It never began: its sandbox or its interpreter is the problem, not ${place}.`, leadsTo: null };
+	const [stdout, stderr] = (['stdout', 'stderr'] as const).map((stream) =>
+		cleanText(
+			output
+				.flatMap((piece) => (piece.stream === stream ? [piece.text] : []))
+				.join('')
+				.slice(-16_384)
+		)
+	);
+	const said = stderr?.trim() ? stderr : (stdout ?? '');
+	const line = errorLine(said) ?? '';
+	const isOutOfMemory = /MemoryError|out of memory|Cannot allocate memory/i.test(line) || exitCode === 137;
+	if (isOutOfMemory || / was ended by SIGKILL\.$/.test(message))
+		return { text: 'It needed more memory than it may use. Give it less to do, or allow more.', leadsTo: 'limit' };
+	return (
+		aboutArgument(line, place) ??
+		aboutFile(line, place) ??
+		aboutCode(execution) ??
+		(hasTrace(output) || tool !== undefined ? null : aboutGiven(args, place))
+	);
+}
+
+/** In the words of `argparse` and of Node's `parseArgs`, which most scripts use. */
+function aboutArgument(line: string, place: Place): Advice | null {
+	const toMessage = (text: string): Advice => ({ text, leadsTo: 'message' });
+	const [, name, value, choices] = /argument ([^:]+): invalid choice: (.+?) \(choose from (.+)\)/.exec(line) ?? [];
+	if (name !== undefined)
+		return toMessage(`${place === 'the input' ? 'Use' : 'Ask for'} one of these instead of ${value}: ${choices}.`);
+	const [, lacking] = /the following arguments are required: (.+)$/.exec(line) ?? [];
+	if (lacking !== undefined) return toMessage(`Say in ${place} what ${lacking} should be.`);
+	const [, unknown] = /unrecognized arguments: (.+)$|Unknown option '([^']+)'/.exec(line)?.filter(Boolean) ?? [];
+	if (unknown !== undefined) return toMessage(`It doesn’t know ${quote(unknown)}. Leave that out of ${place}.`);
+	const [, typed, kind, given] = /argument ([^:]+): invalid (\w+) value: (.+)$/.exec(line) ?? [];
+	const [, bare] = /argument ([^:]+): expected (?:one|at least one) argument/.exec(line) ?? [];
+	if (bare !== undefined) return toMessage(`Say in ${place} what ${bare} should be.`);
+	if (typed === undefined) return null;
+	const wanted = { int: 'a whole number', float: 'a number' }[kind ?? ''] ?? 'another value';
+	return toMessage(`Give ${wanted} for ${typed} instead of ${given}.`);
+}
+
+function aboutFile(line: string, place: Place): Advice | null {
+	const [, target] =
+		/(?:Read-only file system|Permission denied): '([^']+)'|(?:EROFS|EACCES)\b[^']*'([^']+)'/
+			.exec(line)
+			?.filter(Boolean) ?? [];
+	if (target !== undefined) {
+		const words = `It can only use the chat’s files: ${quote(target.split('/').at(-1) ?? target)} instead of ${quote(target)}.`;
+		return { text: words, leadsTo: 'script' };
+	}
+	const [, path] =
+		/No such file or directory: '([^']+)'|ENOENT: no such file or directory, \w+ '([^']+)'/
+			.exec(line)
+			?.filter(Boolean) ?? [];
+	if (path === undefined || path.startsWith('/skill/')) return null;
+	return {
+		text: `${place === 'the input' ? 'Add' : 'Attach'} ${quote(path.split('/').at(-1) ?? path)}, or correct its name in ${place}.`,
+		leadsTo: 'message'
+	};
+}
+
+function aboutCode({ output, script }: Execution): Advice | null {
+	const place = brokenPlace(output, script);
+	if (place === null) return null;
+	const name = markHidden(place.file.split('/').at(-1) ?? place.file);
+	return {
+		text: `It broke in line ${place.line} of ${name}. If what it was given is right, fix that line.`,
+		leadsTo: 'script'
+	};
+}
+
+function aboutGiven(args: readonly string[], place: Place): Advice {
+	const text =
+		args.length === 0
+			? `It was given nothing. If it needs a value or a file, name it in ${place}.`
+			: `It was given ${quote(markHidden(args.map(printWord).join(' ')))}. If that’s not right, edit ${place}.`;
+	return { text, leadsTo: 'message' };
+}
