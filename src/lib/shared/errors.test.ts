@@ -36,7 +36,11 @@ test('F8: the place is a file of the skill, not of what it uses; other words nam
 	expect(brokenPlace(stderr(python), 'scripts/run.py')).toEqual({ file: 'lib/half.py', line: 4 });
 	expect(brokenPlace(stderr(python), 'scripts/other.py')).toBeNull();
 	expect(brokenPlace(stderr('scripts/run.sh: No such city: 12'), 'scripts/run.sh')).toBeNull();
-	expect(brokenPlace([{ stream: 'stdout', text: python }], 'scripts/run.py')).toBeNull();
+	const printed = { stream: 'stdout', text: python };
+	expect(brokenPlace([printed, ...stderr('No such city.')], 'scripts/run.py')).toBeNull();
+	expect(brokenPlace([printed], 'scripts/run.py')).toEqual({ file: 'lib/half.py', line: 4 });
 	const packaged = '    at a (/s/demo/node_modules/p/i.js:1:1)\n    at b (/s/demo/run.js:7:1)';
 	expect(brokenPlace(stderr(packaged), 'run.js')).toEqual({ file: 'run.js', line: 7 });
+	const flood = `${'a '.repeat(500_000)}\n${packaged}`;
+	expect(brokenPlace(stderr(flood), 'run.js')).toEqual({ file: 'run.js', line: 7 });
 });

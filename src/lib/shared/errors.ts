@@ -102,13 +102,20 @@ export function hasTrace(output: readonly { stream: string; text: string }[]): b
 const PLACE =
 	/(?:^|[("\s])(?:file:\/\/)?((?:[A-Za-z]:)?[^\s():"][^():"\n]*?\.\w+)(?:", line |: line | line |: ?)(\d+)/gm;
 
+const MAX_SEARCHED = 16_384;
+const LONG_LINE = /^.{1000,}$/gm;
+
 /** Where a skill’s script broke, by the trace in its output: a file of the skill and a line, from 1. Null if it doesn’t say. */
 export function brokenPlace(
 	output: readonly { stream: string; text: string }[],
 	script: string
 ): { file: string; line: number } | null {
-	const said = output.flatMap(({ stream, text }) => (stream === 'stderr' ? [text] : [])).join('');
-	if (!isTrace(said)) return null;
+	const textOf = (wanted: string) => output.flatMap(({ stream, text }) => (stream === wanted ? [text] : [])).join('');
+	// The record of a run has all it printed in one.
+	const whole = textOf('stderr') || textOf('stdout');
+	if (!isTrace(whole)) return null;
+	// A script decides what it prints: only so much is searched that it can't take long.
+	const said = whole.slice(-MAX_SEARCHED).replace(LONG_LINE, '');
 	const places = [...said.matchAll(PLACE)].map(([, path = '', line]) => ({
 		path: path.replaceAll('\\', '/'),
 		line: Number(line)

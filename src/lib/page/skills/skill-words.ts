@@ -79,7 +79,7 @@ export function editorPage(
 	file?: string,
 	{ chat, line }: { chat?: string; line?: number | null } = {}
 ): string {
-	const query = Object.entries({ file, line, chat }).flatMap(([name, value]) =>
+	const query = Object.entries({ file, chat, line }).flatMap(([name, value]) =>
 		value ? [`${name}=${encodeURIComponent(value)}`] : []
 	);
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;

@@ -286,8 +286,8 @@ describe('F14: what can be done about a failure', () => {
 		const part = { ...failed, execution: { ...failed.execution!, output } };
 		const screen = await render(Step, { part, conversationId: 'c' });
 		await expect
-			.element(screen.getByRole('link', { name: 'Edit skill' }))
-			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&line=7&chat=c');
+			.element(screen.getByRole('link', { name: 'Edit line 7' }))
+			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c&line=7');
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {
