@@ -14,7 +14,7 @@ import * as save from '../../src/routes/api/skills/drafts/[draft]/save/+server.t
 import * as stop from '../../src/routes/api/skills/drafts/[draft]/stop/+server.ts';
 import * as trial from '../../src/routes/api/skills/drafts/[draft]/trial/+server.ts';
 import * as drafts from '../../src/routes/api/skills/drafts/+server.ts';
-import type { DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
+import type { DraftList, DraftReview, SkillDraft } from '../../src/lib/shared/drafts.ts';
 import type { EvalRun } from '../../src/lib/shared/try-out.ts';
 import type { ErrorBody } from '../../src/lib/shared/errors.ts';
 import { emptyAnswer, type Message } from '../../src/lib/shared/message.ts';
@@ -179,6 +179,28 @@ describe('F8: without a model', () => {
 		const taken = await ask('POST', `/${id}/save`, { revision: 3 });
 		expect(taken).toMatchObject({ status: 409, error: { message: 'A skill named “taken” already exists.' } });
 		expect(await readFile(join(root, 'skills/taken/SKILL.md'), 'utf8')).toContain('Is here');
+	});
+
+	test.each([
+		['a sound one', '---\nname: ok-one\ndescription: Does it.\n---\n\nGo.\n'],
+		['with warnings only', '---\nname: ok-one\ndescription: Does it.\nmetadata: none\n---\n\nGo.\n'],
+		['no name', '---\ndescription: Does it.\n---\n\nGo.\n'],
+		['a name that leads elsewhere', '---\nname: ../up\ndescription: Does it.\n---\n\nGo.\n'],
+		['no description', '---\nname: ok-one\n---\n'],
+		['a long version', `---\nname: ok-one\ndescription: D.\nversion: "${'1'.repeat(99)}"\n---\n\nGo.\n`],
+		['YAML that breaks off', '---\nname: [ok\n---\n\nGo.\n'],
+		['no front matter', 'Go.\n'],
+		['nothing', '']
+	])('the list says of each what its review says: %s', async (_what, skillMd) => {
+		await open();
+		const made = await begin();
+		await ask('PUT', `/${made.id}`, { revision: 1, files: [{ path: 'SKILL.md', text: skillMd }] });
+		const { answer: checked } = await ask<DraftReview>('GET', `/${made.id}/review`);
+		const { answer: list } = await ask<DraftList>('GET');
+		expect(list.data.map(({ faults }) => faults)).toEqual([
+			checked.diagnostics.filter(({ severity }) => severity === 'error')
+		]);
+		expect(list.data[0]?.faults.length === 0).toBe(checked.status === 'ready');
 	});
 
 	test('a draft of a skill shows what it changes, and saving it edits the skill, which can be undone', async () => {

@@ -1,5 +1,5 @@
 /** Creating, editing, checking and exporting skills over HTTP: bodies, codes, and what stays on disk (F1, F4, F8). */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putFile, sharedFolder } from '../support/folder.ts';
@@ -92,6 +92,38 @@ test.each([
 	expect((await send(file.PUT, { id, body: { path: 'SKILL.md', text: '', digest: null } })).status).toBe(status);
 	expect((await send(check.POST, { id, body: { text: '' } })).status).toBe(status);
 	expect((await answer(download.GET, { id })).status).toBe(status);
+});
+
+test('F1: a file of any kind is served as bytes that never act as a page; nothing beside the skill is', async () => {
+	const dot = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255]);
+	await mkdir(join(root, 'skills/demo/assets'), { recursive: true });
+	await writeFile(join(root, 'skills/demo/assets/dot.png'), dot);
+	await put('demo/assets/page.html', '<script>alert(1)</script>');
+	await put('secret.txt', 'not of the skill');
+	await symlink(join(root, 'skills/secret.txt'), join(root, 'skills/demo/assets/link.txt'));
+	await symlink(join(root, 'skills'), join(root, 'skills/demo/up'));
+	const get = (path: string, more = '') =>
+		answer(file.GET, { id: 'demo', query: `format=file&path=${encodeURIComponent(path)}${more}` });
+	const picture = await get('assets/dot.png');
+	expect(Buffer.from(await picture.arrayBuffer())).toEqual(dot);
+	expect(picture.headers.get('content-type')).toBe('image/png');
+	const page = await get('assets/page.html');
+	expect(page.headers.get('content-disposition')).toMatch(/^attachment/);
+	expect(page.headers.get('content-type')).toBe('application/octet-stream');
+	await page.text();
+	const viewed = await get('assets/page.html', '&view=plain');
+	expect(viewed.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/);
+	await viewed.text();
+	for (const path of ['../secret.txt', 'assets/link.txt', 'up/secret.txt', 'assets', 'none.png']) {
+		const refused = await get(path);
+		expect([path, refused.status >= 400, (await refused.text()).includes('not of the skill')]).toEqual([
+			path,
+			true,
+			false
+		]);
+	}
+	await rm(join(root, 'skills/demo/up'));
+	await rm(join(root, 'skills/demo/assets'), { recursive: true });
 });
 
 test('F1: a text is checked as the SKILL.md of its folder, with fixes, and nothing is written', async () => {

@@ -17,7 +17,7 @@ async function draftOfChart(page: Page, url: string): Promise<void> {
 	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
 	await ask(page, '/save-skill');
 	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
-	await expect(page.getByTestId('no-problems')).toBeVisible();
+	await expect(page.getByTestId('draft-stage')).toHaveAttribute('data-stage', 'ready');
 }
 const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of SKILL.md' });
 
@@ -41,6 +41,12 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await page.getByRole('navigation', { name: 'Files' }).locator('[data-path="examples/sales.csv"]').click();
 	await page.getByTestId('problem-line').first().click();
 	await expect(textOf(page)).toBeFocused();
+	// The list says it, too, and leads there.
+	await expect(page.getByTestId('draft-status')).toHaveText('Draft saved');
+	await page.getByRole('link', { name: 'Back to drafts' }).click();
+	await expect(page.getByTestId('draft-stage')).toHaveText('1 problem');
+	await page.getByTestId('draft-fault').click();
+	await expect(textOf(page).locator('.cm-askedLine')).toHaveText('name: ../no name');
 	await page.getByTestId('undo-draft').click();
 	await expect.poll(() => linesIn(textOf(page))).toBe(made);
 	await textOf(page).fill(made.replace(/^name: .*$/m, 'name: monthly-chart'));
@@ -75,6 +81,8 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 
 	// From the list, too.
 	await page.goto('/skills/drafts');
+	await expect(page.getByTestId('draft-stage')).toHaveText('Ready to add');
+	await expect(page.getByTestId('draft-fault')).toHaveCount(0);
 	await expect(page.getByTestId('draft-made')).toHaveText(/^By Demo mode, from “Draw a bar chart.*”$/);
 	await page.getByTestId('discard-row').click();
 	await expect(page.getByTestId('draft-row')).toHaveCount(0);
@@ -140,6 +148,9 @@ test.describe('on a phone', () => {
 		await test.info().attach('workbench', { body: await page.screenshot(), contentType: 'image/png' });
 		await page.getByTestId('preview-draft').click();
 		await expect(page.getByRole('heading', { name: 'Draw bar chart revenue' })).toBeVisible();
+		await page.getByRole('button', { name: 'Try and check' }).click();
+		await expect(page.getByTestId('draft-trial').getByRole('button', { name: 'Try it' })).toBeInViewport();
+		await test.info().attach('trial', { body: await page.screenshot(), contentType: 'image/png' });
 		await page.getByTestId('verdict').scrollIntoViewIfNeeded();
 		expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
 		const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -195,6 +195,18 @@ test('F8: the Files tab colors code, links to a line, and opens the editor there
 	await viewer.getByTestId('line-numbers').click({ position: { x: 8, y: 10 + 20 * 2 + 5 } });
 	await expect(page).toHaveURL(/\?file=scripts%2Flong\.mjs#L3$/);
 	await expect(viewer.getByTestId('marked-line')).toHaveAttribute('data-line', '3');
+	// By keyboard, too.
+	const link = viewer.getByTestId('line-link');
+	await viewer.getByRole('region').focus();
+	await page.keyboard.press('Tab');
+	await expect(link).toBeFocused();
+	await page.keyboard.press('End');
+	await page.keyboard.press('ArrowUp');
+	await expect(link).toHaveAttribute('href', '#L119');
+	await expect(link).toBeInViewport();
+	await page.keyboard.press('Enter');
+	await expect(page).toHaveURL(/#L119$/);
+	await expect(viewer.getByTestId('marked-line')).toHaveAttribute('data-line', '119');
 	const [download] = await Promise.all([page.waitForEvent('download'), viewer.getByTestId('download-file').click()]);
 	expect(download.suggestedFilename()).toBe('long.mjs');
 	expect(await readFile(await download.path(), 'utf8')).toBe(lines.join('\n'));
@@ -221,6 +233,43 @@ test('F8: the Files tab colors code, links to a line, and opens the editor there
 		expect(new Set(before.slice(0, 3).map((box) => box?.y)).size).toBe(1);
 		await other.getByTestId('revert-file').click();
 	}
+});
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test('F8: the Files tab shows pictures and drawings, and any file can be downloaded by itself', async ({
+	page,
+	app
+}) => {
+	await make(page, 'drawn-one', 'instructions');
+	const folder = join(app.skillsDir, 'drawn-one');
+	const bytes = Buffer.from([0, 1, 2, 255]);
+	await writeFile(join(folder, 'dot.png'), Buffer.from(PIXEL, 'base64'));
+	await writeFile(join(folder, 'data.bin'), bytes);
+	const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>drawn</text></svg>';
+	await writeFile(join(folder, 'sketch.svg'), svg);
+	await page.goto('/skills/drawn-one?file=dot.png#files');
+	const viewer = page.getByTestId('file-viewer');
+	const picture = viewer.getByRole('img', { name: 'Preview of dot.png' });
+	await expect.poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
+	const files = page.getByRole('navigation', { name: 'Files' });
+	await expect(files).toHaveCount(1);
+	await files.locator('[data-path="data.bin"]').click();
+	await expect(viewer).toContainText('There is no preview of this file');
+	const [download] = await Promise.all([page.waitForEvent('download'), viewer.getByTestId('download-file').click()]);
+	expect(download.suggestedFilename()).toBe('data.bin');
+	expect(await readFile(await download.path())).toEqual(bytes);
+	await files.locator('[data-path="sketch.svg"]').click();
+	const drawing = viewer.getByRole('img', { name: 'Preview of sketch.svg' });
+	await expect.poll(() => drawing.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(9);
+	await viewer.getByTestId('preview-file').click();
+	await expect(viewer.getByTestId('file-text')).toHaveText(svg);
+	await page.setViewportSize({ width: 390, height: 800 });
+	await expect(files).toBeHidden();
+	await page.getByTestId('toggle-files').click();
+	await files.locator('[data-path="dot.png"]').click();
+	await expect(files).toBeHidden();
+	await expect(picture).toBeVisible();
 });
 
 test('F8: two tabs that change one file say so, and none loses what it has', async ({ page, context, app }) => {

@@ -154,6 +154,31 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(failed.getByTestId('execution')).toContainText('scripts/weigh.sh Wally "9 tons"');
 });
 
+test('F8: Edit skill of a failed step opens the file that broke at its line, in view, and leads back to the chat', async ({
+	page,
+	app,
+	model
+}) => {
+	// The script calls a helper of the skill, which breaks far below.
+	await addSkill(page, app, 'walrus-breaker', {
+		'break.mjs': `import { weigh } from './lib.mjs';\nweigh();\n`,
+		'lib.mjs': `export function weigh() {\n${'\t// walrus\n'.repeat(150)}\tthrow new Error('the scales broke');\n}\n`
+	});
+	model.push(run('walrus-breaker', 'break.mjs'), text('It broke.'));
+	await ask(page, 'weigh the walrus');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	const chat = page.url();
+	const failed = step(page, 'use_skill');
+	await expect(failed).toHaveAttribute('data-status', 'failed');
+	await failed.getByRole('link', { name: 'Edit skill' }).click();
+	await expect(page).toHaveURL(/\/skills\/edit\/.*walrus-breaker\?file=scripts%2Flib\.mjs&line=152&chat=/);
+	const broken = page.getByTestId('code-editor').locator('.cm-askedLine');
+	await expect(broken).toHaveText(`throw new Error('the scales broke');`);
+	await expect(broken).toBeInViewport();
+	await page.getByTestId('back-to-chat').click();
+	await expect(page).toHaveURL(chat);
+});
+
 test('D13: a variable that a script lacks is set in its step, and the script runs again', async ({
 	page,
 	app,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { stagedSkill } from './install.ts';
 import { MAX_SKILL_FILE_BYTES } from './names.ts';
+import { skillDiagnostic } from './skills.ts';
 
 export const MAX_DRAFT_FILES = 100;
 const path = z.string().min(1).max(1024);
@@ -46,7 +47,10 @@ export function isByRules({ from, base, model }: Pick<SkillDraft, 'from' | 'base
 /** Newest first. */
 export const draftList = z.object({
 	data: z.array(
-		skillDraft.pick({ id: true, name: true, state: true, model: true, from: true, base: true, updatedAt: true })
+		skillDraft
+			.pick({ id: true, name: true, state: true, model: true, from: true, base: true, updatedAt: true })
+			/** The errors that keep it from being saved, as its review says. */
+			.extend({ faults: z.array(skillDiagnostic) })
 	)
 });
 export type DraftList = z.infer<typeof draftList>;

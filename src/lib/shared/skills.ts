@@ -347,6 +347,12 @@ const skillFilePath = z
 /** The query of `GET` and `DELETE /api/skills/:id/file`. */
 export const skillFileQuery = z.object({ path: skillFilePath.describe('Path inside the skill’s folder.') });
 
+/** The query of `GET /api/skills/:id/file`. */
+export const skillFileReading = skillFileQuery.extend({
+	format: z.enum(['json', 'file']).default('json').describe('`file`: the file itself, of any kind and size.'),
+	view: z.enum(['plain', 'scripts']).optional().describe('With `file`: see `getFile`.')
+});
+
 /** `PUT /api/skills/:id/file` */
 export const skillFileWrite = z.strictObject({
 	path: skillFilePath,

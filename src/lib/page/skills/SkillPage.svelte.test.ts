@@ -94,7 +94,7 @@ describe('F4: the page of a skill', () => {
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> ⟨U+202E⟩hi');
 		await screen.getByText(/^\d files$/).click();
 		await screen.getByRole('button', { name: /logo\.png/ }).click();
-		await expect.element(screen.getByText(/too large or not text/)).toBeVisible();
+		await expect.element(screen.getByText(/There is no preview of this file/)).toBeVisible();
 	});
 
 	test('trusts the files that were looked at: with risks only after a dialog that names them', async () => {

@@ -62,6 +62,11 @@ export function filePage(id: string, file: string, line: number | null = null): 
 	return `${skillPage(id)}?file=${encodeURIComponent(file)}#${line === null ? 'files' : `L${line}`}`;
 }
 
+/** Where the API serves the file itself. `version` only keeps caches from showing an older one. */
+export function skillFileUrl(id: string, file: string, version: string): string {
+	return `/api/skills/${pathOf(id)}/file?${new URLSearchParams({ path: file, format: 'file', v: version })}`;
+}
+
 /** The line that `#L12` names; null if it names none. */
 export function lineOf(hash: string): number | null {
 	const line = Number(/^#?L?(\d{1,7})$/.exec(hash)?.[1] ?? 0);

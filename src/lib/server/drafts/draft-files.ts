@@ -9,6 +9,7 @@ import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import type { SkillDiagnostic } from '../../shared/skills.ts';
 import type { Fetch } from '../install/catalog-installer.ts';
 import { fetchFolder } from '../install/sources/upload.ts';
+import { faultsIn } from '../install/inspection.ts';
 import { createEntryNames, isLeftOut } from '../install/staging-folder.ts';
 import { checkText } from '../skills/doctor/doctor.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
@@ -117,6 +118,13 @@ export function withLines(problems: readonly SkillDiagnostic[], skillMd: string,
 		const found = (alike.find((issue) => issue.message === message) ?? alike[0])?.line;
 		return found === undefined ? problem : { ...problem, line: found };
 	});
+}
+
+/** What keeps it from being saved, as its review says. */
+export function faultsOf(files: readonly StoredFile[]): SkillDiagnostic[] {
+	const file = files.find(({ path }) => path === 'SKILL.md');
+	if (!file) return [{ severity: 'error', field: '_', message: 'has no SKILL.md' }];
+	return withLines(faultsIn(file.content), file.content, nameOf(files));
 }
 
 export function forDiff(file: StoredFile): TrustedFile {

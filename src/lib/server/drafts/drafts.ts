@@ -34,6 +34,7 @@ import {
 	writeByModel
 } from './by-model.ts';
 import {
+	faultsOf,
 	fetchOf,
 	fileShown,
 	filesForDiff,
@@ -118,20 +119,13 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const { baseOf, placeNew, changeBase } = createSaving(parts);
 	let isClosing = false;
 
-	const list = async (): Promise<DraftList> => {
-		const drafts = (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
-		return {
-			data: drafts.map(({ id, name, state, model, from, base, updatedAt }) => ({
-				id,
-				name,
-				state,
-				model,
-				from,
-				base,
-				updatedAt
-			}))
-		};
-	};
+	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
+	const list = async (): Promise<DraftList> => ({
+		data: (await undiscarded()).map(({ files, ...draft }) => {
+			const { id, name, state, model, from, base, updatedAt } = draft;
+			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files) };
+		})
+	});
 	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {
 		const draft = await skillDrafts.get(id);
 		if (!draft) throw new AppError('not_found', 'This draft is gone.', { hint: 'Make a new one from the chat.' });
@@ -215,7 +209,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	): Promise<SkillDraft> => {
 		requireRoom(made.files);
 		if (model && task) requireTurn();
-		if ((await list()).data.length >= MAX_DRAFTS) {
+		if ((await undiscarded()).length >= MAX_DRAFTS) {
 			throw new AppError('conflict', `There are ${MAX_DRAFTS} drafts already.`, { hint: 'Discard some first.' });
 		}
 		const draft: StoredDraft = {

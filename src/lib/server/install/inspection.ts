@@ -5,10 +5,11 @@ import { dirname, join, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { InstalledSkill, StagedSkill } from '../../shared/install.ts';
 import type { SkillDiagnostic } from '../../shared/skills.ts';
+import { parseSkill } from '../skills/parser.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readSkillText } from '../skills/read/safe-read.ts';
-import { loadFolder } from '../skills/read/skill-loader.ts';
-import { type BrokenSkill, type Skill, toolFactsOf } from '../skills/types.ts';
+import { loadFolder, readFacts } from '../skills/read/skill-loader.ts';
+import { type BrokenSkill, type Skill, SkillLoadError, toolFactsOf } from '../skills/types.ts';
 import type { TrustedFile } from '../store/skills/choices.ts';
 import { readFolder } from '../trust/folder.ts';
 import { scanFiles } from '../trust/scan/scan.ts';
@@ -75,6 +76,19 @@ export async function currentFiles(
 	return { digest: content.digest ?? digestOf(await hashFolder(dir)), kept: await keptFiles(content) };
 }
 
+/** What `inspectSkill` finds that breaks it: only the text of a SKILL.md can. */
+export function faultsIn(text: string): SkillDiagnostic[] {
+	try {
+		const { spec, warnings } = parseSkill(text, '/staged/SKILL.md', { mode: 'lenient' });
+		const faults = warnings.filter(({ severity }) => severity === 'error');
+		if (faults.length > 0) return faults;
+		return refusalsOf({ name: spec.name, version: readFacts(spec).facts.version }, statedIn(text));
+	} catch (error) {
+		if (!(error instanceof SkillLoadError)) throw error;
+		return [...error.issues];
+	}
+}
+
 /** Whether the standard allows the name. */
 export function isInstallableName(name: string): boolean {
 	return NAME.test(name);
@@ -93,20 +107,20 @@ async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnost
 	// The staging folder has a random name, so a mismatch means nothing.
 	const issues = skill.issues.filter(({ field, message }) => field !== 'name' || !message.includes(' the folder'));
 	if (skill.status === 'broken') return { skill: { ...skill, name: '' }, diagnostics: issues };
-	const stated = statedName(skill.path);
+	const stated = statedIn(readSkillText(skill.path, false).text);
 	const diagnostics = [...issues, ...refusalsOf(skill, stated)];
 	return { skill: stated === null ? { ...skill, name: '' } : skill, diagnostics };
 }
 
 /** The name in the front matter. The loader would fall back to the folder’s name, which is random here. */
-function statedName(path: string): string | null {
-	const front = readFrontMatter(readSkillText(path, false).text);
+function statedIn(text: string): string | null {
+	const front = readFrontMatter(text);
 	if ('field' in front) return null;
 	const { name, skill } = front.data;
 	return [name, skill].find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? null;
 }
 
-function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagnostic[] {
+function refusalsOf({ name, version }: Pick<Skill, 'name' | 'version'>, stated: string | null): SkillDiagnostic[] {
 	const refuse = (field: string, message: string): SkillDiagnostic => ({ severity: 'error', field, message });
 	if (stated === null) return [refuse('name', 'is missing. Installed skills need a name')];
 	const refusals: SkillDiagnostic[] = [];

@@ -17,7 +17,7 @@ import { join, basename, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillEdit, SkillFileChange, SkillFileText, SkillFileWrite, NewSkill } from '../../shared/skills.ts';
 import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
-import { FILE_ONLY, isThere } from '../foreign-folders.ts';
+import { FILE_ONLY, isThere, openFile } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
@@ -61,6 +61,21 @@ export async function readSkillFile(parts: SkillEditorParts, id: string, path: s
 		const file = readText(folder.target, path);
 		if (!file) throw new AppError('not_found', `“${skill.name}” has no file “${path}”.`);
 		return { ...describe(path, file), isWritable: await isWritable(skill, folder), skill: idIn(parts, skill) };
+	} finally {
+		await folder.close();
+	}
+}
+
+/** A file of any kind and size, to serve; the caller closes it. @throws AppError `not_found`; `invalid_input`; `conflict` for a link */
+export async function openSkillFile(parts: SkillEditorParts, id: string, path: string) {
+	const skill = requireFolder(parts, id);
+	const folder = await hold(skill, path);
+	try {
+		const opened = await openFile(skill.dir, folder.target).catch((error: unknown) => {
+			throw isMissing(error) ? missing(skill, path, error) : linkError(path, error);
+		});
+		if (!opened) throw new AppError('invalid_input', `“${path}” isn’t a regular file.`);
+		return { file: opened.file, bytes: opened.facts.size };
 	} finally {
 		await folder.close();
 	}
@@ -256,8 +271,7 @@ function readFile(target: string, path: string, maxBytes: number): ReadFile | nu
 		file = openSync(target, FILE_ONLY);
 	} catch (error) {
 		if (isMissing(error)) return null;
-		if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
-		throw new AppError('conflict', `“${path}” is a link. Links can’t be edited here.`, { cause: error });
+		throw linkError(path, error);
 	}
 	try {
 		const entry = fstatSync(file);
@@ -270,6 +284,12 @@ function readFile(target: string, path: string, maxBytes: number): ReadFile | nu
 	} finally {
 		closeSync(file);
 	}
+}
+
+/** Returns other errors unchanged. */
+function linkError(path: string, error: unknown): unknown {
+	if ((error as NodeJS.ErrnoException).code !== 'ELOOP') return error;
+	return new AppError('conflict', `“${path}” is a link. Links can’t be opened here.`, { cause: error });
 }
 
 function requireFolder(parts: SkillEditorParts, id: string): Skill | BrokenSkill {

@@ -173,9 +173,9 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('theirs and mine');
 	});
 
-	test('F8: in the front matter, fields that are missing are offered; not below it, nor in other files', async () => {
+	test('F8: in the front matter, fields that are missing are offered; not below it', async () => {
 		const text = '---\nname: demo\n\n---\n\n';
-		const { screen, code } = await setup(server({ 'SKILL.md': text }), 'SKILL.md', 3);
+		const { screen, code, client } = await setup(server({ 'SKILL.md': text }), 'SKILL.md', 3);
 		await expect.poll(() => shownIn(code)).toContain('name: demo');
 		const offered = () =>
 			[...(code.element().closest('.cm-editor')?.querySelectorAll('.cm-completionLabel') ?? [])].map(
@@ -190,8 +190,10 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(offered).toContain('version');
 		await userEvent.keyboard('{Escape}');
 		await expect.poll(offered).toEqual([]);
-		await userEvent.keyboard('{Control>}{End}{/Control}na');
-		await expect.poll(() => shownIn(code)).toMatch(/\nna$/);
+		await userEvent.keyboard('{Control>}{End}{/Control}des');
+		await expect.poll(() => shownIn(code)).toMatch(/\ndes$/);
+		// The text is checked later than fields would be offered.
+		await expect.poll(() => client.checkText.mock.lastCall?.[1]).toMatch(/\ndes$/);
 		expect(offered()).toEqual([]);
 	});
 

@@ -1,16 +1,25 @@
-import { skillFileQuery, skillFileText, skillFileWrite } from '$lib/shared/skills.ts';
-import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
-import { readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
+import { skillFileQuery, skillFileReading, skillFileText, skillFileWrite } from '$lib/shared/skills.ts';
+import { content, endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
+import { fileResponse } from '$lib/server/file-headers.ts';
+import { openSkillFile, readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
 
 export const GET = endpoint({
 	id: 'readSkillFile',
 	tag: 'Skills',
 	summary: 'Read a file of a skill',
 	params: OF_SKILL,
-	query: skillFileQuery,
-	answer: skillFileText.describe('The text and its SHA-256.'),
+	query: skillFileReading,
+	answer: [
+		skillFileText.describe('The text and its SHA-256.'),
+		content('application/octet-stream', 'The file, or the part of it that `Range` asks for.')
+	],
 	errors: ['too_large', 'conflict'],
-	handler: ({ app, params, query }) => readSkillFile(app, params.id, query.path)
+	handler: async ({ app, params, query, request }) => {
+		const { path, format, view = null } = query;
+		if (format === 'json') return readSkillFile(app, params.id, path);
+		const opened = await openSkillFile(app, params.id, path);
+		return fileResponse(opened, { path, view, range: request.headers.get('range') });
+	}
 });
 
 export const PUT = endpoint({
