@@ -119,7 +119,7 @@ export function factsOf({
 	];
 	return [
 		...(version && !isFirstVersion(version) ? [`Version ${version}`] : []),
-		provider === 'builtin' ? 'Built in' : `From ${PROVIDER_WORDS[provider]}`,
+		provider === 'builtin' ? 'Built in' : provider === 'bundled' ? 'Bundled' : `From ${PROVIDER_WORDS[provider]}`,
 		parts.join(', ') || 'Instructions only',
 		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
 	];
@@ -127,6 +127,10 @@ export function factsOf({
 
 /** What a skill has that doesn't say which one it is: nothing worth showing. */
 export const isFirstVersion = (version: string): boolean => version === '1.0.0';
+
+export function isInstalled({ provider }: Pick<SkillSummary, 'provider'>): boolean {
+	return provider !== 'local' && provider !== 'bundled' && provider !== 'builtin';
+}
 
 /** Follow "from". */
 export const PROVIDER_WORDS: Record<SkillProvider, string> = {
@@ -138,6 +142,7 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	folder: 'a folder',
 	inline: 'text',
 	custom: 'a handler',
+	bundled: 'this app',
 	local: 'a skills folder',
 	builtin: 'this server'
 };
