@@ -478,6 +478,12 @@ test.describe('on a phone', () => {
 		await page.keyboard.press('Escape');
 		await expect(page.getByTestId('sidebar')).toBeHidden();
 		await expect(page.getByTestId('open-sidebar')).toBeFocused();
+		await page.keyboard.press('Enter');
+		await page.getByTestId('scrim').focus();
+		await page.keyboard.press('Tab');
+		await page.keyboard.press('Escape');
+		await expect(page.getByTestId('sidebar')).toBeHidden();
+		await expect(page.getByTestId('open-sidebar')).toBeFocused();
 		await page.getByTestId('open-sidebar').click();
 		await page.getByTestId('new-chat').click();
 		await expect(page.getByTestId('sidebar')).toBeHidden();

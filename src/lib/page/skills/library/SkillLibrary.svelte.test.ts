@@ -139,8 +139,15 @@ describe('E17: the list of skills', () => {
 
 	test('B6: on a phone, a row’s menu tries a skill and turns it off, and two lines of text stay', async () => {
 		await page.viewport(390, 800);
-		const { screen, changeSkill, go } = await setup([sampleSummary({ id: 'pdf', name: 'pdf', trust: 'trusted' })]);
-		expect(screen.getByTestId('skill-row').element().clientHeight).toBeLessThan(70);
+		const { screen, changeSkill, go } = await setup([
+			sampleSummary({ id: 'pdf', name: 'pdf', trust: 'trusted' }),
+			sampleSummary({ id: 'web', name: 'web', trust: 'trusted', mode: 'off' })
+		]);
+		const heights = screen
+			.getByTestId('skill-row')
+			.elements()
+			.map(({ clientHeight }) => clientHeight);
+		expect(Math.max(...heights)).toBeLessThan(70);
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
 		await screen.getByRole('menuitem', { name: 'Try it' }).click();
 		await expect.poll(() => go.mock.calls).toEqual([['/?skill=pdf']]);
