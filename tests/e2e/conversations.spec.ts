@@ -493,5 +493,10 @@ test.describe('on a phone', () => {
 		await expect(page.getByTestId('sidebar')).toBeHidden();
 		await expect(page).toHaveURL(opened);
 		await expect(answers(page)).toContainText('Small.');
+		await page.getByTestId('open-sidebar').click();
+		await links(page).filter({ hasText: 'on a phone' }).click();
+		await expect(page.getByTestId('sidebar')).toBeHidden();
+		await page.goBack();
+		await expect(page).toHaveURL(/\/$/);
 	});
 });

@@ -122,7 +122,7 @@ test('E2: pages do not overlap, end, and say how many there are in all', async (
 	expect(await ids({ q: 'tables' }, 2, 1)).toEqual(['beta']);
 });
 
-test('E2, A41: each skill says where it came from, its version and whose it is', async () => {
+test('E2, A41: each skill says where it came from, its version, whose it is and its tags', async () => {
 	const { data } = await lister.list({}, { page: 1, limit: 50 }, null);
 	const shown = data.map(({ id, source, provider, owner, version }) => [id, source, provider, owner, version]);
 	expect(shown).toEqual([
@@ -134,6 +134,7 @@ test('E2, A41: each skill says where it came from, its version and whose it is',
 		['local/torn', 'local', 'local', 'system', null],
 		['builtin/file_read', 'builtin', 'builtin', 'system', '1.0.0']
 	]);
+	expect(data.flatMap(({ id, tags }) => (tags ? [[id, ...tags]] : []))).toEqual([['alpha', 'Office', 'excel']]);
 });
 
 test('A38: the version that a name means has the name as its id', async () => {
