@@ -478,6 +478,12 @@ test.describe('on a phone', () => {
 		await page.keyboard.press('Escape');
 		await expect(page.getByTestId('sidebar')).toBeHidden();
 		await expect(page.getByTestId('open-sidebar')).toBeFocused();
+		await page.keyboard.press('Enter');
+		await page.getByTestId('scrim').focus();
+		await page.keyboard.press('Tab');
+		await page.keyboard.press('Escape');
+		await expect(page.getByTestId('sidebar')).toBeHidden();
+		await expect(page.getByTestId('open-sidebar')).toBeFocused();
 		await page.getByTestId('open-sidebar').click();
 		await page.getByTestId('new-chat').click();
 		await expect(page.getByTestId('sidebar')).toBeHidden();
@@ -487,5 +493,10 @@ test.describe('on a phone', () => {
 		await expect(page.getByTestId('sidebar')).toBeHidden();
 		await expect(page).toHaveURL(opened);
 		await expect(answers(page)).toContainText('Small.');
+		await page.getByTestId('open-sidebar').click();
+		await links(page).filter({ hasText: 'on a phone' }).click();
+		await expect(page.getByTestId('sidebar')).toBeHidden();
+		await page.goBack();
+		await expect(page).toHaveURL(/\/$/);
 	});
 });

@@ -1,6 +1,6 @@
 /** Constructs the parts for skills, their isolation and their built-in tools; `app.ts` constructs the rest. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isServerTool } from '../shared/names.ts';
 import { endLeft, onOthersChange, type Replica } from './replica.ts';
@@ -128,7 +128,10 @@ export async function openSkills(
 	);
 	const usage = await openSkillUsage(store);
 	const recorder = telemetry.watchExecutions(createExecutionRecorder(store, log, { usage, bootId: replica.id }));
-	const installs = await openInstallIndex(store);
+	const installs = await openInstallIndex(
+		store,
+		labelRoots(foldersOf(config)).find(({ path }) => path === resolve('skills'))?.source
+	);
 	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
 	const box = execution.runsOnWorkers
 		? await openWorkersSandbox(config, log, { store, replica, key: keyFor(secretsKey, JOB_KEY), sender })

@@ -23,7 +23,7 @@ export const skillDiagnostic = z.object({
 });
 export type SkillDiagnostic = z.infer<typeof skillDiagnostic>;
 
-export const skillProvider = z.enum([...INSTALL_PROVIDERS, 'local', 'builtin']);
+export const skillProvider = z.enum([...INSTALL_PROVIDERS, 'bundled', 'local', 'builtin']);
 export type SkillProvider = z.infer<typeof skillProvider>;
 
 export const skillUsage = z.object({
@@ -82,7 +82,7 @@ export const skillSummary = z.object({
 	version: z.string().nullable(),
 	/** Label of its root folder, or `builtin`. */
 	source: z.string(),
-	/** Where it was installed from; `local` if not installed. */
+	/** Where it was installed from; `bundled` if it comes with the app, `local` if somebody put it into a folder. */
 	provider: skillProvider,
 	/** Owner; `system` for everyone (A41). */
 	owner: z.string(),

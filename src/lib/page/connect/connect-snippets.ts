@@ -12,8 +12,7 @@ export type ConnectClient = (typeof GROUPS)[number]['clients'][number];
 export const CLIENTS = GROUPS.flatMap(({ clients }): readonly ConnectClient[] => clients);
 
 const SKILLS = 'Gives it your skills as tools, prompts and resources.';
-const BOTH =
-	'Gives it your skills as tools, or makes this agent its model: then skills run here, and its own tools there.';
+const BOTH = 'Gives it your skills as tools, or makes this agent its model. Skills run here, its own tools there.';
 const IN_EDITOR = 'Puts the agent into your editor, with the project’s files.';
 const AGENT = 'Asks the agent, which uses your skills. Your own tools come back to your program.';
 

@@ -123,7 +123,7 @@ export function factsOf({
 	];
 	return [
 		...(version && !isFirstVersion(version) ? [`Version ${version}`] : []),
-		provider === 'builtin' ? 'Built in' : `From ${PROVIDER_WORDS[provider]}`,
+		provider === 'builtin' ? 'Built in' : provider === 'bundled' ? 'Bundled' : `From ${PROVIDER_WORDS[provider]}`,
 		parts.join(', ') || 'Instructions only',
 		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
 	];
@@ -147,6 +147,10 @@ export function obstacleTo(
 /** What a skill has that doesn't say which one it is: nothing worth showing. */
 export const isFirstVersion = (version: string): boolean => version === '1.0.0';
 
+export function isInstalled({ provider }: Pick<SkillSummary, 'provider'>): boolean {
+	return provider !== 'local' && provider !== 'bundled' && provider !== 'builtin';
+}
+
 /** Follow "from". */
 export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	github: 'GitHub',
@@ -157,6 +161,7 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	folder: 'a folder',
 	inline: 'text',
 	custom: 'a handler',
+	bundled: 'this app',
 	local: 'a skills folder',
 	builtin: 'this server'
 };

@@ -12,7 +12,13 @@ test.each([
 		['c h a t s', 'New chat'],
 		['New chat', 'c h a t s']
 	],
-	['beginnings of words before letters inside', 'nc', ['noticing', 'New chat'], ['New chat', 'noticing']],
+	['beginnings of words, and no letters inside them', 'nc', ['noticing', 'New chat'], ['New chat']],
+	[
+		'nothing for letters that are scattered over words',
+		'csv',
+		['MCP servers', 'CSV to table', 'Code: save'],
+		['CSV to table']
+	],
 	['a beginning before a middle', 'set', ['Reset all', 'Settings'], ['Settings', 'Reset all']],
 	['in either case', 'PDF', ['pdf-tools'], ['pdf-tools']],
 	['nothing where a letter is missing', 'xyz', ['New chat'], []],
@@ -21,8 +27,12 @@ test.each([
 	expect(ranked(query, ...texts)).toEqual(expected);
 });
 
-test('a beginning that leads nowhere does not hide letters that are there', () => {
-	expect(fuzzyScore('xbzc b', 'bc')).not.toBeNull();
+test('a beginning that leads nowhere does not hide one that leads on', () => {
+	expect(fuzzyScore('Now near end', 'nee')).not.toBeNull();
+});
+
+test('a long text of beginnings is searched at once, whatever is asked', () => {
+	expect(fuzzyScore('a '.repeat(200), `${'a'.repeat(60)}b`)).toBeNull();
 });
 
 test('every text answers to each of its own pieces, whatever is in it', () => {

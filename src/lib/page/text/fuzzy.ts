@@ -1,10 +1,11 @@
 /** Fuzzy matching and filtering for short lists that are ranked while one types. Pure. */
 import type { ModelInfo } from '../../shared/models.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
+import { isInstalled } from '../skills/skill-words.ts';
 
 /**
- * Higher is better; null if the query's letters don't occur in this order. Letters at word starts and consecutive letters
- * count most, so `nc` finds "New chat" before "Noticing".
+ * Higher is better; null if the query isn't in the text, neither as it is nor as letters of which each begins a word or
+ * follows the one before: `nc` and `newch` find "New chat", `csv` doesn't find "MCP servers".
  */
 export function fuzzyScore(text: string, query: string): number | null {
 	const letters = [...query.toLowerCase().replaceAll(/\s+/g, '')];
@@ -13,9 +14,7 @@ export function fuzzyScore(text: string, query: string): number | null {
 	const whole = low.indexOf(query.toLowerCase().trim());
 	if (whole !== -1)
 		return 1000 - Math.min(whole, 100) - Math.min(low.length, 400) / 10 + (isStart(low, whole) ? 200 : 0);
-
-	// If preferring word starts leads nowhere, take any occurrence.
-	const score = scoreLetters(low, letters, true) ?? scoreLetters(low, letters, false);
+	const score = scoreLetters(low, letters);
 	return score === null ? null : score - low.length / 100;
 }
 
@@ -52,25 +51,22 @@ export function proseOf({ name, description, tags = [] }: Pick<SkillSummary, 'na
 	return [name, description, ...tags].join('\n');
 }
 
-function scoreLetters(text: string, letters: readonly string[], prefersStarts: boolean): number | null {
-	let score = 0;
-	let last = -1;
+/** The best way to find the letters in this order, each at the start of a word or directly after the one before. */
+function scoreLetters(text: string, letters: readonly string[]): number | null {
+	/** Best score by the place after the last letter. */
+	let ends = new Map([[0, 0]]);
 	for (const letter of letters) {
-		const at = nextPlace(text, letter, last, prefersStarts);
-		if (at === -1) return null;
-		score += at === last + 1 && last !== -1 ? 8 : isStart(text, at) ? 6 : 1;
-		last = at + letter.length - 1;
+		const next = new Map<number, number>();
+		for (let at = text.indexOf(letter); at !== -1; at = text.indexOf(letter, at + 1)) {
+			const scores = [...ends].flatMap(([end, score]) => {
+				if (end === at && end > 0) return score + 8;
+				return end <= at && isStart(text, at) ? score + 6 : [];
+			});
+			if (scores.length > 0) next.set(at + letter.length, Math.max(...scores));
+		}
+		ends = next;
 	}
-	return score;
-}
-
-/** The next letter directly after the last match, otherwise at a word start, otherwise anywhere. */
-function nextPlace(text: string, letter: string, last: number, prefersStarts: boolean): number {
-	if (last !== -1 && text.startsWith(letter, last + 1)) return last + 1;
-	const first = text.indexOf(letter, last + 1);
-	if (!prefersStarts) return first;
-	for (let at = first; at !== -1; at = text.indexOf(letter, at + 1)) if (isStart(text, at)) return at;
-	return first;
+	return ends.size === 0 ? null : Math.max(...ends.values());
 }
 
 function isStart(text: string, at: number): boolean {
@@ -79,14 +75,11 @@ function isStart(text: string, at: number): boolean {
 
 export const SKILL_FILTERS = [
 	['all', 'All'],
-	['on', 'Always'],
-	['auto', 'Automatic'],
-	['off', 'Off'],
-	['untrusted', 'Not trusted'],
-	['broken', 'With problems'],
-	['outdated', 'Updates'],
+	['yours', 'Yours'],
 	['installed', 'Installed'],
-	['builtin', 'Built-in']
+	['bundled', 'Bundled'],
+	['needs', 'Needs something'],
+	['off', 'Off']
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
 
@@ -127,14 +120,30 @@ export function hasUpdate({ source, name }: SkillSummary, outdated: readonly str
 }
 
 function isKind(skill: SkillSummary, filter: SkillFilter, outdated: readonly string[]): boolean {
-	const { status, mode, provider, trust, diagnostics } = skill;
-	if (filter === 'all') return true;
-	if (filter === 'outdated') return hasUpdate(skill, outdated);
-	if (filter === 'broken') return status === 'broken' || (provider !== 'builtin' && diagnostics.length > 0);
-	if (filter === 'untrusted') return status === 'ready' && (trust === 'untrusted' || trust === 'changed');
-	if (filter === 'builtin') return provider === 'builtin';
-	if (filter === 'installed') return provider !== 'local' && provider !== 'builtin';
-	return status === 'ready' && mode === filter;
+	switch (filter) {
+		case 'all':
+			return true;
+		case 'yours':
+			return skill.provider === 'local';
+		case 'installed':
+			return isInstalled(skill);
+		case 'bundled':
+			return skill.provider === 'bundled' || skill.provider === 'builtin';
+		case 'needs':
+			return needsSomething(skill) || hasUpdate(skill, outdated);
+		case 'off':
+			return skill.status === 'ready' && skill.mode === 'off';
+	}
+}
+
+/** Of the person: to trust it, or to fix it. */
+function needsSomething({ status, provider, trust, diagnostics }: SkillSummary): boolean {
+	return (
+		status === 'broken' ||
+		trust === 'untrusted' ||
+		trust === 'changed' ||
+		(provider !== 'builtin' && diagnostics.length > 0)
+	);
 }
 
 /** What a model must be able to do. */

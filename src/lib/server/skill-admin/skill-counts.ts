@@ -7,7 +7,7 @@ import type { InstallRecord, SkillInstalls } from '../store/skills/installs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface InstallIndex {
-	/** `skillId` is `source/name`; `version` is null if broken. `local` if not installed. */
+	/** `skillId` is `source/name`; `version` is null if broken. If not installed, `bundled` or `local`. */
 	providerOf(skillId: string, version: string | null): SkillProvider;
 	/** Owner of a folder, by its label: an API key, or `system`. */
 	ownerOf(source: string): string;
@@ -22,8 +22,27 @@ export function isOwned(source: string): boolean {
 	return /^key\.[0-9a-f]{24}$/.test(source);
 }
 
-export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInstalls'>): Promise<InstallIndex> {
+/** Skills that come with the app. In a clone, people's own are made in the same folder. */
+export const BUNDLED_SKILLS = [
+	'code-review',
+	'count-words',
+	'data-analysis',
+	'deploy',
+	'discord',
+	'pdf',
+	'skill-creator',
+	'spreadsheets',
+	'weather',
+	'web-pages'
+];
+
+/** `bundled` is the label of the app's own folder of skills, if it is in use. */
+export async function openInstallIndex(
+	{ skillInstalls }: Pick<Store, 'skillInstalls'>,
+	bundled?: string
+): Promise<InstallIndex> {
 	let installs = new Map<string, InstallRecord[]>();
+	const bundledIds = bundled === undefined ? [] : BUNDLED_SKILLS.map((name) => `${bundled}/${name}`);
 	const owners = new Map<string, string>();
 	/** Reads one after the other, so that an earlier one never replaces a later one. */
 	const inTurn = createLine();
@@ -50,7 +69,8 @@ export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInst
 		readAgain,
 		providerOf(skillId, version) {
 			const active = installs.get(skillId) ?? [];
-			return (active.find((record) => record.version === version) ?? active[0])?.origin.provider ?? 'local';
+			const installed = active.find((record) => record.version === version) ?? active[0];
+			return installed?.origin.provider ?? (bundledIds.includes(skillId) ? 'bundled' : 'local');
 		},
 		// The folder of an unknown key stays private.
 		ownerOf: (source) => owners.get(source) ?? (isOwned(source) ? source : SYSTEM),

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { emptyFolder } from '../../../../tests/support/folder.ts';
@@ -12,7 +12,13 @@ import type { InstallRecord } from '../store/skills/installs.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust } from '../trust/trust.ts';
 import { createExecutionRecorder } from './executions.ts';
-import { type InstallIndex, openInstallIndex, openSkillUsage, type SkillUsageCounts } from './skill-counts.ts';
+import {
+	BUNDLED_SKILLS,
+	type InstallIndex,
+	openInstallIndex,
+	openSkillUsage,
+	type SkillUsageCounts
+} from './skill-counts.ts';
 import { createSkillLister, type SkillLister } from './skill-list.ts';
 import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 
@@ -116,7 +122,7 @@ test('E2: pages do not overlap, end, and say how many there are in all', async (
 	expect(await ids({ q: 'tables' }, 2, 1)).toEqual(['beta']);
 });
 
-test('E2, A41: each skill says where it came from, its version and whose it is', async () => {
+test('E2, A41: each skill says where it came from, its version, whose it is and its tags', async () => {
 	const { data } = await lister.list({}, { page: 1, limit: 50 }, null);
 	const shown = data.map(({ id, source, provider, owner, version }) => [id, source, provider, owner, version]);
 	expect(shown).toEqual([
@@ -128,6 +134,7 @@ test('E2, A41: each skill says where it came from, its version and whose it is',
 		['local/torn', 'local', 'local', 'system', null],
 		['builtin/file_read', 'builtin', 'builtin', 'system', '1.0.0']
 	]);
+	expect(data.flatMap(({ id, tags }) => (tags ? [[id, ...tags]] : []))).toEqual([['alpha', 'Office', 'excel']]);
 });
 
 test('A38: the version that a name means has the name as its id', async () => {
@@ -155,6 +162,14 @@ test('E2: what is installed, replaced and removed shows at once, and is stored',
 	await records.remove('local/beta@1.0.0');
 	await records.remove('no such installation');
 	expect(installs.providerOf('local/beta', '1.0.0')).toBe('local');
+});
+
+test('E2: what comes with the app is told from what people made in the same folder, and from what they installed', async () => {
+	expect((await readdir(join(import.meta.dirname, '../../../../skills'))).sort()).toEqual(BUNDLED_SKILLS);
+	const { providerOf } = await openInstallIndex(store, 'skills');
+	expect(['skills/pdf', 'skills/mine', 'local/pdf'].map((id) => providerOf(id, '1.0.0'))).toEqual([
+		...['bundled', 'local', 'local']
+	]);
 });
 
 test('E2: a skill that is added is listed, and found by what it says now', async () => {

@@ -35,8 +35,9 @@ async function setup(list: SkillSummary[] = skills) {
 	const listSkills = vi.fn(async (page: number, limit: number) => sampleList(list, { page, limit }));
 	const library = new Library({ ...createFakeClient(), listSkills });
 	await library.refresh();
-	const props = { library, client: { changeSkill }, sandbox: undefined, currentId: 'pdf' };
-	return { screen: await render(SkillLibrary, props), changeSkill, listSkills, library };
+	const go = vi.fn();
+	const props = { library, client: { changeSkill }, go, sandbox: undefined, currentId: 'pdf' };
+	return { screen: await render(SkillLibrary, props), changeSkill, listSkills, library, go };
 }
 
 describe('E17: the list of skills', () => {
@@ -52,20 +53,16 @@ describe('E17: the list of skills', () => {
 	test('is searched and narrowed; what matches nothing leads to the catalogs and back to all', async () => {
 		const { screen } = await setup();
 		const filters = screen.getByTestId('skill-filter').element().querySelectorAll('option');
-		expect([...filters].map(({ textContent }) => textContent)).toEqual([
-			'All (2)',
-			'Automatic (1)',
-			'Not trusted (1)',
-			'With problems (1)'
-		]);
+		expect([...filters].map(({ textContent }) => textContent)).toEqual(['All (2)', 'Yours (2)', 'Needs something (2)']);
 		await screen.getByTestId('skill-search').fill('forms');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
 		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('1 skill');
-		await screen.getByTestId('skill-filter').selectOptions('broken');
+		await screen.getByTestId('skill-filter').selectOptions('needs');
+		await screen.getByTestId('skill-search').fill('nothing of this');
 		await expect.element(screen.getByTestId('no-skills')).toMatchTextContent(/No skills match\./);
 		await expect
 			.element(screen.getByRole('link', { name: 'Search catalogs' }))
-			.toHaveAttribute('href', '/skills/install?find=forms#catalogs');
+			.toHaveAttribute('href', '/skills/install?find=nothing%20of%20this#catalogs');
 		await screen.getByRole('button', { name: 'Show all' }).click();
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(2);
 		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
@@ -138,6 +135,25 @@ describe('E17: the list of skills', () => {
 		expect(changeSkill).toHaveBeenLastCalledWith('web', { mode: 'auto' });
 		const tries = screen.getByTestId('row-try').elements();
 		expect(tries.map((link) => link.getAttribute('href'))).toEqual(['/?skill=pdf']);
+	});
+
+	test('B6: on a phone, a row’s menu tries a skill and turns it off, and two lines of text stay', async () => {
+		await page.viewport(390, 800);
+		const { screen, changeSkill, go } = await setup([
+			sampleSummary({ id: 'pdf', name: 'pdf', trust: 'trusted' }),
+			sampleSummary({ id: 'web', name: 'web', trust: 'trusted', mode: 'off' })
+		]);
+		const heights = screen
+			.getByTestId('skill-row')
+			.elements()
+			.map(({ clientHeight }) => clientHeight);
+		expect(Math.max(...heights)).toBeLessThan(70);
+		await screen.getByRole('button', { name: 'Options for pdf' }).click();
+		await screen.getByRole('menuitem', { name: 'Try it' }).click();
+		await expect.poll(() => go.mock.calls).toEqual([['/?skill=pdf']]);
+		await screen.getByRole('button', { name: 'Options for pdf' }).click();
+		await screen.getByRole('menuitem', { name: 'Turn off' }).click();
+		await expect.poll(() => changeSkill.mock.calls).toEqual([['pdf', { mode: 'off' }]]);
 	});
 
 	test('D27: is searched by tags, too', async () => {
