@@ -20,7 +20,7 @@ const quote = (text: string): string => `“${text.length > MAX_QUOTED ? `${text
 
 /** What a person can do about a failed script, by its own words; null where a button says it all, or nothing is known. */
 export function adviceFor(execution: Execution, place: Place = 'your message'): Advice | null {
-	const { error, message = '', output, missing, sandbox, script, args, tool, exitCode } = execution;
+	const { error, message = '', output, missing, sandbox, args, tool, exitCode } = execution;
 	if (sandbox === 'mcp' || missing) return null;
 	if (error === 'ExecutionTimeout') return { text: 'Give it less to do, or give scripts more time.', leadsTo: 'limit' };
 	if (error !== 'ExecutionFailed') return null;
