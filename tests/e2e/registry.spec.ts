@@ -235,8 +235,9 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(page.getByTestId('skillsEnabled')).toBeEnabled();
 	await page.getByTestId('skillsEnabled').uncheck();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
-	await runCountWords(page, app.url);
-	await expect(page.getByTestId('run-error')).toContainText('Skills are turned off on this server.');
+	await page.goto(`${app.url}/skills/count-words#run`);
+	await expect(page.getByTestId('run-obstacle')).toContainText('Skills are turned off on this server');
+	await expect(page.getByTestId('run-button')).toBeDisabled();
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
 	await page.getByTestId('settings-link').click();

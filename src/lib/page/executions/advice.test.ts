@@ -104,5 +104,10 @@ describe('F14: what helps against a failure', () => {
 		const required = failed('add.py: error: the following arguments are required: --bay');
 		expect(adviceFor(required, 'the input')?.text).toBe('Say in the input what --bay should be.');
 		expect(adviceFor(failed('No city.\n'), 'the input')?.text).toMatch(/name it in the input\.$/);
+		const outside = failed(
+			"Traceback (most recent call last):\nOSError: [Errno 30] Read-only file system: '/etc/a.log'\n"
+		);
+		expect(adviceFor(outside, 'the input')?.text).toMatch(/^It can only use the files of its own folder: “a\.log”/);
+		expect(adviceFor(outside)?.text).toMatch(/^It can only use the chat’s files: /);
 	});
 });

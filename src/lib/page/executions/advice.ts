@@ -71,7 +71,8 @@ function aboutFile(line: string, place: Place): Advice | null {
 			.exec(line)
 			?.filter(Boolean) ?? [];
 	if (target !== undefined) {
-		const words = `It can only use the chat’s files: ${quote(target.split('/').at(-1) ?? target)} instead of ${quote(target)}.`;
+		const files = place === 'the input' ? 'the files of its own folder' : 'the chat’s files';
+		const words = `It can only use ${files}: ${quote(target.split('/').at(-1) ?? target)} instead of ${quote(target)}.`;
 		return { text: words, leadsTo: 'script' };
 	}
 	const [, path] =

@@ -48,6 +48,7 @@ async function openForm(
 	});
 	const onsaved = vi.fn();
 	const skill = sampleDetail({ name: 'demo', example });
+	client.getSkill.mockResolvedValue({ ...skill, trust: 'trusted' });
 	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
 	if (!isLeftClosed) await screen.getByTestId('edit-evals').click();
 	const saved = (): unknown => JSON.parse(disk.text ?? 'null');

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { page } from 'vitest/browser';
 import '../../../../app.css';
 import { createFakeAccount, modelOf } from '../../../../../tests/support/fake-account.ts';
 import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
@@ -325,6 +326,56 @@ describe('F16: the evals of a skill', () => {
 		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
 		await screen.getByTestId('compare-runs').selectOptions('r1');
 		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 worse');
+	});
+
+	test('say in one line what changed since the run before, and show what was expected and what came unopened', async () => {
+		const failed = answer({ text: 'It is 3.', expectations: [{ text: 'says 2', isMet: false, reason: 'No “2”.' }] });
+		const [result] = done.results;
+		const twoOf = (answers: EvalAnswer[], id: string): EvalRun => ({
+			...done,
+			id,
+			results: [
+				{ ...result!, answers },
+				{ ...result!, id: '2', prompt: 'Again', expected: null, answers: [answer()] }
+			]
+		});
+		const { screen } = await setup({ runs: [twoOf([answer()], 'r1'), twoOf([failed], 'r0')] });
+		await expect.element(screen.getByTestId('eval-since')).toHaveTextContent('1 more passes than before');
+		const glances = screen.getByTestId('eval-glance');
+		for (const [at, words] of ['Expected: 2', 'Got: It is 2.', 'Expected: says 2', 'Got: It is 2.'].entries()) {
+			await expect.element(glances.nth(at)).toMatchTextContent(words);
+			await expect.element(glances.nth(at)).toBeVisible();
+		}
+		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
+		await expect.element(screen.getByTestId('eval-since')).not.toBeInTheDocument();
+	});
+
+	test('stand above the form on a phone, and are scrolled to when they begin', async () => {
+		const { screen, client } = await setup({ runs: [done] });
+		const isAbove = () =>
+			screen.getByTestId('eval-run').element().getBoundingClientRect().top <
+			screen.getByTestId('start-evals').element().getBoundingClientRect().top;
+		await page.viewport(390, 500);
+		await expect.element(screen.getByTestId('eval-run')).toBeVisible();
+		await expect.poll(isAbove).toBe(true);
+		client.startEvals.mockResolvedValueOnce(runOf());
+		await screen.getByTestId('start-evals').click();
+		await expect.element(screen.getByTestId('eval-progress')).toBeInViewport();
+		await page.viewport(1280, 800);
+		await expect.poll(isAbove).toBe(false);
+	});
+
+	test('of a skill that another tab no longer trusts write nothing', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases: [], triggers: [], problem: null, runs: [] });
+		const skill = sampleDetail({ trust: 'trusted', example: { prompt: 'Say hi', title: null, files: [] } as never });
+		client.getSkill.mockResolvedValue({ ...skill, trust: 'untrusted' });
+		const onsaved = vi.fn();
+		const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
+		await screen.getByTestId('run-first-eval').click();
+		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/isn’t trusted any more/);
+		expect(onsaved).toHaveBeenCalledOnce();
+		for (const call of [client.writeFile, client.startEvals, client.readFile]) expect(call).not.toHaveBeenCalled();
 	});
 
 	test('that fail are asked again alone, anew', async () => {

@@ -85,6 +85,13 @@ export const answersOf = ({ answers }: EvalResult, side: string): EvalAnswer[] =
 export const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
 	answers.flatMap(({ expectations }) => expectations.map(({ isMet }) => isMet));
 
+/** No answer failed, and no check is missed. */
+export function areMet(answers: readonly EvalAnswer[]): boolean {
+	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
+}
+
+export const hasPassed = (answers: readonly EvalAnswer[]): boolean => answers.length > 0 && areMet(answers);
+
 /** Share of the checks that were met; null if there is nothing to compare. */
 function rateOf(answers: readonly EvalAnswer[]): number | null {
 	const checked = checksOf(answers).filter((isMet) => isMet !== null);
@@ -118,6 +125,23 @@ export function changesOf(run: Pick<EvalRun, 'sides' | 'results'>, other: Pick<E
 		return count === 0 ? [] : [`${count} ${words[change]}`];
 	});
 	return counts.join(', ') || 'No prompt is in both';
+}
+
+/** `1 more passes than before`, of the prompts that are in both; null if none is. */
+export function sinceBefore(
+	run: Pick<EvalRun, 'sides' | 'results'>,
+	before: Pick<EvalRun, 'sides' | 'results'>
+): string | null {
+	const both = run.results
+		.map((result) => [answersOf(result, run.sides[0]?.id ?? ''), sameOf(result, before)] as const)
+		.filter((pair) => pair.every((answers) => answers.length > 0));
+	if (both.length === 0) return null;
+	const gained = both.filter(([now, earlier]) => hasPassed(now) && !hasPassed(earlier)).length;
+	const lost = both.filter(([now, earlier]) => !hasPassed(now) && hasPassed(earlier)).length;
+	const passes = (count: number): string => (count === 1 ? 'passes' : 'pass');
+	if (gained > 0 && lost > 0) return `${gained} newly ${passes(gained)}, ${lost} no longer ${passes(lost)}`;
+	if (gained > 0) return `${gained} more ${passes(gained)} than before`;
+	return lost > 0 ? `${lost} fewer ${passes(lost)} than before` : 'The same as before';
 }
 
 /** `Done: 2 of 4 answers · a/model · version 1.0.0`, as far as it's known. */

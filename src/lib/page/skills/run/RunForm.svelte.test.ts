@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import '../../../../app.css';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
@@ -335,6 +335,24 @@ describe('F6: running by hand', () => {
 		});
 		expect(oncase).toHaveBeenCalledOnce();
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Case saved/);
+	});
+
+	test('the result stands beside the form where there is room, is scrolled to on a phone, and what was typed stays', async () => {
+		await page.viewport(1280, 800);
+		const { screen } = await setup();
+		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-button').click();
+		const box = (testid: string) => screen.getByTestId(testid).element().getBoundingClientRect();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		expect(box('execution').left).toBeGreaterThan(box('run-form').right);
+		expect(box('execution').top).toBe(box('run-form').top);
+		await page.viewport(390, 200);
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run again');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution-status')).toBeInViewport();
+		expect(box('execution').top).toBeGreaterThan(box('run-form').bottom);
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('two words');
+		await page.viewport(1280, 800);
 	});
 
 	test('fits into 390 pixels', async () => {
