@@ -20,6 +20,7 @@ const sameVersion = {
 	version: '1.0.0',
 	isSameVersion: true,
 	isSameOrigin: false,
+	digest: 'looked-at',
 	isEdited: false
 };
 const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
@@ -320,6 +321,28 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(beside.screen.getByTestId('installed-already'))
 			.toMatchTextContent(/added beside it, without the edits/);
+	});
+
+	test('whose installed one is edited meanwhile isn’t replaced: what changes now is shown, and then it can be', async () => {
+		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
+		const shown = sampleStagedSkill({ installed: sameVersion, changes });
+		const { screen, client } = await setup(sampleStaged({ skills: [shown] }));
+		const mine = {
+			path: 'mine.md',
+			kind: 'removed',
+			diff: '--- mine.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-My words\n'
+		} as const;
+		const now = { ...shown, installed: { ...sameVersion, digest: 'edited' }, changes: [...changes, mine] };
+		client.getStaged.mockResolvedValue(sampleStaged({ skills: [now] }));
+		client.confirmStaged.mockRejectedValueOnce(new ApiError('conflict', '“demo” was changed after you opened this.'));
+		await screen.getByTestId('conflict-overwrite').click();
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ compared: { [shown.path]: 'looked-at' } });
+		await expect.element(screen.getByText('-My words')).toBeVisible();
+		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/was changed after/);
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ compared: { [shown.path]: 'edited' } });
+		await expect.element(screen.getByTestId('install-result')).toBeVisible();
 	});
 
 	test('that is there with the same files leads to it instead of asking', async () => {
