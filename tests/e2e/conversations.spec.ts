@@ -298,7 +298,7 @@ test('F14: a deleted chat stands in the trash of every tab at once, and comes ba
 	await second.getByTestId('confirm-delete').click();
 	await expect(rows.filter({ hasText: 'lose me' })).toHaveCount(0);
 	expect((await page.request.post(`${app.url}/api/conversations/trash/${lost}`, { data: {} })).status()).toBe(404);
-	await rows.filter({ hasText: 'keep me' }).getByTestId('restore-chat').click();
+	await rows.filter({ hasText: 'keep me' }).getByTestId('restore').click();
 	await expect(rowOf(page, 'keep me')).toHaveCount(1);
 	await second.getByRole('link', { name: 'Open chat' }).click();
 	await expect(second).toHaveURL(`${app.url}/c/${kept}`);

@@ -345,6 +345,21 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(screen.getByTestId('install-result')).toBeVisible();
 	});
 
+	test('A38: beside a pinned version says that chats still use that one, and offers the new one', async () => {
+		const older = { ...sameVersion, version: '0.9.0', isSameVersion: false };
+		const { screen, client } = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed: older })] }));
+		client.getVersions.mockResolvedValue({ current: '0.9.0', pinned: '0.9.0', versions: [] });
+		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
+		await screen.getByTestId('confirm-install').click();
+		const note = screen.getByTestId('other-in-use');
+		await expect.element(note).toMatchTextContent(/Chats still use 0\.9\.0, which is pinned\./);
+		client.useVersion.mockResolvedValueOnce({ current: '1.0.0', pinned: null, versions: [] });
+		await screen.getByTestId('use-installed').click();
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: sampleInstalled().id });
+		await expect.element(note).toMatchTextContent(/Chats now use 1\.0\.0\./);
+		await expect.element(screen.getByTestId('use-installed')).not.toBeInTheDocument();
+	});
+
 	test('that is there with the same files leads to it instead of asking', async () => {
 		const skill = sampleStagedSkill({ installed: sameVersion, changes: null });
 		const { screen } = await setup(sampleStaged({ skills: [skill] }));
