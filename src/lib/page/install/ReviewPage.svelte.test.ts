@@ -124,7 +124,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(screen.getByTestId('install-result'))
 			.toMatchTextContent(/^demo is on\..*Scripts ask each time/s);
-		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?example=demo');
 		await expect.element(screen.getByTestId('try-installed')).toHaveClass('primary');
 		expect(oninstalled).toHaveBeenCalledOnce();
 	});
@@ -287,16 +287,15 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(both.getByTestId('confirm-install')).toBeDisabled();
 	});
 
-	test('that is there in the same version shows what differs and asks what shall become of it', async () => {
+	test('that is there in the same version shows what differs and replaces it at a click, with Undo', async () => {
 		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
 		const { screen, client } = await setup(
 			sampleStaged({ skills: [sampleStagedSkill({ installed: sameVersion, changes })] })
 		);
 		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/check that it’s the same skill/);
 		await expect.element(screen.getByText('+echo 2')).toBeVisible();
-		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
-		await screen.getByTestId('conflict-overwrite').click();
-		await screen.getByTestId('confirm-install').click();
+		await expect.element(screen.getByTestId('conflict-overwrite')).toBeChecked();
+		await screen.getByRole('button', { name: 'Replace', exact: true }).click();
 		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ conflict: 'overwrite' });
 		client.rollBack.mockRejectedValueOnce(new ApiError('unavailable', 'Busy.'));
 		await screen.getByTestId('undo-replace').click();
@@ -321,6 +320,19 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(beside.screen.getByTestId('installed-already'))
 			.toMatchTextContent(/added beside it, without the edits/);
+	});
+
+	test('of another place or beside others asks whether it replaces the one of its name', async () => {
+		const installed = sameVersion;
+		const origin = sampleOrigin({ provider: 'github', source: { type: 'github', repository: 'acme/tools' } });
+		const { screen } = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed, changes: [], origin })] }));
+		await expect.element(screen.getByTestId('conflict-choice')).toBeVisible();
+		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
+		await screen.unmount();
+		const other = sampleStagedSkill({ path: 'other', name: 'other' });
+		const two = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed, changes: [] }), other] }));
+		await expect.element(two.screen.getByTestId('conflict-choice')).toBeVisible();
+		await expect.element(two.screen.getByTestId('confirm-install')).toBeDisabled();
 	});
 
 	test('whose installed one is edited meanwhile isn’t replaced: what changes now is shown, and then it can be', async () => {
@@ -363,7 +375,7 @@ describe('E20: what was fetched, before it is installed', () => {
 	test('that is there with the same files leads to it instead of asking', async () => {
 		const skill = sampleStagedSkill({ installed: sameVersion, changes: null });
 		const { screen } = await setup(sampleStaged({ skills: [skill] }));
-		await expect.element(screen.getByTestId('try-there')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('try-there')).toHaveAttribute('href', '/?example=demo');
 		await expect.element(screen.getByTestId('confirm-install')).not.toBeVisible();
 	});
 
