@@ -69,6 +69,8 @@ export const stagedSkill = z.object({
 			version: z.string(),
 			isSameVersion: z.boolean(),
 			isSameOrigin: z.boolean(),
+			/** SHA-256 of all its files as they are now. */
+			digest: z.string(),
 			/** Its files aren’t what was installed any more. */
 			isEdited: z.boolean()
 		})
@@ -99,6 +101,8 @@ export const installConfirm = z.strictObject({
 	paths: z.array(z.string().max(1024)).min(1).max(100).optional(),
 	/** If name and version are already installed: fail with 409, skip, replace, or rename to `name-2`. */
 	conflict: z.enum(['fail', 'skip', 'overwrite', 'rename']).default('fail'),
+	/** By `path`, the `installed.digest` that was looked at: if the files to be replaced are others now, that’s a 409. */
+	compared: z.record(z.string().max(1024), z.string().max(64)).optional(),
 	/** Owner; `system` for everyone. */
 	apiKeyId: apiKeyId.default('system'),
 	/** Usable at once; otherwise off. */

@@ -41,7 +41,8 @@ export async function startWith(
 	if (names.length === 0 && shown === '') return;
 	await setAside(app, session, [...names, shown]);
 	// If two reads run at once, only the later one counts.
-	for (let tries = 0; !app.library.isLoaded && tries < MAX_TRIES; tries++) await app.library.refresh();
+	const isKnown = () => app.library.isLoaded && (shown === '' || app.library.ready.some(({ name }) => name === shown));
+	for (let tries = 0; !isKnown() && tries < MAX_TRIES; tries++) await app.library.refresh();
 	const withExample = app.library.ready.find(({ name, example }) => name === shown && example !== null);
 	if (withExample && session.draft.isEmpty) await session.takeExample(withExample.id);
 	if (shown !== '') names.push(shown);

@@ -20,6 +20,7 @@ const sameVersion = {
 	version: '1.0.0',
 	isSameVersion: true,
 	isSameOrigin: false,
+	digest: 'looked-at',
 	isEdited: false
 };
 const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
@@ -123,7 +124,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(screen.getByTestId('install-result'))
 			.toMatchTextContent(/^demo is on\..*Scripts ask each time/s);
-		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?example=demo');
 		await expect.element(screen.getByTestId('try-installed')).toHaveClass('primary');
 		expect(oninstalled).toHaveBeenCalledOnce();
 	});
@@ -286,16 +287,15 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(both.getByTestId('confirm-install')).toBeDisabled();
 	});
 
-	test('that is there in the same version shows what differs and asks what shall become of it', async () => {
+	test('that is there in the same version shows what differs and replaces it at a click, with Undo', async () => {
 		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
 		const { screen, client } = await setup(
 			sampleStaged({ skills: [sampleStagedSkill({ installed: sameVersion, changes })] })
 		);
 		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/check that it’s the same skill/);
 		await expect.element(screen.getByText('+echo 2')).toBeVisible();
-		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
-		await screen.getByTestId('conflict-overwrite').click();
-		await screen.getByTestId('confirm-install').click();
+		await expect.element(screen.getByTestId('conflict-overwrite')).toBeChecked();
+		await screen.getByRole('button', { name: 'Replace', exact: true }).click();
 		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ conflict: 'overwrite' });
 		client.rollBack.mockRejectedValueOnce(new ApiError('unavailable', 'Busy.'));
 		await screen.getByTestId('undo-replace').click();
@@ -322,10 +322,60 @@ describe('E20: what was fetched, before it is installed', () => {
 			.toMatchTextContent(/added beside it, without the edits/);
 	});
 
+	test('of another place or beside others asks whether it replaces the one of its name', async () => {
+		const installed = sameVersion;
+		const origin = sampleOrigin({ provider: 'github', source: { type: 'github', repository: 'acme/tools' } });
+		const { screen } = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed, changes: [], origin })] }));
+		await expect.element(screen.getByTestId('conflict-choice')).toBeVisible();
+		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
+		await screen.unmount();
+		const other = sampleStagedSkill({ path: 'other', name: 'other' });
+		const two = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed, changes: [] }), other] }));
+		await expect.element(two.screen.getByTestId('conflict-choice')).toBeVisible();
+		await expect.element(two.screen.getByTestId('confirm-install')).toBeDisabled();
+	});
+
+	test('whose installed one is edited meanwhile isn’t replaced: what changes now is shown, and then it can be', async () => {
+		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
+		const shown = sampleStagedSkill({ installed: sameVersion, changes });
+		const { screen, client } = await setup(sampleStaged({ skills: [shown] }));
+		const mine = {
+			path: 'mine.md',
+			kind: 'removed',
+			diff: '--- mine.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-My words\n'
+		} as const;
+		const now = { ...shown, installed: { ...sameVersion, digest: 'edited' }, changes: [...changes, mine] };
+		client.getStaged.mockResolvedValue(sampleStaged({ skills: [now] }));
+		client.confirmStaged.mockRejectedValueOnce(new ApiError('conflict', '“demo” was changed after you opened this.'));
+		await screen.getByTestId('conflict-overwrite').click();
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ compared: { [shown.path]: 'looked-at' } });
+		await expect.element(screen.getByText('-My words')).toBeVisible();
+		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/was changed after/);
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ compared: { [shown.path]: 'edited' } });
+		await expect.element(screen.getByTestId('install-result')).toBeVisible();
+	});
+
+	test('A38: beside a pinned version says that chats still use that one, and offers the new one', async () => {
+		const older = { ...sameVersion, version: '0.9.0', isSameVersion: false };
+		const { screen, client } = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed: older })] }));
+		client.getVersions.mockResolvedValue({ current: '0.9.0', pinned: '0.9.0', versions: [] });
+		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
+		await screen.getByTestId('confirm-install').click();
+		const note = screen.getByTestId('other-in-use');
+		await expect.element(note).toMatchTextContent(/Chats still use 0\.9\.0, which is pinned\./);
+		client.useVersion.mockResolvedValueOnce({ current: '1.0.0', pinned: null, versions: [] });
+		await screen.getByTestId('use-installed').click();
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: sampleInstalled().id });
+		await expect.element(note).toMatchTextContent(/Chats now use 1\.0\.0\./);
+		await expect.element(screen.getByTestId('use-installed')).not.toBeInTheDocument();
+	});
+
 	test('that is there with the same files leads to it instead of asking', async () => {
 		const skill = sampleStagedSkill({ installed: sameVersion, changes: null });
 		const { screen } = await setup(sampleStaged({ skills: [skill] }));
-		await expect.element(screen.getByTestId('try-there')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('try-there')).toHaveAttribute('href', '/?example=demo');
 		await expect.element(screen.getByTestId('confirm-install')).not.toBeVisible();
 	});
 

@@ -36,7 +36,7 @@ test('F14: deleted chats say when they were deleted and when they are gone; a re
 	await expect.element(screen.getByRole('button', { name: 'Restore Title of a' })).toHaveFocus();
 	expect(app.conversations.list.map(({ id }) => id)).toEqual(['b']);
 	await userEvent.keyboard('{Enter}');
-	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
+	await expect.element(screen.getByTestId('no-deleted-chats')).toMatchTextContent(/^No deleted chats/);
 	await expect.element(screen.getByTestId('deleted-chats')).toHaveFocus();
 });
 
@@ -67,7 +67,7 @@ test('F14: what another tab has restored or deleted for good meanwhile is said, 
 	await expect.element(screen.getByTestId('deleted-chat')).toMatchTextContent(/Title of a/);
 	server.deleted = [];
 	await app.conversations.refresh();
-	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
+	await expect.element(screen.getByTestId('no-deleted-chats')).toMatchTextContent(/^No deleted chats/);
 });
 
 test('F14: what the server can’t be asked for can be asked again', async () => {
@@ -76,7 +76,7 @@ test('F14: what the server can’t be asked for can be asked again', async () =>
 	app = new ChatApp(createFakeClient(), undefined, { conversations: server, go: () => {} });
 	const screen = await render(DeletedChats, { app });
 	await screen.getByRole('button', { name: 'Try again' }).click();
-	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
+	await expect.element(screen.getByTestId('no-deleted-chats')).toMatchTextContent(/^No deleted chats/);
 });
 
 test('F14: a restored chat takes along the notice that offered to undo its deletion', async () => {
@@ -98,6 +98,18 @@ test('F14: all go for good at once after a second word; what the server refuses 
 	await screen.getByTestId('confirm-delete').click();
 	await expect.element(screen.getByTestId('delete-dialog')).toMatchTextContent(/busy/);
 	await screen.getByTestId('confirm-delete').click();
-	await expect.element(screen.getByTestId('no-deleted-chats')).toBeVisible();
+	await expect.element(screen.getByTestId('no-deleted-chats')).toMatchTextContent(/^No deleted chats/);
 	expect(server.deleted).toEqual([]);
+});
+
+test('F14: all go for good at once after a second word; one that can’t be deleted is named and stays', async () => {
+	const screen = await setup(['a', 'b', 'c']);
+	await screen.getByTestId('empty-chats').click();
+	expect(server.calls).toEqual([]);
+	const remove = server.deleteTrashedConversation;
+	server.deleteTrashedConversation = (id) =>
+		id === 'c' ? Promise.reject(new ApiError('unavailable', 'The disk is full.')) : remove(id);
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByRole('alert')).toMatchTextContent(/Title of c.*disk is full\. Deleted 2 of 3\./);
+	await expect.element(screen.getByTestId('deleted-chat')).toMatchTextContent(/Title of c/);
 });

@@ -3,7 +3,9 @@ import type { ConversationSummary, DeletedConversation } from '../../shared/api.
 import { type ApiError, asApiError, type UploadOptions } from '../request.ts';
 import { ConversationList } from './conversation-list.svelte.ts';
 import type { ConversationPatch, Client } from '../server.ts';
+import { cleanText } from '../text/clean-text.ts';
 import { timestamp } from '../text/format.ts';
+import { deleteEach, readPages } from '../ui/reading.svelte.ts';
 import type { SessionListener } from '../conversation/session.svelte.ts';
 
 /** Polling interval while a run goes on in a chat that isn't open here. */
@@ -148,16 +150,13 @@ export class Conversations implements SessionListener {
 		return this.#takeFromTrash(id, () => this.client.deleteTrashedConversation(id));
 	}
 
-	/** Deletes all trashed chats for good. Rejects with an `ApiError`; those deleted by then stay so. */
-	async emptyTrash(): Promise<void> {
+	/** Deletes all trashed chats for good. Rejects with what couldn't be deleted, once the others are. */
+	async emptyTrash(say: (progress: string) => void): Promise<void> {
 		try {
-			for (;;) {
-				const { data } = await this.client.listDeletedConversations({ page: 1, limit: 200 });
-				if (data.length === 0) return;
-				for (const { id } of data) await this.client.deleteTrashedConversation(id);
-			}
-		} catch (error) {
-			throw asApiError(error);
+			const read = (page: number) => this.client.listDeletedConversations({ page, limit: 200 });
+			const { items } = await readPages(read, Infinity);
+			const all = items.map((chat) => ({ id: chat.id, title: cleanText(chat.title) || 'New chat' }));
+			await deleteEach(all, (id) => this.client.deleteTrashedConversation(id), say);
 		} finally {
 			await this.refresh();
 		}

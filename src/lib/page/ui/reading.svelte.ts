@@ -93,6 +93,29 @@ export async function readPages<Answer extends Page>(
 	}
 }
 
+/**
+ * Deletes one after the other, and says how far it is. What is gone already counts as deleted.
+ * @throws Error that says which couldn't be deleted, after all others were
+ */
+export async function deleteEach(
+	all: readonly { id: string; title: string }[],
+	remove: (id: string) => Promise<unknown>,
+	say: (progress: string) => void
+): Promise<void> {
+	const failures: string[] = [];
+	for (const [index, { id, title }] of all.entries()) {
+		say(`Deleting ${index + 1} of ${all.length}…`);
+		await remove(id).catch((error: unknown) => {
+			const { code, message } = asApiError(error);
+			if (code !== 'not_found') failures.push(`Couldn’t delete “${title}”: ${message}`);
+		});
+	}
+	const [first] = failures;
+	if (first === undefined) return;
+	const others = failures.length > 1 ? ` ${failures.length - 1} more couldn’t be deleted either.` : '';
+	throw new Error(`${first}${others} Deleted ${all.length - failures.length} of ${all.length}.`);
+}
+
 /** Prevents parallel reads: a call during a read starts one more after it, since the answer under way may be too old. */
 export function createSingleRead(read: () => Promise<void>): () => Promise<void> {
 	let current: Promise<void> | null = null;

@@ -160,6 +160,7 @@ describe('staging', () => {
 			version: '1.0.0',
 			isSameVersion: false,
 			isSameOrigin: false,
+			digest: expect.any(String) as string,
 			isEdited: false
 		});
 		expect(skills[0]?.changes?.map(({ path, kind }) => `${kind} ${path}`)).toEqual([
@@ -189,6 +190,22 @@ describe('staging', () => {
 		]);
 		await rig.installer.use(rig.skill('pdf'), { installationId: versions[1]?.installation?.id ?? '' });
 		expect(await readFile(join(dir, 'mine.md'), 'utf8')).toBe('My own words.\n');
+	});
+
+	it('E20: an edit after the comparison stops a replacement until it was compared again', async () => {
+		await rig.put(skillOf('pdf', { body: 'Old.' }));
+		const { dir } = rig.skill('pdf');
+		const { id, skills } = await rig.stage(skillOf('pdf', { body: 'New.' }));
+		const comparedTo = (staged: typeof skills) => ({ pdf: staged[0]?.installed?.digest ?? '' });
+		const replace = (compared: Record<string, string>) =>
+			rig.installer.confirm(id, { ...CHOICE, conflict: 'overwrite', compared });
+		await writeFile(join(dir, 'mine.md'), 'My own words.\n');
+		await expect(replace(comparedTo(skills))).rejects.toMatchObject({ code: 'conflict' });
+		expect(await readFile(join(dir, 'mine.md'), 'utf8')).toBe('My own words.\n');
+		const again = (await rig.installer.staged(id)).skills;
+		expect(again[0]?.changes?.map(({ path, kind }) => `${kind} ${path}`)).toContain('removed mine.md');
+		await replace(comparedTo(again));
+		expect(rig.skill('pdf').body).toBe('New.');
 	});
 
 	it('E20: edits that make it the same as the download are no difference; one deleted by hand is compared with nothing', async () => {

@@ -70,7 +70,8 @@ async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Prom
 	const skillId = `${source}/${skill.name}`;
 	const identity = `${skill.name}@${version}`;
 	const existing = await activeOf(context, skillId, version);
-	if (existing && (await currentFiles(existing.dir)).digest === skill.digest) {
+	const now = existing && (await currentFiles(existing.dir)).digest;
+	if (now === skill.digest) {
 		plan.skipped.push(identity);
 		return null;
 	}
@@ -93,6 +94,12 @@ async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Prom
 		return null;
 	}
 	if (isTaken && (choice.conflict === 'fail' || isPlanned || isByHand)) return identity;
+	const compared = choice.compared?.[skill.path];
+	if (now !== null && compared !== undefined && compared !== now) {
+		throw new AppError('conflict', `“${skill.name}” was changed after you opened this review, so it wasn’t replaced.`, {
+			hint: 'Look at what changes now, then replace it.'
+		});
+	}
 	plan.placements.push(await placementOf(inspection, { ...around, skill, version, replaced: existing }));
 	return null;
 }

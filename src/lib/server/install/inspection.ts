@@ -143,7 +143,7 @@ export interface FolderHash {
 }
 
 /** `dir` holds regular files and folders only. @throws the system’s error */
-export async function hashFolder(dir: string): Promise<FolderHash> {
+async function hashFolder(dir: string): Promise<FolderHash> {
 	const whole = createHash('sha256');
 	const files: FolderHash['files'] = [];
 	for (const path of (await pathsIn(dir)).sort((a, b) => a.localeCompare(b))) {

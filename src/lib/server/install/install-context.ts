@@ -149,6 +149,14 @@ export async function removeQuietly(dir: string, { log }: Pick<InstallContext, '
 	});
 }
 
+/** What files said before edits goes with the skill: another one in its place must not have it. */
+export async function moveEdits({ places, log }: InstallContext, from: string, to: string): Promise<void> {
+	await rm(places.editsOf(to), { recursive: true, force: true });
+	await rename(places.editsOf(from), places.editsOf(to)).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== 'ENOENT') log.error({ error: String(error) }, 'couldn’t move the versions of a skill');
+	});
+}
+
 // Folders of installed skills in the data folder: one per version, below one library root per owner (A38, A41).
 
 const INSTALLED = 'installed';

@@ -36,7 +36,7 @@ import { emptyStaging, recoverInstalls } from './placing.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { inParallel } from './sources/outbound.ts';
 import { onDisk } from './staging-folder.ts';
-import { createStagedInstalls, createStagedShelf, stageInstall } from './staging.ts';
+import { comparedAgain, createStagedInstalls, createStagedShelf, stageInstall } from './staging.ts';
 import { hasExpired, moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
 import { compareVersions, deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
@@ -183,7 +183,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 
 	return {
 		stage,
-		staged: async (id) => (await staged.get(id)).shown,
+		staged: async (id) => comparedAgain(context, await staged.get(id)),
 		async discard(id) {
 			await staged.drop(await staged.take(id));
 		},

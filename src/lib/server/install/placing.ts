@@ -5,8 +5,15 @@ import { AppError } from '../../shared/errors.ts';
 import { isThere } from '../foreign-folders.ts';
 import { openSkillFolder } from '../safe-path.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
-import { hashFolder } from './inspection.ts';
-import { dropSecrets, type InstallContext, isSameOrigin, namesIn, removeQuietly, timeOf } from './install-context.ts';
+import {
+	dropSecrets,
+	type InstallContext,
+	isSameOrigin,
+	moveEdits,
+	namesIn,
+	removeQuietly,
+	timeOf
+} from './install-context.ts';
 import { diskError } from './staging-folder.ts';
 
 export interface Placement {
@@ -43,11 +50,19 @@ export async function placeAll(context: InstallContext, placements: readonly Pla
 	}
 }
 
-/** Records the intent before each step, so that the next start can finish or undo it. */
+/**
+ * Records the intent before each step, so that the next start can finish or undo it. It finishes once the folder is in its place,
+ * which comes after all that is done to the replaced one.
+ */
 async function moveIn(context: InstallContext, placement: Placement, undo: Undo[]): Promise<void> {
 	const { record, from, before, replaced } = placement;
 	const { store, places } = context;
 	const now = timeOf(context);
+	// Before it's recorded: a start takes what is in the place of a recorded one for it.
+	if (!replaced && (await isThere(record.dir))) {
+		const hint = 'Remove it, then try again.';
+		throw new AppError('conflict', `The folder ${record.dir} is in the way. It wasn’t installed here.`, { hint });
+	}
 	await mkdir(dirname(record.dir), { recursive: true });
 	if (before) {
 		undo.push(() => store.skillInstalls.move(before.id, before, now));
@@ -58,14 +73,16 @@ async function moveIn(context: InstallContext, placement: Placement, undo: Undo[
 	}
 	if (replaced) {
 		await mkdir(places.kept, { recursive: true });
-		await rename(replaced.dir, places.keptAt(replaced.id));
-		undo.push(() => rename(places.keptAt(replaced.id), replaced.dir));
-	} else if (await isThere(record.dir)) {
-		const hint = 'Remove it, then try again.';
-		throw new AppError('conflict', `The folder ${record.dir} is in the way. It wasn’t installed here.`, { hint });
+		const keptAt = places.keptAt(replaced.id);
+		await rename(replaced.dir, keptAt);
+		undo.push(() => rename(keptAt, replaced.dir));
+		await moveEdits(context, replaced.dir, keptAt);
+		undo.push(() => moveEdits(context, keptAt, replaced.dir));
 	}
 	await rename(from, record.dir);
 	undo.push(() => rename(record.dir, from));
+	await moveEdits(context, from, record.dir);
+	undo.push(() => moveEdits(context, record.dir, from));
 	// Staging is private to this process.
 	await openSkillFolder(record.dir, dirname(record.dir));
 	await syncFolder(dirname(record.dir));
@@ -112,30 +129,36 @@ async function recoverPlacing(context: InstallContext, row: InstallRecord): Prom
 	const others = (await store.skillInstalls.list(row.skillId)).filter(({ id }) => id !== row.id);
 	const replaced = others.find(({ state, dir }) => state === 'active' && dir === row.dir);
 	const isReplaced = replaced !== undefined && (await isThere(places.keptAt(replaced.id)));
-	const isComplete = async () => (await hashFolder(row.dir)).computedHash === row.computedHash;
-	const isPlaced = (!replaced || isReplaced) && (await isThere(row.dir)) && (await isComplete());
+	const keptAt = places.keptAt(row.id);
+	// Not by its files: a kept one may have been edited since it was installed.
+	const isPlaced = (!replaced || isReplaced) && !(await isThere(keptAt)) && (await isThere(row.dir));
 	if (isPlaced) {
+		await finishEdits(context, keptAt, row.dir);
 		const before = others.find(({ state }) => state === 'active');
 		if (!before || !isSameOrigin(row.origin, before.origin)) await dropSecrets(context, row.skillId);
 		if (replaced) {
 			await store.skillInstalls.move(replaced.id, { state: 'kept', dir: places.keptAt(replaced.id) }, timeOf(context));
 		}
 		await store.skillInstalls.move(row.id, { state: 'active', dir: row.dir }, timeOf(context));
-	} else if (await isThere(places.keptAt(row.id))) {
-		await store.skillInstalls.move(row.id, { state: 'kept', dir: places.keptAt(row.id) }, timeOf(context));
+	} else if (await isThere(keptAt)) {
+		await store.skillInstalls.move(row.id, { state: 'kept', dir: keptAt }, timeOf(context));
 	} else if (!context.isSpread || (await isThere(row.dir))) {
 		await store.skillInstalls.remove(row.id);
 	}
 }
 
 /** Puts back an installation that was moved aside for a new one that never came; forgets a missing one. */
-async function recoverFolder({ store, places, isSpread }: InstallContext, row: InstallRecord): Promise<void> {
-	if (await isThere(row.dir)) return;
-	if (row.state === 'active' && (await isThere(places.keptAt(row.id)))) {
-		await rename(places.keptAt(row.id), row.dir);
-	} else if (!isSpread) {
-		await store.skillInstalls.remove(row.id);
-	}
+async function recoverFolder(context: InstallContext, row: InstallRecord): Promise<void> {
+	const { store, places, isSpread } = context;
+	const keptAt = places.keptAt(row.id);
+	if (row.state === 'active' && !(await isThere(row.dir)) && (await isThere(keptAt))) await rename(keptAt, row.dir);
+	if (row.state === 'active') await finishEdits(context, keptAt, row.dir);
+	if (!isSpread && !(await isThere(row.dir))) await store.skillInstalls.remove(row.id);
+}
+
+/** After the folder was moved. */
+async function finishEdits(context: InstallContext, from: string, to: string): Promise<void> {
+	if (await isThere(context.places.editsOf(from))) await moveEdits(context, from, to);
 }
 
 async function recoverTrash(context: InstallContext): Promise<void> {
@@ -143,6 +166,7 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 	for (const record of await store.skillTrash.list()) {
 		const row = record.installId === null ? null : await store.skillInstalls.get(record.installId);
 		if (await isThere(record.stored)) {
+			if (!(await isThere(record.path))) await finishEdits(context, record.path, record.stored);
 			if (row && row.state !== 'trashed') {
 				await store.skillInstalls.move(row.id, { state: 'trashed', dir: record.stored }, timeOf(context));
 			}
@@ -150,6 +174,7 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 		}
 		// Not moved yet, or already restored.
 		const isBack = places.isPlace(record.path) && (await isThere(record.path));
+		if (isBack) await finishEdits(context, record.stored, record.path);
 		if (row && isBack) {
 			await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
 		}
@@ -160,9 +185,9 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 /** Deletes replaced installations without a record, and unfinished copies. */
 async function removeStrays(context: InstallContext): Promise<void> {
 	const { store, places } = context;
-	const known = new Set((await store.skillInstalls.list()).map(({ dir }) => dir));
+	const known = new Set((await store.skillInstalls.list()).map(({ id }) => id));
 	for (const name of await namesIn(places.kept)) {
-		if (known.has(places.keptAt(name))) continue;
+		if (known.has(name)) continue;
 		await removeQuietly(places.keptAt(name), context);
 		context.touch(places.keptAt(name));
 	}

@@ -56,13 +56,14 @@ it('E20: a folder that was placed becomes active, and another skill’s secrets 
 	expect(await rig.store.secrets.list('installed/pdf')).toEqual([]);
 });
 
-it('E20: a folder in its place that holds other files is not taken for it', async () => {
-	await rig.put(skillOf('pdf'));
-	const [row] = await rig.store.skillInstalls.list();
-	await rig.store.skillInstalls.move(row?.id ?? '', { state: 'placing', dir: row?.dir ?? '' }, NOW);
-	await writeFile(join(row?.dir ?? '', 'more.txt'), 'x');
+it('E20: a folder that somebody put in the place of a new skill stays, and nothing is recorded', async () => {
+	const place = rig.places.placeOf('system', 'pdf', '1.0.0');
+	await mkdir(place, { recursive: true });
+	await writeFile(join(place, 'mine.txt'), 'x');
+	await expect(rig.put(skillOf('pdf'))).rejects.toMatchObject({ code: 'conflict' });
 	await restart();
 	expect(await rig.store.skillInstalls.list()).toEqual([]);
+	expect(await rig.list('skills')).toContain('pdf@1.0.0/mine.txt');
 });
 
 it('E28: interrupted when the old one was put aside and the new one not placed: the old one serves again', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { StagedInstall, StagedSkill } from '../../shared/install.ts';
+import type { TrustedFile } from '../store/skills/choices.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { Fetch, FetchedSkills } from './catalog-installer.ts';
@@ -92,27 +93,55 @@ async function describe(
 		isShown
 	}: Pick<StageRequest, 'owner' | 'isShown'> & { context: InstallContext; fetched: FetchedSkills }
 ): Promise<StagedSkill> {
-	const { version, digest } = shown;
 	const origin = fetched.originOf(path);
 	const { source } = context.places.rootOf(owner);
-	const other = await installedLike(context, `${source}/${name}`, version);
-	const now = other && (await onDisk(currentFiles(other.dir)));
 	return {
 		...shown,
 		path,
 		name,
 		origin,
-		installed: other && {
+		...(await comparedWith(context, `${source}/${name}`, { ...shown, origin }, kept)),
+		audit: fetched.audits?.get(path) ?? null,
+		needs: isShown && skill ? await context.needsOf(skill) : null
+	};
+}
+
+/** With the installed skill as it is now. */
+async function comparedWith(
+	context: InstallContext,
+	skillId: string,
+	{ version, digest, origin }: Pick<StagedSkill, 'version' | 'digest' | 'origin'>,
+	kept: readonly TrustedFile[]
+): Promise<Pick<StagedSkill, 'installed' | 'changes'>> {
+	const other = await installedLike(context, skillId, version);
+	if (!other) return { installed: null, changes: null };
+	const now = await onDisk(currentFiles(other.dir));
+	return {
+		installed: {
 			skillId: other.skillId,
 			version: other.version,
 			isSameVersion: other.version === version,
 			isSameOrigin: isSameOrigin(origin, other.origin),
-			isEdited: now?.digest !== other.digest
+			digest: now.digest,
+			isEdited: now.digest !== other.digest
 		},
-		changes: now && now.digest !== digest ? await changesOf(now.kept, kept) : null,
-		audit: fetched.audits?.get(path) ?? null,
-		needs: isShown && skill ? await context.needsOf(skill) : null
+		changes: now.digest === digest ? null : await changesOf(now.kept, kept)
 	};
+}
+
+/** What waits, compared again: a skill may have been edited since. */
+export async function comparedAgain(context: InstallContext, { shown, folder }: Staged): Promise<StagedInstall> {
+	const skills: StagedSkill[] = [];
+	let room = MAX_TEXT;
+	for (const skill of shown.skills) {
+		const { installed } = skill;
+		const files = installed && (await onDisk(currentFiles(join(folder.dir, skill.path))));
+		const now = installed && files && (await comparedWith(context, installed.skillId, skill, files.kept));
+		const fits = fitted({ ...skill, ...now }, room);
+		room = fits.left;
+		skills.push(fits.shown);
+	}
+	return { ...shown, skills };
 }
 
 /** The same version, else the one in use, else the newest; none whose folder was deleted by hand. */

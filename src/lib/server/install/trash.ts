@@ -13,6 +13,7 @@ import {
 	dropSecrets,
 	inLibrary,
 	installationsOf,
+	moveEdits,
 	removeQuietly,
 	timeOf,
 	type InstallContext
@@ -161,14 +162,6 @@ async function moveFolder(from: string, to: string): Promise<void> {
 		throw error;
 	}
 	await rm(from, { recursive: true });
-}
-
-/** Versions from before edits go with the skill: another one in its place must not have them. */
-async function moveEdits({ places, log }: InstallContext, from: string, to: string): Promise<void> {
-	await rm(places.editsOf(to), { recursive: true, force: true });
-	await rename(places.editsOf(from), places.editsOf(to)).catch((error: NodeJS.ErrnoException) => {
-		if (error.code !== 'ENOENT') log.error({ error: String(error) }, 'couldn’t move the versions of a skill');
-	});
 }
 
 async function findTrashed(

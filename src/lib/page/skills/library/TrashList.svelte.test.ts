@@ -66,3 +66,27 @@ test('E4: all go for good at once after a second word', async () => {
 	await expect.element(screen.getByTestId('delete-dialog')).not.toBeInTheDocument();
 	expect(client.deleteTrashed.mock.calls).toEqual([['t1'], ['t2']]);
 });
+
+test('E4: while all go it says how far it is; one that can’t be deleted is named, and the others go', async () => {
+	const client = createFakeRegistry();
+	const [other, last] = ['other', 'last'].map((name) => ({ ...trashed, id: name, name })) as [
+		TrashedSkill,
+		TrashedSkill
+	];
+	client.listTrash.mockResolvedValue([trashed, other, last]);
+	const screen = await render(TrashList, { client, onchange: vi.fn() });
+	await screen.getByTestId('empty-skills').click();
+	const held = Promise.withResolvers<undefined>();
+	client.deleteTrashed.mockReturnValueOnce(held.promise);
+	client.deleteTrashed.mockRejectedValueOnce(new ApiError('unavailable', 'The disk is full.'));
+	client.deleteTrashed.mockRejectedValueOnce(new ApiError('not_found', 'Another tab did it.'));
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByTestId('delete-progress')).toHaveTextContent('Deleting 1 of 3…');
+	client.listTrash.mockResolvedValue([other]);
+	held.resolve(undefined);
+	await expect
+		.element(screen.getByRole('alert'))
+		.toHaveTextContent('Couldn’t delete “other”: The disk is full. Deleted 2 of 3.');
+	expect(client.deleteTrashed).toHaveBeenCalledTimes(3);
+	await expect.element(screen.getByTestId('trashed-skill')).toMatchTextContent(/^other/);
+});

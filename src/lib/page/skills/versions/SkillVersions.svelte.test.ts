@@ -79,6 +79,8 @@ describe('A40: the versions of a skill', () => {
 		const { screen, client, rows } = await setup();
 		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
 		await rows.nth(1).getByTestId('use-version').click();
+		const [undo, list] = [screen.getByTestId('undo-version').element(), rows.nth(0).element()];
+		expect(undo.compareDocumentPosition(list) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
 		client.changeSkill.mockResolvedValueOnce(sampleDetail());
 		client.useVersion.mockResolvedValueOnce(versionsOf());
 		await screen.getByTestId('undo-version').click();
@@ -211,6 +213,14 @@ describe('F1: the edits of a skill', () => {
 		client.listEdits.mockResolvedValueOnce([edit]);
 		await screen.getByRole('button', { name: 'Undo' }).click();
 		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e2');
+	});
+
+	test('are those of the files that are in use: once they’re others, the list is read again', async () => {
+		const { client, screen } = await rendered();
+		await expect.element(screen.getByTestId('skill-edit')).toBeVisible();
+		client.listEdits.mockResolvedValueOnce([]);
+		await screen.rerender({ digest: 'of another version' });
+		await expect.element(screen.getByTestId('skill-edits')).toMatchTextContent(/No edits yet/);
 	});
 
 	test('say why one can’t be restored', async () => {
