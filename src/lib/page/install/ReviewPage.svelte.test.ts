@@ -376,6 +376,9 @@ describe('E20: what was fetched, before it is installed', () => {
 		const skill = sampleStagedSkill({ installed: sameVersion, changes: null });
 		const { screen } = await setup(sampleStaged({ skills: [skill] }));
 		await expect.element(screen.getByTestId('try-there')).toHaveAttribute('href', '/?example=demo');
+		await expect
+			.element(screen.getByTestId('glance'))
+			.toMatchTextContent(/^\s*No risks found\.\s*Instructions only: it runs nothing\.\s*$/);
 		await expect.element(screen.getByTestId('confirm-install')).not.toBeVisible();
 	});
 
