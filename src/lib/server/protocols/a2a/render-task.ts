@@ -160,7 +160,9 @@ async function fileArtifact(
 	const { file, bytes } = opened;
 	try {
 		const artifact = (content: Part['content']) =>
-			artifactOf(`file:${path}`, path, [{ ...EMPTY, filename: path, mediaType: mediaTypeOf(path) ?? 'application/octet-stream', content }]);
+			artifactOf(`file:${path}`, path, [
+				{ ...EMPTY, filename: path, mediaType: mediaTypeOf(path) ?? 'application/octet-stream', content }
+			]);
 		if (bytes > MAX_INLINE_BYTES || bytes > budget.bytes) {
 			const encoded = path.split('/').map(encodeURIComponent).join('/');
 			return artifact({ $case: 'url', value: `${origin}/api/conversations/${contextId}/files/${encoded}` });
