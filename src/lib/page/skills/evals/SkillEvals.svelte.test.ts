@@ -380,19 +380,22 @@ describe('F16: the evals of a skill', () => {
 
 	test('that fail are asked again alone, anew', async () => {
 		const [result] = done.results;
-		const answers = result!.answers.map((answer) => ({
-			...answer,
-			expectations: answer.expectations.map((each) => ({ ...each, isMet: false }))
-		}));
+		const answersWith = (isMet: boolean | null) =>
+			result!.answers.map((answer) => ({
+				...answer,
+				expectations: answer.expectations.map((each) => ({ ...each, isMet }))
+			}));
+		const answers = answersWith(false);
 		const failed = {
 			...done,
 			results: [
 				{ ...result!, answers },
-				{ ...result!, id: 'fine' }
+				{ ...result!, id: 'fine' },
+				{ ...result!, id: 'open', answers: answersWith(null) }
 			]
 		};
 		const { screen, client } = await setup({ runs: [failed] });
-		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('1 of 2 prompts pass');
+		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('1 of 3 prompts pass, 1 isn’t checked');
 		client.startEvals.mockResolvedValueOnce(runOf());
 		await screen.getByTestId('run-failing').click();
 		expect(client.startEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', {

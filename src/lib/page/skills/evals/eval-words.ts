@@ -90,7 +90,21 @@ export function areMet(answers: readonly EvalAnswer[]): boolean {
 	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
 }
 
-export const hasPassed = (answers: readonly EvalAnswer[]): boolean => answers.length > 0 && areMet(answers);
+/** `unchecked` without an answer, or where nobody could judge one. */
+export function outcomeOf(answers: readonly EvalAnswer[]): 'passed' | 'failed' | 'unchecked' {
+	if (!areMet(answers)) return 'failed';
+	return checksOf(answers).includes(true) ? 'passed' : 'unchecked';
+}
+
+/** `2 of 3 prompts pass, 1 isn’t checked`; of one, `The prompt passes`. */
+export function tallyWords(outcomes: readonly ReturnType<typeof outcomeOf>[]): string {
+	const count = (wanted: string): number => outcomes.filter((each) => each === wanted).length;
+	const [passed, unchecked, total] = [count('passed'), count('unchecked'), outcomes.length];
+	if (total === 1) return `The prompt ${unchecked > 0 ? 'isn’t checked' : passed > 0 ? 'passes' : 'fails'}`;
+	if (passed === total) return `All ${total} prompts pass`;
+	const rest = unchecked === 0 ? '' : `, ${unchecked} ${unchecked === 1 ? 'isn’t' : 'aren’t'} checked`;
+	return `${passed} of ${total} prompts pass${rest}`;
+}
 
 /** Share of the checks that were met; null if there is nothing to compare. */
 function rateOf(answers: readonly EvalAnswer[]): number | null {
@@ -136,8 +150,9 @@ export function sinceBefore(
 		.map((result) => [answersOf(result, run.sides[0]?.id ?? ''), sameOf(result, before)] as const)
 		.filter((pair) => pair.every((answers) => answers.length > 0));
 	if (both.length === 0) return null;
-	const gained = both.filter(([now, earlier]) => hasPassed(now) && !hasPassed(earlier)).length;
-	const lost = both.filter(([now, earlier]) => !hasPassed(now) && hasPassed(earlier)).length;
+	const has = (answers: readonly EvalAnswer[]): boolean => outcomeOf(answers) === 'passed';
+	const gained = both.filter(([now, earlier]) => has(now) && !has(earlier)).length;
+	const lost = both.filter(([now, earlier]) => !has(now) && has(earlier)).length;
 	const passes = (count: number): string => (count === 1 ? 'passes' : 'pass');
 	if (gained > 0 && lost > 0) return `${gained} newly ${passes(gained)}, ${lost} no longer ${passes(lost)}`;
 	if (gained > 0) return `${gained} more ${passes(gained)} than before`;
