@@ -327,7 +327,7 @@ describe('with a model that is played', () => {
 			expect(input).toContain(`Sent by address, not fetched: ${address}`);
 		const paths = (await free.app.workspaces.list('parts')).map(({ path }) => path);
 		expect(paths).toEqual([
-			expect.stringMatching(/^audio-\w{8}$/),
+			expect.stringMatching(/^audio-\w{8}\.mp3$/),
 			'data.csv',
 			expect.stringMatching(/^image-\w{8}\.png$/)
 		]);
