@@ -47,8 +47,8 @@ async function openForm(
 		return fileOf(path, written);
 	});
 	const onsaved = vi.fn();
-	const skill = sampleDetail({ name: 'demo', example });
-	client.getSkill.mockResolvedValue({ ...skill, trust: 'trusted' });
+	const skill = sampleDetail({ name: 'demo', example, trust: 'trusted' });
+	client.getSkill.mockResolvedValue(skill);
 	const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, onsaved });
 	if (!isLeftClosed) await screen.getByTestId('edit-evals').click();
 	const saved = (): unknown => JSON.parse(disk.text ?? 'null');
@@ -68,6 +68,24 @@ describe('F16: the prompts of a skill, in a form', () => {
 		const first = { prompt: 'Count “a b”.', files: ['examples/a.txt'], expectations: ['skillLoaded: demo'] };
 		expect(saved()).toEqual({ evals: [first] });
 		expect(disk.text).not.toBeNull();
+	});
+
+	test.each([
+		['the evals alone', ['evals/evals.json'], 1],
+		['a script, too', ['evals/evals.json', 'scripts/run.sh'], 0]
+	])('F4: leave a trusted skill trusted, if they are what changed: %s', async (_, paths, times) => {
+		const example = { title: 'Count', prompt: 'Count “a b”.', files: [] };
+		const { screen, client } = await openForm(null, { example, isLeftClosed: true });
+		const changes = paths.map((path) => ({ path, change: 'added' as const, before: null, after: null }));
+		const digest = 'b'.repeat(64);
+		client.getSkill
+			.mockResolvedValueOnce(sampleDetail({ trust: 'trusted' }))
+			.mockResolvedValue(sampleDetail({ trust: 'changed', digest, changes }));
+		await screen.getByTestId('run-first-eval').click();
+		await expect.poll(() => client.startEvals).toHaveBeenCalledOnce();
+		expect(client.changeSkill).toHaveBeenCalledTimes(times);
+		if (times > 0)
+			expect(client.changeSkill).toHaveBeenCalledWith('installed/demo', { trust: { digest, isTrusted: true } });
 	});
 
 	test('of a read-only skill, or with words that were typed before, are shown in the form and not asked', async () => {
