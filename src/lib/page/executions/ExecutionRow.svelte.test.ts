@@ -70,6 +70,15 @@ describe('E13: an execution', () => {
 		await expect.element(screen.getByTestId('old-answer')).not.toBeInTheDocument();
 	});
 
+	test('F8: of a script that broke, it leads to the line in the editor', async () => {
+		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:4:19)\n';
+		const execution = sampleExecution({ status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output });
+		const screen = await render(ExecutionRow, { execution, isOpen: true });
+		await expect
+			.element(screen.getByRole('link', { name: 'Edit line 4' }))
+			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4');
+	});
+
 	test('of a tool shows its input; one that failed its error, and what it was refused', async () => {
 		const failed: SkillExecution = {
 			...execution,
