@@ -76,7 +76,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 	])('F4: leave a trusted skill trusted, if they are what changed: %s', async (_, paths, times) => {
 		const example = { title: 'Count', prompt: 'Count “a b”.', files: [] };
 		const { screen, client } = await openForm(null, { example, isLeftClosed: true });
-		const changes = paths.map((path) => ({ path, change: 'added' as const, before: null, after: null }));
+		const changes = paths.map((path) => ({ path, kind: 'added' as const, diff: null }));
 		const digest = 'b'.repeat(64);
 		client.getSkill
 			.mockResolvedValueOnce(sampleDetail({ trust: 'trusted' }))
