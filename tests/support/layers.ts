@@ -24,8 +24,6 @@ const PLAIN_ISSUES = 'lib/shared/plain-issues.ts';
 /** Limits of a workspace, for uploads and built-in skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
-/** What a file is, by its name. Pure but for streams. */
-const FILE_HEADERS = 'lib/server/file-headers.ts';
 const VERSIONS = 'lib/server/workspace-versions.ts';
 const ZIP = 'lib/server/zip.ts';
 /** Pure. */
@@ -170,7 +168,6 @@ const LAYERS: Layer[] = [
 			SAFE_PATH,
 			FOREIGN_FOLDERS,
 			READ_TEXT,
-			FILE_HEADERS,
 			WORKSPACES,
 			AGENT,
 			SKILLS,
@@ -211,7 +208,6 @@ const LAYERS: Layer[] = [
 	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: ZIP, imports: [] },
-	{ path: FILE_HEADERS, imports: [] },
 	{ path: CSV, imports: [] },
 	{ path: VERSIONS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },

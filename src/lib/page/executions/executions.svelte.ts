@@ -56,7 +56,7 @@ export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }
 
-/** Whose it is, in words, and where that leads; null if it has no page. Drafts and unsaved text are recorded under ids of their own. */
+/** What the list calls the skill of a run, and its page, if it has one. Drafts and unsaved text are recorded under ids of their own. */
 export function subjectOf({ skillId, skill, sandbox }: SkillExecution): { words: string; href: string | null } {
 	const source = skillId.slice(0, skillId.indexOf('/'));
 	if (sandbox === 'mcp') return { words: skill, href: '/settings#mcp-servers' };

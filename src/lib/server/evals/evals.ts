@@ -414,7 +414,7 @@ async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill
 	});
 }
 
-/** The skill in a folder of the server's own. `source`: whose it is. @throws AppError `conflict` if it's broken */
+/** The skill in a folder that the server made for a draft or a trial, named by `source`. @throws AppError `conflict` if it's broken */
 export async function readyIn(dir: string, source: string = OLD_TRIAL_SOURCE): Promise<Skill> {
 	const skill = await loadFolder(dir, source);
 	if (skill?.status === 'ready') return skill;

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { plainLine } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
-import { extensionOf } from '../file-headers.ts';
+import { extensionOf } from '../conversations/file-headers.ts';
 import type { Workspaces } from '../workspaces.ts';
 
 export interface Received {

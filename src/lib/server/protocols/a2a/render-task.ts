@@ -13,7 +13,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { type Approval, filesOf, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/names.ts';
 import { readUpTo } from '../../foreign-folders.ts';
-import { mediaTypeOf } from '../../file-headers.ts';
+import { mediaTypeOf } from '../../conversations/file-headers.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-calls.ts';
 import type { RunEvent } from '../../../shared/events.ts';

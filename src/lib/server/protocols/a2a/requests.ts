@@ -8,7 +8,7 @@ import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import { modelId } from '../../../shared/models.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
-import { extensionOf } from '../../file-headers.ts';
+import { extensionOf } from '../../conversations/file-headers.ts';
 import { tellAddress } from '../received-files.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 

@@ -17,7 +17,7 @@ import { mcpToolOf } from '../../../shared/names.ts';
 import { parseArguments } from '../../agent/calls.ts';
 import { readUpTo } from '../../foreign-folders.ts';
 import { formatOf } from '../../skills/run/picture-format.ts';
-import { mediaTypeOf } from '../../file-headers.ts';
+import { mediaTypeOf } from '../../conversations/file-headers.ts';
 import type { Workspaces } from '../../workspaces.ts';
 
 export interface RenderOptions {

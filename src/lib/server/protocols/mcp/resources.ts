@@ -17,7 +17,7 @@ import {
 import { findSkill } from '../../skills/registry/references.ts';
 import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { SkillError, type Skill } from '../../skills/types.ts';
-import { mediaTypeOf } from '../../file-headers.ts';
+import { mediaTypeOf } from '../../conversations/file-headers.ts';
 import { pageOf, type CallerView } from './definitions.ts';
 import { isUtf8 } from 'node:buffer';
 import { readUpTo } from '../../foreign-folders.ts';

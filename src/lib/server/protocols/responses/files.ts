@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import type { UploadedFile, UploadedFiles } from '../../store/uploaded-files.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { mediaTypeOf } from '../../file-headers.ts';
+import { mediaTypeOf } from '../../conversations/file-headers.ts';
 import { nameOfReceived } from '../received-files.ts';
 import { ApiError, badParameter } from './errors.ts';
 import { type ListPage, pageOf } from './items.ts';

@@ -1,6 +1,6 @@
 import { skillFileQuery, skillFileReading, skillFileText, skillFileWrite } from '$lib/shared/skills.ts';
 import { content, endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
-import { fileResponse } from '$lib/server/file-headers.ts';
+import { fileResponse } from '$lib/server/conversations/file-headers.ts';
 import { openSkillFile, readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
 
 export const GET = endpoint({

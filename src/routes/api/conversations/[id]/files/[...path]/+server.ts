@@ -5,7 +5,7 @@ import { putInto, refuseDeleted } from '$lib/server/conversations/conversations.
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { keepCopy } from '$lib/server/turns/attachments.ts';
-import { fileResponse } from '$lib/server/file-headers.ts';
+import { fileResponse } from '$lib/server/conversations/file-headers.ts';
 
 const OF_FILE = { ...OF_CONVERSATION, path: 'Path inside the workspace. Slashes need no escaping.' };
 const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };

@@ -2,7 +2,7 @@ import { chromium, type Browser, type Page } from '@playwright/test';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findChromium } from '../../../tests/support/chromium.ts';
+import { findChromium } from '../../../../tests/support/chromium.ts';
 import { extensionOf, fileHeaders, mediaTypeOf } from './file-headers.ts';
 
 describe('the headers of a workspace file', () => {
