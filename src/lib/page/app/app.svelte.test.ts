@@ -49,6 +49,17 @@ describe('an answer that ends where nobody looks', () => {
 		expect(visited).toEqual(['/c/a']);
 	});
 
+	test('but began on this page, which has no address yet, is no news', async () => {
+		app.begin('a');
+		server.all = [sampleConversation('a', { isUnread: true }), sampleConversation('b', { activeRunId: 'run-b' })];
+		await app.conversations.refresh();
+		expect(notices()).toEqual([]);
+		app.show(null);
+		server.all = [sampleConversation('a'), sampleConversation('b', { isUnread: true })];
+		await app.conversations.refresh();
+		await expect.poll(notices).toEqual(['“Title of b” is ready']);
+	});
+
 	test('and waits for consent says that', async () => {
 		server.all = [sampleConversation('a', { title: 'Plans', isUnread: true, isWaiting: true })];
 		await app.conversations.refresh();

@@ -177,8 +177,10 @@ export class ChatApp {
 		this.#switchTo(id);
 	}
 
-	/** Called when the new chat gets its first message: the next new chat needs another id. */
+	/** Called when the new chat gets its first message: its address follows, and the next new chat needs another id. */
 	begin(id: string): void {
+		// A short answer may end before the page is at the address.
+		this.shownId ??= id;
 		if (readStored('session', NEW_KEY) === id) {
 			writeStored('session', NEW_KEY, this.#aside.at(-1) ?? null);
 			writeStored('session', ASIDE_KEY, this.#aside.slice(0, -1).join(' ') || null);

@@ -92,8 +92,8 @@ export interface ChoiceHost {
 	readonly id: string;
 	/** `new`: not saved on the server. */
 	readonly phase: 'new' | 'loading' | 'ready' | 'failed';
-	/** Makes one request, then reads the conversation again. */
-	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
+	/** Makes one request after those under way, then reads the conversation again; the next message waits for it. */
+	inOrder: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
 const MODEL_KEY = 'new-model';
@@ -209,9 +209,11 @@ export class Choices {
 		return this.#host.phase === 'new';
 	}
 
-	/** A new chat sends its choices with its first message. */
+	/** A new chat sends its choices with its first message; what is picked while that is being sent is saved after it. */
 	async #keep(patch: ChatChoices): Promise<boolean> {
-		return this.#isNew || this.#host.attempt(() => this.#save(this.#host.id, patch));
+		return this.#host.inOrder(async () => {
+			if (!this.#isNew) await this.#save(this.#host.id, patch);
+		});
 	}
 }
 

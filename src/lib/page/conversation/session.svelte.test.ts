@@ -426,6 +426,42 @@ describe('the model and the effort', () => {
 		expect(session.actionError?.message).toBe('There is no such model.');
 	});
 
+	test('are on the server before a message that was sent after they were picked', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		const done: string[] = [];
+		let take = (): void => {};
+		const { change } = services;
+		services.change = async (...patch) => {
+			await new Promise<void>((resolve) => (take = resolve));
+			done.push('changed');
+			return change(...patch);
+		};
+		session = newSession(ID);
+		await session.load();
+		const { startRun } = client;
+		client.startRun = (...input) => (done.push('started'), startRun(...input));
+		const isPicked = session.choices.pickModel('test/large');
+		const isSent = send('hello');
+		await Promise.resolve();
+		take();
+		await Promise.all([isPicked, isSent]);
+		expect(done).toEqual(['changed', 'started']);
+	});
+
+	test('picked while the first message is being sent are saved after it', async () => {
+		let arrive = (): void => {};
+		const { startRun } = client;
+		client.startRun = (...input) => new Promise<void>((resolve) => (arrive = resolve)).then(() => startRun(...input));
+		const isSent = send('first');
+		const isPicked = session.choices.pickModel('test/large');
+		expect(services.changes).toEqual([]);
+		arrive();
+		expect(await isPicked).toBe(true);
+		await isSent;
+		expect(services.changes).toEqual([{ model: 'test/large' }]);
+	});
+
 	test('of a new conversation do not go with its later messages', async () => {
 		await session.choices.pickEffort('high');
 		await send('first');

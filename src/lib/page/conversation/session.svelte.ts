@@ -298,7 +298,18 @@ export class ChatSession {
 	async change(work: () => Promise<unknown>, entry?: MessageEntry): Promise<boolean> {
 		if (!(entry ? this.canChange(entry) : this.isIdle)) return false;
 		this.isChanging = true;
-		return this.#during(this.attempt(work).finally(() => (this.isChanging = false)));
+		return this.inOrder(work).finally(() => (this.isChanging = false));
+	}
+
+	/** Like `attempt`, after what is under way; messages wait for it. */
+	async inOrder(work: () => Promise<unknown>): Promise<boolean> {
+		const before = this.#underWay;
+		return this.#during(
+			this.attempt(async () => {
+				await before;
+				await work();
+			})
+		);
 	}
 
 	/** Messages wait for this work, which must not reject. */
