@@ -92,6 +92,7 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.getByTestId('remove-skill').click();
 	await expect(page.getByTestId('undo-bar')).toBeVisible();
 	await page.getByTestId('undo-removal').click();
+	await page.getByTestId('tab-overview').click();
 	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
 	await page.getByTestId('skill-menu').click();
 	await page.getByTestId('remove-skill').click();
@@ -101,7 +102,9 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await expect(row(page, 'sayer')).toHaveCount(0);
 	await page.getByTestId('skills-menu').click();
 	await page.getByTestId('trash-link').click();
-	await page.getByRole('button', { name: 'Restore sayer' }).click();
+	const restore = page.getByRole('button', { name: 'Restore sayer' });
+	await restore.click();
+	await expect(restore).toHaveCount(0);
 	await page.goto(`${app.url}/skills`);
 	await page.getByTestId('skill-filter').selectOption('installed');
 	await expect(row(page, 'sayer')).toBeVisible();

@@ -118,6 +118,19 @@ describe('F4: the page of a skill', () => {
 		});
 	});
 
+	test('says on every tab what is to be decided, in the overview what is settled; Try it has the focus then', async () => {
+		const { screen, client } = await setup(detailOf({ findings: [] }));
+		await screen.getByTestId('tab-instructions').click();
+		await expect.element(screen.getByTestId('skill-description')).not.toBeVisible();
+		client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted', mode: 'auto', findings: [] }));
+		await screen.getByTestId('give-trust').click();
+		await expect.element(screen.getByTestId('chat-with-skill')).toHaveFocus();
+		await expect.element(screen.getByTestId('trust')).not.toBeVisible();
+		await screen.getByTestId('tab-overview').click();
+		await expect.element(screen.getByTestId('trust')).toBeVisible();
+		await expect.element(screen.getByTestId('skill-description')).toBeVisible();
+	});
+
 	test('shows the files as they are now when they were others by the time of the click', async () => {
 		const { screen, client, onchange } = await setup();
 		client.changeSkill.mockRejectedValue(new ApiError('conflict', 'The files have changed since you looked.'));
