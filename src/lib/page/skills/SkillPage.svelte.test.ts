@@ -312,6 +312,26 @@ describe('the parts of a skill', () => {
 		expect(screen.getByTestId('markdown').element().textContent).not.toContain('name: demo');
 		await screen.getByRole('button', { name: 'Source' }).click();
 		await expect.element(screen.getByTestId('file-text')).toMatchTextContent(/^--- name: demo/);
+		// The front matter has the colours of YAML.
+		await expect
+			.poll(() => screen.container.querySelector('.code-type')?.textContent, { timeout: 20_000 })
+			.toMatch(/^name/);
+	});
+
+	test('are its files: prose is wrapped, code has the numbers of its lines, and each can be the other way', async () => {
+		await page.viewport(1280, 800);
+		const { screen } = await setup(detailOf(), '#files');
+		const [wrap, numbers] = [screen.getByTestId('wrap-lines'), screen.getByTestId('line-numbers')];
+		await expect.element(wrap).toHaveAttribute('aria-pressed', 'true');
+		await expect.element(numbers).not.toBeInTheDocument();
+		await wrap.click();
+		await expect.element(numbers).toBeVisible();
+		await wrap.click();
+		await expect.element(numbers).not.toBeInTheDocument();
+		await screen.getByTestId('file-viewer').getByTestId('wrap-lines').click();
+		await screen.getByRole('button', { name: /x\.sh/ }).click();
+		await expect.element(wrap).toHaveAttribute('aria-pressed', 'false');
+		await expect.element(numbers).toBeVisible();
 	});
 
 	test('are those that the address asks for, and are asked of it', async () => {
