@@ -1,5 +1,6 @@
 /** Drafts of skills: made of a chat or of a skill, changed in the workbench, placed only when a person saves them (F8). */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../shared/errors.ts';
 import {
 	type DraftChange,
@@ -121,9 +122,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 
 	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
 	const list = async (): Promise<DraftList> => ({
-		data: (await undiscarded()).map(({ files, ...draft }) => {
+		data: (await undiscarded()).map(({ files, baseFiles, ...draft }) => {
 			const { id, name, state, model, from, base, updatedAt } = draft;
-			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files) };
+			const now = Object.fromEntries(files.map(forDiff).map(({ path, sha256 }) => [path, sha256]));
+			const hasChanges = base === null || !isDeepStrictEqual(now, baseFiles);
+			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges };
 		})
 	});
 	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {
