@@ -306,6 +306,27 @@ test('F1: what the doctor says stays when there is nothing left to put right', a
 });
 
 describe('the parts of a skill', () => {
+	test('F16: are no runs of one that never ran', async () => {
+		const never = { executions: 0, failures: 0, lastUsedAt: null };
+		const { screen } = await setup(detailOf({ usage: never }));
+		await expect.element(screen.getByTestId('skill-facts')).toMatchTextContent(/Not used yet/);
+		await expect.element(screen.getByTestId('skill-usage')).not.toBeInTheDocument();
+		await screen.unmount();
+		const used = await setup(detailOf({ usage: { ...never, executions: 2 } }));
+		await expect.element(used.screen.getByTestId('skill-usage')).toMatchTextContent(/^2 times\./);
+	});
+
+	test('are what was found, folded once it is trusted and nothing of it is serious', async () => {
+		const findings = detailOf().findings.filter(({ severity }) => severity === 'info');
+		const { screen } = await setup(detailOf({ trust: 'trusted', findings }));
+		await expect.element(screen.getByTestId('finding')).not.toBeVisible();
+		await screen.getByText('No serious risks found (1 to read)').click();
+		await expect.element(screen.getByTestId('finding')).toBeVisible();
+		await screen.unmount();
+		const untrusted = await setup(detailOf({ trust: 'untrusted', findings }));
+		await expect.element(untrusted.screen.getByTestId('finding')).toBeVisible();
+	});
+
 	test('are its instructions, read or as their source; markup in them is text', async () => {
 		const { screen } = await setup(detailOf(), '#instructions');
 		await expect.element(screen.getByTestId('markdown')).toMatchTextContent(/How\s*Say it\. <script>x<\/script>/);

@@ -61,6 +61,26 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
 	});
 
+	test('says the first problem of what is broken, and how many there are; the room of its tools is the name’s until they are wanted', async () => {
+		await page.viewport(1280, 800);
+		const name = 'a-skill-with-a-long-name';
+		const { screen } = await setup([
+			sampleSummary({ id: 'mine/torn', name: 'torn', status: 'broken', diagnostics: [broken, broken, broken] }),
+			sampleSummary({ id: name, name })
+		]);
+		expect(screen.getByTestId('diagnostic').elements()).toHaveLength(1);
+		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('Fix 3 problems');
+		screen.container.style.width = '360px';
+		const link = screen.getByRole('link', { name, exact: true });
+		const heading = link.element().parentElement;
+		await screen.getByTestId('skill-search').hover();
+		await expect.poll(() => heading && heading.scrollWidth <= heading.clientWidth).toBe(true);
+		const height = screen.getByTestId('skill-row').last().element().clientHeight;
+		await link.hover();
+		await expect.element(screen.getByTestId('row-try')).toBeInViewport({ ratio: 1 });
+		expect(screen.getByTestId('skill-row').last().element().clientHeight).toBe(height);
+	});
+
 	test('is searched and narrowed; what matches nothing leads to the catalogs and back to all', async () => {
 		const { screen } = await setup();
 		const filters = screen.getByTestId('skill-filter').element().querySelectorAll('option');
@@ -140,9 +160,11 @@ describe('E17: the list of skills', () => {
 			sampleSummary({ id: 'pdf', name: 'pdf' }),
 			sampleSummary({ id: 'web', name: 'web', mode: 'off' })
 		]);
+		await screen.getByRole('link', { name: 'pdf', exact: true }).hover();
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
 		await screen.getByRole('menuitem', { name: 'Turn off' }).click();
 		await expect.poll(() => changeSkill.mock.lastCall).toEqual(['pdf', { mode: 'off' }]);
+		await screen.getByRole('link', { name: 'web', exact: true }).hover();
 		await screen.getByRole('button', { name: 'Options for web' }).click();
 		await screen.getByRole('menuitem', { name: 'Turn on' }).click();
 		await expect.poll(() => changeSkill.mock.lastCall).toEqual(['web', { mode: 'auto' }]);
@@ -170,7 +192,9 @@ describe('E17: the list of skills', () => {
 	});
 
 	test('a row’s menu deletes a skill, which can be taken back, and leaves the page of one that is open', async () => {
+		await page.viewport(1280, 800);
 		const { screen, removeSkill, restoreSkill, onremoved, listSkills, go } = await setup();
+		await screen.getByRole('link', { name: 'torn', exact: true }).hover();
 		await screen.getByRole('button', { name: 'Options for torn' }).click();
 		await expect.element(screen.getByRole('menuitem', { name: 'Turn off' })).not.toBeInTheDocument();
 		await screen.getByRole('menuitem', { name: 'Delete' }).click();
@@ -181,6 +205,7 @@ describe('E17: the list of skills', () => {
 		await onremoved.mock.lastCall?.[1]();
 		expect(restoreSkill).toHaveBeenLastCalledWith(trashed.id);
 		expect(listSkills.mock.calls.length).toBeGreaterThan(reads);
+		await screen.getByRole('link', { name: 'pdf', exact: true }).hover();
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
 		await screen.getByRole('menuitem', { name: 'Delete' }).click();
 		await expect.poll(() => go.mock.calls).toEqual([['/skills']]);
@@ -190,7 +215,7 @@ describe('E17: the list of skills', () => {
 		await page.viewport(1280, 800);
 		const builtin = sampleSummary({ id: 'files', name: 'files', trust: 'builtin', provider: 'builtin' });
 		const { screen } = await setup([...skills, builtin]);
-		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills, 1 built in');
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills, plus 1 built in');
 		const filter = screen.getByTestId('skill-filter');
 		await filter.selectOptions('review');
 		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills');
@@ -238,10 +263,11 @@ describe('E17: the list of skills', () => {
 			sampleSummary({ id: 'hub', name: 'hub', trust: 'trusted', provider: 'github' }),
 			sampleSummary({ id: 'own', name: 'own', trust: 'trusted', owner: 'key-7' }),
 			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' }),
+			sampleSummary({ id: 'odd', name: 'odd', trust: 'trusted', diagnostics: [{ ...broken, severity: 'warning' }] }),
 			sampleSummary({ id: 'old', name: 'old', trust: 'trusted', provider: 'github', source: 'installed' })
 		]);
 		library.outdated = ['installed/old'];
-		await expect.poll(() => screen.getByTestId('row-note').elements()).toHaveLength(6);
+		await expect.poll(() => screen.getByTestId('row-note').elements()).toHaveLength(7);
 		await expect.element(screen.getByTestId('row-note').last()).toHaveTextContent('Update');
 		const notes = screen.getByTestId('row-note').elements();
 		expect(notes.map(({ textContent }) => textContent.trim())).toEqual([
@@ -250,10 +276,11 @@ describe('E17: the list of skills', () => {
 			'Changed',
 			'From GitHub',
 			'Key key-7',
+			'1 warning',
 			'Update'
 		]);
 		expect(notes.map((note) => /text-(soft|warn|danger)/.exec(note.className)?.[1])).toEqual([
-			...['soft', 'danger', 'warn', 'soft', 'soft', 'soft']
+			...['soft', 'danger', 'warn', 'soft', 'soft', 'warn', 'soft']
 		]);
 		expect(notes.map((note) => note.getAttribute('href'))).toEqual([
 			'/skills/~new#trust',
@@ -261,6 +288,7 @@ describe('E17: the list of skills', () => {
 			'/skills/safe#trust',
 			null,
 			null,
+			'/skills/odd#doctor',
 			'/skills/updates'
 		]);
 	});

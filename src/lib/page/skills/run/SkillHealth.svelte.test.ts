@@ -57,14 +57,6 @@ test('F16: a failure after which the same script ran well is no reason to improv
 	await expect.element(screen.getByTestId('improve-failing')).toBeVisible();
 });
 
-test('F16: one that never ran asks for nothing and offers nothing', async () => {
-	const { screen, listExecutions, getSkillHealth } = await setup([]);
-	await expect.element(screen.getByTestId('skill-usage')).toMatchTextContent(/^Not yet\./);
-	await expect.element(screen.getByTestId('improve-failing')).not.toBeInTheDocument();
-	expect(listExecutions).not.toHaveBeenCalled();
-	expect(getSkillHealth).not.toHaveBeenCalled();
-});
-
 test.each([
 	[
 		{ count: 20, priced: 20, cost: 0.12 },
