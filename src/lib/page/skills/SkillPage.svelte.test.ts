@@ -369,6 +369,21 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
 	});
 
+	test('offers more of its description only if it is cut', async () => {
+		await page.viewport(1280, 800);
+		const sentence = 'Says in a few words, or in many of them, what somebody may want to know of a thing, and why.';
+		const { screen } = await setup(detailOf({ description: sentence }));
+		await expect.element(screen.getByTestId('skill-description')).toHaveTextContent(sentence);
+		const more = screen.getByRole('button', { name: 'More', exact: true });
+		await expect.element(more).not.toBeInTheDocument();
+		await page.viewport(390, 800);
+		screen.container.style.width = '300px';
+		await more.click();
+		await expect.element(screen.getByRole('button', { name: 'Less' })).toBeVisible();
+		const text = screen.getByText(sentence).element();
+		expect(text.scrollHeight).toBe(text.clientHeight);
+	});
+
 	test('the first view says what it does, whether it may be trusted and how it is run; no version, if it names none', async () => {
 		const text =
 			'# How\n\n```\npython3 scripts/x.sh FILE [--by NAME]\n```\n\nOr `scripts/x.sh --all`, not `scripts/x.sh`.\n';
