@@ -218,8 +218,13 @@ describe('F8: without a model', () => {
 		];
 		const hasChanges = async () => (await ask<DraftList>('GET')).answer.data.map((draft) => draft.hasChanges);
 		expect(await hasChanges()).toEqual([false]);
+		// As good as a new one.
+		expect((await begin({ skill: 'demo' })).id).toBe(id);
 		await ask('PUT', `/${id}`, { revision: 1, files });
 		expect(await hasChanges()).toEqual([true]);
+		const other = await begin({ skill: 'demo' });
+		expect(other.id).not.toBe(id);
+		await ask('DELETE', `/${other.id}`);
 		const { answer } = await ask<DraftReview>('GET', `/${id}/review`);
 		expect(answer.changes?.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
 			'SKILL.md changed',

@@ -35,6 +35,7 @@ import {
 	writeByModel
 } from './by-model.ts';
 import {
+	differs,
 	faultsOf,
 	fetchOf,
 	fileShown,
@@ -124,8 +125,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const list = async (): Promise<DraftList> => ({
 		data: (await undiscarded()).map(({ files, baseFiles, ...draft }) => {
 			const { id, name, state, model, from, base, updatedAt } = draft;
-			const now = Object.fromEntries(files.map(forDiff).map(({ path, sha256 }) => [path, sha256]));
-			const hasChanges = base === null || !isDeepStrictEqual(now, baseFiles);
+			const hasChanges = base === null || differs(files, baseFiles);
 			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges };
 		})
 	});
@@ -304,9 +304,14 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 
 	const ofSkill = async (id: string): Promise<SkillDraft> => {
 		const skill = requireSkill(editor, null, id);
-		const files = await filesOf(skill);
+		const [files, baseFiles, base] = [await filesOf(skill), await digestsOf(skill), skillIdOf(skill)];
+		// One in which nobody has changed anything is as good as another.
+		const same = (await undiscarded()).find(
+			(draft) => draft.state === 'ready' && draft.base === base && !differs(draft.files, baseFiles)
+		);
+		if (same && isDeepStrictEqual(same.baseFiles, baseFiles)) return shown(same);
 		return begin(
-			{ files, notes: [], problem: null, from: null, base: skillIdOf(skill), baseFiles: await digestsOf(skill) },
+			{ files, notes: [], problem: null, from: null, base, baseFiles },
 			{ model: null, task: null, hider: createHider() }
 		);
 	};
