@@ -81,6 +81,8 @@ describe('F4: the page of a skill', () => {
 	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
+		await expect.element(screen.getByTestId('hosts-to-allow')).toHaveTextContent('1 host to allow');
+		await expect.element(screen.getByTestId('hosts-to-allow')).toHaveAttribute('href', '#network');
 		await expect.element(screen.getByText(/Scripts ask before each run/)).toBeVisible();
 		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk');
 		await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
@@ -400,6 +402,7 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('skill-when')).toHaveTextContent('Use when someone asks for lines.');
 		await expect.element(screen.getByTestId('skill-facts')).toMatchTextContent(/· 2 scripts · Not used yet$/);
 		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
+		await expect.element(screen.getByTestId('hosts-to-allow')).not.toBeInTheDocument();
 		const abilities = screen.getByTestId('ability');
 		await expect
 			.element(abilities.first())
