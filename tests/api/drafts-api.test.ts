@@ -216,7 +216,15 @@ describe('F8: without a model', () => {
 			{ path: 'old.md', text: null },
 			{ path: 'new.md', text: 'new' }
 		];
+		const hasChanges = async () => (await ask<DraftList>('GET')).answer.data.map((draft) => draft.hasChanges);
+		expect(await hasChanges()).toEqual([false]);
+		// As good as a new one.
+		expect((await begin({ skill: 'demo' })).id).toBe(id);
 		await ask('PUT', `/${id}`, { revision: 1, files });
+		expect(await hasChanges()).toEqual([true]);
+		const other = await begin({ skill: 'demo' });
+		expect(other.id).not.toBe(id);
+		await ask('DELETE', `/${other.id}`);
 		const { answer } = await ask<DraftReview>('GET', `/${id}/review`);
 		expect(answer.changes?.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
 			'SKILL.md changed',
@@ -224,6 +232,7 @@ describe('F8: without a model', () => {
 			'old.md removed'
 		]);
 		await ask('POST', `/${id}/save`, { revision: 2 });
+		expect(await hasChanges()).toEqual([false]);
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
 		const edits = await app.edits.list(join(root, 'skills/demo'));
 		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);

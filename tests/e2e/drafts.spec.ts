@@ -19,6 +19,12 @@ async function draftOfChart(page: Page, url: string): Promise<void> {
 	await expect(page.getByTestId('workbench')).toHaveAttribute('data-state', 'ready');
 	await expect(page.getByTestId('draft-stage')).toHaveAttribute('data-stage', 'ready');
 }
+async function draftOfSkill(page: Page, url: string): Promise<void> {
+	await page.goto(`${url}/skills/count-words`);
+	await page.getByTestId('skill-menu').click();
+	await page.getByRole('menuitem', { name: 'Improve in a draft' }).click();
+	await expect(page.getByTestId('draft-stage')).toHaveAttribute('data-stage', 'unchanged');
+}
 const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of SKILL.md' });
 
 test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back', async ({ page, app }) => {
@@ -57,13 +63,7 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await expect(page.getByTestId('draft-stage')).toHaveAttribute('data-stage', 'ready');
 	// It's said before it's tried.
 	await expect(page.getByTestId('demo-cannot-run')).toContainText('Demo mode can’t run it');
-	await page.getByTestId('draft-evals').click();
-	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
-	await page.getByRole('button', { name: 'Try it' }).click();
-	const tried = page.getByTestId('trial-answer');
-	await expect(tried).toHaveAttribute('data-state', 'done');
-	// With the skill that it requires.
-	await expect(tried).toContainText('loaded data-analysis');
+	await expect(page.getByTestId('draft-trial')).toHaveCount(0);
 
 	await page.getByTestId('save-draft').click();
 	await expect(page.getByTestId('skill-page')).toContainText('monthly-chart');
@@ -89,6 +89,34 @@ test('F8: a chat becomes a skill: made, changed, checked, saved, and taken back'
 	await page.getByRole('button', { name: 'Undo' }).last().click();
 	await page.getByTestId('draft-row').click();
 	await expect(page.getByTestId('made-by-rules')).toContainText('Connect a model');
+});
+
+test('F8: a draft of a skill has nothing to save until something differs, and is tried before', async ({
+	page,
+	app
+}) => {
+	await draftOfSkill(page, app.url);
+	const stage = page.getByTestId('draft-stage');
+	await expect(stage).toHaveText('No changes yetChange its text. Chats use the skill as it is.');
+	await expect(page.getByTestId('save-draft')).toBeDisabled();
+	await page.getByRole('link', { name: 'Back to drafts' }).click();
+	await expect(stage.first()).toHaveText('No changes yet');
+	await page.getByTestId('draft-row').first().click();
+	await expect(textOf(page)).toContainText('# Count words');
+	await textOf(page).press('ControlOrMeta+End');
+	await page.keyboard.type('Be brief.');
+	await expect(stage).toHaveText(/^Ready to saveTry it, then save your changes/);
+	await expect(page.getByTestId('save-draft')).toBeEnabled();
+	await page.getByTestId('draft-evals').click();
+	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+	await page.getByRole('button', { name: 'Try it' }).click();
+	const tried = page.getByTestId('trial-answer');
+	await expect(tried).toHaveAttribute('data-state', 'done');
+	await expect(tried).toContainText('loaded count-words');
+	await page.getByTestId('undo-draft').click();
+	await expect(stage).toHaveAttribute('data-stage', 'unchanged');
+	await page.getByTestId('discard-draft').click();
+	await expect(page.getByTestId('drafts-page')).toBeVisible();
 });
 
 test('F8: what is typed while the server is killed is there again, in another tab too, and is sent by itself', async ({
@@ -144,10 +172,10 @@ test('F8: of two tabs none overwrites the other', async ({ page, app, context })
 test.describe('on a phone', () => {
 	test.use({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
 	test('F8: the workbench fits, is accessible, and previews', async ({ page, app }) => {
-		await draftOfChart(page, app.url);
+		await draftOfSkill(page, app.url);
 		await test.info().attach('workbench', { body: await page.screenshot(), contentType: 'image/png' });
 		await page.getByTestId('preview-draft').click();
-		await expect(page.getByRole('heading', { name: 'Draw bar chart revenue' })).toBeVisible();
+		await expect(page.getByRole('heading', { name: 'Count words' })).toBeVisible();
 		await page.getByRole('button', { name: 'Try and check' }).click();
 		await expect(page.getByTestId('draft-trial').getByRole('button', { name: 'Try it' })).toBeInViewport();
 		await test.info().attach('trial', { body: await page.screenshot(), contentType: 'image/png' });

@@ -162,6 +162,8 @@ test('SECURITY What people see: nor what a skill says of itself, in lists, on it
 			await expectHarmless(page, '[data-testid=skill-page]');
 		}
 		await page.getByTestId('tab-overview').click();
+		const folded = page.getByTestId('calm-findings').locator('summary');
+		if (await folded.isVisible()) await folded.click();
 		await expect(page.getByTestId('finding').or(page.getByTestId('no-findings')).first()).toBeVisible();
 		await expectHarmless(page, '[data-testid=skill-page]');
 	}

@@ -219,14 +219,14 @@ test('F1: a broken skill has a page with what is wrong, and is put right from th
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, 'SKILL.md'), '---\nname: torn\ndescription: Use when: asked\n---\nDo it.\n');
 	await page.goto(`${app.url}/skills`);
-	await row(page, 'torn').getByTestId('fix-link').click();
+	await row(page, 'torn').getByTestId('row-note').click();
 	await expect(page.getByTestId('doctor')).toBeVisible();
 	await page.getByTestId('doctor-fix-all').click();
 	await page.getByTestId('doctor-write').click();
 	await expect(page.getByTestId('doctor-done')).toBeVisible();
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'torn')).toHaveAttribute('data-status', 'ready');
-	await expect(row(page, 'torn').getByTestId('diagnostic')).toHaveCount(0);
+	await expect(row(page, 'torn').getByTestId('row-note')).toHaveCount(0);
 });
 
 test('E11: switched off in the settings nothing runs, and the page says why; switched on it does', async ({

@@ -50,7 +50,10 @@ export const draftList = z.object({
 		skillDraft
 			.pick({ id: true, name: true, state: true, model: true, from: true, base: true, updatedAt: true })
 			/** The errors that keep it from being saved, as its review says. */
-			.extend({ faults: z.array(skillDiagnostic) })
+			.extend({
+				faults: z.array(skillDiagnostic),
+				hasChanges: z.boolean().describe('It differs from the skill that it changes; a new one always does.')
+			})
 	)
 });
 export type DraftList = z.infer<typeof draftList>;

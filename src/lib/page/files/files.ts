@@ -111,6 +111,11 @@ export function fileKind(path: string): FileKind {
 	return KINDS.find(([, pattern]) => pattern.test(path))?.[0] ?? 'other';
 }
 
+/** Text of sentences, each paragraph often a line: it is read wrapped. */
+export function isProse(path: string): boolean {
+	return /(?:\.(?:md|markdown|txt)|(?:^|\/)(?:license|readme|notice))$/i.test(path);
+}
+
 export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf('/') + 1);
 }

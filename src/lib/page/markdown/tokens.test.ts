@@ -1,7 +1,7 @@
 import hljs from 'highlight.js/lib/common';
 import { expect, test } from 'vitest';
 import { knownLanguage } from './highlighter.ts';
-import { readTokens, startOfTokens } from './tokens.ts';
+import { partsOfCode, readTokens, startOfTokens } from './tokens.ts';
 
 const CODES: [language: string, text: string][] = [
 	['javascript', 'const a = `<b>${1 + "&amp;"}</b>`; // <i> & "quotes" \'too\''],
@@ -16,6 +16,20 @@ test.each(CODES)('the tokens of %s are its text, character by character', (langu
 	const tokens = readTokens(hljs.highlight(text, { language }).value);
 	expect(tokens.map(([, part]) => part).join('')).toBe(text);
 	expect(tokens.some(([kind]) => kind !== null)).toBe(true);
+});
+
+test('the front matter of a Markdown file is YAML; a rule between paragraphs is none', () => {
+	const head = '---\nname: demo\nmetadata:\n  tags: a b\n---\n';
+	expect(partsOfCode('markdown', `${head}\n# Demo\n`)).toEqual([
+		['yaml', head],
+		['markdown', '\n# Demo\n']
+	]);
+	expect(partsOfCode('markdown', head)).toEqual([['yaml', head]]);
+	for (const [language, text] of [
+		['markdown', 'One\n\n---\n\nTwo\n\n---\n'],
+		['yaml', head]
+	] as const)
+		expect(partsOfCode(language, text)).toEqual([[language, text]]);
 });
 
 test('what is nested has the kind of what is inside, or of what is around it', () => {

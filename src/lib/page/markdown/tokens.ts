@@ -44,6 +44,19 @@ const KINDS: Readonly<Record<string, CodeKind>> = {
 const MARKUP = /<span class="hljs-([\w-]+)[^"]*">|(<\/span>)|<span[^>]*>|&(amp|lt|gt|quot|#x27);|[^<&]+|[<&]/g;
 const REFERENCES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#x27': "'" };
 
+/** At the start of a Markdown file, with the lines that enclose it. */
+export const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/;
+
+/** What of a text is in which language: front matter is YAML. */
+export function partsOfCode(language: string, text: string): [language: string, text: string][] {
+	const head = language === 'markdown' ? (FRONT_MATTER.exec(text)?.[0] ?? '') : '';
+	const parts: [string, string][] = [
+		['yaml', head],
+		[language, text.slice(head.length)]
+	];
+	return parts.filter(([, part]) => part !== '');
+}
+
 /** Parses highlight.js' output: spans with a class, and five character references. */
 export function readTokens(html: string): CodeToken[] {
 	const tokens: CodeToken[] = [];

@@ -150,21 +150,21 @@ describe('the command palette', () => {
 		await expect
 			.poll(found)
 			.toEqual([
-				expect.stringMatching(/^Skill · pdf-tools\s*Fills forms/),
+				expect.stringMatching(/^pdf-tools\s*Fills forms/),
 				expect.stringMatching(/^New chat with pdf-tools\s*Uses it/),
 				'Search runs for “pdf”'
 			]);
 		await userEvent.keyboard('{ArrowDown}');
 		expect(active(screen)).toMatch(/^New chat with pdf-tools/);
 		await userEvent.keyboard('{ArrowDown}{ArrowDown}');
-		expect(active(screen)).toMatch(/^Skill · pdf-tools/);
+		expect(active(screen)).toMatch(/^pdf-tools/);
 		await userEvent.keyboard('{ArrowDown}');
 		await userEvent.keyboard('{Enter}');
 		await expect.poll(() => done).toEqual(['/?skill=pdf-tools']);
 		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
 		for (const [typed, label, place] of [
-			['fills forms', /^Skill · pdf-tools/, '/skills/pdf-tools'],
-			['acroform', /^Skill · pdf-tools/, '/skills/pdf-tools'],
+			['fills forms', /^pdf-tools/, '/skills/pdf-tools'],
+			['acroform', /^pdf-tools/, '/skills/pdf-tools'],
 			['custom instr', /^Settings · Chats/, '/settings#chats'],
 			['xyzzy & co', /^Search runs for “xyzzy & co”/, '/skills/executions?text=xyzzy%20%26%20co']
 		] as const) {
@@ -181,13 +181,24 @@ describe('the command palette', () => {
 		for (const [typed, label, place] of [
 			['codex', /^Connect Codex/, '/connect#codex'],
 			['api key', /^API keys/, '/connect#keys'],
-			['mcp', /^MCP servers/, '/settings#mcp-servers']
+			['mcp', /^MCP servers/, '/settings#mcp-servers'],
+			['draft', /^Drafts/, '/skills/drafts'],
+			['script time', /^Settings · Limits\s*Steps per reply/, '/settings#limits'],
+			['time limit for scripts', /^Settings · Limits/, '/settings#limits'],
+			['deleted', /^Trash/, '/trash'],
+			['history', /^Runs/, '/skills/executions'],
+			['create a skill', /^New skill/, '/skills/new'],
+			['outdated', /^Skill updates/, '/skills/updates'],
+			['dark', /^Theme: dark/, null]
 		] as const) {
 			await open(screen);
 			await screen.getByTestId('palette-input').fill(typed);
 			await expect.poll(() => active(screen)).toMatch(label);
-			await userEvent.keyboard('{Enter}');
-			await expect.poll(() => done.at(-1)).toBe(place);
+			if (place === null) await userEvent.keyboard('{Escape}');
+			else {
+				await userEvent.keyboard('{Enter}');
+				await expect.poll(() => done.at(-1)).toBe(place);
+			}
 		}
 	});
 
@@ -238,7 +249,7 @@ describe('the command palette', () => {
 		const screen = await setup();
 		await open(screen);
 		await screen.getByTestId('palette-input').fill('xyzzy');
-		await expect.element(screen.getByTestId('palette-status')).toHaveTextContent('No results.');
+		await expect.element(screen.getByTestId('palette-status')).toHaveTextContent('Nothing else found.');
 		await expect.element(screen.getByTestId('palette-item')).toHaveTextContent('Search runs for “xyzzy”');
 	});
 

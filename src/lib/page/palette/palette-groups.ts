@@ -16,6 +16,10 @@ import Settings from '@lucide/svelte/icons/settings';
 import SunMoon from '@lucide/svelte/icons/sun-moon';
 import Trash2 from '@lucide/svelte/icons/trash-2';
 import Upload from '@lucide/svelte/icons/upload';
+import NotebookPen from '@lucide/svelte/icons/notebook-pen';
+import ListFilter from '@lucide/svelte/icons/list-filter';
+import Plus from '@lucide/svelte/icons/plus';
+import RefreshCw from '@lucide/svelte/icons/refresh-cw';
 import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
@@ -149,14 +153,6 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 					}
 				]),
 		{ id: 'import', label: 'Import chat', icon: Upload, isQuiet: true, run: onimport },
-		{
-			id: 'deleted',
-			label: 'Trash',
-			words: 'recently deleted removed chats skills restore undo',
-			icon: Trash2,
-			isQuiet: true,
-			run: () => void app.go('/trash')
-		},
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,
 			label: `Theme: ${theme}`,
@@ -181,23 +177,34 @@ function pages(app: ChatApp): PaletteItem[] {
 		icon,
 		run: () => app.go(path)
 	});
+	const quiet = (path: string, label: string, icon: PaletteItem['icon'], words = ''): PaletteItem => ({
+		...page(path, label, icon),
+		prose: `${label} ${words}`,
+		isQuiet: true
+	});
 	return [
 		page('/skills', 'Skills', Puzzle),
 		page('/skills/install', 'Install skills', Download),
-		{ ...page('/skills/executions', 'Runs', Activity), words: 'executions' },
+		{ ...page('/skills/executions', 'Runs', Activity), prose: 'runs of scripts executions history log' },
 		page('/connect', 'Other programs', Plug),
 		page('/settings', 'Settings', Settings),
-		...SETTINGS_SECTIONS.map(({ id, title, words }) => ({
-			...page(`/settings#${id}`, id === 'mcp-servers' ? title : `Settings · ${title}`, Settings),
-			prose: `${title} ${words}`,
-			isQuiet: true
+		quiet('/skills/new', 'New skill', Plus, 'create write make'),
+		quiet('/skills/drafts', 'Drafts', NotebookPen, 'of skills save as skill improve'),
+		quiet('/skills/updates', 'Skill updates', RefreshCw, 'skills versions outdated'),
+		quiet('/skills/scores', 'Skill scores', ListFilter, 'which skills a message picks'),
+		quiet('/trash', 'Trash', Trash2, 'recently deleted removed chats skills restore undo'),
+		...SETTINGS_SECTIONS.map(({ id, title, rows, words }) => ({
+			...quiet(
+				`/settings#${id}`,
+				id === 'mcp-servers' ? title : `Settings · ${title}`,
+				Settings,
+				[...rows, words].join('\n')
+			),
+			hint: rows.join(', ')
 		})),
-		{ ...page('/connect#keys', 'API keys', Plug), isQuiet: true },
-		...CLIENTS.map((client) => ({
-			...page(`/connect#${client}`, `Connect ${ABOUT[client].name}`, Plug),
-			isQuiet: true
-		})),
-		{ ...page('/docs/api', 'API reference', Code), isQuiet: true }
+		quiet('/connect#keys', 'API keys', Plug, 'tokens'),
+		...CLIENTS.map((client) => quiet(`/connect#${client}`, `Connect ${ABOUT[client].name}`, Plug)),
+		quiet('/docs/api', 'API reference', Code, 'docs endpoints rest openapi')
 	];
 }
 
@@ -222,7 +229,7 @@ function skills(app: ChatApp): PaletteItem[] {
 			},
 			{
 				id: `skill-${id}`,
-				label: `Skill · ${shown}`,
+				label: shown,
 				hint: cleanText(partsOf(description).does),
 				prose: proseOf({ name, description, tags }),
 				icon: Puzzle,

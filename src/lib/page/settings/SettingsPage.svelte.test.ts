@@ -7,6 +7,7 @@ import { ThemeChoice } from '../app/theme.svelte.ts';
 import { Account } from '../models/account.svelte.ts';
 import { ApiError } from '../request.ts';
 import type { Settings } from '../../shared/settings.ts';
+import { SETTINGS_SECTIONS } from './settings-form.svelte.ts';
 import SettingsPage from './SettingsPage.svelte';
 
 async function setup(
@@ -48,6 +49,14 @@ describe('E11: the master switch', () => {
 		await expect.element(screen.getByTestId('skillsEnabled')).toBeDisabled();
 		await expect.element(screen.getByTestId('skillsEnabled-about')).toMatchTextContent(/SKILLS_ENABLED=false/);
 	});
+});
+
+test('F12: each setting is named in the sections by which the palette finds it', async () => {
+	const { screen } = await setup();
+	for (const { id, rows } of SETTINGS_SECTIONS) {
+		const labels = screen.container.querySelectorAll(`#${id} label[for$=-field]:not(.sr-only)`);
+		expect([...labels].map(({ textContent }) => textContent)).toEqual(rows);
+	}
 });
 
 test('custom instructions are saved when the field is left; too long ones are not, and it says how many there are', async () => {

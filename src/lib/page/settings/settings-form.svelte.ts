@@ -4,16 +4,37 @@ import type { Account } from '../models/account.svelte.ts';
 import { type ApiError, asApiError } from '../request.ts';
 
 /** In their order; `words` find a section in the command palette. */
+/** `rows`: its settings, as they’re labelled. `words`: what else people call them. */
 export const SETTINGS_SECTIONS = [
-	{ id: 'model', title: 'Model', words: 'api key openrouter ollama sign in default' },
-	{ id: 'chats', title: 'Chats', words: 'custom instructions titles web tools' },
-	{ id: 'presets', title: 'Presets', words: 'assistants' },
-	{ id: 'limits', title: 'Limits', words: 'steps cost time timeout' },
-	{ id: 'skills', title: 'Skills', words: 'suggest catalog skillsmp' },
-	{ id: 'mcp-servers', title: 'MCP servers', words: 'registry tools' },
-	{ id: 'access', title: 'Access', words: 'api keys login log out' },
-	{ id: 'appearance', title: 'Appearance', words: 'theme dark light shortcuts' },
-	{ id: 'advanced', title: 'Advanced', words: 'run skills scores docs' }
+	{
+		...{ id: 'model', title: 'Model', rows: ['Connection', 'Default model', 'Reasoning', 'Fallbacks and providers'] },
+		words: 'api key openrouter ollama sign in thinking effort'
+	},
+	{
+		...{ id: 'chats', title: 'Chats', rows: ['Custom instructions', 'Automatic titles', 'Web tools'] },
+		words: 'system prompt search'
+	},
+	{ id: 'presets', title: 'Presets', rows: [], words: 'assistants' },
+	{
+		...{ id: 'limits', title: 'Limits' },
+		rows: ['Steps per reply', 'Cost per reply', 'Time per reply', 'Time per script'],
+		words: 'time limit for scripts or of answers timeout minutes seconds budget money'
+	},
+	{
+		...{ id: 'skills', title: 'Skills', rows: ['Suggest new skills', 'Catalog', 'SkillsMP key', 'Your skills'] },
+		words: 'suggestions'
+	},
+	{ id: 'mcp-servers', title: 'MCP servers', rows: [], words: 'registry tools' },
+	{ id: 'access', title: 'Access', rows: ['API keys', 'Login'], words: 'log out admin token password' },
+	{
+		...{ id: 'appearance', title: 'Appearance', rows: ['Theme', 'Keyboard shortcuts'] },
+		words: 'dark light mode colors'
+	},
+	{
+		...{ id: 'advanced', title: 'Advanced' },
+		rows: ['Run skills', 'Maximum skills', 'Minimum score', 'Skill scores', 'API docs'],
+		words: 'turn off scripts selection'
+	}
 ] as const;
 
 export type SettingName = keyof SettingsPatch;

@@ -81,6 +81,8 @@ describe('F4: the page of a skill', () => {
 	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
+		await expect.element(screen.getByTestId('hosts-to-allow')).toHaveTextContent('1 host to allow');
+		await expect.element(screen.getByTestId('hosts-to-allow')).toHaveAttribute('href', '#network');
 		await expect.element(screen.getByText(/Scripts ask before each run/)).toBeVisible();
 		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk');
 		await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
@@ -319,12 +321,53 @@ test('F1: what the doctor says stays when there is nothing left to put right', a
 });
 
 describe('the parts of a skill', () => {
+	test('F16: are no runs of one that never ran', async () => {
+		const never = { executions: 0, failures: 0, lastUsedAt: null };
+		const { screen } = await setup(detailOf({ usage: never }));
+		await expect.element(screen.getByTestId('skill-facts')).toMatchTextContent(/Not used yet/);
+		await expect.element(screen.getByTestId('skill-usage')).not.toBeInTheDocument();
+		await screen.unmount();
+		const used = await setup(detailOf({ usage: { ...never, executions: 2 } }));
+		await expect.element(used.screen.getByTestId('skill-usage')).toMatchTextContent(/^2 times\./);
+	});
+
+	test('are what was found, folded once it is trusted and nothing of it is serious', async () => {
+		const findings = detailOf().findings.filter(({ severity }) => severity === 'info');
+		const { screen } = await setup(detailOf({ trust: 'trusted', findings }));
+		await expect.element(screen.getByTestId('finding')).not.toBeVisible();
+		await screen.getByText('No serious risks found (1 to read)').click();
+		await expect.element(screen.getByTestId('finding')).toBeVisible();
+		await screen.unmount();
+		const untrusted = await setup(detailOf({ trust: 'untrusted', findings }));
+		await expect.element(untrusted.screen.getByTestId('finding')).toBeVisible();
+	});
+
 	test('are its instructions, read or as their source; markup in them is text', async () => {
 		const { screen } = await setup(detailOf(), '#instructions');
 		await expect.element(screen.getByTestId('markdown')).toMatchTextContent(/How\s*Say it\. <script>x<\/script>/);
 		expect(screen.getByTestId('markdown').element().textContent).not.toContain('name: demo');
 		await screen.getByRole('button', { name: 'Source' }).click();
 		await expect.element(screen.getByTestId('file-text')).toMatchTextContent(/^--- name: demo/);
+		// The front matter has the colours of YAML.
+		await expect
+			.poll(() => screen.container.querySelector('.code-type')?.textContent, { timeout: 20_000 })
+			.toMatch(/^name/);
+	});
+
+	test('are its files: prose is wrapped, code has the numbers of its lines, and each can be the other way', async () => {
+		await page.viewport(1280, 800);
+		const { screen } = await setup(detailOf(), '#files');
+		const [wrap, numbers] = [screen.getByTestId('wrap-lines'), screen.getByTestId('line-numbers')];
+		await expect.element(wrap).toHaveAttribute('aria-pressed', 'true');
+		await expect.element(numbers).not.toBeInTheDocument();
+		await wrap.click();
+		await expect.element(numbers).toBeVisible();
+		await wrap.click();
+		await expect.element(numbers).not.toBeInTheDocument();
+		await screen.getByTestId('file-viewer').getByTestId('wrap-lines').click();
+		await screen.getByRole('button', { name: /x\.sh/ }).click();
+		await expect.element(wrap).toHaveAttribute('aria-pressed', 'false');
+		await expect.element(numbers).toBeVisible();
 	});
 
 	test('are those that the address asks for, and are asked of it', async () => {
@@ -357,6 +400,7 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('skill-when')).toHaveTextContent('Use when someone asks for lines.');
 		await expect.element(screen.getByTestId('skill-facts')).toMatchTextContent(/· 2 scripts · Not used yet$/);
 		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
+		await expect.element(screen.getByTestId('hosts-to-allow')).not.toBeInTheDocument();
 		const abilities = screen.getByTestId('ability');
 		await expect
 			.element(abilities.first())

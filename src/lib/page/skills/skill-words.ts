@@ -23,6 +23,9 @@ export const TRUST_MEANING: Record<TrustState, string> = {
 	untrusted: 'Scripts ask before each run.'
 };
 
+/** When a skill is offered. */
+export const MODE_WORDS: Record<SkillSummary['mode'], string> = { on: 'Always', auto: 'Automatic', off: 'Off' };
+
 export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 	danger: 'Risks',
 	warning: 'Worth a look',

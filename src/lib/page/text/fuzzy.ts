@@ -78,7 +78,7 @@ export const SKILL_FILTERS = [
 	['yours', 'Yours'],
 	['installed', 'Installed'],
 	['bundled', 'Bundled'],
-	['needs', 'Needs something'],
+	['review', 'To review'],
 	['off', 'Off']
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
@@ -129,15 +129,15 @@ function isKind(skill: SkillSummary, filter: SkillFilter, outdated: readonly str
 			return isInstalled(skill);
 		case 'bundled':
 			return skill.provider === 'bundled' || skill.provider === 'builtin';
-		case 'needs':
-			return needsSomething(skill) || hasUpdate(skill, outdated);
+		case 'review':
+			return isToReview(skill) || hasUpdate(skill, outdated);
 		case 'off':
 			return skill.status === 'ready' && skill.mode === 'off';
 	}
 }
 
-/** Of the person: to trust it, or to fix it. */
-function needsSomething({ status, provider, trust, diagnostics }: SkillSummary): boolean {
+/** By a person: to trust it, or to fix it. What it needs to run is said on its page. */
+function isToReview({ status, provider, trust, diagnostics }: SkillSummary): boolean {
 	return (
 		status === 'broken' ||
 		trust === 'untrusted' ||

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { MAX_DRAFT_FILES, type SkillDraft } from '../../shared/drafts.ts';
 import { AppError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
@@ -130,6 +131,11 @@ export function faultsOf(files: readonly StoredFile[]): SkillDiagnostic[] {
 export function forDiff(file: StoredFile): TrustedFile {
 	const text = file.encoding === 'utf8' ? file.content : null;
 	return { path: file.path, sha256: hash('sha256', bytesOf(file)), text };
+}
+
+/** Whether they aren't those of these digests, as `digestsOf` has them. */
+export function differs(files: readonly StoredFile[], digests: Record<string, string> = {}): boolean {
+	return !isDeepStrictEqual(Object.fromEntries(files.map((file) => [file.path, forDiff(file).sha256])), digests);
 }
 
 /** What came with the messages, as examples; for the others, sentences. */

@@ -1,5 +1,6 @@
 /** Drafts of skills: made of a chat or of a skill, changed in the workbench, placed only when a person saves them (F8). */
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../shared/errors.ts';
 import {
 	type DraftChange,
@@ -34,6 +35,7 @@ import {
 	writeByModel
 } from './by-model.ts';
 import {
+	differs,
 	faultsOf,
 	fetchOf,
 	fileShown,
@@ -121,9 +123,10 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 
 	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
 	const list = async (): Promise<DraftList> => ({
-		data: (await undiscarded()).map(({ files, ...draft }) => {
+		data: (await undiscarded()).map(({ files, baseFiles, ...draft }) => {
 			const { id, name, state, model, from, base, updatedAt } = draft;
-			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files) };
+			const hasChanges = base === null || differs(files, baseFiles);
+			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges };
 		})
 	});
 	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {
@@ -301,9 +304,14 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 
 	const ofSkill = async (id: string): Promise<SkillDraft> => {
 		const skill = requireSkill(editor, null, id);
-		const files = await filesOf(skill);
+		const [files, baseFiles, base] = [await filesOf(skill), await digestsOf(skill), skillIdOf(skill)];
+		// One in which nobody has changed anything is as good as another.
+		const same = (await undiscarded()).find(
+			(draft) => draft.state === 'ready' && draft.base === base && !differs(draft.files, baseFiles)
+		);
+		if (same && isDeepStrictEqual(same.baseFiles, baseFiles)) return shown(same);
 		return begin(
-			{ files, notes: [], problem: null, from: null, base: skillIdOf(skill), baseFiles: await digestsOf(skill) },
+			{ files, notes: [], problem: null, from: null, base, baseFiles },
 			{ model: null, task: null, hider: createHider() }
 		);
 	};

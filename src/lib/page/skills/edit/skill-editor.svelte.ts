@@ -3,6 +3,7 @@ import type { SkillCheck, SkillDiagnostic, SkillFile, SkillFileText } from '../.
 import { cleanText } from '../../text/clean-text.ts';
 import { asObject, parseJson } from '../../../shared/json.ts';
 import type { CodeMark } from './code-mirror.ts';
+import { FRONT_MATTER } from '../../markdown/tokens.ts';
 import { type ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
 import { readStored, writeStored } from '../../ui/clipboard.ts';
@@ -306,8 +307,6 @@ function rankOf({ path, file }: FileNode): number {
 export function isSkillFile(path: string): boolean {
 	return /^skill\.md$/i.test(path);
 }
-
-const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/;
 
 /** The instructions without the front matter. */
 export function bodyOf(skillMd: string): string {

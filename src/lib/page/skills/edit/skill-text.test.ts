@@ -106,7 +106,7 @@ test('E2: the list is narrowed by words, mode and origin', () => {
 	expect(names('', 'installed')).toEqual(['pdf-forms']);
 });
 
-test('E2: “Needs something” lists what isn’t trusted, what has a problem and what has an update', () => {
+test('E2: “To review” lists what isn’t trusted, what has a problem and what has an update', () => {
 	const problem = { severity: 'warning', field: '_', message: 'is odd' } as const;
 	const skills = [
 		sampleSummary({ name: 'new', trust: 'untrusted' }),
@@ -117,7 +117,7 @@ test('E2: “Needs something” lists what isn’t trusted, what has a problem a
 		sampleSummary({ name: 'old', trust: 'trusted', source: 'installed' }),
 		sampleSummary({ name: 'old', trust: 'trusted', source: 'mine' })
 	];
-	const found = filterSkills(skills, { query: '', filter: 'needs', outdated: ['installed/old'] });
+	const found = filterSkills(skills, { query: '', filter: 'review', outdated: ['installed/old'] });
 	expect(found).toEqual([0, 1, 2, 3, 5].map((index) => skills[index]));
 });
 

@@ -8,6 +8,7 @@ import { ApiError } from '../../request.ts';
 import { Library } from './library.svelte.ts';
 import { PaneWidth } from '../../ui/toasts.svelte.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
+import type { TrashedSkill } from '../../../shared/install.ts';
 import NewSkillForm from '../edit/NewSkillForm.svelte';
 import ResizeHandle from '../../ui/ResizeHandle.svelte';
 import SkillLibrary from './SkillLibrary.svelte';
@@ -30,14 +31,24 @@ const skills = [
 	})
 ];
 
+const trashed: TrashedSkill = {
+	...{ id: 't1', skillId: 'mine/torn', name: 'torn', version: null, path: '/skills/torn' },
+	...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-02-01T00:00:00.000Z' }
+};
+
 async function setup(list: SkillSummary[] = skills) {
 	const changeSkill = vi.fn(async () => sampleDetail());
 	const listSkills = vi.fn(async (page: number, limit: number) => sampleList(list, { page, limit }));
 	const library = new Library({ ...createFakeClient(), listSkills });
 	await library.refresh();
 	const go = vi.fn();
-	const props = { library, client: { changeSkill }, go, sandbox: undefined, currentId: 'pdf' };
-	return { screen: await render(SkillLibrary, props), changeSkill, listSkills, library, go };
+	const onremoved = vi.fn<(skill: SkillSummary, undo: () => Promise<void>) => void>();
+	const removeSkill = vi.fn(async () => trashed);
+	const restoreSkill = vi.fn(async () => trashed);
+	const client = { changeSkill, removeSkill, restoreSkill };
+	const props = { library, client, onremoved, go, sandbox: undefined, currentId: 'pdf' };
+	const screen = await render(SkillLibrary, props);
+	return { screen, changeSkill, removeSkill, restoreSkill, onremoved, listSkills, library, go };
 }
 
 describe('E17: the list of skills', () => {
@@ -50,14 +61,34 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
 	});
 
+	test('says the first problem of what is broken, and how many there are; the room of its tools is the name’s until they are wanted', async () => {
+		await page.viewport(1280, 800);
+		const name = 'a-skill-with-a-long-name';
+		const { screen } = await setup([
+			sampleSummary({ id: 'mine/torn', name: 'torn', status: 'broken', diagnostics: [broken, broken, broken] }),
+			sampleSummary({ id: name, name })
+		]);
+		expect(screen.getByTestId('diagnostic').elements()).toHaveLength(1);
+		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('Fix 3 problems');
+		screen.container.style.width = '360px';
+		const link = screen.getByRole('link', { name, exact: true });
+		const heading = link.element().parentElement;
+		await screen.getByTestId('skill-search').hover();
+		await expect.poll(() => heading && heading.scrollWidth <= heading.clientWidth).toBe(true);
+		const height = screen.getByTestId('skill-row').last().element().clientHeight;
+		await link.hover();
+		await expect.element(screen.getByTestId('row-try')).toBeInViewport({ ratio: 1 });
+		expect(screen.getByTestId('skill-row').last().element().clientHeight).toBe(height);
+	});
+
 	test('is searched and narrowed; what matches nothing leads to the catalogs and back to all', async () => {
 		const { screen } = await setup();
 		const filters = screen.getByTestId('skill-filter').element().querySelectorAll('option');
-		expect([...filters].map(({ textContent }) => textContent)).toEqual(['All (2)', 'Yours (2)', 'Needs something (2)']);
+		expect([...filters].map(({ textContent }) => textContent)).toEqual(['All (2)', 'Yours (2)', 'To review (2)']);
 		await screen.getByTestId('skill-search').fill('forms');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
 		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('1 skill');
-		await screen.getByTestId('skill-filter').selectOptions('needs');
+		await screen.getByTestId('skill-filter').selectOptions('review');
 		await screen.getByTestId('skill-search').fill('nothing of this');
 		await expect.element(screen.getByTestId('no-skills')).toMatchTextContent(/No skills match\./);
 		await expect
@@ -123,16 +154,20 @@ describe('E17: the list of skills', () => {
 		await expect.element(mode).toHaveValue('auto');
 	});
 
-	test('B6: one click tries a skill, one turns it off or on again', async () => {
+	test('B6: one click tries a skill, and its menu turns it off or on again', async () => {
 		await page.viewport(1280, 800);
 		const { screen, changeSkill } = await setup([
 			sampleSummary({ id: 'pdf', name: 'pdf' }),
 			sampleSummary({ id: 'web', name: 'web', mode: 'off' })
 		]);
-		await screen.getByRole('button', { name: 'Turn off pdf' }).click();
-		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { mode: 'off' });
-		await screen.getByRole('button', { name: 'Turn on web' }).click();
-		expect(changeSkill).toHaveBeenLastCalledWith('web', { mode: 'auto' });
+		await screen.getByRole('link', { name: 'pdf', exact: true }).hover();
+		await screen.getByRole('button', { name: 'Options for pdf' }).click();
+		await screen.getByRole('menuitem', { name: 'Turn off' }).click();
+		await expect.poll(() => changeSkill.mock.lastCall).toEqual(['pdf', { mode: 'off' }]);
+		await screen.getByRole('link', { name: 'web', exact: true }).hover();
+		await screen.getByRole('button', { name: 'Options for web' }).click();
+		await screen.getByRole('menuitem', { name: 'Turn on' }).click();
+		await expect.poll(() => changeSkill.mock.lastCall).toEqual(['web', { mode: 'auto' }]);
 		const tries = screen.getByTestId('row-try').elements();
 		expect(tries.map((link) => link.getAttribute('href'))).toEqual(['/?skill=pdf']);
 	});
@@ -156,6 +191,61 @@ describe('E17: the list of skills', () => {
 		await expect.poll(() => changeSkill.mock.calls).toEqual([['pdf', { mode: 'off' }]]);
 	});
 
+	test('a row’s menu deletes a skill, which can be taken back, and leaves the page of one that is open', async () => {
+		await page.viewport(1280, 800);
+		const { screen, removeSkill, restoreSkill, onremoved, listSkills, go } = await setup();
+		await screen.getByRole('link', { name: 'torn', exact: true }).hover();
+		await screen.getByRole('button', { name: 'Options for torn' }).click();
+		await expect.element(screen.getByRole('menuitem', { name: 'Turn off' })).not.toBeInTheDocument();
+		await screen.getByRole('menuitem', { name: 'Delete' }).click();
+		await expect.poll(() => onremoved.mock.lastCall?.[0].name).toBe('torn');
+		expect(removeSkill).toHaveBeenLastCalledWith('mine/torn');
+		expect(go).not.toHaveBeenCalled();
+		const reads = listSkills.mock.calls.length;
+		await onremoved.mock.lastCall?.[1]();
+		expect(restoreSkill).toHaveBeenLastCalledWith(trashed.id);
+		expect(listSkills.mock.calls.length).toBeGreaterThan(reads);
+		await screen.getByRole('link', { name: 'pdf', exact: true }).hover();
+		await screen.getByRole('button', { name: 'Options for pdf' }).click();
+		await screen.getByRole('menuitem', { name: 'Delete' }).click();
+		await expect.poll(() => go.mock.calls).toEqual([['/skills']]);
+	});
+
+	test('counts what it shows, built-in ones too; the longest filter is readable in full', async () => {
+		await page.viewport(1280, 800);
+		const builtin = sampleSummary({ id: 'files', name: 'files', trust: 'builtin', provider: 'builtin' });
+		const { screen } = await setup([...skills, builtin]);
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills, plus 1 built in');
+		const filter = screen.getByTestId('skill-filter');
+		await filter.selectOptions('review');
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills');
+		screen.container.style.width = '360px';
+		const element = filter.element() as HTMLSelectElement;
+		const wanted = document.createElement('canvas').getContext('2d');
+		if (!wanted) throw new Error('No canvas');
+		wanted.font = getComputedStyle(element).font;
+		// Its padding and its arrow.
+		expect(element.clientWidth).toBeGreaterThan(wanted.measureText('To review (2)').width + 36);
+		await screen.getByTestId('skill-search').fill('files');
+		await screen.getByTestId('skill-filter').selectOptions('all');
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('1 built in');
+	});
+
+	test('the open skill is in sight, though it is far down and another is opened later', async () => {
+		const many = Array.from({ length: 130 }, (_, at) => sampleSummary({ id: `skill-${at}`, name: `skill-${at}` }));
+		const library = new Library({
+			...createFakeClient(),
+			listSkills: async (page, limit) => sampleList(many, { page, limit })
+		});
+		await library.refresh();
+		const client = { changeSkill: vi.fn(), removeSkill: vi.fn(), restoreSkill: vi.fn() };
+		const props = { library, client, onremoved: vi.fn(), go: vi.fn(), sandbox: undefined, currentId: 'skill-120' };
+		const screen = await render(SkillLibrary, props);
+		await expect.element(screen.getByRole('link', { name: 'skill-120' })).toBeInViewport();
+		await screen.rerender({ currentId: 'skill-3' });
+		await expect.element(screen.getByRole('link', { name: 'skill-3', exact: true })).toBeInViewport();
+	});
+
 	test('D27: is searched by tags, too', async () => {
 		const { screen } = await setup([
 			sampleSummary({ id: 'pdf', name: 'pdf', tags: ['acroform'] }),
@@ -173,10 +263,11 @@ describe('E17: the list of skills', () => {
 			sampleSummary({ id: 'hub', name: 'hub', trust: 'trusted', provider: 'github' }),
 			sampleSummary({ id: 'own', name: 'own', trust: 'trusted', owner: 'key-7' }),
 			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' }),
+			sampleSummary({ id: 'odd', name: 'odd', trust: 'trusted', diagnostics: [{ ...broken, severity: 'warning' }] }),
 			sampleSummary({ id: 'old', name: 'old', trust: 'trusted', provider: 'github', source: 'installed' })
 		]);
 		library.outdated = ['installed/old'];
-		await expect.poll(() => screen.getByTestId('row-note').elements()).toHaveLength(6);
+		await expect.poll(() => screen.getByTestId('row-note').elements()).toHaveLength(7);
 		await expect.element(screen.getByTestId('row-note').last()).toHaveTextContent('Update');
 		const notes = screen.getByTestId('row-note').elements();
 		expect(notes.map(({ textContent }) => textContent.trim())).toEqual([
@@ -185,10 +276,11 @@ describe('E17: the list of skills', () => {
 			'Changed',
 			'From GitHub',
 			'Key key-7',
+			'1 warning',
 			'Update'
 		]);
 		expect(notes.map((note) => /text-(soft|warn|danger)/.exec(note.className)?.[1])).toEqual([
-			...['soft', 'danger', 'warn', 'soft', 'soft', 'soft']
+			...['soft', 'danger', 'warn', 'soft', 'soft', 'warn', 'soft']
 		]);
 		expect(notes.map((note) => note.getAttribute('href'))).toEqual([
 			'/skills/~new#trust',
@@ -196,6 +288,7 @@ describe('E17: the list of skills', () => {
 			'/skills/safe#trust',
 			null,
 			null,
+			'/skills/odd#doctor',
 			'/skills/updates'
 		]);
 	});

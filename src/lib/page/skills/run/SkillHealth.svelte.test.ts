@@ -8,11 +8,18 @@ const NO_ANSWERS = { count: 0, priced: 0, cost: null as number | null };
 
 async function setup(
 	statuses: ('success' | 'error' | 'running')[],
-	{ answers = NO_ANSWERS, weeks = [[0, 0]] }: { answers?: typeof NO_ANSWERS; weeks?: [number, number][] } = {}
+	{
+		answers = NO_ANSWERS,
+		weeks = [[0, 0]],
+		scripts = []
+	}: { answers?: typeof NO_ANSWERS; weeks?: [number, number][]; scripts?: string[] } = {}
 ) {
 	const executions = statuses.length;
 	const data = statuses.map((status, at) =>
-		sampleExecution({ id: `e${at}`, status, errorMessage: status === 'error' ? `Broke at ${at}` : null })
+		sampleExecution({
+			...{ id: `e${at}`, status, script: scripts[at] ?? 'scripts/x.sh' },
+			errorMessage: status === 'error' ? `Broke at ${at}` : null
+		})
 	);
 	const listExecutions = vi.fn(async () => ({ data, total: data.length, page: 1, limit: 30, totalPages: 1 }));
 	const getSkillHealth = vi.fn(async () => ({
@@ -38,12 +45,16 @@ test('F16: a skill’s page says how its last runs ended, and offers to improve 
 	expect(onimprove).toHaveBeenCalledOnce();
 });
 
-test('F16: one that never ran asks for nothing and offers nothing', async () => {
-	const { screen, listExecutions, getSkillHealth } = await setup([]);
-	await expect.element(screen.getByTestId('skill-usage')).toMatchTextContent(/^Not yet\./);
-	await expect.element(screen.getByTestId('improve-failing')).not.toBeInTheDocument();
-	expect(listExecutions).not.toHaveBeenCalled();
-	expect(getSkillHealth).not.toHaveBeenCalled();
+test('F16: a failure after which the same script ran well is no reason to improve it; one of another script is', async () => {
+	const over = await setup(['success', 'error', 'success']);
+	await expect
+		.element(over.screen.getByTestId('last-failure'))
+		.toHaveTextContent('Last failure: Broke at 1. It ran well since.');
+	await expect.element(over.screen.getByTestId('improve-failing')).not.toBeInTheDocument();
+	await over.screen.unmount();
+	const { screen } = await setup(['success', 'error', 'error'], { scripts: ['a.sh', 'a.sh', 'b.sh'] });
+	await expect.element(screen.getByTestId('last-failure')).toHaveTextContent('Last failure: Broke at 2');
+	await expect.element(screen.getByTestId('improve-failing')).toBeVisible();
 });
 
 test.each([

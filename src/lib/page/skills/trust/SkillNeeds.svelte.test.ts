@@ -78,6 +78,16 @@ test('F3: what is there and what is missing is told apart, in words', async () =
 	await expect.element(page.getByTestId('secrets-form')).toMatchTextContent(/E_KEY *optional/);
 });
 
+test('F3: variables that it works without are folded, if nothing else is asked for', async () => {
+	await expect.element(page.getByTestId('secret-value').first()).toBeVisible();
+	const variables = NEEDS.variables.filter(({ name }) => name === 'E_KEY');
+	const screen = await render(SkillNeeds, { client, skillId: 'local/other', needs: { ...NEEDS, variables } });
+	const field = screen.container.querySelector('[data-testid=secret-value]');
+	expect(field?.checkVisibility()).toBe(false);
+	await screen.getByText('1 optional, not set').click();
+	expect(field?.checkVisibility()).toBe(true);
+});
+
 test('F3: missing variables are asked for as passwords; only what was filled in is sent, and is gone from the page', async () => {
 	const field = page.getByLabelText('A_KEY', { exact: true });
 	await expect.element(field).toHaveAttribute('type', 'password');
