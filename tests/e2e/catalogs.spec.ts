@@ -130,7 +130,7 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 	await page.getByRole('menuitem', { name: 'JUnit XML' }).click();
 	expect((await download).suggestedFilename()).toBe('count-words-evals.junit.xml');
 
-	await page.getByLabel('Do the right prompts load it?').click();
+	await page.getByLabel('Is it used when it should be?').click();
 	await page.getByTestId('start-evals').click();
 	await expect(page.getByTestId('eval-trigger')).toContainText(/Loaded when it should: (\d+) of \1/, {
 		timeout: 60_000

@@ -1,6 +1,7 @@
 /** Runs a skill's evals on several sides: with the skill, without it, with another version, by several models (F16). */
 import { hash } from 'node:crypto';
 import { figuresOf } from '../../shared/evals.ts';
+import { isAskedBack } from '../../shared/questions.ts';
 import type { EvalAnswer, EvalResult, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { openInside } from '../safe-path.ts';
 import { digestOfFolder } from '../skills/read/skill-tree.ts';
@@ -270,6 +271,11 @@ async function tell(
 ): Promise<{ expectations: EvalAnswer['expectations']; costUsd: number | null }> {
 	if (status !== 'success') {
 		const reason = `No complete reply: ${error ?? 'it was stopped.'}`;
+		return { expectations: asked.expectations.map(({ text }) => ({ text, isMet: null, reason })), costUsd: null };
+	}
+	// What it loaded on the way to a question says nothing about an answer.
+	if (isAskedBack(seen.text)) {
+		const reason = 'Demo mode asked back instead of answering.';
 		return { expectations: asked.expectations.map(({ text }) => ({ text, isMet: null, reason })), costUsd: null };
 	}
 	const seenByCode = asked.expectations.map((expectation) => look(expectation, seen));
