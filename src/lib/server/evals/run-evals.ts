@@ -173,7 +173,9 @@ export async function runEvals(
 		for (let job = missing.shift(); job && !signal.aborted; job = missing.shift()) {
 			const { asked, place, side, round } = job;
 			const key = keyOf(judged.get(asked) ?? null, side, round);
-			const known = key === null ? null : ((await parts.findAnswer?.(key)) ?? null);
+			const found = key === null ? null : ((await parts.findAnswer?.(key)) ?? null);
+			// Versions before kept questions back as answers.
+			const known = found && !isAskedBack(found.text) ? found : null;
 			const said = known ?? (await ask(job));
 			if (!said) return;
 			const given: EvalAnswer = { ...said, side: side.id, round, isCached: known !== null };

@@ -77,6 +77,15 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(torn.screen.getByTestId('evals-problem')).toHaveTextContent('evals.json is no JSON, line 3.');
 	});
 
+	test('are shown with their checks before the first run; without any, people judge', async () => {
+		const open = { id: '2', prompt: 'Hi', expected: null, files: [], expectations: [] };
+		const checks = { ...cases[0]!, expectations: ['contains: 2', 'is kind'] };
+		const { screen } = await setup({ cases: [checks, open] });
+		const shown = screen.getByTestId('eval-case');
+		await expect.element(shown.nth(0).getByText('Checks: Answer contains 2; is kind')).toBeVisible();
+		await expect.element(shown.nth(1).getByText('No checks yet: you judge the answers.')).toBeVisible();
+	});
+
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {
 		const { screen, client } = await setup({});
 		await screen.getByTestId('eval-options').click();

@@ -120,6 +120,16 @@ function verdictOf(
 export const answersOf = ({ answers }: EvalResult, side: string): EvalAnswer[] =>
 	answers.filter((answer) => answer.side === side);
 
+/** Without the signs of headings, lists, tables, bold text and code. */
+export function unmarked(text: string): string {
+	return text
+		.replace(/^[ \t]*(?:```.*|[-:| \t]+$|#{1,6} |> ?|[-*+] )/gm, '')
+		.replace(/\*\*|`/g, '')
+		.replace(/^[ \t]*\||\|[ \t]*$/gm, '')
+		.replace(/[ \t]*\|[ \t]*/g, ' · ')
+		.trim();
+}
+
 /** Whether each check was met; null where only a person can judge. */
 export const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
 	answers.flatMap(({ expectations }) => expectations.map(({ isMet }) => isMet));
