@@ -54,7 +54,7 @@ describe('A40: the versions of a skill', () => {
 		await expect
 			.element(rows.nth(1).getByRole('link', { name: '1.0.0', exact: true }))
 			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
-		await expect.element(rows.nth(2)).toMatchTextContent(/^1\.0\.0 of \w+ \d+.*Older\s*Kept/s);
+		await expect.element(rows.nth(2)).toMatchTextContent(/^1\.0\.0 of \w+ \d+.*Older\s/s);
 	});
 
 	test('are used at a click, with what that means before and after, and left to the newest again', async () => {
