@@ -122,7 +122,8 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 	await page.getByTestId('start-evals').click();
 	await expect(page.getByTestId('eval-row')).toHaveCount(2);
 	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
-	await expect(run.getByText('from an earlier run').first()).toBeAttached();
+	await run.locator('summary').first().click();
+	await expect(run.getByText('from an earlier run').first()).toBeVisible();
 	await expect(page.getByRole('img', { name: /Pass rate of 2 runs. With the skill: 100 %/ })).toBeVisible();
 
 	await page.getByTestId('export-evals').click();
