@@ -383,6 +383,7 @@ describe('F16: the evals of a skill', () => {
 		const { screen } = await setup({ runs: [demoOf(question), { ...demoOf('# It is 2'), id: 'r0' }] });
 		const verdict = screen.getByTestId('eval-verdict');
 		await expect.element(verdict).toHaveTextContent('Demo mode asked back instead of answering');
+		await expect.element(screen.getByRole('heading', { name: 'Results', level: 3 })).toBeInTheDocument();
 		await expect.element(screen.getByTestId('asked-back')).toBeVisible();
 		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt isn’t fully checked');
 		await expect
