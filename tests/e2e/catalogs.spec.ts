@@ -122,7 +122,8 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 	await page.getByTestId('start-evals').click();
 	await expect(page.getByTestId('eval-row')).toHaveCount(2);
 	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
-	await expect(run.getByText('from an earlier run').first()).toBeAttached();
+	await run.locator('summary').first().click();
+	await expect(run.getByText('from an earlier run').first()).toBeVisible();
 	await expect(page.getByRole('img', { name: /Pass rate of 2 runs. With the skill: 100 %/ })).toBeVisible();
 
 	await page.getByTestId('export-evals').click();
@@ -130,7 +131,7 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 	await page.getByRole('menuitem', { name: 'JUnit XML' }).click();
 	expect((await download).suggestedFilename()).toBe('count-words-evals.junit.xml');
 
-	await page.getByLabel('Do the right prompts load it?').click();
+	await page.getByLabel('Is it used when it should be?').click();
 	await page.getByTestId('start-evals').click();
 	await expect(page.getByTestId('eval-trigger')).toContainText(/Loaded when it should: (\d+) of \1/, {
 		timeout: 60_000

@@ -108,6 +108,11 @@ export function isAsking(text: string): boolean {
 	return text.includes(ASKED) || INSTEAD.test(text.split('\n\n').at(-1) ?? '');
 }
 
+/** Is the text nothing but a question back: no script has run, and nothing is answered? */
+export function isAskedBack(text: string): boolean {
+	return text.trimEnd().endsWith(ASKED);
+}
+
 export interface OfferedAnswers {
 	/** The text up to the numbered list of the answers. */
 	before: string;

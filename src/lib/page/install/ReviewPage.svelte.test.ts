@@ -274,6 +274,20 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(bottomOf(screen.getByTestId('confirm-install').element())).toBeLessThan(bottomOf(container));
 	});
 
+	test('F4: so it is where one is there already, and what it does is said beside it', async () => {
+		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff: `${diff}\n${'+line\n'.repeat(80)}` } as const];
+		const { screen } = await setup(sampleStaged({ skills: [withScript({ installed: sameVersion, changes })] }));
+		screen.container.style.cssText = 'height: 500px; overflow-y: auto';
+		const replace = screen.getByRole('button', { name: 'Replace', exact: true });
+		await expect.element(replace).toBeInViewport();
+		await expect.element(replace).toHaveClass('primary');
+		await expect.element(screen.getByTestId('conflict-overwrite')).toBeInViewport();
+		await expect.element(screen.getByTestId('install-and-trust')).toHaveTextContent('Replace and trust');
+		await expect
+			.element(screen.getByTestId('confirm-form'))
+			.toMatchTextContent(/Replace: scripts ask before each run\. Replace and trust: they run without asking/);
+	});
+
 	test('with nothing chosen cannot be installed', async () => {
 		const { screen } = await setup();
 		// The only one is what is to be installed: there is nothing to tick.
@@ -289,8 +303,8 @@ describe('E20: what was fetched, before it is installed', () => {
 
 	test('that is there in the same version shows what differs and replaces it at a click, with Undo', async () => {
 		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
-		const { screen, client } = await setup(
-			sampleStaged({ skills: [sampleStagedSkill({ installed: sameVersion, changes })] })
+		const { screen, client, oninstalled } = await setup(
+			sampleStaged({ skills: [withScript({ installed: sameVersion, changes })] })
 		);
 		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/check that it’s the same skill/);
 		await expect.element(screen.getByText('+echo 2')).toBeVisible();
@@ -305,6 +319,8 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(client.rollBack).toHaveBeenLastCalledWith('installed/demo');
 		await expect.element(screen.getByTestId('replaced')).toMatchTextContent(/as it was before/);
 		await expect.element(screen.getByTestId('undo-replace')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('install-result')).not.toMatchTextContent(/is on|Scripts ask/);
+		expect(oninstalled.mock.calls).toEqual([['Done'], ['Undone']]);
 	});
 
 	test('that was edited since it was installed says what becomes of the edits', async () => {
@@ -314,6 +330,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(screen.getByTestId('installed-already'))
 			.toMatchTextContent(/edited since.*kept as an earlier/s);
+		await expect.element(screen.getByTestId('installed-already')).toHaveClass('bg-warn-tint');
 		await screen.unmount();
 		const older = { ...edited, isSameVersion: false };
 		const beside = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed: older, changes })] }));
@@ -333,6 +350,8 @@ describe('E20: what was fetched, before it is installed', () => {
 		const two = await setup(sampleStaged({ skills: [sampleStagedSkill({ installed, changes: [] }), other] }));
 		await expect.element(two.screen.getByTestId('conflict-choice')).toBeVisible();
 		await expect.element(two.screen.getByTestId('confirm-install')).toBeDisabled();
+		await two.screen.getByTestId('to-choice').click();
+		await expect.element(two.screen.getByTestId('conflict-overwrite')).toHaveFocus();
 	});
 
 	test('whose installed one is edited meanwhile isn’t replaced: what changes now is shown, and then it can be', async () => {

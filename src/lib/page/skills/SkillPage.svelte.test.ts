@@ -272,6 +272,7 @@ test('E4: a skill is removed by one click in its menu, and can be brought back r
 	await remove(screen);
 	expect(client.removeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0');
 	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo is in the trash/);
+	await expect.element(screen.getByTestId('staying')).not.toBeInTheDocument();
 	await expect.element(screen.getByTestId('trust')).not.toBeInTheDocument();
 	client.restoreSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is one of this name again.'));
 	await screen.getByTestId('undo-removal').click();
@@ -280,6 +281,22 @@ test('E4: a skill is removed by one click in its menu, and can be brought back r
 	await screen.getByTestId('undo-removal').click();
 	await expect.element(screen.getByTestId('trust')).toBeVisible();
 	expect(onchange).toHaveBeenCalledTimes(2);
+});
+
+test('E4: of several versions, what stays after one is removed is said', async () => {
+	const { screen, client } = await setup();
+	const stays = { version: '0.9.0', id: 'demo@0.9.0', mode: 'auto' as const, installation: null, isEdited: false };
+	client.getVersions.mockResolvedValue({ current: '0.9.0', pinned: null, versions: [stays] });
+	client.removeSkill.mockResolvedValueOnce({
+		...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo' },
+		...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
+	});
+	await remove(screen);
+	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo 1\.0\.0 is in the trash/);
+	await expect.element(screen.getByTestId('staying')).toMatchTextContent(/^Version 0\.9\.0 stays/);
+	await expect
+		.element(screen.getByRole('link', { name: 'open demo' }))
+		.toHaveAttribute('href', '/skills/installed/demo');
 });
 
 test('E4: a list that hears of a removal before its answer is here takes nothing away', async () => {

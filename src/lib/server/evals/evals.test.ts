@@ -14,6 +14,7 @@ import {
 	type Reply
 } from '../../../../tests/support/model-server.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
+import { ASKED } from '../../shared/questions.ts';
 import { type EvalAnswer, evalStart, type EvalResult, type EvalRun } from '../../shared/try-out.ts';
 import { createLog } from '../log.ts';
 import { createResponsesModel } from '../models/responses/responses.ts';
@@ -360,6 +361,17 @@ describe('F16: with and without the skill, side by side', () => {
 			isMet: null,
 			reason: expect.stringContaining('Demo mode')
 		});
+	});
+
+	test('an answer of Demo mode that only asks back meets no check, whatever it loaded', async () => {
+		await putEvals('local/demo', [{ id: 1, prompt: 'One.', expectations: ['contains: Which', 'notContains: no'] }]);
+		agent.isOffline = true;
+		serve(2, ({ isWith }) => text(isWith ? `Which one?\n\n${ASKED}` : 'Which? None.'));
+		const run = await finished('demo');
+		expect(ratesOf(run)).toEqual([null, 1]);
+		const [asked] = withSkill(run.results[0]);
+		expect(asked?.expectations.map(({ isMet }) => isMet)).toEqual([null, null]);
+		expect(asked?.expectations[0]?.reason).toBe('Demo mode asked back instead of answering.');
 	});
 });
 

@@ -7,6 +7,7 @@ import { createFakeRegistry } from '../../../../../tests/support/fake-registry.t
 import { ApiError } from '../../request.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 import { figuresOf } from '../../../shared/evals.ts';
+import { ASKED } from '../../../shared/questions.ts';
 import type { EvalAnswer, EvalRun, EvalSide, SkillEvals as Evals } from '../../../shared/try-out.ts';
 import { Account } from '../../models/account.svelte.ts';
 import SkillEvals from './SkillEvals.svelte';
@@ -34,6 +35,7 @@ const runOf = (more: Partial<EvalRun> = {}): EvalRun => ({
 	...{ rounds: 1, maxCostUsd: null, isFresh: false, startedAt: '2026-01-01T00:00:00.000Z', finishedAt: null },
 	...more
 });
+const missed = [{ text: 'says 2', isMet: false, reason: '' }];
 const compared = [
 	answer(),
 	answer({
@@ -73,6 +75,15 @@ describe('F16: the evals of a skill', () => {
 		await none.screen.unmount();
 		const torn = await setup({ cases: [], problem: 'evals.json is no JSON, line 3.' });
 		await expect.element(torn.screen.getByTestId('evals-problem')).toHaveTextContent('evals.json is no JSON, line 3.');
+	});
+
+	test('are shown with their checks before the first run; without any, people judge', async () => {
+		const open = { id: '2', prompt: 'Hi', expected: null, files: [], expectations: [] };
+		const checks = { ...cases[0]!, expectations: ['contains: 2', 'is kind'] };
+		const { screen } = await setup({ cases: [checks, open] });
+		const shown = screen.getByTestId('eval-case');
+		await expect.element(shown.nth(0).getByText('Checks: Answer contains 2; is kind')).toBeVisible();
+		await expect.element(shown.nth(1).getByText('No checks yet: you judge the answers.')).toBeVisible();
 	});
 
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {
@@ -118,8 +129,8 @@ describe('F16: the evals of a skill', () => {
 		await screen.getByTestId('start-evals').click();
 		const options = { kind: 'answers', rounds: 1, without: false, version: '0.9.0', isFresh: true, maxCostUsd: 0.5 };
 		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', options);
-		await screen.getByLabelText('Do the right prompts load it?').click();
-		await expect.element(screen.getByText(/Sends 1 prompts/)).toBeVisible();
+		await screen.getByLabelText('Is it used when it should be?').click();
+		await expect.element(screen.getByText(/Sends 1 prompt to/)).toBeVisible();
 		await screen.getByTestId('start-evals').click();
 		const wanted = { kind: 'triggers', rounds: 1, isFresh: true, maxCostUsd: 0.5 };
 		expect(client.startEvals).toHaveBeenLastCalledWith('installed/demo', wanted);
@@ -350,19 +361,54 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('eval-since')).not.toBeInTheDocument();
 	});
 
-	test('stand above the form on a phone, and are scrolled to when they begin', async () => {
+	test('begin with “Run evals” on a phone, too, and are scrolled to when they begin', async () => {
 		const { screen, client } = await setup({ runs: [done] });
-		const isAbove = () =>
-			screen.getByTestId('eval-run').element().getBoundingClientRect().top <
-			screen.getByTestId('start-evals').element().getBoundingClientRect().top;
 		await page.viewport(390, 500);
 		await expect.element(screen.getByTestId('eval-run')).toBeVisible();
-		await expect.poll(isAbove).toBe(true);
+		await expect.element(screen.getByTestId('start-evals')).toBeInViewport();
 		client.startEvals.mockResolvedValueOnce(runOf());
 		await screen.getByTestId('start-evals').click();
 		await expect.element(screen.getByTestId('eval-progress')).toBeInViewport();
 		await page.viewport(1280, 800);
-		await expect.poll(isAbove).toBe(false);
+	});
+
+	test('of Demo mode never say that the skill helps: it asked back, or judges nothing', async () => {
+		const model = 'offline';
+		const question = `Which harbour?\n\n${ASKED}`;
+		const demoOf = (text: string) => {
+			const answers = [answer({ text }), answer({ side: '2', loaded: [], expectations: missed })];
+			const sides = [sideOf({ model }, answers), sideOf({ model, id: '2', kind: 'without' }, answers)];
+			return { ...done, sides, results: [{ ...done.results[0]!, answers }] };
+		};
+		const { screen } = await setup({ runs: [demoOf(question), { ...demoOf('# It is 2'), id: 'r0' }] });
+		const verdict = screen.getByTestId('eval-verdict');
+		await expect.element(verdict).toHaveTextContent('Demo mode asked back instead of answering');
+		await expect.element(screen.getByRole('heading', { name: 'Results', level: 3 })).toBeInTheDocument();
+		await expect.element(screen.getByTestId('asked-back')).toBeVisible();
+		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt isn’t fully checked');
+		await expect
+			.element(screen.getByTestId('eval-run').getByRole('link', { name: 'Connect a model' }))
+			.toHaveAttribute('href', '/settings#account');
+		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
+		await expect.element(verdict).toHaveTextContent('Demo mode can’t tell whether the skill helps');
+		// Answers look as in a chat.
+		await expect.element(screen.getByRole('heading', { name: 'It is 2' })).toBeVisible();
+	});
+
+	test('with no check but that it was loaded say so, not that the skill helps', async () => {
+		const loadedOf = (side: string, isMet: boolean) =>
+			answer({ side, expectations: [{ text: 'skillLoaded: demo', isMet, reason: '' }] });
+		const answers = [loadedOf('1', true), loadedOf('2', false)];
+		const sides = [sideOf({}, answers), sideOf({ id: '2', kind: 'without' }, answers)];
+		const run = { ...done, sides, results: [{ ...done.results[0]!, answers }] };
+		const also = { text: 'says 2', isMet: true, reason: '' };
+		const both = answers.map((each) => ({ ...each, expectations: [...each.expectations, also] }));
+		const checked = { ...run, id: 'r0', results: [{ ...done.results[0]!, answers: both }] };
+		const { screen } = await setup({ runs: [run, checked] });
+		const verdict = screen.getByTestId('eval-verdict');
+		await expect.element(verdict).toMatchTextContent(/^\s*No check looks at the answer yet/);
+		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
+		await expect.element(verdict).toHaveTextContent('The skill makes no difference');
 	});
 
 	test('of a skill that another tab no longer trusts write nothing', async () => {
@@ -376,6 +422,23 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/isn’t trusted any more/);
 		expect(onsaved).toHaveBeenCalledOnce();
 		for (const call of [client.writeFile, client.startEvals, client.readFile]) expect(call).not.toHaveBeenCalled();
+	});
+
+	test('are not saved once skills were turned off on the server meanwhile', async () => {
+		const client = createFakeRegistry();
+		client.getEvals.mockResolvedValue({ cases: [], triggers: [], problem: null, runs: [] });
+		const skill = sampleDetail({ trust: 'trusted', example: { prompt: 'Say hi', title: null, files: [] } as never });
+		client.getSkill.mockResolvedValue(skill);
+		const accountClient = createFakeAccount();
+		const account = new Account(accountClient, () => undefined);
+		await account.settings.load();
+		const settings = await accountClient.getSettings();
+		accountClient.getSettings.mockResolvedValue({ ...settings, skillsEnabled: false });
+		const screen = await render(SkillEvals, { client, skillId: 'installed/demo', skill, account });
+		await screen.getByTestId('run-first-eval').click();
+		await expect.element(screen.getByTestId('evals-error')).toMatchTextContent(/turned off on this server/);
+		expect(account.settings.value?.skillsEnabled).toBe(false);
+		for (const call of [client.writeFile, client.startEvals]) expect(call).not.toHaveBeenCalled();
 	});
 
 	test('that fail are asked again alone, anew', async () => {
@@ -395,7 +458,9 @@ describe('F16: the evals of a skill', () => {
 			]
 		};
 		const { screen, client } = await setup({ runs: [failed] });
-		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('1 of 3 prompts pass, 1 isn’t checked');
+		await expect
+			.element(screen.getByTestId('eval-tally'))
+			.toHaveTextContent('1 of 3 prompts pass, 1 isn’t fully checked');
 		client.startEvals.mockResolvedValueOnce(runOf());
 		await screen.getByTestId('run-failing').click();
 		expect(client.startEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', {

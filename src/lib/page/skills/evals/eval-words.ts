@@ -1,7 +1,9 @@
 /** Words of evals: sides, states and the verdict. Pure. */
 import { cleanText } from '../../text/clean-text.ts';
 import { formatCost } from '../../text/format.ts';
+import { checkIn, wilson } from '../../../shared/evals.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
+import { isAskedBack } from '../../../shared/questions.ts';
 import {
 	type EvalAnswer,
 	type EvalResult,
@@ -45,7 +47,7 @@ export function interval({ figures: { passRate } }: Pick<EvalSide, 'figures'>): 
 }
 
 /** The answers that one comes for, one for each model: its name stands before it where there are several. */
-export function verdictsOf(run: Run, isDraft: boolean): string[] {
+export function verdictsOf(run: Run & Pick<EvalRun, 'results'>, isDraft: boolean): string[] {
 	const tested = run.state === 'running' || run.kind === 'triggers' ? [] : run.sides.filter(isWith);
 	return tested.flatMap((side) => {
 		const verdict = verdictOf(side, run, isDraft);
@@ -56,13 +58,50 @@ export function verdictsOf(run: Run, isDraft: boolean): string[] {
 
 export const isWith = ({ kind }: EvalSide): boolean => kind === 'with';
 
+/** Without the skill they can't be met, so they say nothing about whether it helps. */
+const OF_USE = ['skillLoaded', 'skillNotLoaded', 'toolCalled', 'exitCode'];
+
+/** The pass rate of the checks that a side without the skill could meet, too; null if there are none. */
+function rateOfAnswers({ id, figures }: EvalSide, results: readonly EvalResult[]): EvalSide['figures']['passRate'] {
+	const judged = results
+		.flatMap((result) => answersOf(result, id))
+		.filter(({ status }) => status === 'success')
+		.map(({ expectations }) => expectations.filter(({ isMet }) => isMet !== null));
+	const isOfUse = ({ text }: { text: string }): boolean => OF_USE.includes(checkIn(text)?.kind ?? '');
+	if (!judged.flat().some(isOfUse)) return figures.passRate;
+	const left = judged.map((checks) => checks.filter((each) => !isOfUse(each))).filter(({ length }) => length > 0);
+	const all = left.flat();
+	const value = all.filter(({ isMet }) => isMet).length / all.length;
+	return all.length === 0 ? null : { value, ...wilson(value, left.length) };
+}
+
+function demoVerdict(tested: EvalSide, results: readonly EvalResult[], isDraft: boolean): string {
+	const answers = results.flatMap((result) => answersOf(result, tested.id));
+	const asked = answers.filter(({ text }) => isAskedBack(text)).length;
+	if (asked > 0 && asked === answers.length) return ASKED_BACK;
+	return `Demo mode can’t tell whether the ${isDraft ? 'draft' : 'skill'} helps${asked === 0 ? '' : `: it asked back ${asked === 1 ? 'once' : `${asked} times`}`}`;
+}
+
+export const ASKED_BACK = 'Demo mode asked back instead of answering';
+
 /** As sure as it is: intervals that overlap decide nothing. Null while there is none. */
-function verdictOf(tested: EvalSide, { sides }: Run, isDraft: boolean): string | null {
+function verdictOf(
+	tested: EvalSide,
+	{ sides, results }: Run & Pick<EvalRun, 'results'>,
+	isDraft: boolean
+): string | null {
+	if (tested.model === BUILT_IN_MODEL) return demoVerdict(tested, results, isDraft);
 	const others = sides.filter(({ model }) => model === tested.model);
 	const other = others.find(({ kind }) => kind === 'without') ?? others.find(({ kind }) => kind === 'version');
-	const [mine, theirs] = [tested.figures.passRate, other?.figures.passRate];
+	if (!other) return null;
+	const isVersion = other.kind === 'version';
+	const [mine, theirs] = [tested, other].map((side) =>
+		isVersion ? side.figures.passRate : rateOfAnswers(side, results)
+	);
+	if (!isVersion && !mine && tested.figures.answers > tested.figures.failed) {
+		return 'No check looks at the answer yet. Add one to see whether the skill helps.';
+	}
 	if (!mine || !theirs) return null;
-	const isVersion = other?.kind === 'version';
 	if (mine.value === theirs.value) {
 		if (!isVersion) return 'The skill makes no difference';
 		return isDraft ? 'The draft does as well as the skill you have' : 'Both versions do equally well';
@@ -81,6 +120,16 @@ function verdictOf(tested: EvalSide, { sides }: Run, isDraft: boolean): string |
 export const answersOf = ({ answers }: EvalResult, side: string): EvalAnswer[] =>
 	answers.filter((answer) => answer.side === side);
 
+/** Without the signs of headings, lists, tables, bold text and code. */
+export function unmarked(text: string): string {
+	return text
+		.replace(/^[ \t]*(?:```.*|[-:| \t]+$|#{1,6} |> ?|[-*+] )/gm, '')
+		.replace(/\*\*|`/g, '')
+		.replace(/^[ \t]*\||\|[ \t]*$/gm, '')
+		.replace(/[ \t]*\|[ \t]*/g, ' · ')
+		.trim();
+}
+
 /** Whether each check was met; null where only a person can judge. */
 export const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
 	answers.flatMap(({ expectations }) => expectations.map(({ isMet }) => isMet));
@@ -90,19 +139,21 @@ export function areMet(answers: readonly EvalAnswer[]): boolean {
 	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
 }
 
-/** `unchecked` without an answer, or where nobody could judge one. */
+/** `unchecked` without an answer, or where nobody could judge all of it. */
 export function outcomeOf(answers: readonly EvalAnswer[]): 'passed' | 'failed' | 'unchecked' {
 	if (!areMet(answers)) return 'failed';
-	return checksOf(answers).includes(true) ? 'passed' : 'unchecked';
+	const checks = checksOf(answers);
+	const isChecked = checks.length > 0 && !checks.includes(null) && !answers.some(({ text }) => isAskedBack(text));
+	return isChecked ? 'passed' : 'unchecked';
 }
 
-/** `2 of 3 prompts pass, 1 isn’t checked`; of one, `The prompt passes`. */
+/** `2 of 3 prompts pass, 1 isn’t fully checked`; of one, `The prompt passes`. */
 export function tallyWords(outcomes: readonly ReturnType<typeof outcomeOf>[]): string {
 	const count = (wanted: string): number => outcomes.filter((each) => each === wanted).length;
 	const [passed, unchecked, total] = [count('passed'), count('unchecked'), outcomes.length];
-	if (total === 1) return `The prompt ${unchecked > 0 ? 'isn’t checked' : passed > 0 ? 'passes' : 'fails'}`;
+	if (total === 1) return `The prompt ${unchecked > 0 ? 'isn’t fully checked' : passed > 0 ? 'passes' : 'fails'}`;
 	if (passed === total) return `All ${total} prompts pass`;
-	const rest = unchecked === 0 ? '' : `, ${unchecked} ${unchecked === 1 ? 'isn’t' : 'aren’t'} checked`;
+	const rest = unchecked === 0 ? '' : `, ${unchecked} ${unchecked === 1 ? 'isn’t' : 'aren’t'} fully checked`;
 	return `${passed} of ${total} prompts pass${rest}`;
 }
 

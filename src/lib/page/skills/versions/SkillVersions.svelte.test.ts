@@ -54,7 +54,7 @@ describe('A40: the versions of a skill', () => {
 		await expect
 			.element(rows.nth(1).getByRole('link', { name: '1.0.0', exact: true }))
 			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
-		await expect.element(rows.nth(2)).toMatchTextContent(/Replaced/);
+		await expect.element(rows.nth(2)).toMatchTextContent(/^1\.0\.0 of \w+ \d+.*Older\s/s);
 	});
 
 	test('are used at a click, with what that means before and after, and left to the newest again', async () => {
@@ -108,7 +108,11 @@ describe('A40: the versions of a skill', () => {
 		expect(onchange).not.toHaveBeenCalled();
 		client.useVersion.mockResolvedValueOnce(after);
 		await rows.nth(1).getByTestId('use-version').click();
-		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('Chats now use another version.');
+		await expect
+			.element(screen.getByTestId('versions-status'))
+			.toMatchTextContent(/Chats now use the version of \w+ \d+, .*\(1\)\.$/);
+		await expect.element(rows.nth(0)).toMatchTextContent(/^Version of .*\(2\)\s*Newer/s);
+		await expect.element(rows.nth(1)).toMatchTextContent(/^Version of .*\(1\)\s*In use/s);
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i0' });
 		client.useVersion.mockResolvedValueOnce(before);
 		await screen.getByTestId('undo-version').click();
@@ -125,6 +129,9 @@ describe('A40: the versions of a skill', () => {
 		await rows.nth(2).getByTestId('compare-version').click();
 		expect(client.compareVersion).toHaveBeenLastCalledWith('installed/demo', 'i0');
 		await expect.element(rows.nth(2).getByTestId('skill-change')).toMatchTextContent(/then/);
+		await expect
+			.element(rows.nth(2).getByTestId('compared-sides'))
+			.toMatchTextContent(/^Red: only in 1\.1\.0, in use now\. Green: only in 1\.0\.0 of .*, which is older\.$/);
 		client.compareVersion.mockResolvedValueOnce([]);
 		await rows.nth(1).getByTestId('compare-version').click();
 		await expect.element(rows.nth(1)).toMatchTextContent(/same as those in use/);
@@ -139,7 +146,7 @@ describe('A40: the versions of a skill', () => {
 			.element(screen.getByTestId('no-source'))
 			.toMatchTextContent(/came from a zip file.*install a newer copy/);
 		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('versions-hint')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('versions-hint')).toMatchTextContent(/only version so far/);
 	});
 
 	test('E28: an update is asked for, fetched and looked at before anything is placed', async () => {
