@@ -29,6 +29,11 @@ test.each([
 	['aligned columns', 'a    1\nb    2\n', '```text\na    1\nb    2\n```'],
 	['lines with a fence inside', 'x\n  ````\ny', '`````text\nx\n  ````\ny\n`````'],
 	['an object', '{"words":4,"ok":true}', '- **words**: 4\n- **ok**: true'],
+	[
+		'a table of figures and of numbers that are names',
+		'[{"units":7764,"price":12345.50,"year":2024,"orderId":100200,"city":"1000"}]',
+		'| units | price | year | orderId | city |\n| ---: | ---: | ---: | ---: | --- |\n| 7,764 | 12,345.50 | 2024 | 100200 | 1000 |'
+	],
 	['a list of objects', '[{"id":1,"n":"a|b"},{"id":2,"n":"c"}]', '| id | n |\n| ---: | --- |\n| 1 | a\\|b |\n| 2 | c |']
 ])('output: %s', (_, stdout, shown) => {
 	expect(report(scriptCall({ stdout }))).toBe(shown);
