@@ -201,7 +201,8 @@ function reportFailure(call: FinishedCall): string {
 	const line = errorLine(said);
 	const lines = said.split('\n').length;
 	// One line is part of the sentence.
-	const isBlock = lines > 1 && lines <= SHORT_MESSAGE;
+	const isBlock = lines > 1 && lines <= SHORT_MESSAGE && !isTrace(said);
+	const advice = button ?? asText(result.hint) ?? adviceAfter(type, said);
 	return [
 		line === null || isBlock ? `${what}.` : `${what}: ${inlineCode(line)}`,
 		line !== null && isBlock && fenced(said),
@@ -210,7 +211,7 @@ function reportFailure(call: FinishedCall): string {
 		!hasExited && button === null && output && renderOutput(output),
 		!hasExited && errors && fenced((isTrace(errors) ? errorLine(errors) : null) ?? lastLines(errors)),
 		reportFiles(result.files, ''),
-		`**What to do**: ${button ?? asText(result.hint) ?? adviceAfter(type, said)}`
+		advice && `**What to do**: ${advice}`
 	]
 		.filter(Boolean)
 		.join('\n\n');
@@ -229,11 +230,9 @@ function buttonFor(type: string | undefined, message: string): string | null {
 function adviceAfter(type: string | undefined, said: string): string {
 	if (type === 'ExecutionTimeout')
 		return 'Ask again with less to work on, or raise the time limit of scripts in Settings → Limits.';
-	if (type === 'ExecutionFailed')
-		return isTrace(said)
-			? 'If what it was given is right, fix the script with **Edit skill** in the step above. Then ask again.'
-			: 'Look at what the script was given (a file, a name, a number), then ask again.';
-	return 'Fix what the message says and ask again.';
+	return type === 'ExecutionFailed' && isTrace(said)
+		? 'If what it was given is right, fix the script with **Edit skill** in the step above. Then ask again.'
+		: '';
 }
 
 /** Those that the text doesn't name already. */

@@ -95,10 +95,10 @@ test('a failed script is told by name, the line that says why, and what to do', 
 			stderr
 		})
 	);
-	expect(text).toMatch(/^`scripts\/run\.py` failed: `line 39`\n/);
+	expect(text).toMatch(/^`scripts\/run\.py` failed: `line 39`$/);
 	expect(text).not.toMatch(/exit code|ExecutionFailed|line 38/);
-	expect(text).toContain('**What to do**: Look at what the script was given');
-	expect(text).not.toContain('Edit skill');
+	// There is nothing to say that its own words don't.
+	expect(text).not.toMatch(/What to do|Edit skill/);
 	const failure = { ok: false, exitCode: 1, error: 'ExecutionFailed', message: 'x ended with exit code 1.' };
 	const short = report(scriptCall({ ...failure, stderr: 'Nothing was sent: no token.\nWould have sent: hello' }));
 	const trace = report(scriptCall({ ...failure, stderr: 'Traceback (most recent call last):\n  …\nKeyError: 1' }));
@@ -106,7 +106,6 @@ test('a failed script is told by name, the line that says why, and what to do', 
 	const line = report(scriptCall({ ...failure, stderr: 'Error: there is no city “Roma”.' }));
 	expect(line.match(/Roma/g)).toHaveLength(1);
 	expect(line).toMatch(/^`scripts\/run\.py` failed: `Error: there is no city “Roma”\.`/);
-	expect(line).toContain('Look at what the script was given');
 	expect(short).toContain('failed.\n\n```text\nNothing was sent: no token.\nWould have sent: hello\n```');
 });
 
