@@ -3,7 +3,7 @@ import { builtinNameOf } from '../../shared/names.ts';
 import { insteadText, isAsking, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { allWords, stem, tokenize } from '../skills/find/words.ts';
+import { allWords, tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
@@ -361,10 +361,9 @@ function knows({ own, prose, slots }: Action, word: Word): boolean {
 function fitFor({ action, filled }: Candidate): number {
 	const { own, prose, subject, slots } = action;
 	const files = slots.flatMap((slot) => (slot.kind === 'file' ? (filled.values.get(slot) ?? []) : []));
-	const extensions = files.flatMap((path) => [extensionOf(path), stem(extensionOf(path))]);
 	const told = slots.flatMap(({ labels, hints, example }) => [...labels, ...hints, extensionOf(example ?? '')]);
-	const speaks = (words: readonly string[]) => words.some((word) => word !== '' && extensions.includes(word));
-	return speaks([...own, ...prose, ...told]) ? 2 : speaks([...subject]) ? 1 : 0;
+	const speaks = (stems: ReadonlySet<string>) => files.some((path) => speaksOf(path, stems) === 3);
+	return speaks(new Set([...own, ...prose, ...told])) ? 2 : Number(speaks(subject));
 }
 
 function offered(candidates: readonly Candidate[]): Action[] {
