@@ -44,7 +44,7 @@ const EXPECTED: Record<string, (shown: Shown) => Promise<void>> = {
 	},
 	'data-analysis': async ({ text, step }) => {
 		await expect(step).toHaveAttribute('data-status', 'done');
-		await expect(text).toContainText('4072.35');
+		await expect(text).toContainText('4,072.35');
 		await expect(text.page().locator('[data-testid=file-card][data-path$=".svg"]')).toBeVisible();
 	},
 	'skill-creator': async ({ text, step }) => {

@@ -44,7 +44,7 @@ test('a dropped sales.csv is summarised by region, with its chart shown and down
 	await expect(step).toHaveAttribute('data-status', 'done');
 	await expect(step).toContainText('scripts/analyze_csv.mjs');
 	const text = answer.getByTestId('markdown').last();
-	for (const sum of ['4072.35', '3786.7', '3191.4', '2222.6', '30.7 %']) {
+	for (const sum of ['4,072.35', '3,786.7', '3,191.4', '2,222.6', '30.7 %']) {
 		await expect(text).toContainText(sum);
 	}
 	await expect(step.getByTestId('terminal-output')).toHaveCount(0);

@@ -85,8 +85,8 @@ describe.each(VENDORS)('%s', (vendor) => {
 		]);
 		const { response } = await runGateway(host.send, host.body('Summarise sales.csv by region'), options());
 		expect(server.violations).toEqual([]);
-		const rows = [...host.textOf(response).matchAll(/^\| (North|South|East|West) \| \d+ \| \d+ \| ([\d.]+) /gm)];
-		expect(Object.fromEntries(rows.map(([, region, sum]) => [region, Number(sum)]))).toEqual({
+		const rows = [...host.textOf(response).matchAll(/^\| (North|South|East|West) \| \d+ \| \d+ \| ([\d.,]+) /gm)];
+		expect(Object.fromEntries(rows.map(([, region, sum]) => [region, Number(sum?.replaceAll(',', ''))]))).toEqual({
 			...{ South: 4072.35, North: 3786.7, West: 3191.4, East: 2222.6 }
 		});
 	});

@@ -92,10 +92,10 @@ describe('with the built-in responder', () => {
 		expect(uploaded.status).toBe(201);
 		const answer = await client.run('summarise sales.csv by region');
 		for (const [region, sum] of [
-			['South', '4072.35'],
-			['North', '3786.7'],
-			['West', '3191.4'],
-			['East', '2222.6']
+			['South', '4,072.35'],
+			['North', '3,786.7'],
+			['West', '3,191.4'],
+			['East', '2,222.6']
 		]) {
 			expect(answer).toMatch(new RegExp(`${region}.*${sum}`));
 		}

@@ -38,27 +38,27 @@ describe('data-analysis: groups', () => {
 		const regions = [...stdout.matchAll(/^\| (South|North|West|East) \|/gm)].map(([, name]) => name);
 		expect(regions).toEqual(['South', 'North', 'West', 'East']);
 		// region, rows, count, sum, mean, min, max, share of the sum
-		expect(row(stdout, 'South')).toEqual(['South', '6', '6', '4072.35', '678.73', '224.5', '1791', '30.7 %']);
-		expect(row(stdout, 'North')).toEqual(['North', '6', '6', '3786.7', '631.12', '359.2', '995', '28.5 %']);
-		expect(row(stdout, 'West')).toEqual(['West', '6', '6', '3191.4', '531.9', '188.8', '1393', '24 %']);
-		expect(row(stdout, 'East')).toEqual(['East', '6', '5', '2222.6', '444.52', '269.4', '597', '16.7 %']);
-		expect(row(stdout, '**All**')).toEqual(['**All**', '24', '23', '13273.05', '577.09', '188.8', '1791', '100 %']);
+		expect(row(stdout, 'South')).toEqual(['South', '6', '6', '4,072.35', '678.73', '224.5', '1,791', '30.7 %']);
+		expect(row(stdout, 'North')).toEqual(['North', '6', '6', '3,786.7', '631.12', '359.2', '995', '28.5 %']);
+		expect(row(stdout, 'West')).toEqual(['West', '6', '6', '3,191.4', '531.9', '188.8', '1,393', '24 %']);
+		expect(row(stdout, 'East')).toEqual(['East', '6', '5', '2,222.6', '444.52', '269.4', '597', '16.7 %']);
+		expect(row(stdout, '**All**')).toEqual(['**All**', '24', '23', '13,273.05', '577.09', '188.8', '1,791', '100 %']);
 	});
 
 	it('shows one table, of the most likely number, when none is named', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'region');
 		expect(stdout.match(/^## .* by region$/gm)).toHaveLength(1);
 		expect(stdout).not.toContain('## Numbers');
-		expect(row(stdout, 'South').slice(0, 4)).toEqual(['South', '6', '6', '4072.35']);
+		expect(row(stdout, 'South').slice(0, 4)).toEqual(['South', '6', '6', '4,072.35']);
 		expect(stdout).toContain('Chart: sales-by-region.svg (Revenue by region).');
 	});
 
 	it('with --details shows the sums of every number column first, then each, and the statistics', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'region', '--details');
-		expect(row(stdout, 'South')).toEqual(['South', '6', '201', '4072.35']);
-		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2222.6']);
-		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3786.7']);
-		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3191.4']);
+		expect(row(stdout, 'South')).toEqual(['South', '6', '201', '4,072.35']);
+		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2,222.6']);
+		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3,786.7']);
+		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3,191.4']);
 		expect(stdout.indexOf('## Sums by region')).toBeLessThan(stdout.indexOf('## Revenue by region'));
 		expect(stdout.indexOf('## Revenue by region')).toBeLessThan(stdout.indexOf('## Units by region'));
 		expect(stdout.indexOf('## Units by region')).toBeLessThan(stdout.indexOf('## Numbers'));
@@ -67,8 +67,8 @@ describe('data-analysis: groups', () => {
 	it('shows only the number and its share where each group is one row', async () => {
 		const { stdout } = await analyze('month,revenue\nJan,20000\nFeb,5000\n', '--group-by', 'month');
 		expect(row(stdout, 'month')).toEqual(['month', 'revenue', 'share of sum']);
-		expect(row(stdout, 'Jan')).toEqual(['Jan', '20000', '80 %']);
-		expect(row(stdout, '**All**')).toEqual(['**All**', '25000', '100 %']);
+		expect(row(stdout, 'Jan')).toEqual(['Jan', '20,000', '80 %']);
+		expect(row(stdout, '**All**')).toEqual(['**All**', '25,000', '100 %']);
 	});
 
 	it('groups by columns that hold the names of months, in the order of the year', async () => {
@@ -107,16 +107,16 @@ describe('data-analysis: groups', () => {
 		expect(
 			[...stdout.matchAll(/^\| (2025-\d\d) \| 8 \| \d \| ([\d.,]+) \|/gm)].map(([, key, sum]) => [key, sum])
 		).toEqual([
-			['2025-01', '5169.35'],
-			['2025-02', '3380.4'],
-			['2025-03', '4723.3']
+			['2025-01', '5,169.35'],
+			['2025-02', '3,380.4'],
+			['2025-03', '4,723.3']
 		]);
 		expect(await readdir(cwd)).toContain('sales-by-month.svg');
 	});
 
 	it('groups by two columns at once', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'region,product', '--value', 'revenue');
-		expect(row(stdout, 'South · Office chair').slice(1, 4)).toEqual(['2', '2', '2985']);
+		expect(row(stdout, 'South · Office chair').slice(1, 4)).toEqual(['2', '2', '2,985']);
 		expect(row(stdout, 'East · Notebook').slice(1, 4)).toEqual(['2', '1', '354']);
 	});
 
@@ -126,15 +126,15 @@ describe('data-analysis: groups', () => {
 			([, name]) => name
 		);
 		expect(order).toEqual(['Office chair', 'Desk lamp', 'Monitor stand', 'Notebook']);
-		expect(row(stdout, 'Office chair').slice(3, 5)).toEqual(['7164', '1023.43']);
+		expect(row(stdout, 'Office chair').slice(3, 5)).toEqual(['7,164', '1,023.43']);
 	});
 
 	it('finds a column without regard to case and forgives a misspelling, which it says', async () => {
 		const upper = await analyzeSales('--group-by', 'REGION', '--value', 'Revenue');
-		expect(row(upper.stdout, 'South')[3]).toBe('4072.35');
+		expect(row(upper.stdout, 'South')[3]).toBe('4,072.35');
 		expect(upper.stdout).not.toContain('was used');
 		const misspelt = await analyzeSales('--group-by', 'regoin', '--value', 'revenue');
-		expect(row(misspelt.stdout, 'South')[3]).toBe('4072.35');
+		expect(row(misspelt.stdout, 'South')[3]).toBe('4,072.35');
 		expect(misspelt.stdout).toContain('There is no column "regoin", so "region" was used.');
 	});
 
@@ -214,13 +214,13 @@ describe('data-analysis: columns', () => {
 		expect(row(stdout, 'units')).toEqual(['units', 'integer', '23', '1', '20', '2 to 200']);
 		const statistics = stdout.slice(stdout.indexOf('## Numbers'));
 		expect(row(statistics, 'units')).toEqual(['units', '23', '857', '37.26', '54.1', '2', '6', '11', '42.5', '200']);
-		expect(row(statistics, 'revenue').slice(1, 4)).toEqual(['23', '13273.05', '577.09']);
+		expect(row(statistics, 'revenue').slice(1, 4)).toEqual(['23', '13,273.05', '577.09']);
 		expect(stdout).toContain('In "revenue" 1 value is missing and left out of its figures.');
 	});
 
 	it('adds decimals without noise', async () => {
 		const { stdout } = await analyze('v\n0.1\n0.2\n1234.2\n');
-		expect(row(stdout.slice(stdout.indexOf('## Numbers')), 'v').slice(0, 4)).toEqual(['v', '3', '1234.5', '411.5']);
+		expect(row(stdout.slice(stdout.indexOf('## Numbers')), 'v').slice(0, 4)).toEqual(['v', '3', '1,234.5', '411.5']);
 	});
 
 	it('reads a byte order mark, semicolons, decimal commas, quotes and line breaks in cells', async () => {
@@ -230,13 +230,13 @@ describe('data-analysis: columns', () => {
 			'name'
 		);
 		expect(stdout).toContain('2 rows, 2 columns, divided by semicolon, UTF-8');
-		expect(row(stdout, 'Müller; Söhne')[1]).toBe('1234.5');
+		expect(row(stdout, 'Müller; Söhne')[1]).toBe('1,234.5');
 		expect(row(stdout, 'zwei "Zeilen"')[1]).toBe('-0.25');
 	});
 
 	it('reads decimal commas where every number has thousands', async () => {
 		const { stdout } = await analyze('Stadt;Betrag\nBonn;1.234,50\nBonn;2.000,00\n', '--group-by', 'stadt');
-		expect(row(stdout, 'Bonn')).toContain('3234.5');
+		expect(row(stdout, 'Bonn')).toContain('3,234.5');
 	});
 
 	it('falls back to a Western encoding and says so', async () => {
@@ -253,7 +253,7 @@ describe('data-analysis: columns', () => {
 	it('keeps identifiers as text and reads money and percents as numbers', async () => {
 		const { stdout } = await analyze('id,price,rate\n007,"$1,234.50",12 %\n010,-$4.50,3%\n');
 		expect(row(stdout, 'id')[1]).toBe('text');
-		expect(row(stdout, 'price')).toEqual(['price', 'number', '2', '0', '2', '-4.5 to 1234.5']);
+		expect(row(stdout, 'price')).toEqual(['price', 'number', '2', '0', '2', '-4.5 to 1,234.5']);
 		expect(row(stdout, 'rate')[5]).toBe('3 to 12');
 	});
 
@@ -279,6 +279,13 @@ describe('data-analysis: columns', () => {
 		const { stdout } = await analyze('\ufeff,\n\nk,v\na,1\n,\n a , 2 \n', '--group-by', 'k', '--encoding', 'utf-8');
 		expect(stdout).toContain('2 rows, 2 columns');
 		expect(row(stdout, 'a')[3]).toBe('3');
+	});
+
+	it('groups the digits of all figures, but not of years', async () => {
+		const { stdout } = await analyze('year,units\n2024,7764\n2025,98\n');
+		expect(row(stdout, 'units').at(-1)).toBe('98 to 7,764');
+		expect(row(stdout, 'year').at(-1)).toBe('2024 to 2025');
+		expect(stdout).toMatch(/\| units \| 2 \| 7,862 .* 7,764 \|/);
 	});
 
 	it('reads years as names of columns', async () => {
@@ -395,8 +402,8 @@ describe('data-analysis: large files', () => {
 		const lines = Array.from({ length: 210_000 }, (_, index) => `${'xyz'[index % 3]},${index % 100}.25`);
 		const { stdout, exitCode } = await analyze(`k,v\n${lines.join('\n')}\n`, '--group-by', 'k');
 		expect(exitCode).toBe(0);
-		expect(row(stdout, 'x').slice(1, 4)).toEqual(['70000', '70000', '3482500']);
-		expect(row(stdout, '**All**').slice(1, 4)).toEqual(['210000', '210000', '10447500']);
+		expect(row(stdout, 'x').slice(1, 4)).toEqual(['70,000', '70,000', '3,482,500']);
+		expect(row(stdout, '**All**').slice(1, 4)).toEqual(['210,000', '210,000', '10,447,500']);
 		expect(stdout).toContain('The quantiles of "v" come from a random sample of 200,000 values (≈).');
 	}, 60_000);
 });

@@ -33,8 +33,24 @@ describe('spreadsheets: reading', () => {
 	it('tells of every sheet: size, columns, formulas, merged cells', async () => {
 		const { stdout, exitCode } = await run(['info', ORDERS]);
 		expect(exitCode).toBe(0);
-		for (const line of ['2 sheets', '49 rows, 6 columns', '`F2` = `D2*E2`', '## Targets', 'Merged cells: A1:B1'])
+		for (const line of [
+			'2 sheets',
+			'48 rows and a header, 6 columns',
+			'`F2` = `D2*E2`',
+			'## Targets',
+			'Merged cells: A1:B1'
+		])
 			expect(stdout).toContain(line);
+	});
+
+	it('counts the rows of a file as data-analysis does: without the header and empty lines', async () => {
+		const files = { 'a.csv': 'a,b\n1,2\n\n3,4\n,\n' };
+		for (const command of ['info', 'to-xlsx'])
+			expect((await run([command, 'a.csv'], files)).stdout).toContain('2 rows and a header');
+		const cwd = await temporaryFolder();
+		await writeFile(join(cwd, 'a.csv'), files['a.csv']);
+		const analysed = await runSkill('data-analysis/scripts/analyze_csv.mjs', ['a.csv'], { cwd });
+		expect(analysed.stdout).toContain('2 rows, 2 columns');
 	});
 
 	it('shows cells or formulas, of the sheet that is named', async () => {

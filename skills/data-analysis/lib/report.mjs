@@ -15,7 +15,7 @@ function markdownTable(headers, rows, numeric) {
 }
 
 function cell(value) {
-	const text = String(value).replace(/\p{C}/gu, ' ').trim().replace(/\s+/g, ' ');
+	const text = (typeof value === 'number' ? value.toLocaleString('en-US') : String(value)).replace(/\p{C}/gu, ' ').trim().replace(/\s+/g, ' ');
 	return shortened(text, LONGEST_CELL).replace(/[\\|]/g, '\\$&');
 }
 
@@ -38,10 +38,10 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	const isSingle = groups.ordered(first).every(({ rows }) => rows === 1);
 	if (values.length > 1) {
 		const rows = groups.ordered(first).map(({ label, rows, sums }) => {
-			return [label, rows, ...values.map((value) => (sums[value].count > 0 ? plain(sums[value].sum) : '–'))];
+			return [label, rows, ...values.map((value) => (sums[value].count > 0 ? grouped(sums[value].sum) : '–'))];
 		});
 		const headers = [title, 'rows', ...values.map((value) => columns[value].name)];
-		const all = [total, ...values.map((value) => plain(columns[value].numbers.sum))];
+		const all = [total, ...values.map((value) => grouped(columns[value].numbers.sum))];
 		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all));
 	}
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
@@ -50,11 +50,11 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 		const rows = groups.ordered(value, measure).map(({ label, rows, sums }) => {
 			const found = sums[value];
 			const shares = hasShares ? [share(found.sum, numbers.sum)] : [];
-			if (isSingle) return [label, found.count > 0 ? plain(found.sum) : '–', ...shares];
+			if (isSingle) return [label, found.count > 0 ? grouped(found.sum) : '–', ...shares];
 			return [label, rows, ...numbersOf(found, places), ...shares];
 		});
 		const headers = isSingle ? [title, name] : [title, 'rows', 'count', 'sum', 'mean', 'min', 'max'];
-		const all = isSingle ? [plain(numbers.sum)] : [total, ...numbersOf(numbers, places)];
+		const all = isSingle ? [grouped(numbers.sum)] : [total, ...numbersOf(numbers, places)];
 		if (hasShares) {
 			headers.push('share of sum');
 			all.push('100 %');
@@ -98,11 +98,11 @@ export function totals({ name, numbers, places }, measure) {
 		mean: ['average', grouped(numbers.measure('mean'), places)],
 		min: ['lowest', grouped(numbers.min)],
 		max: ['highest', grouped(numbers.max)],
-		count: ['count of', String(numbers.count)]
+		count: ['count of', numbers.count.toLocaleString('en-US')]
 	};
 	const { [measure]: [word, figure], count: _, ...all } = figures;
 	const others = Object.entries(all).flatMap(([key, [other, value]]) => (key === measure ? [] : `${other} ${value}`));
-	const count = `${numbers.count} ${numbers.count === 1 ? 'value' : 'values'}`;
+	const count = `${numbers.count.toLocaleString('en-US')} ${numbers.count === 1 ? 'value' : 'values'}`;
 	return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}** (${count}; ${others.join(', ')}).`;
 }
 
@@ -116,7 +116,7 @@ function section(heading, headers, rows, total) {
 
 function numbersOf(found, places) {
 	if (found.count === 0) return [0, '–', '–', '–', '–'];
-	return [found.count, plain(found.sum), plain(found.measure('mean'), places), plain(found.min), plain(found.max)];
+	return [found.count, grouped(found.sum), grouped(found.measure('mean'), places), grouped(found.min), grouped(found.max)];
 }
 
 function share(part, whole) {
@@ -133,15 +133,21 @@ export function columnReport(columns) {
 		column.type,
 		column.filled,
 		column.missing,
-		`${column.counts.size}${column.hasMoreValues ? '+' : ''}`,
+		`${column.counts.size.toLocaleString('en-US')}${column.hasMoreValues ? '+' : ''}`,
 		contents(column)
 	]);
 	const headers = ['column', 'type', 'filled', 'missing', 'different', 'contents'];
 	return `## Columns\n\n${markdownTable(headers, rows, [false, false, true, true, true, false])}`;
 }
 
+/** A year has no comma. */
+function figureText({ name }) {
+	return /year/i.test(name) ? plain : grouped;
+}
+
 function contents(column) {
-	if (column.isNumber) return `${plain(column.numbers.min)} to ${plain(column.numbers.max)}`;
+	const text = figureText(column);
+	if (column.isNumber) return `${text(column.numbers.min)} to ${text(column.numbers.max)}`;
 	if (column.type === 'date') return `${column.firstDate} to ${column.lastDate}`;
 	const top = [...column.counts].sort(([one, times], [other, otherTimes]) => otherTimes - times || (one < other ? -1 : 1));
 	return top
@@ -159,15 +165,16 @@ export function numberReport(columns) {
 			const ordered = column.sortedValues();
 			const deviation = column.deviation();
 			const mark = column.isSampled ? '≈' : '';
+			const text = figureText(column);
 			return [
 				column.name,
 				numbers.count,
-				plain(numbers.sum),
-				plain(numbers.measure('mean'), places),
-				deviation ? plain(deviation, places) : '–',
-				plain(numbers.min),
-				...Object.values(QUANTILES).map((part) => mark + plain(quantile(ordered, part), places)),
-				plain(numbers.max)
+				grouped(numbers.sum),
+				text(numbers.measure('mean'), places),
+				deviation ? text(deviation, places) : '–',
+				text(numbers.min),
+				...Object.values(QUANTILES).map((part) => mark + text(quantile(ordered, part), places)),
+				text(numbers.max)
 			];
 		});
 	if (rows.length === 0) return '';

@@ -45,7 +45,7 @@ function info({ file, sheets }) {
 	for (const sheet of sheets) {
 		const { rows, merged, formulas, start } = { ...sheet, start: headerOf(sheet) };
 		const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
-		console.log(`## ${oneLine(sheet.name)}\n\n- Size: ${countOf(rows.length, 'row')}, ${countOf(width, 'column')}`);
+		console.log(`## ${oneLine(sheet.name)}\n\n- Size: ${sizeOf(sheet)}, ${countOf(width, 'column')}`);
 		if (rows.length > 0) console.log(`- Columns: ${rows[start].map((cell) => oneLine(cell ?? '–')).join(', ')}`);
 		if (formulas.length > 0) console.log(`- Formulas: ${formulas.length}, such as ${formulas.slice(0, 3).map(formulaText).join(', ')}`);
 		if (merged.length > 0) console.log(`- Merged cells: ${merged.slice(0, 10).map(({ ref }) => ref).join(', ')}${merged.length > 10 ? ', …' : ''}`);
@@ -78,16 +78,17 @@ function toCsv(tables, { sheet: wanted, output }) {
 	const ending = tables.sheets.length > 1 ? `-${sheet.name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')}` : '';
 	const target = output ?? nameFor(tables.file, `${ending}.csv`);
 	writeNew(target, `${lines.join('\r\n')}\r\n`, tables.file);
-	console.log(`${countOf(sheet.rows.length, 'row')} of the sheet ${oneLine(sheet.name)}: ${target}`);
+	console.log(`${sizeOf(sheet)} of the sheet ${oneLine(sheet.name)}: ${target}`);
 	for (const note of notesOn(sheet)) console.log(`\n${note}`);
 }
 
 function toXlsx(tables, { output }) {
 	if (tables.zip) throw new UsageError(`${tables.file} is a workbook already.`);
-	const { name, rows } = filledSheet(tables);
+	const sheet = filledSheet(tables);
+	const { name, rows } = sheet;
 	const target = output ?? nameFor(tables.file, '.xlsx');
 	writeNew(target, createWorkbook(name, rows).toBuffer(), tables.file);
-	console.log(`${countOf(rows.length - 1, 'row')} and a header: ${target}`);
+	console.log(`${sizeOf(sheet)}: ${target}`);
 }
 
 function summary(tables, { sheet: wanted, output, measure: givenMeasure = 'sum', ...options }) {
@@ -243,6 +244,13 @@ function rounded(number) {
 
 function numberText(number) {
 	return number.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}
+
+/** As `data-analysis` counts: the rows below the header that have something in them. */
+function sizeOf(sheet) {
+	if (sheet.rows.length === 0) return '0 rows';
+	const data = sheet.rows.slice(headerOf(sheet) + 1).filter((row) => row.some((cell) => cell !== null && cell !== ''));
+	return `${countOf(data.length, 'row')} and a header`;
 }
 
 function countOf(count, noun) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { QuestionField } from './message-schema.ts';
-import { ASKED, looksSecret, offeredIn, questionReply, readContent } from './questions.ts';
+import { ASKED, looksSecret, besideStep, offeredIn, questionReply, readContent } from './questions.ts';
 
 const field = (more: Partial<QuestionField> = {}): QuestionField => ({
 	...{ name: 'f', title: 'The field', type: 'text', isRequired: true },
@@ -70,6 +70,20 @@ test.each([
 ])('SECURITY MCP servers: a field named %j looks like a secret: %j', (name, isSecret) =>
 	expect(looksSecret(field({ name, title: name }))).toBe(isSecret)
 );
+
+test.each([
+	['`run.py` failed: `No such city.`', ''],
+	['`run.py` failed.\n\nIt took too long.\n\n**What to do**: Ask again.', ''],
+	[
+		'`run.py` failed.\n\n```text\nNothing sent.\n\nWould have sent: hi\n```',
+		'```text\nNothing sent.\n\nWould have sent: hi\n```'
+	],
+	[
+		'`run.py` failed: `No.`\n\nI used **a**: it fits best. To use another skill, reply “b”.',
+		'I used **a**: it fits best. To use another skill, reply “b”.'
+	],
+	['It failed: no.', 'It failed: no.']
+])('F9: beside a failed step %j says %j', (text, rest) => expect(besideStep(text)).toBe(rest));
 
 test('F9: a button says all that it sends', () => {
 	const hidden = '\u202e\u200b\x07';

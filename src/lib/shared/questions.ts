@@ -113,6 +113,14 @@ export function isAskedBack(text: string): boolean {
 	return text.trimEnd().endsWith(ASKED);
 }
 
+/** What an answer of Demo mode says of a failure besides the cause and the advice, which the page shows in the failed step: what the script printed, and which other skill there is. */
+export function besideStep(text: string): string {
+	if (!/^`[^`\n]+` failed[.:]/.test(text)) return text;
+	const printed = [...text.matchAll(/^(`{3,})text\n[^]*?\n\1$/gm)].map(([block]) => block);
+	const last = text.split('\n\n').at(-1) ?? '';
+	return [...printed, ...(INSTEAD.test(last) ? [last] : [])].join('\n\n');
+}
+
 export interface OfferedAnswers {
 	/** The text up to the numbered list of the answers. */
 	before: string;

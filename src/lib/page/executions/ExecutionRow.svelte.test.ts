@@ -39,7 +39,7 @@ describe('E13: an execution', () => {
 		for (const fact of [
 			'Skill skills/demo 1.2.3',
 			'SHA-256 of files abc123',
-			'Ran in a sandbox (bubblewrap)',
+			'Ran in a sandbox',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
 			'Time limit 30 s Memory 512 MB'

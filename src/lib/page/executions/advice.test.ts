@@ -80,7 +80,7 @@ describe('F14: what helps against a failure', () => {
 		[
 			'what it was given',
 			failed('No such city.\n', { args: ['Berlin', 'north bay'] }),
-			/^It was given “Berlin "north bay"”\./,
+			/^It was given “Berlin”, “north bay”\./,
 			'message'
 		],
 		['nothing given', failed('No city.\n'), /^It was given nothing\./, 'message']

@@ -2,7 +2,6 @@
 import { markHidden } from '../../shared/characters.ts';
 import { brokenPlace, errorLine, hasTrace } from '../../shared/errors.ts';
 import type { Execution } from '../../shared/message.ts';
-import { printWord } from '../steps/step-arguments.ts';
 import { cleanText } from '../text/clean-text.ts';
 
 /** What helps against one failure: a sentence, and where it leads. */
@@ -16,6 +15,7 @@ export interface Advice {
 type Place = 'your message' | 'the input';
 
 const MAX_QUOTED = 80;
+const MAX_GIVEN = 5;
 const quote = (text: string): string => `“${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}”`;
 
 /** What a person can do about a failed script, by its own words; null where a button says it all, or nothing is known. */
@@ -97,9 +97,11 @@ function aboutCode({ output, script }: Execution): Advice | null {
 }
 
 function aboutGiven(args: readonly string[], place: Place): Advice {
+	const given = args.slice(0, MAX_GIVEN).map((arg) => quote(markHidden(arg)));
+	const more = args.length > MAX_GIVEN ? ' and more' : '';
 	const text =
 		args.length === 0
 			? `It was given nothing. If it needs a value or a file, name it in ${place}.`
-			: `It was given ${quote(markHidden(args.map(printWord).join(' ')))}. If that’s not right, edit ${place}.`;
+			: `It was given ${given.join(', ')}${more}. If that’s not right, edit ${place}.`;
 	return { text, leadsTo: 'message' };
 }

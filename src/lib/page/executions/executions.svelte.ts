@@ -179,9 +179,11 @@ export function isOfSkill({ skill, skillId, script, sandbox }: SkillExecution): 
 	);
 }
 
-function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution, keyName?: string): string {
+function callerOf(execution: SkillExecution, keyName?: string): string {
+	const { conversationId, apiKeyId, sessionId } = execution;
 	const key = keyName === undefined ? apiKeyId : `“${keyName}” (${apiKeyId})`;
-	const callers = [apiKeyId && `API key ${key}`, sessionId && `session ${sessionId}`];
+	const session = /^(run|case|eval)-/.test(sessionId ?? '') ? sourceOf(execution) : `session ${sessionId}`;
+	const callers = [apiKeyId && `API key ${key}`, sessionId && session];
 	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'API');
 }
 

@@ -5,7 +5,7 @@ import { RECORDED_ANSWER, RECORDED_RUN } from '../../../../tests/support/recorde
 import type { RunEvent } from '../../shared/events.ts';
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { ASKED } from '../../shared/questions.ts';
-import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
+import { emptyAnswer, type Execution, foldEvent, type Message } from '../../shared/message.ts';
 import type { MessageActions } from './message-groups.ts';
 import Answer from './Answer.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
@@ -142,6 +142,28 @@ describe('while nothing comes', () => {
 			vi.useRealTimers();
 		}
 	});
+});
+
+test('F9: why a step failed is said once, in the step; another model’s words stay', async () => {
+	const execution: Execution = {
+		...{ skill: 'demo', script: 'run.py', args: [], sandbox: 'process', files: [], exitCode: 1, durationMs: 1 },
+		...{ output: [{ stream: 'stderr', text: 'No such city.\n' }], error: 'ExecutionFailed' },
+		message: 'run.py ended with exit code 1.'
+	};
+	const byModel = (model: string): Message => ({
+		...emptyAnswer('a', 'r', '2026-01-01T00:00:00.000Z'),
+		status: 'complete',
+		parts: [
+			{ type: 'tool', id: 'c', name: 'use_skill', arguments: '{"skill":"demo"}', status: 'failed', execution },
+			{ type: 'text', id: 't', text: '`run.py` failed: `No such city.`' }
+		],
+		usage: { inputTokens: 1, outputTokens: 1, model }
+	});
+	const screen = await render(Answer, { message: byModel(BUILT_IN_MODEL), ...props });
+	await expect.element(screen.getByTestId('step-error')).toHaveTextContent('No such city.');
+	await expect.element(screen.getByTestId('markdown')).not.toBeInTheDocument();
+	await screen.rerender({ message: byModel('test/model') });
+	await expect.element(screen.getByTestId('markdown')).toHaveTextContent('run.py failed: No such city.');
 });
 
 test('F9: what Demo mode asks to choose from are buttons, and plain text once it was answered; no other model makes any', async () => {

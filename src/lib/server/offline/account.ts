@@ -3,7 +3,7 @@ import { stem, tokenizeName } from '../skills/find/words.ts';
 import type { Action } from './actions.ts';
 import { fillAction, type Filling, isAmong, isChoice, isNamed, isFree, isUsed, PREPOSITIONS } from './fill.ts';
 import { framing, isFiller, type Message, overlaps, overlapsAny, type Piece, type Word } from './message.ts';
-import type { Slot } from './slots.ts';
+import { type Slot, wordsForFile } from './slots.ts';
 
 export interface Filled {
 	/** One text for each slot; several for one that is repeated. */
@@ -12,6 +12,8 @@ export interface Filled {
 	missing: Slot[];
 	/** What was said and would go nowhere: it must be asked about. */
 	left: string[];
+	/** The part of it that is but words nothing speaks of. */
+	vague: string;
 	/** How many words nothing in the skill speaks of, talk included. */
 	strange: number;
 }
@@ -54,7 +56,7 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 	return { values: filling.values, missing, ...account(filling) };
 }
 
-function account(filling: Filling): { left: string[]; strange: number } {
+function account(filling: Filling): Pick<Filled, 'left' | 'vague' | 'strange'> {
 	const { message, values, places, taken } = filling;
 	const { payload, attached, text } = message;
 	const used = places.filter((place) => !isFree(place, filling));
@@ -83,8 +85,9 @@ function account(filling: Filling): { left: string[]; strange: number } {
 	const left = [...spans.map(({ start, end }) => text.slice(start, Math.min(end, start + 60))), ...files];
 	left.push(...odd.filter(isRestricting).map((word) => word.text));
 	const others = odd.filter((word) => !isRestricting(word)).slice(0, 12);
-	if (others.length > 0) left.push(others.map((word) => word.text).join(' '));
-	return { left: [...new Set(left)], strange: strange.length };
+	const vague = others.map((word) => word.text).join(' ');
+	if (vague !== '') left.push(vague);
+	return { left: [...new Set(left)], vague, strange: strange.length };
 }
 
 /** Does the word hold the sentence together, or does the skill, its command or a slot that is filled speak of it? */
@@ -111,9 +114,10 @@ function isExplained(word: Word, { action, values, taken, message }: Filling): b
 	);
 }
 
-/** `my expenses` with `expenses.csv`. */
-function namesFile(paths: readonly string[] = [], { stem: said }: Word): boolean {
-	return paths.some((path) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).includes(said));
+/** `my expenses`, `this spreadsheet` with `expenses.csv`. */
+function namesFile(paths: readonly string[] = [], { stem: said, lower }: Word): boolean {
+	const words = (path: string) => [...tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')), ...wordsForFile(path)];
+	return paths.some((path) => words(path).some((word) => word === said || word === lower));
 }
 
 function isRestricting({ lower }: Word): boolean {

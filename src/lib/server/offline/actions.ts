@@ -21,6 +21,8 @@ export interface Action {
 	label: string;
 	/** How it is called, as the instructions have it. */
 	form: string;
+	/** What it does, for a person; '' where nothing says so. */
+	purpose: string;
 	slots: Slot[];
 	/** Stems of the words that name it. */
 	own: ReadonlySet<string>;
@@ -43,6 +45,7 @@ export interface Command {
 	script: string;
 	groups: Group[];
 	context: string;
+	purpose: string;
 	isInline: boolean;
 	/** Does it say "and any options"? */
 	takesOptions: boolean;
@@ -53,6 +56,7 @@ export const INTERPRETERS = new Set(
 );
 const PROGRAM = /\.(py|js|mjs|cjs|ts|mts|cts|sh|bash|zsh|rb|pl|php)$|^(?:bin|scripts)\/[^.]+$/i;
 const MAX_COMMANDS = 60;
+const MAX_PURPOSE = 120;
 
 /** A skill's own tools on offer, then its commands. */
 export function actionsOf(skill: LoadedSkill, description: string, tools: readonly FunctionTool[]): Action[] {
@@ -96,6 +100,7 @@ export function toolAction({ name, description = '', parameters }: FunctionTool)
 	return {
 		label: name,
 		form: [name, ...slots.map((slot) => (slot.isRequired ? slot.name : `[${slot.name}]`))].join(' '),
+		purpose: plainly(description),
 		slots,
 		own: new Set(tokenizeName(name)),
 		prose: new Set(tokenize(description)),
@@ -187,11 +192,11 @@ function proseLines({ body, files }: LoadedSkill): CodeLine[] {
 			!/\b(run|runs|running|execute|call|use|start)\s+(the script\s+)?(\w+\s+)?$/i.test(before)
 		)
 			return [];
-		return [{ code: `${script}${ARGUMENTS.exec(after)?.[0] ?? ''}`, context, isInline: true }];
+		return [{ code: `${script}${ARGUMENTS.exec(after)?.[0] ?? ''}`, context, purpose: '', isInline: true }];
 	});
 }
 
-function readCommand({ code, context, isInline }: CodeLine, skill: LoadedSkill, notes: Notes): Command[] {
+function readCommand({ code, context, purpose, isInline }: CodeLine, skill: LoadedSkill, notes: Notes): Command[] {
 	const start = findScript(code, skill.files);
 	if (!start) return [];
 	const folder = /\$\{?(?:CLAUDE_)?SKILL_(?:DIR|ROOT|PATH)\}?|\{(?:baseDir|skill_?dir)\}/gi;
@@ -203,7 +208,8 @@ function readCommand({ code, context, isInline }: CodeLine, skill: LoadedSkill, 
 			isOptional: true,
 			arguments: [[makeSlot('FILE', { isRequired: false, isRepeated: true })]]
 		});
-	return [{ script: start.script, groups: explained, context: `${context}\n${comment}`, isInline, takesOptions }];
+	const about = { context: `${context}\n${comment}`, purpose: plainly(comment) || plainly(purpose) };
+	return [{ script: start.script, groups: explained, ...about, isInline, takesOptions }];
 }
 
 /** The script that a line runs, and where its arguments begin. */
@@ -315,10 +321,18 @@ function merge(a: Command, b: Command): Command {
 		flag === null || less.groups.some((each) => each.flag === flag && !each.isOptional);
 	const added = less.groups.filter(({ flag }) => flag !== null && !flagsOf(more).includes(flag));
 	const groups = [...more.groups.map((group) => (isNeeded(group) ? group : optional(group))), ...added.map(optional)];
-	return { ...more, groups, context: `${a.context}\n${b.context}`, isInline: a.isInline && b.isInline };
+	const purpose = more.purpose || less.purpose;
+	return { ...more, groups, purpose, context: `${a.context}\n${b.context}`, isInline: a.isInline && b.isInline };
 }
 
-function commandAction(skill: LoadedSkill, { script, groups, context }: Command, notes: Notes): OwnAction {
+/** The first sentence without its marks; '' where it is long. */
+function plainly(text: string): string {
+	const [sentence = ''] = text.split(/(?<=[.!?])\s|\n/, 1);
+	const words = sentence.replaceAll(/[`*]|^\s*(?:[-+#–→>]|\/\/|\d+\.)+\s*| \([^()]*\)|[.:\s]+$/g, '');
+	return words.length > MAX_PURPOSE ? '' : words;
+}
+
+function commandAction(skill: LoadedSkill, { script, groups, context, purpose }: Command, notes: Notes): OwnAction {
 	const withSlots = groups.map((group) => {
 		const [slots, about] = [slotsOf([group]), notes.get(group.flag ?? '')?.text ?? ''];
 		// A switch is a slot too: whether it was said.
@@ -331,6 +345,7 @@ function commandAction(skill: LoadedSkill, { script, groups, context }: Command,
 	return {
 		label: [script, ...words].join(' '),
 		form: [script, ...groups.map(shownGroup)].join(' '),
+		purpose,
 		slots: withSlots.flatMap(({ slots }) => slots),
 		own: new Set([file, ...words].flatMap(tokenizeName)),
 		prose: new Set(tokenize([context, ...words.map((word) => notes.get(word)?.text ?? '')].join('\n'))),

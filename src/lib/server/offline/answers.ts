@@ -14,15 +14,18 @@ export type Ask =
 	/** Something was said that would not be used. */
 	| { about: 'left'; action: Action; left: string[] }
 	| { about: 'action'; actions: Action[] }
+	/** It speaks of a file, and there is none. */
+	| { about: 'file' }
 	| { about: 'skill'; skills: string[] };
 
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
+const LAST_COMMA = /, (?=[^,]*$)/;
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
 const SHORT_MESSAGE = 5;
 
-/** One question, and the form of the command. */
+/** One question, and what there is to choose from. */
 export function askText(ask: Ask): string {
 	const list = (items: readonly string[]) => items.map((item, index) => `${index + 1}. ${item}`).join('\n');
 	return [...linesOf(), ASKED].join('\n\n');
@@ -32,20 +35,31 @@ export function askText(ask: Ask): string {
 			const names = ask.skills.map((name) => `**${name}**`);
 			return ['Which skill should I use?', list(names), 'Reply with its number or name.'];
 		}
+		if (ask.about === 'file') return ['Which file do you mean? Attach it and send it.'];
 		if (ask.about === 'action') {
-			const forms = ask.actions.map(({ form }) => inlineCode(shortForm(form)));
-			return ['Which of these do you want?', list(forms), 'Reply with its number.'];
+			const shown = [...choicesOf(ask.actions)].map(([text, [action]]) =>
+				text === action?.purpose ? text : inlineCode(text)
+			);
+			return ['Which of these do you want?', list(shown), 'Reply with its number.'];
 		}
-		const form = inlineCode(shortForm(ask.action.form));
-		if (ask.about === 'value') return [questionFor(ask.slot), form];
+		if (ask.about === 'value') return [questionFor(ask.slot)];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
-		const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
+		const words = ask.action.slots.flatMap(({ kind, name, flag }) =>
+			/^(switch|file|output)$/.test(kind) ? [] : `**${slotWords(flag ?? name).join(' ')}**`
+		);
+		const parts = [...new Set(words)].slice(0, 6).join(', ').replace(LAST_COMMA, ' or ');
 		return [
-			question,
-			form,
-			'Tell me which part of the command it is, such as “the first argument”, or reply “ignore it”.'
+			`What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`,
+			`${parts === '' ? 'Say it in other words' : `Say what it is (${parts})`}, or reply “ignore it”.`
 		];
 	}
+}
+
+/** What a person can choose from: what each command does, or its form where that says nothing or is not its own. */
+export function choicesOf(actions: readonly Action[]): Map<string, Action[]> {
+	const isOwn = ({ purpose, label }: Action) =>
+		purpose !== '' && actions.every((other) => other.purpose !== purpose || other.label === label);
+	return Map.groupBy(actions, (action) => (isOwn(action) ? action.purpose : shortForm(action.form)));
 }
 
 /** With a few of its options: nobody reads twelve. */
@@ -60,21 +74,21 @@ function questionFor(slot: Slot): string {
 	const { name, flag, choices, kind } = slot;
 	const words = slotWords(flag ?? name).join(' ');
 	// The name of a value that is called by what it is, or by one letter, tells nothing more.
-	const isPlain = words.length < 2 || /^(text|string|value|number|file|input|path|url|date|output)$/.test(words);
+	const isPlain =
+		words.length < 2 || /^(text|string|value|number|file|input|path|url|date|output|hh mm|yyyy mm dd)$/.test(words);
 	const purpose = isPlain || words === kind ? '' : ` for **${words}**`;
 	const [extension] = wantedExtensions(slot);
 	if (choices.length > 0) {
-		const shown = choices
-			.slice(0, 20)
-			.map(inlineCode)
-			.join(', ')
-			.replace(/, (?=[^,]*$)/, ' or ');
+		const shown = choices.slice(0, 20).map(inlineCode).join(', ').replace(LAST_COMMA, ' or ');
 		return `Which ${name.includes('|') ? 'one' : `**${words}**`}: ${shown}?`;
 	}
 	if (kind === 'file')
 		return `Which ${extension === undefined ? '' : `.${extension} `}file should I use${purpose}? Attach it or type its name.`;
 	if (kind === 'output') return `What should I call the new file${purpose}?`;
 	if (kind === 'date') return `Which date should I use${purpose}? Type it like 2025-03-31.`;
+	// `--group-by COLUMN`
+	const own = flag === null ? '' : slotWords(name).join(' ');
+	if (kind === 'name' && own.length > 2 && own !== words) return `Which ${own} should I use for **${words}**?`;
 	const what = WHAT[kind] ?? (/^(number|time)$/.test(kind) ? kind : purpose === '' ? 'value' : '');
 	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
@@ -95,9 +109,9 @@ export function offerText(skills: readonly CatalogSkill[], said = ''): string {
 	return [about, 'No skill clearly fits your message. You can ask for:', listed.join('\n'), CONNECT].join('\n\n');
 }
 
-/** For attachments that only a model could look at; '' where there is none. */
-export function unreadText(attached: readonly string[]): string {
-	const names = attached.filter(isSeen).map(inlineCode);
+/** For attachments that only a model could look at, or, where only that was asked, all; '' where there is none. */
+export function unreadText(attached: readonly string[], isWhole: boolean): string {
+	const names = attached.filter((path) => isWhole || isSeen(path)).map(inlineCode);
 	return names.length === 0
 		? ''
 		: `Demo mode can’t look into ${names.join(', ')}: a model can. Connect one in Settings, or name a skill and what it should do with the file.`;
@@ -187,7 +201,8 @@ function reportFailure(call: FinishedCall): string {
 	const line = errorLine(said);
 	const lines = said.split('\n').length;
 	// One line is part of the sentence.
-	const isBlock = lines > 1 && lines <= SHORT_MESSAGE;
+	const isBlock = lines > 1 && lines <= SHORT_MESSAGE && !isTrace(said);
+	const advice = button ?? asText(result.hint) ?? adviceAfter(type, said);
 	return [
 		line === null || isBlock ? `${what}.` : `${what}: ${inlineCode(line)}`,
 		line !== null && isBlock && fenced(said),
@@ -196,7 +211,7 @@ function reportFailure(call: FinishedCall): string {
 		!hasExited && button === null && output && renderOutput(output),
 		!hasExited && errors && fenced((isTrace(errors) ? errorLine(errors) : null) ?? lastLines(errors)),
 		reportFiles(result.files, ''),
-		`**What to do**: ${button ?? asText(result.hint) ?? adviceAfter(type, said)}`
+		advice && `**What to do**: ${advice}`
 	]
 		.filter(Boolean)
 		.join('\n\n');
@@ -215,11 +230,9 @@ function buttonFor(type: string | undefined, message: string): string | null {
 function adviceAfter(type: string | undefined, said: string): string {
 	if (type === 'ExecutionTimeout')
 		return 'Ask again with less to work on, or raise the time limit of scripts in Settings → Limits.';
-	if (type === 'ExecutionFailed')
-		return isTrace(said)
-			? 'If what it was given is right, fix the script with **Edit skill** in the step above. Then ask again.'
-			: 'Look at what the script was given (a file, a name, a number), then ask again.';
-	return 'Fix what the message says and ask again.';
+	return type === 'ExecutionFailed' && isTrace(said)
+		? 'If what it was given is right, fix the script with **Edit skill** in the step above. Then ask again.'
+		: '';
 }
 
 /** Those that the text doesn't name already. */

@@ -164,7 +164,7 @@ function readJsonText(content: string): Part[] {
 /** Capitals alone, such as `FILE` or `CHANNEL_ID`; one letter alone is one too. */
 function isPlaceholder(word: string): boolean {
 	return (
-		/^(?:[A-Z]|[A-Z][A-Z0-9_-]{0,57}[A-Z0-9])$/.test(word) &&
+		/^(?:[A-Z]|[A-Z][A-Z0-9_-]{0,57}[A-Z0-9]|HH:MM)$/.test(word) &&
 		/^.$|[A-Z][^A-Z]*[A-Z]/.test(word) &&
 		!FIXED_CAPITALS.has(word)
 	);

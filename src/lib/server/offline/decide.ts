@@ -3,9 +3,9 @@ import { builtinNameOf } from '../../shared/names.ts';
 import { insteadText, isAsking, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { allWords, stem } from '../skills/find/words.ts';
+import { allWords, tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { type Ask, askText, instructionsText, offerText, reportText, shortForm, unreadText } from './answers.ts';
+import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -16,9 +16,9 @@ import {
 	USE_SKILL
 } from './history.ts';
 import { type Filled, RESTRICTING, understand } from './account.ts';
-import { isAlike, isNamed, isShaped } from './fill.ts';
-import { filesIn, framing, isFiller, type Message, readMessage, type Word } from './message.ts';
-import { extensionOf, type Slot } from './slots.ts';
+import { isAlike, isAmong, isNamed, isShaped } from './fill.ts';
+import { filesIn, framing, isFiller, isOverview, type Message, OVERVIEW, readMessage, type Word } from './message.ts';
+import { extensionOf, isFileNoun, type Slot, speaksOf } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
@@ -66,6 +66,8 @@ interface Settled {
 	values: ReadonlyMap<string, string[]>;
 	/** Label or form of the action, or name of the skill. */
 	chosen: ReadonlySet<string>;
+	/** Was the action chosen from a list? Then words that only led there say nothing more. */
+	isPicked?: boolean;
 	/** Left over on purpose; '' for all. */
 	ignored: ReadonlySet<string>;
 }
@@ -107,9 +109,13 @@ export function decide(request: ModelRequest): Decision {
 	}
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
-	const unread = unreadText(attached);
+	const isLost = step === null || (step.kind === 'ask' && isAboutFile(step.ask));
+	const words = framing(readMessage(text, { attached, earlier: [], workspace: [] }));
+	const unknown = step?.kind === 'ask' && step.ask.about === 'left' ? step.ask.left.join(' ') : text;
+	const isWhole = isLost && words.some((word) => isOverview(word) && unknown.includes(word.text));
+	const unread = isLost || step.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
-	if (unread !== '' && (step === null || (step.kind === 'ask' && isAboutFile(step.ask)))) return say(unread);
+	if (unread !== '' && isLost) return say(unread);
 	const answer =
 		step?.kind === 'ask'
 			? askText(step.ask)
@@ -159,8 +165,9 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
 		if (!step || !ask) return 'other';
-		const isFile = text === '' && attached.length > 0;
 		const answer = readMessage(text, { ...message, attached });
+		const isTalk = (word: Word) => isFiller(word, true) || isFileNoun(word.lower) || attached.includes(word.text);
+		const isFile = attached.length > 0 && answer.words.every(isTalk);
 		const next = isFile ? settled : settle(ask, answer, settled);
 		if (!next) return 'other';
 		message = { ...message, attached: [...message.attached, ...attached] };
@@ -180,6 +187,7 @@ function askOf(step: Step | null): Ask | null {
 
 function stepFor(scene: Scene, message: Message, settled: Settled): Step | null {
 	const { history, request } = scene;
+	if (lacksFile(message) && scene.tools.length === 0) return { kind: 'ask', ask: { about: 'file' }, points: 0 };
 	const steps: { choice: Choice; step: Step }[] = [];
 	const isClean = ({ step }: { step: Step }) => step.kind === 'call' && step.strange === 0;
 	/** The one that fits best and has no command; its instructions may leave the work to another skill, which they name. */
@@ -215,6 +223,15 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	return (best ?? steps.find(({ step }) => step.kind !== 'ask' || step.points >= 0) ?? first)?.step ?? null;
 }
 
+/** Does it speak of a file of its own where there is none, and nothing else to work on? */
+function lacksFile(message: Message): boolean {
+	const { attached, earlier, workspace, pieces, payload } = message;
+	const work = payload ?? [attached, earlier, workspace].flat()[0];
+	if (work !== undefined || pieces.some(({ form }) => /^(file|url|quote|code)$/.test(form))) return false;
+	const isOwn = (word: Word | undefined) => /^(this|these|those|my|attached)$/.test(word?.lower ?? '');
+	return framing(message).some(({ lower }, at, all) => isFileNoun(lower) && (isOwn(all[at - 1]) || isOwn(all[at - 2])));
+}
+
 /** For the only command, if a text is all that it needs. */
 function asText(message: Message, actions: readonly Action[]): Message {
 	const [needed, ...others] = actions.flatMap(({ slots }) => slots.filter(({ isRequired }) => isRequired));
@@ -241,7 +258,8 @@ function choose(
 	// Of equals the caller's own tool is meant: it was sent along with this very request.
 	const offers = [...tools.map((tool) => ({ ...tool, tool })), ...skills.map((skill) => ({ ...skill, tool: null }))];
 	const index = createSkillIndex(offers);
-	const extensions = [...message.attached, ...filesIn(message)].map(extensionOf);
+	const files = [...message.attached, ...filesIn(message)];
+	const extra = [...files.map(extensionOf), ...(framing(message).some(isOverview) ? OVERVIEW : [])];
 	const asked = framing(message).map(({ text }) => text);
 	// A name of several words is nothing else; one after “not” may be the one that isn't meant.
 	const isNamed = (name: string) => framing(message).some(({ lower }) => lower === name);
@@ -250,14 +268,21 @@ function choose(
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
 	for (const query of [
-		[...asked, ...extensions],
-		[message.text, ...extensions]
+		[...asked, ...extra],
+		[message.text, ...extra]
 	]) {
-		const ranked = index.rank(query.join(' '), MAX_COMPARED).map(({ skill: { name, tool }, score }) => {
-			return { name, tool, points: history.pinned.has(name) ? PINNED * score : score };
-		});
-		ranked.sort((a, b) => b.points - a.points);
-		if (ranked.length > 0) return ranked.filter(({ points }) => points >= NEAR * (ranked[0]?.points ?? 0));
+		const ranked = index
+			.rank(query.join(' '), 3 * MAX_COMPARED)
+			.map(({ skill: { name, tool, description }, score }) => {
+				const stems = new Set(tokenize(description));
+				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
+				return { name, tool, fit, points: history.pinned.has(name) ? PINNED * score : score };
+			});
+		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
+		const isExact = ranked.some(({ fit }) => fit === 3);
+		const fitting = ranked.filter(({ fit }) => fit > 0 && !(isExact && fit === 2)).sort((a, b) => b.points - a.points);
+		const near = fitting.filter(({ points }) => points >= NEAR * (fitting[0]?.points ?? 0)).slice(0, MAX_COMPARED);
+		if (near.length > 0) return near;
 	}
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
@@ -294,31 +319,39 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 		.filter((each) => each.action.isTool || !each.isComplete || !tools.includes(textsOf(each)))
 		.sort((a, b) => b.points - a.points);
 	const best = candidates.find(({ isComplete }) => isComplete);
-	if (!best) return candidates.length > 0 ? ask(candidates) : null;
+	const [first] = candidates;
+	if (!first) return null;
+	if (!best) return ask(candidates.filter((each) => first.points - each.points < LEAD / 2));
 	const { action, filled, points } = best;
 	const others = wanted.length > 0 ? [] : candidates.filter((each) => each !== best);
-	const words = framing(said).filter((word) => !isFiller(word));
-	const isNearer = (each: Candidate) => words.some((word) => knows(each, word) && !knows(best, word));
+	const words = framing(said).filter((word) => !isFiller(word) && word.lower !== 'file');
+	const isNearer = (each: Candidate, than = best) =>
+		words.some((word) => knows(each.action, word) && !knows(than.action, word));
 	// What is called by its name and lacks something is asked about, rather than that another is run by chance.
 	const rivals = others.filter(
 		({ named, isComplete, filled }) => !isComplete && filled.left.length === 0 && named >= Math.max(1, best.named)
 	);
-	const clear = rivals.filter(isNearer);
+	const clear = rivals.filter((each) => isNearer(each));
 	if (rivals.length > 0) return ask(clear.length > 0 ? clear : [...rivals, best]);
 	const call = action.call(filled.values);
 	const alike = others.filter((each) => {
-		const isTie = points - each.points < LEAD && each.action.call(each.filled.values).arguments !== call.arguments;
+		const isTie =
+			points - each.points < LEAD &&
+			(isNearer(each) || !isNearer(best, each)) &&
+			each.action.call(each.filled.values).arguments !== call.arguments;
 		const isMeant = each.filled.left.length === 0 && isNearer(each) && each.action.isTool === action.isTool;
 		return (each.isComplete && isTie) || isMeant;
 	});
 	// A command that no word speaks of is a guess.
 	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
-	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best, word));
+	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best.action, word));
 	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange, fit: fitFor(best) };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
 }
 
-function knows({ action: { own, prose, slots } }: Candidate, { stem }: Word): boolean {
+function knows({ own, prose, slots }: Action, word: Word): boolean {
+	if (isOverview(word)) return isAmong(word, [...own, ...prose]);
+	const { stem } = word;
 	const isTold = slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem));
 	const isProse = [...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each)));
 	return isTold || isProse || [...own].some((each) => isAlike(each, stem));
@@ -328,10 +361,9 @@ function knows({ action: { own, prose, slots } }: Candidate, { stem }: Word): bo
 function fitFor({ action, filled }: Candidate): number {
 	const { own, prose, subject, slots } = action;
 	const files = slots.flatMap((slot) => (slot.kind === 'file' ? (filled.values.get(slot) ?? []) : []));
-	const extensions = files.flatMap((path) => [extensionOf(path), stem(extensionOf(path))]);
 	const told = slots.flatMap(({ labels, hints, example }) => [...labels, ...hints, extensionOf(example ?? '')]);
-	const speaks = (words: readonly string[]) => words.some((word) => word !== '' && extensions.includes(word));
-	return speaks([...own, ...prose, ...told]) ? 2 : speaks([...subject]) ? 1 : 0;
+	const speaks = (stems: ReadonlySet<string>) => files.some((path) => speaksOf(path, stems) === 3);
+	return speaks(new Set([...own, ...prose, ...told])) ? 2 : Number(speaks(subject));
 }
 
 function offered(candidates: readonly Candidate[]): Action[] {
@@ -340,10 +372,9 @@ function offered(candidates: readonly Candidate[]): Action[] {
 
 function ask(candidates: readonly Candidate[]): Plan {
 	const [{ action, filled, points }] = candidates as [Candidate];
-	const actions = offered(candidates.filter((each) => points - each.points < LEAD / 2));
+	const actions = offered(candidates);
 	const [slot] = filled.missing;
-	if (new Set(actions.map(({ form }) => form)).size > 1)
-		return { kind: 'ask', ask: { about: 'action', actions }, points };
+	if (choicesOf(actions).size > 1) return { kind: 'ask', ask: { about: 'action', actions }, points };
 	if (slot) return { kind: 'ask', ask: { about: 'value', action, slot }, points };
 	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
 }
@@ -358,15 +389,20 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 	);
 	const filled = understand(action, message, given);
 	const told = [...given.values()].flat();
-	const isLeft = (piece: string) => !settled.ignored.has(piece) && !told.some((text) => text.includes(piece));
+	const isLeft = (piece: string) =>
+		!settled.ignored.has(piece) &&
+		!(settled.isPicked && piece === filled.vague) &&
+		!told.some((text) => text.includes(piece));
 	const left = settled.ignored.has('') ? [] : filled.left.filter(isLeft);
 	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => stems.some((said) => isAlike(said, word))).length;
+	// Of equals the one that speaks of more words comes first.
+	const known = framing(message).filter((word) => knows(action, word)).length;
 	return {
 		action,
 		filled: { ...filled, left },
 		named,
-		points: 3 * named - 3 * left.length - filled.missing.length,
+		points: 3 * named + known / 1_000 - 3 * left.length - filled.missing.length,
 		isComplete: filled.missing.length === 0 && left.length === 0
 	};
 }
@@ -388,9 +424,15 @@ function withoutAddress(message: Message, actions: readonly Action[]): Message {
 /** What the answer settles; null where it is no answer, but a request of its own. */
 function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	const choosing = (name: string) => ({ ...settled, chosen: new Set([...settled.chosen, name]) });
+	if (asked.about === 'file') return null;
 	if (asked.about === 'skill' || asked.about === 'action') {
-		const name = pick(asked.about === 'skill' ? asked.skills : asked.actions.map(({ form }) => form), answer);
-		return name === null ? null : choosing(name);
+		const isPicked = asked.about === 'action';
+		const forms = (actions: readonly Action[]) => actions.map(({ form }) => form);
+		const options = isPicked
+			? [...choicesOf(asked.actions)].map(([text, actions]) => [text, ...forms(actions)])
+			: asked.skills.map((name) => [name]);
+		const picked = pick(options, answer);
+		return picked && { ...settled, chosen: new Set([...settled.chosen, ...picked]), isPicked };
 	}
 	const { action } = asked;
 	const { text, words } = answer;
@@ -428,18 +470,18 @@ function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };
 }
 
-/** As it is shown, by its number or place, or by the words that only one of them has. */
-function pick(names: readonly string[], { text, words }: Message): string | null {
-	const shown = names.find((name) => [name, shortForm(name)].includes(text.trim()));
+/** The one that is meant: as it is shown, by its number or place, or by the words that only one of them has. */
+function pick(options: readonly string[][], { text, words }: Message): string[] | null {
+	const shown = options.find((ways) => ways.includes(text.trim()));
 	if (shown !== undefined) return shown;
 	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));
 	const only = telling.length === 1 ? (telling[0]?.lower ?? '') : '';
 	const place = /^\d$/.test(only) ? Number(only) - 1 : ORDINALS.indexOf(only);
-	if (place >= 0) return names[place] ?? null;
-	const known = names.map((name) => new Set(allWords(name)));
+	if (place >= 0) return options[place] ?? null;
+	const known = options.map((ways) => new Set(allWords(ways.join(' '))));
 	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
 	const most = Math.max(...hits);
 	const at = hits.indexOf(most);
 	const isAll = telling.every(({ lower }) => allWords(lower).every((word) => known[at]?.has(word)));
-	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (names[at] ?? null) : null;
+	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (options[at] ?? null) : null;
 }

@@ -3,9 +3,11 @@ import { stem } from '../skills/find/words.ts';
 import { type Action, INTERPRETERS } from './actions.ts';
 import {
 	isFiller,
+	isOverview,
 	isUnit,
 	type Message,
 	namesOfUnit,
+	OVERVIEW,
 	overlaps,
 	overlapsAny,
 	type Piece,
@@ -151,9 +153,10 @@ export function isAlike(a: string, b: string): boolean {
 	return a === b || (short.length > 2 && long.startsWith(short) && /^(ment|er|ing)$/.test(long.slice(short.length)));
 }
 
-/** Is the word one of these stems? `e-mail` is where `mail` is. */
-export function isAmong({ lower, stem: whole }: Word, stems: Iterable<string>): boolean {
-	const parts = [whole, stem(lower.replaceAll('-', '')), ...lower.split('-').map(stem)];
+/** Is the word one of these stems? `e-mail` is where `mail` is, and `describe` where `summary` is. */
+export function isAmong(word: Word, stems: Iterable<string>): boolean {
+	const { lower, stem: whole } = word;
+	const parts = isOverview(word) ? OVERVIEW : [whole, stem(lower.replaceAll('-', '')), ...lower.split('-').map(stem)];
 	return [...stems].some((each) => parts.some((part) => isAlike(part, each)));
 }
 
@@ -308,7 +311,10 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 	];
 	const points = cues.reduce((sum, [isMet, worth]) => sum + (isMet ? worth : 0), base);
 	// `before 10:00` is no time for a slot that only takes a time.
-	const isLimit = ((said === 'from' || isSince) && side !== 'source') || (isUntil && side !== 'target');
+	// The only time that is said is the one that a command cannot do without: `the next train after 8:00`.
+	const isAlone = isRequired && slots.every((each) => each === slot || each.kind !== kind);
+	const isOnly = isAlone && filling.places.every((each) => each === place || each.form !== form);
+	const isLimit = ((said === 'from' || (isSince && !isOnly)) && side !== 'source') || (isUntil && side !== 'target');
 	if (isLimit && /^(name|unit|date|time)$/.test(form) && points < TOLD) return NEVER;
 	if (form === 'number' && kind === 'number') return numberPoints(place, slot, points, filling);
 	return isWord && points < TOLD ? NEVER : points;

@@ -1,5 +1,6 @@
 /** Shows what a program printed as Markdown, and gives an answer the form that a caller asked for. */
 import type { ModelOptions } from '../agent/model.ts';
+import { slotWords } from './slots.ts';
 import { asArray, asNumber, asObject, asText, isObject, type JsonObject, parseJson } from '../../shared/json.ts';
 
 const MAX_ROWS = 50;
@@ -90,8 +91,15 @@ function renderTable(rows: readonly JsonObject[]): string {
 	return [
 		line(columns.map(escapeText)),
 		line(columns.map((column) => (rows.every((row) => row[column] instanceof WrittenNumber) ? '---:' : '---'))),
-		...rows.map((row) => line(columns.map((column) => (column in row ? inLine(row[column]) : ''))))
+		...rows.map((row) => line(columns.map((column) => (column in row ? inCell(row[column], column) : ''))))
 	].join('\n');
+}
+
+/** 7,764; but a year, or what only tells one from another, has no comma. */
+function inCell(value: unknown, column: string): string {
+	const isFigure = !/^(year|id|code|zip|no|number|port|phone)s?$/.test(slotWords(column).at(-1) ?? '');
+	if (!(value instanceof WrittenNumber) || !isFigure) return inLine(value);
+	return inLine(value).replace(/^-?\d{4,}(?=\.|$)/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
 /** Objects of a handful of plain members. */

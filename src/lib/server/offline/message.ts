@@ -90,9 +90,15 @@ const FILLER = new Set(
 		'am pm whats thats im pls plz thx ppl u ur find calculate compute mark check please com came look see run do take put set turn new old current recent same ' +
 		'today now currently tonight here time good great quick quickly simple exactly total result answer going got want trying try able ' +
 		'would could since hi hey my our version whole entire full following given called named labelled labeled titled long many much often number value values ' +
-		'attached thanks dear help overview gist good complete correct ready way bit anyone detail details general particular advance depth fact instance example exact oh ah um hmm well so actually folks guys'
+		'attached thanks dear help good complete correct ready way bit anyone detail details general particular advance depth fact instance example exact oh ah um hmm well so actually folks guys'
 	).split(' ')
 );
+
+/** Words for the same wish: to be told what is in something. */
+export const OVERVIEW = 'summary describe overview gist profile explain explore inspect'.split(' ').map(stem);
+/** The same wish as a question: its first word is as good as `describe`. */
+const WHAT_IS_IN =
+	/\bwhat(?=(['’]s| is| are) (in|inside) (it|this|that|these|the|my)\b| do(es)? (it|this|that|the|my)( [\w-]+){0,2} (say|contain|hold|show)\b)/i;
 
 /** Greetings are no subject, and yet are texts that people give. */
 const SAYABLE = new Set('hello hi hey hallo morning evening bye cheers greetings out up down'.split(' '));
@@ -171,7 +177,12 @@ function findQuotes(text: string): Piece[] {
 	return quotes;
 }
 
+export function isOverview(word: Word): boolean {
+	return OVERVIEW.includes(word.stem);
+}
+
 function findWords(text: string, quotes: readonly Piece[]): Word[] {
+	const what = WHAT_IS_IN.exec(text)?.index;
 	return [...text.matchAll(/\S+/g)].flatMap(({ 0: run, index }) => {
 		const isArrow = /^(?:[-=]>|→)$/.test(run);
 		const lead = isArrow ? 0 : (/^[([{<"'“„«‘「`¿¡*_]*/.exec(run)?.[0].length ?? 0);
@@ -182,7 +193,7 @@ function findWords(text: string, quotes: readonly Piece[]): Word[] {
 		if (bare === '') return [];
 		const span = { start: index + lead, end: index + lead + bare.length };
 		// A flag is the word that it is made of.
-		const lower = bare.toLowerCase().replace(/^-+(?=\p{L})/u, '');
+		const lower = index === what ? 'describe' : bare.toLowerCase().replace(/^-+(?=\p{L})/u, '');
 		const isLineEnd = /^[ \t]*(\n|$)/.test(text.slice(index + run.length, index + run.length + 9));
 		const endsClause = isLineEnd || /[?!.;:…。？！：)]/.test(tail);
 		const isQuoted = overlapsAny(span, quotes);

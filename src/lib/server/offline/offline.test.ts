@@ -381,11 +381,12 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['password-generator', 'generate a password without symbols', '“without”'],
 		['hasher', 'md5 checksum of a.txt and b.txt', '“b.txt”'],
 		['chat', 'Send the message "Hello team" to #general in our chat on Discord', '“Discord”']
-	])('%s: %s – it asks, with the form of the command, and runs nothing', async (skill, message, question) => {
+	])('%s: %s – it asks in plain words, and runs nothing', async (skill, message, question) => {
 		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
 		expect(calls).toEqual([]);
 		expect(texts[0]).toContain(question);
-		expect(texts[0]).toMatch(/\?[^]*`[^`]+\.\w+[^`]*`[^]*\*No script has run yet\./);
+		expect(texts[0]).toMatch(/\?[^]*\*No script has run yet\./);
+		expect(texts[0]).not.toMatch(/scripts\/|\[--/);
 	});
 
 	test('the next message answers what was asked, and the slot is filled with it', async () => {
@@ -880,6 +881,80 @@ describe('F9: files', () => {
 		const counted = { ...tests, description: `${tests.description} Counts them, too.` };
 		expect((await talk({ skills: { tests: counted } }, 'how many unit tests do we have')).calls).toHaveLength(1);
 	});
+
+	const books = {
+		description: 'Summarises and converts workbooks (.xlsx). Turns CSV into one.',
+		body: [
+			'Describe a workbook (its sheets):\n\n```\nbook.mjs info FILE\n```',
+			'Show the cells of a sheet:\n\n```\nbook.mjs show FILE [--sheet NAME]\n```',
+			'Add up by a column:\n\n```\nbook.mjs summary FILE --group-by COLUMN\n```'
+		].join('\n\n'),
+		files: ['book.mjs']
+	};
+
+	test.each([
+		['Describe this file', 'mine.csv', ['scripts/analyze_csv.mjs', 'mine.csv']],
+		['What is in this file?', 'mine.csv', ['scripts/analyze_csv.mjs', 'mine.csv']],
+		['Give me an overview of this spreadsheet', 'mine.xlsx', ['book.mjs', 'info', 'mine.xlsx']],
+		['Explain this file', 'mine.xlsx', ['book.mjs', 'info', 'mine.xlsx']]
+	])('F9: “%s” with %s runs the command that tells what is in such a file', async (text, file, call) => {
+		expect((await talk({ skills: { ...skills, books } }, { text, attached: [file] })).calls).toEqual([call]);
+	});
+
+	test.each(['Describe this file', 'What does this file say?'])(
+		'F9: “%s” goes to no skill that speaks of other files: only a model can do it',
+		async (text) => {
+			const { calls, loaded, texts } = await talk({ skills: { ...skills, books } }, { text, attached: ['notes.txt'] });
+			expect({ calls, loaded }).toEqual({ calls: [], loaded: [] });
+			expect(texts[0]).toContain('can’t look into `notes.txt`');
+		}
+	);
+
+	test('F9: a question for the command says what each does, and a choice runs it with the file, whatever words led there', async () => {
+		const message = { text: 'Munch this file', attached: ['mine.xlsx'] };
+		const [question] = (await talk({ skills: { books } }, message)).texts;
+		const { answers } = offeredIn(question!);
+		expect(answers).toEqual(['Describe a workbook', 'Show the cells of a sheet']);
+		for (const [index, call] of [
+			['book.mjs', 'info', 'mine.xlsx'],
+			['book.mjs', 'show', 'mine.xlsx']
+		].entries())
+			expect((await talk({ skills: { books } }, message, answers[index]!)).calls).toEqual([call]);
+		const summary = await talk(
+			{ skills: { books } },
+			{ text: 'summary of this file', attached: ['mine.xlsx'] },
+			'add up'
+		);
+		expect(summary.texts[1]).toContain('Which column should I use for **group by**?');
+	});
+
+	test('F9: a wish for a file that isn’t there asks for it before any skill is loaded, and is done once it is attached', async () => {
+		const setting = { skills: { ...skills, books } };
+		const file = { text: 'here it is', attached: ['mine.csv'] };
+		const { calls, loaded, texts } = await talk(setting, 'Summarise this file', file);
+		expect(texts[0]).toMatch(/^Which file do you mean\? Attach it/);
+		expect(loaded).toEqual(['data-analysis']);
+		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'mine.csv']]);
+		expect((await talk(setting, 'Create a skill that reads documents')).texts[0]).not.toContain('Which file');
+	});
+
+	test.each(['scripts/tide.mjs HH:MM', 'scripts/tide.mjs 08:00'])(
+		'F9: with `%s`, the only time that is said is used',
+		async (line) => {
+			const tides = {
+				description: 'Tells the next high tide after a time of day.',
+				body: `\`\`\`\n${line}\n\`\`\``,
+				files: ['scripts/tide.mjs']
+			};
+			const said = async (text: string) => (await talk({ skills: { tides } }, text)).calls;
+			expect(await said('When is the tide after 10:00?')).toEqual([['scripts/tide.mjs', '10:00']]);
+			for (const text of ['When is the tide?', 'tide before 10:00', 'tide between 8:00 and 9:00'])
+				expect(await said(text)).toEqual([]);
+			expect((await talk({ skills: { tides } }, 'When is the tide?')).texts[0]).toMatch(
+				/^What time should I use\?\n\n\*No script/
+			);
+		}
+	);
 
 	test('without any file it says what to do', async () => {
 		const { calls, texts } = await talk({ skills }, 'summarise a csv by region');

@@ -29,6 +29,11 @@ test.each([
 	['aligned columns', 'a    1\nb    2\n', '```text\na    1\nb    2\n```'],
 	['lines with a fence inside', 'x\n  ````\ny', '`````text\nx\n  ````\ny\n`````'],
 	['an object', '{"words":4,"ok":true}', '- **words**: 4\n- **ok**: true'],
+	[
+		'a table of figures and of numbers that are names',
+		'[{"units":7764,"price":12345.50,"year":2024,"orderId":100200,"city":"1000"}]',
+		'| units | price | year | orderId | city |\n| ---: | ---: | ---: | ---: | --- |\n| 7,764 | 12,345.50 | 2024 | 100200 | 1000 |'
+	],
 	['a list of objects', '[{"id":1,"n":"a|b"},{"id":2,"n":"c"}]', '| id | n |\n| ---: | --- |\n| 1 | a\\|b |\n| 2 | c |']
 ])('output: %s', (_, stdout, shown) => {
 	expect(report(scriptCall({ stdout }))).toBe(shown);
@@ -90,10 +95,10 @@ test('a failed script is told by name, the line that says why, and what to do', 
 			stderr
 		})
 	);
-	expect(text).toMatch(/^`scripts\/run\.py` failed: `line 39`\n/);
+	expect(text).toMatch(/^`scripts\/run\.py` failed: `line 39`$/);
 	expect(text).not.toMatch(/exit code|ExecutionFailed|line 38/);
-	expect(text).toContain('**What to do**: Look at what the script was given');
-	expect(text).not.toContain('Edit skill');
+	// There is nothing to say that its own words don't.
+	expect(text).not.toMatch(/What to do|Edit skill/);
 	const failure = { ok: false, exitCode: 1, error: 'ExecutionFailed', message: 'x ended with exit code 1.' };
 	const short = report(scriptCall({ ...failure, stderr: 'Nothing was sent: no token.\nWould have sent: hello' }));
 	const trace = report(scriptCall({ ...failure, stderr: 'Traceback (most recent call last):\n  …\nKeyError: 1' }));
@@ -101,7 +106,6 @@ test('a failed script is told by name, the line that says why, and what to do', 
 	const line = report(scriptCall({ ...failure, stderr: 'Error: there is no city “Roma”.' }));
 	expect(line.match(/Roma/g)).toHaveLength(1);
 	expect(line).toMatch(/^`scripts\/run\.py` failed: `Error: there is no city “Roma”\.`/);
-	expect(line).toContain('Look at what the script was given');
 	expect(short).toContain('failed.\n\n```text\nNothing was sent: no token.\nWould have sent: hello\n```');
 });
 

@@ -5,6 +5,8 @@ export interface CodeLine {
 	code: string;
 	/** Prose that tells what the line is for: headings, the paragraph or comment before it, the sentence around it. */
 	context: string;
+	/** What it does, in the words of the text; '' where they don't say. */
+	purpose: string;
 	isInline: boolean;
 }
 
@@ -42,7 +44,8 @@ export function findCodeLines(markdown: string): CodeLine[] {
 			const remark = /^(?:#|\/\/)\s*(.*)$/.exec(code)?.[1];
 			continued = code.endsWith('\\') ? code.slice(0, -1).trim() : '';
 			if (continued !== '' || code === '') continue;
-			if (remark === undefined) found.push({ code, context: `${paragraph}\n${comment}`, isInline: false });
+			const purpose = comment || (/:\s*$/.test(paragraph) ? paragraph : '');
+			if (remark === undefined) found.push({ code, context: `${paragraph}\n${comment}`, purpose, isInline: false });
 			comment = remark ?? '';
 		} else if (line.trim() !== '') {
 			paragraph = clip(line);
@@ -52,6 +55,7 @@ export function findCodeLines(markdown: string): CodeLine[] {
 					found.push({
 						code: code.replaceAll('\\|', '|'),
 						context: sentence.replace(`\`${code}\``, ' '),
+						purpose: '',
 						isInline: true
 					});
 		}

@@ -26,9 +26,10 @@ export interface Slot {
 	example: string | null;
 }
 
-/** Endings that are as good as each other; the words of a group call for its files. */
+/** Endings that are as good as each other, and words that call for such files. */
 const EXTENSIONS = [
-	'csv tsv table spreadsheet xlsx',
+	'csv tsv table spreadsheet',
+	'xlsx xls excel workbook table spreadsheet',
 	'json jsonl geojson',
 	'yaml yml',
 	'html htm',
@@ -108,8 +109,9 @@ function kindOf(words: readonly string[], flag: readonly string[], example: stri
 	return shown ?? (example !== null && told === 'number' ? 'name' : told);
 }
 
-/** The last word that tells decides, as in `NUMBER_COLUMN`. */
+/** `HH:MM`, `YYYY-MM-DD`; else the last word that tells decides, as in `NUMBER_COLUMN`. */
 export function kindOfWords(words: readonly string[]): SlotKind | null {
+	if (/^(hh mm|yyyy mm dd)$/.test(words.join(' '))) return words.length === 2 ? 'time' : 'date';
 	return words.flatMap((word) => KIND_BY_WORD.get(word) ?? []).at(-1) ?? null;
 }
 
@@ -148,6 +150,20 @@ export function isSeen(path: string): boolean {
 export function wordsForFile(path: string): string[] {
 	const extension = extensionOf(path);
 	return EXTENSIONS.find((group) => group.includes(extension)) ?? [extension];
+}
+
+/** How well a text of these stems speaks of such a file: 3 by its ending, 2 by another word for it, 1 where it speaks of none, 0 of others. */
+export function speaksOf(path: string, stems: ReadonlySet<string>): number {
+	const speaks = (words: readonly string[]) => words.some((word) => stems.has(stem(word)));
+	const extension = extensionOf(path);
+	if (speaks([extension])) return 3;
+	return speaks(wordsForFile(path)) ? 2 : Number(extension === '' || !EXTENSIONS.some(speaks));
+}
+
+/** Does the word stand for a file that can be attached? */
+export function isFileNoun(word: string): boolean {
+	const noun = word.replace(/s$/, '');
+	return /^(file|document|doc|attachment)$/.test(noun) || EXTENSIONS.flat().includes(noun);
 }
 
 export function extensionOf(path: string): string {
