@@ -17,8 +17,11 @@ async function setup(
 	{ last = [], executionId = 'e7' }: { last?: SkillExecution[]; executionId?: string | null } = {}
 ) {
 	const listExecutions = vi.fn<Client['listExecutions']>(async () => listOf(last));
-	const client = { ...createFakeRegistry(), runExecution: vi.fn(), uploadFile: vi.fn(), listExecutions };
-	return render(SkillTryOut, { client, skill, reference: 'installed/demo@1.0.0', executionId, readExecution });
+	const client = {
+		...createFakeRegistry(),
+		...{ runExecution: vi.fn(), uploadFile: vi.fn(), listExecutions, getExecution: readExecution }
+	};
+	return render(SkillTryOut, { client, skill, reference: 'installed/demo@1.0.0', executionId });
 }
 
 describe('F6: a run that an address names', () => {
