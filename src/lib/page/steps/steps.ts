@@ -231,7 +231,7 @@ export function problemOf({ message = '', tool, output }: Pick<Execution, 'messa
 }
 
 const SANDBOXES: Record<string, string> = {
-	bubblewrap: 'a sandbox (bubblewrap)',
+	bubblewrap: 'a sandbox',
 	container: 'a container',
 	process: 'no sandbox',
 	direct: 'the app',
