@@ -287,6 +287,7 @@ describe('F6: running by hand', () => {
 
 	test('a tool with its input, as JSON; runs after each other share a folder', async () => {
 		const { screen, runExecution } = await setup();
+		runExecution.mockResolvedValue({ execution: sampleExecution({ tool: 'add' }) });
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
 		await screen.getByTestId('toggle-json').click();
 		await screen.getByLabelText('Input (JSON)').fill('{"a": 1}');
