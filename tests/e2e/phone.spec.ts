@@ -74,6 +74,16 @@ test('UI 8: the app can be installed, with an icon for every shape', async ({ pa
 	}
 });
 
+test('UI 8: the editor numbers its lines, and the fields of the settings are of one size', async ({ page }) => {
+	await page.goto('/skills/edit/count-words');
+	await expect(page.getByTestId('code-editor')).toBeVisible();
+	await expect(page.locator('.cm-lineNumbers').getByText('1', { exact: true })).toBeVisible();
+	await page.goto('/settings');
+	const fields = [page.getByTestId('choose-model'), page.getByLabel('Reasoning', { exact: true })];
+	const sizes = fields.map((field) => field.evaluate((shown) => getComputedStyle(shown).fontSize));
+	expect(new Set(await Promise.all(sizes))).toEqual(new Set(['16px']));
+});
+
 test.describe('UI 8: what another app shares', () => {
 	test('stands in the message box of a new chat, and is uploaded when somebody uses the box', async ({ page }) => {
 		await openInstalled(page);

@@ -1,5 +1,5 @@
 /** Creating and editing skills on the page (F1, F8): templates, live problems, conflicts, unsaved changes, export and import. */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from '@playwright/test';
@@ -160,6 +160,35 @@ test('F1: a script is run as it is typed, beside it, and nothing is saved; its c
 	await page.getByTestId('run-button').click();
 	await expect(panel).not.toContainText('42');
 	expect(refused).toEqual([]);
+});
+
+test('F6: a run that failed leads to its line; there it’s mended and run again as it was, and a link leads back to the form', async ({
+	page,
+	app
+}) => {
+	await make(page, 'mended-one', 'script');
+	const [script = ''] = await readdir(join(app.skillsDir, 'mended-one/scripts'));
+	const lines = ['const [word] = process.argv.slice(2);', "throw new Error('No luck');", 'console.log(word);'];
+	await writeFile(join(app.skillsDir, 'mended-one/scripts', script), lines.join('\n'));
+	await page.goto('/skills/mended-one#run');
+	await page.getByRole('textbox', { name: 'TEXT' }).fill('hello');
+	await page.getByTestId('run-button').click();
+	await page.getByRole('link', { name: 'Edit line 2' }).click();
+	await expect(code(page).locator('.cm-askedLine')).toContainText('No luck');
+	await code(page).fill([lines[0], lines[2]].join('\n'));
+	await page.getByRole('button', { name: 'Run again' }).click();
+	const panel = page.getByTestId('run-panel');
+	await expect(panel.getByTestId('execution-output')).toHaveText('hello\n');
+	await page.getByTestId('save-file').click();
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
+	await page.getByRole('link', { name: 'Back to Run tab' }).click();
+	await expect(page.getByRole('textbox', { name: 'TEXT' })).toHaveValue('hello');
+	await expect(page.getByTestId('execution-output')).toHaveText('hello\n');
+	await page.getByRole('link', { name: 'Open run' }).click();
+	await expect(page.getByTestId('execution-replay')).toBeVisible();
+	await page.goBack();
+	await expect(page.getByRole('textbox', { name: 'TEXT' })).toHaveValue('hello');
+	await expect(page.getByTestId('execution-output')).toHaveText('hello\n');
 });
 
 test('F1: a file of nearly 2 MB is drawn as far as it is seen, and searched as a whole', async ({ page, app }) => {

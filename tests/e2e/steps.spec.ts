@@ -175,7 +175,7 @@ test('F8: Edit skill of a failed step opens the file that broke at its line, in 
 	const broken = page.getByTestId('code-editor').locator('.cm-askedLine');
 	await expect(broken).toHaveText(`throw new Error('the scales broke');`);
 	await expect(broken).toBeInViewport();
-	await page.getByTestId('back-to-chat').click();
+	await page.getByTestId('back-to-place').click();
 	await expect(page).toHaveURL(chat);
 });
 

@@ -368,6 +368,15 @@ describe('data-analysis: the chart', () => {
 			expect(x - half).toBeGreaterThan((spans[index]?.x ?? 0) + (spans[index]?.half ?? 0));
 	});
 
+	it('has names of 22 characters whole in the form for a phone, beside bars that can be compared', async () => {
+		const { cwd } = await analyze('k,v\nSoutheast Asia Pacific,100\nb,50\n', '--group-by', 'k');
+		const svg = await readFile(join(cwd, 'data-by-k.svg'), 'utf8');
+		const [narrow = ''] = /<g class="narrow" display="none">.*?<\/g>/s.exec(svg) ?? [];
+		expect(narrow).toContain('>Southeast Asia Pacific</text>');
+		const [longest = 0] = [...narrow.matchAll(/width="([\d.]+)" height="24"/g)].map(([, width]) => Number(width));
+		expect(longest).toBeGreaterThan(200);
+	});
+
 	it('draws bars in proportion', async () => {
 		const { cwd } = await analyze('k,v\na,100\nb,50\nc,-25\n', '--group-by', 'k');
 		const svg = await readFile(join(cwd, 'data-by-k.svg'), 'utf8');

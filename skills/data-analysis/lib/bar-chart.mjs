@@ -9,7 +9,7 @@ const WIDE = {
 	...{ titleAt: 38, subtitleAt: 62, ticksAt: 18, axisAt: 44, baseline: 17, hasLabelAxis: true }
 };
 const NARROW = {
-	...{ title: 32, text: 26, small: 24, longestTitle: 38, longestSubtitle: 46, longestLabel: 14, edge: 36 },
+	...{ title: 32, text: 26, small: 24, longestTitle: 38, longestSubtitle: 46, longestLabel: 22, edge: 36 },
 	...{ titleAt: 38, subtitleAt: 74, ticksAt: 26, axisAt: 56, baseline: 21, hasLabelAxis: false }
 };
 const NARROW_UP_TO = 500;

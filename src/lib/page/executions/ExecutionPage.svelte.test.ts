@@ -35,6 +35,9 @@ describe('E13: the page of an execution', () => {
 		);
 		await expect.element(screen.getByTestId('terminal-command')).toHaveTextContent('$ scripts/x.sh "two words"');
 		await expect.element(screen.getByTestId('execution-output')).toMatchTextContent(/<b>said<\/b>⟨U\+202E⟩ it/);
+		await expect.element(screen.getByText('Wrote made.txt')).toBeVisible();
+		await expect.element(screen.getByText('made.txt (3 B)')).not.toBeVisible();
+		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
 		await expect.element(screen.getByTestId('conversation-link')).not.toBeInTheDocument();
 		expect(sources).toEqual([]);
@@ -56,13 +59,15 @@ describe('E13: the page of an execution', () => {
 		const execution = sampleExecution({ apiKeyId: 'key_1' });
 		const watch = () => new ExecutionWatch({ ...client }, 'e1');
 		const { screen, client } = await setup(execution);
-		await expect.element(screen.getByText('API key key_1')).toBeVisible();
+		await screen.getByText('Details').click();
+		await expect.element(screen.getByText('key_1', { exact: true })).toBeVisible();
 		await expect
 			.element(screen.getByTestId('runs-of-key'))
 			.toHaveAttribute('href', '/skills/executions?apiKeyId=key_1');
 		await screen.unmount();
 		const named = await render(ExecutionPage, { watch: watch(), keyNameOf: () => 'Codex' });
-		await expect.element(named.getByText('API key “Codex” (key_1)')).toBeVisible();
+		await named.getByText('Details').click();
+		await expect.element(named.getByText('“Codex” (key_1)')).toBeVisible();
 		await expect.element(named.getByRole('link', { name: 'More runs of “Codex”' })).toBeVisible();
 		await named.unmount();
 		const props = { executions: [execution], keyNameOf: () => 'Codex', onend: () => {} };
@@ -95,7 +100,7 @@ describe('E13: the page of an execution', () => {
 			.element(screen.getByTestId('execution-message'))
 			.toHaveTextContent('It wasn’t allowed, so nothing ran.');
 		await expect.element(screen.getByTestId('edit-skill')).not.toBeInTheDocument();
-		await expect.element(screen.getByText('About this run')).toBeVisible();
+		await expect.element(screen.getByTestId('execution-details')).toBeVisible();
 		await expect.element(screen.getByTestId('execution-replay')).not.toBeInTheDocument();
 	});
 
@@ -206,10 +211,11 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('said');
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit skill' }))
-			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh');
+			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&run=e1');
 		await expect
 			.element(screen.getByRole('link', { name: 'Change input' }))
 			.toHaveAttribute('href', '/skills/installed/demo#run?execution=e1');
+		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('Time limit 30 s Processes 64')).toBeVisible();
 		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();
 	});
@@ -255,7 +261,7 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByTestId('execution-advice')).toMatchTextContent(/line 4 of x\.sh/);
 		const edit = screen.getByTestId('edit-skill');
 		await expect.element(edit).toHaveTextContent('Edit line 4');
-		await expect.element(edit).toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4');
+		await expect.element(edit).toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
 	});
 
 	test.each(['chat.0123456789abcdef01234567/demo', 'draft.trial/demo'])(
@@ -321,7 +327,7 @@ describe('E10: the table of executions', () => {
 			onend: vi.fn()
 		});
 		const [failed, running] = screen.getByTestId('execution').elements();
-		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*exit 3.*demo.*scripts\/x\.sh.*1\.5 s.*Chat/);
+		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*demo.*scripts\/x\.sh.*1\.5 s.*Chat/);
 		expect(failed?.textContent).not.toContain('ExecutionFailed');
 		expect(running).toHaveAttribute('data-status', 'running');
 		const links = screen.getByTestId('execution-link').elements();
@@ -343,6 +349,18 @@ describe('E10: the table of executions', () => {
 		const executions = [sampleExecution({ ...more, argv: [...('argv' in more ? more.argv : [])] })];
 		const screen = await render(ExecutionTable, { executions, onend: vi.fn() });
 		await expect.element(screen.getByTestId('execution-link')).toHaveTextContent(line);
+	});
+
+	test.each([
+		[{ status: 'error', errorType: 'X', errorMessage: 'No token sk-0123456789abcdef0123.' }, 'No token •••.'],
+		[{ files: [{ path: 'out/made.txt', bytes: 3 }] }, 'Wrote out/made.txt'],
+		[{ files: ['a', 'b', 'c'].map((path) => ({ path, bytes: 3 })) }, 'Wrote 3 files']
+	] as const)('a row says what came of it: %o', async (more, words) => {
+		const executions = [sampleExecution({ ...more, files: 'files' in more ? [...more.files] : [] })];
+		const screen = await render(ExecutionTable, { executions, onend: vi.fn() });
+		await expect.element(screen.getByTestId('execution-outcome')).toHaveTextContent(words);
+		await screen.rerender({ executions: [sampleExecution()] });
+		await expect.element(screen.getByTestId('execution-outcome')).not.toBeInTheDocument();
 	});
 
 	test('all of a row leads to its run but the chat, which is called by its title where that is known', async () => {

@@ -39,7 +39,9 @@ describe('E13: an execution', () => {
 		for (const fact of [
 			'Skill skills/demo 1.2.3',
 			'SHA-256 of files abc123',
-			'Ran in a sandbox',
+			'Started from Chat',
+			'Ran in a sandboxExit code',
+			'Sandbox bubblewrap',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
 			'Time limit 30 s Memory 512 MB'
@@ -76,7 +78,20 @@ describe('E13: an execution', () => {
 		const screen = await render(ExecutionRow, { execution, isOpen: true });
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit line 4' }))
-			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4');
+			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
+	});
+
+	test('F8: of a script that broke where its text is open, it leads to the line there; what it lacks is no line', async () => {
+		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:4:19)\n';
+		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
+		const unsaved = sampleExecution({ ...failed, skillId: 'unsaved.installed/demo' });
+		const onedit = vi.fn();
+		const screen = await render(ExecutionRow, { execution: unsaved, isOpen: true, onedit });
+		await screen.getByRole('button', { name: 'Edit line 4' }).click();
+		expect(onedit).toHaveBeenCalledExactlyOnceWith('scripts/x.sh', 4);
+		const missing = { kind: 'command', name: 'jq' } as const;
+		await screen.rerender({ execution: { ...unsaved, missing } });
+		await expect.element(screen.getByRole('button', { name: 'Edit line 4' })).not.toBeInTheDocument();
 	});
 
 	test('of a tool shows its input; one that failed its error, and what it was refused', async () => {
@@ -90,12 +105,7 @@ describe('E13: an execution', () => {
 		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Timed out');
 		await expect.element(screen.getByText('Run timeout')).not.toBeVisible();
 		await screen.getByText('Details').click();
-		for (const words of [
-			'Run timeout',
-			'It was ended after 30 s.',
-			'evil.example:443',
-			'API key key-1, session session-1'
-		])
+		for (const words of ['Run timeout', 'It was ended after 30 s.', 'evil.example:443', 'key-1', 'session-1'])
 			await expect.element(screen.getByText(words, { exact: true })).toBeVisible();
 		await expect.element(screen.getByText('add "{\\"a\\":1}"')).toBeVisible();
 		await expect.element(screen.getByRole('link', { name: 'Open chat' })).not.toBeInTheDocument();

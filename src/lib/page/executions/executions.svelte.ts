@@ -24,7 +24,7 @@ import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts
 import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
 import type { Client, ExecutionQuery } from '../server.ts';
 import { isFirstVersion, skillPage } from '../skills/skill-words.ts';
-import { errorWords, printProgram, sandboxWords } from '../steps/steps.ts';
+import { errorWords, printProgram, problemOf, sandboxWords } from '../steps/steps.ts';
 import { parseObject, printWord } from '../steps/step-arguments.ts';
 import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
 
@@ -92,10 +92,11 @@ const printValue = (value: unknown): string => (typeof value === 'string' ? valu
 
 /** Names and values of known facts, without empty ones. `keyName`: of its API key, if known. */
 export function factsOf(execution: SkillExecution, keyName?: string): [name: string, value: string][] {
-	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
+	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes, apiKeyId, sessionId } = execution;
 	const whose = isInLibrary(execution.skillId) ? execution.skillId : subjectOf(execution).words;
 	const facts: [string, string][] = [
 		['Skill', isFirstVersion(execution.version) ? whose : `${whose} ${execution.version}`],
+		['Started from', chatOf(execution) ? 'Chat' : sourceOf(execution, keyName)],
 		['Ran in', sandboxWords(execution.sandbox)],
 		['Exit code', exitCode === null ? '–' : String(exitCode)],
 		['Error', execution.errorType === null ? '' : errorWords(execution.errorType)],
@@ -107,9 +108,11 @@ export function factsOf(execution: SkillExecution, keyName?: string): [name: str
 				.map(([name, value]) => printLimit(name, value))
 				.join('\n')
 		],
-		['Requested by', callerOf(execution, keyName)],
 		['Files created', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
 		['Blocked hosts', refused.join(', ')],
+		['Sandbox', execution.sandbox],
+		['API key', apiKeyId !== null && keyName !== undefined ? `“${keyName}” (${apiKeyId})` : (apiKeyId ?? '')],
+		['Session', sessionId ?? ''],
 		['SHA-256 of files', execution.digest]
 	];
 	return facts.filter(([, value]) => value !== '');
@@ -155,6 +158,13 @@ export function sourceOf({ apiKeyId, sessionId, conversationId }: SkillExecution
 	return sessionId?.startsWith('resp_') ? 'Responses API' : 'API';
 }
 
+/** What came of it, in a line: what went wrong, or what it wrote. Empty if there’s no more to it than its status. */
+export function outcomeOf(execution: SkillExecution): string {
+	const [first, ...others] = execution.files;
+	if (hasFailed(execution)) return withoutSecrets(problemOf(asStep(execution).execution));
+	return first ? `Wrote ${others.length > 0 ? `${others.length + 1} files` : markHidden(first.path)}` : '';
+}
+
 /** The limits that a script meets most often; the run's page has all. */
 export function mainLimits({ limits }: Pick<SkillExecution, 'limits'>): string[] {
 	return Object.entries(limits)
@@ -177,14 +187,6 @@ export function isOfSkill({ skill, skillId, script, sandbox }: SkillExecution): 
 		script !== null &&
 		builtinNameOf(skill) === null
 	);
-}
-
-function callerOf(execution: SkillExecution, keyName?: string): string {
-	const { conversationId, apiKeyId, sessionId } = execution;
-	const key = keyName === undefined ? apiKeyId : `“${keyName}” (${apiKeyId})`;
-	const session = /^(run|case|eval)-/.test(sessionId ?? '') ? sourceOf(execution) : `session ${sessionId}`;
-	const callers = [apiKeyId && `API key ${key}`, sessionId && session];
-	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'API');
 }
 
 /** A step without what looks like a secret in its input. */

@@ -81,13 +81,13 @@ export function catalogPage(name: string): string {
 	return `/skills/install?find=${encodeURIComponent(name)}#catalogs`;
 }
 
-/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to, `line` counts from 1. */
+/** Address of the editor; opens SKILL.md by default. `chat` is the one to go back to, `line` counts from 1, `run` is run once more there. */
 export function editorPage(
 	id: string,
 	file?: string,
-	{ chat, line }: { chat?: string; line?: number | null } = {}
+	{ chat, line, run }: { chat?: string; line?: number | null; run?: string } = {}
 ): string {
-	const query = Object.entries({ file, chat, line }).flatMap(([name, value]) =>
+	const query = Object.entries({ file, chat, line, run }).flatMap(([name, value]) =>
 		value ? [`${name}=${encodeURIComponent(value)}`] : []
 	);
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;

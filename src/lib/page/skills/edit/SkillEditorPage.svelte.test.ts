@@ -34,6 +34,7 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 		),
 		createSkill: vi.fn(),
 		runExecution: vi.fn<Client['runExecution']>(),
+		getExecution: vi.fn<Client['getExecution']>(),
 		uploadFile: vi.fn<Client['uploadFile']>(),
 		addCase: vi.fn<Client['addCase']>(),
 		changeSkill: vi.fn(async () => sampleDetail()),
@@ -54,13 +55,18 @@ function shownIn(code: Locator): string {
 	return [...code.element().querySelectorAll('.cm-line')].map(({ textContent }) => textContent).join('\n');
 }
 
-async function setup(client = server(), file = 'SKILL.md', line: number | null = null) {
+async function setup(
+	client = server(),
+	file = 'SKILL.md',
+	line: number | null = null,
+	executionId: string | null = null
+) {
 	const editor = new SkillEditor(client, 'demo');
 	const frame = document.createElement('div');
 	frame.style.cssText = 'display: grid; height: 600px; width: 1000px';
 	document.body.append(frame);
 	const onremoved = vi.fn<(path: string, undo: () => Promise<void>) => void>();
-	const props = { client, editor, file, line, onchange: vi.fn(), onremoved };
+	const props = { client, editor, file, line, executionId, onchange: vi.fn(), onremoved };
 	const screen = await render(SkillEditorPage, props, { baseElement: frame });
 	await expect.element(screen.getByTestId('code-editor')).toBeVisible();
 	return { screen, client, editor, onremoved, code: screen.getByTestId('code-editor') };
@@ -73,6 +79,7 @@ function focused(): Element | null {
 
 beforeEach(async () => {
 	localStorage.clear();
+	sessionStorage.clear();
 	await page.viewport(1280, 800);
 });
 
@@ -302,12 +309,15 @@ describe('F1: the editor of a skill', () => {
 
 	test('what is typed is run as it is, beside it; saved text is run as it is saved', async () => {
 		const client = server();
-		const detail = sampleDetail({ scripts: ['scripts/other.sh', 'scripts/x.sh'], tools: [] });
+		const text = 'echo "$@"\n';
+		const files = [{ path: 'scripts/x.sh', bytes: text.length, text }];
+		const detail = sampleDetail({ scripts: ['scripts/other.sh', 'scripts/x.sh'], tools: [], files });
 		client.getSkill.mockResolvedValue(detail);
 		const execution = sampleExecution({ output: 'it printed this' });
 		client.runExecution.mockResolvedValue({ execution });
 		const { screen, code } = await setup(client, 'scripts/x.sh');
 		await code.fill('echo typed\n');
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Try this script…');
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');
 		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/Nothing is saved/);
 		await screen.getByTestId('run-text').fill('one\ntwo');
@@ -325,6 +335,40 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.runExecution.mock.calls.length).toBe(2);
 		expect(client.runExecution.mock.lastCall?.[0]).toMatchObject(ran);
 		expect(client.runExecution.mock.lastCall?.[0]).not.toHaveProperty('files');
+	});
+
+	test('a script with nothing to fill in runs at once, and again', async () => {
+		const client = server();
+		const text = 'echo hello\n';
+		client.getSkill.mockResolvedValue(
+			sampleDetail({
+				scripts: ['scripts/x.sh'],
+				tools: [],
+				files: [{ path: 'scripts/x.sh', bytes: text.length, text }]
+			})
+		);
+		client.runExecution.mockResolvedValue({ execution: sampleExecution({ output: 'hello' }) });
+		const { screen } = await setup(client, 'scripts/x.sh');
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run');
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('execution')).toMatchTextContent(/hello/);
+		await screen.getByTestId('run-file').click();
+		await expect.poll(() => client.runExecution.mock.calls.length).toBe(2);
+	});
+
+	test('a run that led here is run again as it was, with the files that it had', async () => {
+		const client = server();
+		client.getSkill.mockResolvedValue(sampleDetail({ scripts: ['scripts/other.sh', 'scripts/x.sh'], tools: [] }));
+		const ran = sampleExecution({ argv: ['a.csv', 'b'], conversationId: 'run-7', sessionId: 'run-7' });
+		client.getExecution.mockResolvedValue(ran);
+		client.runExecution.mockResolvedValue({ execution: ran });
+		const { screen } = await setup(client, 'scripts/x.sh', 1, ran.id);
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run again');
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		expect(client.runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ script: 'scripts/x.sh', args: ['a.csv', 'b'], conversationId: 'run-7' })
+		);
 	});
 
 	test('a file that may not be written is read only', async () => {

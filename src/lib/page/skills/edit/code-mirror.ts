@@ -407,7 +407,10 @@ const THEME = EditorView.theme({
 	'.cm-diagnostic-warning': { borderLeftColor: 'var(--color-warn)' },
 	[`@media ${PHONE}`]: {
 		'.cm-scroller': { font: '1rem/1.5rem var(--font-mono)' },
-		'.cm-lineNumbers, .cm-foldGutter': { display: 'none !important' },
+		'.cm-foldGutter': { display: 'none !important' },
+		'.cm-lineNumbers .cm-gutterElement': { fontSize: '0.75rem', minWidth: '1.25rem', padding: '0 0.25rem 0 0' },
+		'.cm-gutter-lint': { width: '0.75rem' },
+		'.cm-line': { padding: '0 0.5rem' },
 		'.cm-panel .cm-textfield, .cm-panel .cm-button': { minHeight: '2.75rem', fontSize: '1rem' },
 		'.cm-panel.cm-search [name=close]': { width: '2.75rem', height: '2.75rem' },
 		'.cm-search [name=select], .cm-search label:has([name=re], [name=word])': { display: 'none' }

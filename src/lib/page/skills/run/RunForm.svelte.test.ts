@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { page, userEvent } from 'vitest/browser';
 import '../../../../app.css';
@@ -17,7 +17,7 @@ const skill = sampleDetail({
 	trust: 'trusted',
 	inputSchemas: { add: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } }
 });
-const execution = sampleExecution({ files: [{ path: 'made.txt', bytes: 3 }] });
+const execution = sampleExecution({ script: 'scripts/say.sh', files: [{ path: 'made.txt', bytes: 3 }] });
 
 async function setup(
 	detail: SkillDetail = skill,
@@ -28,10 +28,13 @@ async function setup(
 	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
 	const addCase = vi.fn<Client['addCase']>();
 	const uploadFile = vi.fn<Client['uploadFile']>(async (_id, path) => ({ path, bytes: 1, modifiedAt: '' }));
-	const client = { runExecution, addCase, uploadFile };
+	const getExecution = vi.fn<Client['getExecution']>(async () => execution);
+	const client = { runExecution, addCase, uploadFile, getExecution };
 	const screen = await render(RunForm, { client, skill: detail, oncase, preset, last });
 	return { screen, runExecution, addCase, uploadFile, client };
 }
+
+beforeEach(() => sessionStorage.clear());
 
 /** The files of its runs lie where its session says. */
 function sameFolder(wanted: unknown) {
@@ -51,6 +54,61 @@ const known = sampleDetail({
 	tools: [],
 	trust: 'trusted',
 	files: [{ path: 'scripts/filter.py', bytes: USAGE.length, text: USAGE }]
+});
+
+describe('F6: a form that is left and come back to', () => {
+	test('has what was filled in, and the last result; Clear begins anew', async () => {
+		const { screen, runExecution } = await setup();
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await screen.getByLabelText('a required').fill('7');
+		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await screen.getByTestId('run-text').fill('hello');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByTestId('run-text').fill('hello\nnot run yet');
+		await screen.unmount();
+		const again = await setup();
+		await expect.element(again.screen.getByTestId('run-text')).toHaveValue('hello\nnot run yet');
+		await expect.element(again.screen.getByTestId('execution')).toBeVisible();
+		expect(again.client.getExecution).toHaveBeenCalledExactlyOnceWith(execution.id);
+		await expect.element(again.screen.getByTestId('as-before')).toMatchTextContent(/As you left it/);
+		await again.screen.getByTestId('run-button').click();
+		// Its files lie where they were put.
+		await expect.poll(() => again.runExecution.mock.calls.length).toBe(1);
+		expect(sameFolder(again.runExecution.mock.calls[0]?.[0])).toEqual(sameFolder(runExecution.mock.calls[0]?.[0]));
+		await again.screen.getByTestId('run-what').selectOptions('add (tool)');
+		await expect.element(again.screen.getByLabelText('a required')).toHaveValue('7');
+		await again.screen.getByTestId('as-before').getByRole('button').click();
+		await expect.element(again.screen.getByLabelText('a required')).toHaveValue('');
+		await expect.element(again.screen.getByTestId('as-before')).not.toBeInTheDocument();
+	});
+
+	test('shows no result of another script, nor one that is gone', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.unmount();
+		const client = { runExecution: vi.fn(), addCase: vi.fn(), uploadFile: vi.fn() };
+		const getExecution = vi.fn(() => Promise.reject(new ApiError('not_found', 'Run not found.')));
+		const again = await render(RunForm, { client: { ...client, getExecution }, skill });
+		await expect.poll(() => getExecution.mock.calls.length).toBe(1);
+		await expect.element(again.getByTestId('execution')).not.toBeInTheDocument();
+		await expect.element(again.getByTestId('run-what')).toHaveDisplayValue('scripts/say.sh');
+	});
+});
+
+test('F6: a script that reads nothing has no fields, until somebody wants to add arguments', async () => {
+	const text = 'echo done\n';
+	const files = [{ path: 'scripts/plain.sh', bytes: text.length, text }];
+	const plain = sampleDetail({ scripts: ['scripts/plain.sh'], tools: [], files });
+	const { screen, runExecution } = await setup(plain);
+	await expect.element(screen.getByTestId('takes-nothing')).toMatchTextContent(/Nothing to fill in/);
+	await expect.element(screen.getByTestId('run-text')).not.toBeInTheDocument();
+	await screen.getByTestId('takes-nothing').getByRole('button').click();
+	await screen.getByTestId('run-text').fill('--anyway');
+	await screen.getByTestId('run-button').click();
+	expect(runExecution.mock.calls[0]?.[0]).toMatchObject({ args: ['--anyway'] });
 });
 
 describe('F6: a script whose parameters are known', () => {
@@ -229,6 +287,7 @@ describe('F6: running by hand', () => {
 
 	test('a tool with its input, as JSON; runs after each other share a folder', async () => {
 		const { screen, runExecution } = await setup();
+		runExecution.mockResolvedValue({ execution: sampleExecution({ tool: 'add' }) });
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
 		await screen.getByTestId('toggle-json').click();
 		await screen.getByLabelText('Input (JSON)').fill('{"a": 1}');
@@ -364,7 +423,7 @@ describe('F6: running by hand', () => {
 		const wide = { ...skill, scripts: [long, 'b.sh'] };
 		const screen = await render(
 			RunForm,
-			{ client: { runExecution, addCase: vi.fn(), uploadFile: vi.fn() }, skill: wide },
+			{ client: { runExecution, addCase: vi.fn(), uploadFile: vi.fn(), getExecution: vi.fn() }, skill: wide },
 			{ baseElement: frame }
 		);
 		await screen.getByTestId('run-button').click();

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { argsOf, commandsOf, inputOf, schemaOf } from './arguments.ts';
+import { argsOf, commandsOf, inputOf, runsAsIs, schemaOf, takesNothing } from './arguments.ts';
 import { wordsOf } from './scripts.ts';
+import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 
 const filesOf = (script: string, text: string, instructions = '') =>
 	Object.entries({ [script]: text, 'SKILL.md': instructions }).map(([path, said]) => ({
@@ -12,6 +13,41 @@ const of = (text: string, script = 'scripts/x.py', instructions = '') =>
 	commandsOf(filesOf(script, text, instructions), script);
 const fieldsOf = (text: string, script?: string, instructions?: string) =>
 	of(text, script, instructions).map((command) => schemaOf(command).properties);
+
+test('F6: a script takes nothing if neither it nor SKILL.md says so, and it uses no file that might', () => {
+	const takes = (text: string, more: Record<string, string> = {}): boolean => {
+		const others = Object.entries(more).flatMap(([path, said]) => filesOf(path, said).slice(0, 1));
+		return !takesNothing([...filesOf('scripts/x.py', text), ...others], 'scripts/x.py');
+	};
+	expect(takes('print("hello")')).toBe(false);
+	expect(takes('for f in *.txt; do wc -l "$f"; done')).toBe(false);
+	for (const text of [
+		'import sys; sys.argv[1]',
+		'echo "$1"',
+		'while read line; do',
+		'p.parse_args()',
+		'input("Name?")'
+	])
+		expect(takes(text), text).toBe(true);
+	expect(takes('from common import main\nmain()', { 'scripts/common.py': '' })).toBe(true);
+	expect(takes('from common import main\nmain()')).toBe(false);
+	expect(takesNothing(filesOf('scripts/x.py', 'go()', 'Run `scripts/x.py FILE`'), 'scripts/x.py')).toBe(false);
+	expect(takesNothing([], 'scripts/unknown.py')).toBe(false);
+});
+
+test('F6: a script or tool runs as it is if nothing is required', () => {
+	const skill = sampleDetail({
+		files: [
+			...filesOf('free.py', "p.add_argument('--limit')"),
+			...filesOf('strict.py', "p.add_argument('file')"),
+			...filesOf('bare.py', 'print(1)')
+		],
+		inputSchemas: { ping: { type: 'object' }, add: { type: 'object', required: ['a'] } }
+	});
+	const asIs = (kind: 'script' | 'tool', name: string): boolean => runsAsIs(skill, { kind, name });
+	expect(['free.py', 'strict.py', 'bare.py'].map((name) => asIs('script', name))).toEqual([true, false, true]);
+	expect(['ping', 'add'].map((name) => asIs('tool', name))).toEqual([true, false]);
+});
 
 describe('F6: the parameters of a script are read from', () => {
 	test('argparse, with their types, choices and help; what stands by its place is written first', () => {

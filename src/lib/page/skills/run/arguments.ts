@@ -1,6 +1,7 @@
 /** The arguments of a script as fields, as far as its own text says them: argparse, parseArgs, or lines of usage. Pure. */
 import type { SkillDetail } from '../../../shared/skills.ts';
-import { usesOf } from './scripts.ts';
+import { asArray } from '../../../shared/json.ts';
+import { type Runnable, usesOf } from './scripts.ts';
 
 interface Parameter {
 	/** Unique in its command. */
@@ -31,6 +32,25 @@ export function commandsOf(files: SkillDetail['files'], script: string): Command
 	// A usage also has what stands by its place, and commands of their own.
 	if (said.length > 0 || declared === null) return distinct(said.length > 0 ? said : documented(files, script));
 	return [declared];
+}
+
+/** How programs get at what they're given: arguments, standard input, or a library that reads them. */
+const READS_INPUT =
+	/arg|stdin|\binput\(|(?:^|[;|]|while)\s*read\s|\b(?:getopts?|click|typer|fire|docopt|commander)\b|\$[\d@*#]|\$\{[\d@*#!]/im;
+
+/** Whether its text never looks at what it's given. False if that isn't known, as when it uses another file of the skill. */
+export function takesNothing(files: SkillDetail['files'], script: string): boolean {
+	const text = files.find(({ path }) => path === script)?.text;
+	if (!text || READS_INPUT.test(text) || usesOf(files, script).length > 0) return false;
+	const words = new Set(text.match(/\w+/g));
+	return !files.some(({ path }) => path !== script && words.has(path.replace(/^.*\/|\.\w+$/g, '')));
+}
+
+/** Whether it can run as it is: it takes nothing, or nothing that is required. */
+export function runsAsIs({ files, inputSchemas }: SkillDetail, { kind, name }: Runnable): boolean {
+	if (kind === 'tool') return asArray(inputSchemas[name]?.required).length === 0;
+	const [command] = commandsOf(files, name);
+	return command ? !command.parameters.some(({ isRequired }) => isRequired) : takesNothing(files, name);
 }
 
 /** The schema of an object with a property for each parameter, as a tool has it. */

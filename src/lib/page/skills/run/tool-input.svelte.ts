@@ -134,6 +134,9 @@ function isSame(one: unknown, other: unknown): boolean {
 	return JSON.stringify(one) === JSON.stringify(other);
 }
 
+/** What is in a form, to go on with it later. */
+export type Typed = Pick<ToolInput, 'isText' | 'text' | 'drafts'> & { rest: [string, unknown][] };
+
 /** Input for a tool or a script, edited as fields or as text; each converts to the other. */
 export class ToolInput {
 	readonly notation: Notation;
@@ -164,6 +167,16 @@ export class ToolInput {
 		this.showFields();
 		this.isText = this.problem !== null;
 		this.problem = null;
+	}
+
+	get typed(): Typed {
+		return { isText: this.isText, text: this.text, drafts: [...this.drafts], rest: this.#rest };
+	}
+
+	/** Goes on with what was typed into a form of the same fields. */
+	resume({ isText, text, drafts, rest }: Typed): void {
+		this.#rest = rest;
+		Object.assign(this, { isText, text, drafts });
 	}
 
 	/** What the fields say so far, without what is wrong. */
