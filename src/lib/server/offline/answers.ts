@@ -63,7 +63,7 @@ export function choicesOf(actions: readonly Action[]): Map<string, Action[]> {
 }
 
 /** With a few of its options: nobody reads twelve. */
-export function shortForm(form: string): string {
+function shortForm(form: string): string {
 	const [, kept = form, rest = ''] = /^((?:[^[]*\[[^\]]*\]){3})(.*)$/s.exec(form) ?? [];
 	return rest.includes('[') ? `${kept} …` : form;
 }
