@@ -187,7 +187,8 @@ function askOf(step: Step | null): Ask | null {
 
 function stepFor(scene: Scene, message: Message, settled: Settled): Step | null {
 	const { history, request } = scene;
-	if (lacksFile(message) && scene.tools.length === 0) return { kind: 'ask', ask: { about: 'file' }, points: 0 };
+	if (lacksFile(message) && typeof request.toolChoice !== 'object')
+		return { kind: 'ask', ask: { about: 'file' }, points: 0 };
 	const steps: { choice: Choice; step: Step }[] = [];
 	const isClean = ({ step }: { step: Step }) => step.kind === 'call' && step.strange === 0;
 	/** The one that fits best and has no command; its instructions may leave the work to another skill, which they name. */

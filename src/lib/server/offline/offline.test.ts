@@ -910,6 +910,16 @@ describe('F9: files', () => {
 		}
 	);
 
+	test('F9: a skill that speaks of a log, which any file may hold, takes a CSV file beside those that name CSV', async () => {
+		const tides = {
+			description: 'Add up the tides of a harbour log.',
+			body: 'Add up the tides:\n\n```\nadd.sh FILE\n```',
+			files: ['add.sh']
+		};
+		const message = { text: 'add up the tides', attached: ['mine.csv'] };
+		expect((await talk({ skills: { ...skills, tides, books } }, message)).calls).toEqual([['add.sh', 'mine.csv']]);
+	});
+
 	test('F9: a question for the command says what each does, and a choice runs it with the file, whatever words led there', async () => {
 		const message = { text: 'Munch this file', attached: ['mine.xlsx'] };
 		const [question] = (await talk({ skills: { books } }, message)).texts;
@@ -929,7 +939,8 @@ describe('F9: files', () => {
 	});
 
 	test('F9: a wish for a file that isn’t there asks for it before any skill is loaded, and is done once it is attached', async () => {
-		const setting = { skills: { ...skills, books } };
+		const tools = [functionTool('save_as_skill', 'Makes a draft of a skill of this chat.', { name: {} })];
+		const setting = { skills: { ...skills, books }, tools };
 		const file = { text: 'here it is', attached: ['mine.csv'] };
 		const { calls, loaded, texts } = await talk(setting, 'Summarise this file', file);
 		expect(texts[0]).toMatch(/^Which file do you mean\? Attach it/);

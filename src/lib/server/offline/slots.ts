@@ -157,7 +157,11 @@ export function speaksOf(path: string, stems: ReadonlySet<string>): number {
 	const speaks = (words: readonly string[]) => words.some((word) => stems.has(stem(word)));
 	const extension = extensionOf(path);
 	if (speaks([extension])) return 3;
-	return speaks(wordsForFile(path)) ? 2 : Number(extension === '' || !EXTENSIONS.some(speaks));
+	// `A harbour log` may be kept in any file.
+	const isOther = speaks(
+		EXTENSIONS.flat().filter((word) => !/^(log|table|spreadsheet|image|picture|photo|zip)$/.test(word))
+	);
+	return speaks(wordsForFile(path)) ? 2 : Number(extension === '' || !isOther);
 }
 
 /** Does the word stand for a file that can be attached? */
