@@ -1,7 +1,18 @@
-/** Accounts for every word of a message: what was said and would go nowhere is asked about. Pure. */
-import { stem, tokenizeName } from '../skills/find/words.ts';
+/** Accounts for every word of a message: what was said and would go nowhere is asked about, and what is said then settles it. Pure. */
+import { allWords, stem, tokenizeName } from '../skills/find/words.ts';
 import type { Action } from './actions.ts';
-import { fillAction, type Filling, isAmong, isChoice, isNamed, isFree, isUsed, PREPOSITIONS } from './fill.ts';
+import { type Ask, choicesOf } from './answers.ts';
+import {
+	fillAction,
+	type Filling,
+	isAmong,
+	isChoice,
+	isNamed,
+	isFree,
+	isShaped,
+	isUsed,
+	PREPOSITIONS
+} from './fill.ts';
 import { framing, isFiller, type Message, overlaps, overlapsAny, type Piece, type Word } from './message.ts';
 import { type Slot, wordsForFile } from './slots.ts';
 
@@ -19,7 +30,7 @@ export interface Filled {
 }
 
 /** They change what is asked: the command or a value speaks of them, or they are asked about. */
-export const RESTRICTING = new RegExp(
+const RESTRICTING = new RegExp(
 	`^(${
 		'no not never without except excluding exclude ignoring ignore skip skipping only unless until instead half double twice extra than other why who whose dont rather else but ' +
 		'above below within during beyond against neither nor both fewer less again behind minus plus off down back ' +
@@ -143,4 +154,92 @@ function questionsOf({ message, action, values }: Filling): { start: number; end
 		if (isReckoned || answers.some((word) => own.has(word) || prose.has(word) || subject.has(word))) return [];
 		return [...said.matchAll(pattern)].map(({ 0: all, index }) => ({ start: index, end: index + all.length }));
 	});
+}
+
+// Answers to what was asked.
+
+/** What answers to earlier questions have settled. */
+export interface Settled {
+	/** By the action's label and the slot's name. */
+	values: ReadonlyMap<string, string[]>;
+	/** Label or form of the action, or name of the skill. */
+	chosen: ReadonlySet<string>;
+	/** Was the action chosen from a list? Then words that only led there say nothing more. */
+	isPicked?: boolean;
+	/** Left over on purpose; '' for all. */
+	ignored: ReadonlySet<string>;
+}
+
+export const SETTLED_NOTHING: Settled = { values: new Map(), chosen: new Set(), ignored: new Set() };
+
+const ORDINALS = ['first', 'second', 'third'];
+/** Beside the name or the number of what is chosen. */
+const CHOOSING = /^(use|take|choose|pick|skill|command|number|option|instead)$/;
+export function keyOf(action: Action, slot: Slot): string {
+	return `${action.label} ${slot.flag ?? slot.name}`;
+}
+
+/** What the answer settles; null where it is no answer, but a request of its own. */
+export function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
+	const choosing = (name: string) => ({ ...settled, chosen: new Set([...settled.chosen, name]) });
+	if (asked.about === 'file') return null;
+	if (asked.about === 'skill' || asked.about === 'action') {
+		const isPicked = asked.about === 'action';
+		const forms = (actions: readonly Action[]) => actions.map(({ form }) => form);
+		const options = isPicked
+			? [...choicesOf(asked.actions)].map(([text, actions]) => [text, ...forms(actions)])
+			: asked.skills.map((name) => [name]);
+		const picked = pick(options, answer);
+		return picked && { ...settled, chosen: new Set([...settled.chosen, ...picked]), isPicked };
+	}
+	const { action } = asked;
+	const { text, words } = answer;
+	const left = asked.about === 'left' ? asked.left : [];
+	const letsGo =
+		/^(yes|ok|okay|go|run|ahead|ignore|without|skip|drop|none|nothing|nevermind|mind|leave|away|out|forget|anyway)$/;
+	const isLetGo = words.length > 0 && words.every((word) => letsGo.test(word.lower) || isFiller(word, true));
+	const next = choosing(action.label);
+	if (left.length > 0 && isLetGo) return { ...next, ignored: new Set(['']) };
+	const open = action.slots.filter((slot) => !settled.values.has(keyOf(action, slot)));
+	const named = open.filter(({ flag, labels }) =>
+		words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
+	);
+	// `It is the second argument`.
+	const isPlace = words.some(({ lower }) => /^(argument|parameter|input)s?$/.test(lower));
+	const place = isPlace ? ORDINALS.findIndex((word) => words.some(({ lower }) => lower === word)) : -1;
+	const told = isPlace && named.length === 0 ? open : named;
+	const placed = place < 0 ? undefined : action.slots.filter(({ flag }) => flag === null)[place];
+	const only = place < 0 && told.length === 1 ? told[0] : placed;
+	const slot = asked.about === 'value' ? asked.slot : only;
+	if (!slot) return null;
+	const wanted = { ...slot, isRequired: true };
+	const read = understand({ ...action, slots: [wanted] }, answer, new Map());
+	let texts = read.values.get(wanted);
+	if (texts && read.left.length > 0) return null;
+	const isSaid = words.some((word) => !isFiller(word)) && !words.some(({ lower }) => RESTRICTING.test(lower));
+	const isWhole = isSaid && !text.endsWith('?') && words.length <= (slot.kind === 'text' ? Infinity : 4);
+	if (!texts && left.length > 0) texts = left.slice(0, 1);
+	else if (!texts && isWhole && slot.choices.length === 0 && /^(text|name)$/.test(slot.kind) && isShaped(slot, text))
+		texts = [text.replace(/^["“'](.+)["”']$/s, '$1')];
+	// Asked for a number, a bare one is it, however unlikely.
+	else if (!texts && slot.kind === 'number' && /^[+-]?\d+(\.\d+)?$/.test(text)) texts = [text];
+	if (!texts) return null;
+	const ignored = new Set([...settled.ignored, ...(left.length > 0 ? texts : [])]);
+	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };
+}
+
+/** The one that is meant: as it is shown, by its number or place, or by the words that only one of them has. */
+function pick(options: readonly string[][], { text, words }: Message): string[] | null {
+	const shown = options.find((ways) => ways.includes(text.trim()));
+	if (shown !== undefined) return shown;
+	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));
+	const only = telling.length === 1 ? (telling[0]?.lower ?? '') : '';
+	const place = /^\d$/.test(only) ? Number(only) - 1 : ORDINALS.indexOf(only);
+	if (place >= 0) return options[place] ?? null;
+	const known = options.map((ways) => new Set(allWords(ways.join(' '))));
+	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
+	const most = Math.max(...hits);
+	const at = hits.indexOf(most);
+	const isAll = telling.every(({ lower }) => allWords(lower).every((word) => known[at]?.has(word)));
+	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (options[at] ?? null) : null;
 }

@@ -3,7 +3,7 @@ import { builtinNameOf } from '../../shared/names.ts';
 import { insteadText, isAsking, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { allWords, tokenize } from '../skills/find/words.ts';
+import { tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
@@ -15,8 +15,8 @@ import {
 	toolNamesOf,
 	USE_SKILL
 } from './history.ts';
-import { type Filled, RESTRICTING, understand } from './account.ts';
-import { isAlike, isAmong, isNamed, isShaped } from './fill.ts';
+import { type Filled, keyOf, settle, type Settled, SETTLED_NOTHING, understand } from './account.ts';
+import { isAlike, isAmong, isNamed } from './fill.ts';
 import { filesIn, framing, isFiller, isOverview, type Message, OVERVIEW, readMessage, type Word } from './message.ts';
 import { extensionOf, isFileNoun, type Slot, speaksOf } from './slots.ts';
 
@@ -60,18 +60,6 @@ type Plan =
 /** `others`: skills that fitted as well as the one that is called. */
 type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
 
-/** What answers to earlier questions have settled. */
-interface Settled {
-	/** By the action's label and the slot's name. */
-	values: ReadonlyMap<string, string[]>;
-	/** Label or form of the action, or name of the skill. */
-	chosen: ReadonlySet<string>;
-	/** Was the action chosen from a list? Then words that only led there say nothing more. */
-	isPicked?: boolean;
-	/** Left over on purpose; '' for all. */
-	ignored: ReadonlySet<string>;
-}
-
 interface Candidate {
 	action: Action;
 	filled: Filled;
@@ -81,14 +69,9 @@ interface Candidate {
 	isComplete: boolean;
 }
 
-const ORDINALS = ['first', 'second', 'third'];
-/** Beside the name or the number of what is chosen. */
-const CHOOSING = /^(use|take|choose|pick|skill|command|number|option|instead)$/;
 /** By so many points the better one must lead. */
 const LEAD = 2;
 const MAX_OFFERED = 7;
-
-const SETTLED_NOTHING: Settled = { values: new Map(), chosen: new Set(), ignored: new Set() };
 
 export function decide(request: ModelRequest): Decision {
 	const history = readHistory(request);
@@ -304,10 +287,6 @@ function isSaid(name: readonly string[], words: readonly string[]): boolean {
 
 // Of the actions of one skill the one that is meant, with its values.
 
-function keyOf(action: Action, slot: Slot): string {
-	return `${action.label} ${slot.flag ?? slot.name}`;
-}
-
 function planActions(given: readonly Action[], message: Message, settled: Settled): Plan | null {
 	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
 	const actions = wanted.length > 0 ? wanted : given;
@@ -418,71 +397,4 @@ function withoutAddress(message: Message, actions: readonly Action[]): Message {
 		first && actions.some(({ own }) => own.has(first.stem) && said.every(({ stem }) => stem !== first.stem));
 	const isAbout = (action: Action) => said.some((word) => !isFiller(word) && isNamed(word, action));
 	return isCommand || !actions.some(isAbout) ? { ...message, payload: null } : message;
-}
-
-// Answers to what was asked.
-
-/** What the answer settles; null where it is no answer, but a request of its own. */
-function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
-	const choosing = (name: string) => ({ ...settled, chosen: new Set([...settled.chosen, name]) });
-	if (asked.about === 'file') return null;
-	if (asked.about === 'skill' || asked.about === 'action') {
-		const isPicked = asked.about === 'action';
-		const forms = (actions: readonly Action[]) => actions.map(({ form }) => form);
-		const options = isPicked
-			? [...choicesOf(asked.actions)].map(([text, actions]) => [text, ...forms(actions)])
-			: asked.skills.map((name) => [name]);
-		const picked = pick(options, answer);
-		return picked && { ...settled, chosen: new Set([...settled.chosen, ...picked]), isPicked };
-	}
-	const { action } = asked;
-	const { text, words } = answer;
-	const left = asked.about === 'left' ? asked.left : [];
-	const letsGo =
-		/^(yes|ok|okay|go|run|ahead|ignore|without|skip|drop|none|nothing|nevermind|mind|leave|away|out|forget|anyway)$/;
-	const isLetGo = words.length > 0 && words.every((word) => letsGo.test(word.lower) || isFiller(word, true));
-	const next = choosing(action.label);
-	if (left.length > 0 && isLetGo) return { ...next, ignored: new Set(['']) };
-	const open = action.slots.filter((slot) => !settled.values.has(keyOf(action, slot)));
-	const named = open.filter(({ flag, labels }) =>
-		words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
-	);
-	// `It is the second argument`.
-	const isPlace = words.some(({ lower }) => /^(argument|parameter|input)s?$/.test(lower));
-	const place = isPlace ? ORDINALS.findIndex((word) => words.some(({ lower }) => lower === word)) : -1;
-	const told = isPlace && named.length === 0 ? open : named;
-	const placed = place < 0 ? undefined : action.slots.filter(({ flag }) => flag === null)[place];
-	const only = place < 0 && told.length === 1 ? told[0] : placed;
-	const slot = asked.about === 'value' ? asked.slot : only;
-	if (!slot) return null;
-	const wanted = { ...slot, isRequired: true };
-	const read = understand({ ...action, slots: [wanted] }, answer, new Map());
-	let texts = read.values.get(wanted);
-	if (texts && read.left.length > 0) return null;
-	const isSaid = words.some((word) => !isFiller(word)) && !words.some(({ lower }) => RESTRICTING.test(lower));
-	const isWhole = isSaid && !text.endsWith('?') && words.length <= (slot.kind === 'text' ? Infinity : 4);
-	if (!texts && left.length > 0) texts = left.slice(0, 1);
-	else if (!texts && isWhole && slot.choices.length === 0 && /^(text|name)$/.test(slot.kind) && isShaped(slot, text))
-		texts = [text.replace(/^["“'](.+)["”']$/s, '$1')];
-	// Asked for a number, a bare one is it, however unlikely.
-	else if (!texts && slot.kind === 'number' && /^[+-]?\d+(\.\d+)?$/.test(text)) texts = [text];
-	if (!texts) return null;
-	const ignored = new Set([...settled.ignored, ...(left.length > 0 ? texts : [])]);
-	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), texts]]) };
-}
-
-/** The one that is meant: as it is shown, by its number or place, or by the words that only one of them has. */
-function pick(options: readonly string[][], { text, words }: Message): string[] | null {
-	const shown = options.find((ways) => ways.includes(text.trim()));
-	if (shown !== undefined) return shown;
-	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));
-	const only = telling.length === 1 ? (telling[0]?.lower ?? '') : '';
-	const place = /^\d$/.test(only) ? Number(only) - 1 : ORDINALS.indexOf(only);
-	if (place >= 0) return options[place] ?? null;
-	const known = options.map((ways) => new Set(allWords(ways.join(' '))));
-	const hits = known.map((own) => allWords(text).filter((word) => own.has(word)).length);
-	const most = Math.max(...hits);
-	const at = hits.indexOf(most);
-	const isAll = telling.every(({ lower }) => allWords(lower).every((word) => known[at]?.has(word)));
-	return most > 0 && hits.lastIndexOf(most) === at && isAll ? (options[at] ?? null) : null;
 }
