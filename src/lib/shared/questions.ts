@@ -116,7 +116,15 @@ export function isAskedBack(text: string): boolean {
 /** What an answer of Demo mode says of a failure besides the cause and the advice, which the page shows in the failed step: what the script printed, and which other skill there is. */
 export function besideStep(text: string): string {
 	if (!/^`[^`\n]+` failed[.:]/.test(text)) return text;
-	const printed = [...text.matchAll(/^(`{3,})text\n[^]*?\n\1$/gm)].map(([block]) => block);
+	// Line by line: of many fences that never close, a pattern would look for each end anew.
+	const printed: string[] = [];
+	let open: string[] = [];
+	for (const line of text.split('\n')) {
+		if (open.length > 0 || /^`{3,}text$/.test(line)) open.push(line);
+		if (open.length < 2 || `${line}text` !== open[0]) continue;
+		printed.push(open.join('\n'));
+		open = [];
+	}
 	const last = text.split('\n\n').at(-1) ?? '';
 	return [...printed, ...(INSTEAD.test(last) ? [last] : [])].join('\n\n');
 }

@@ -99,7 +99,7 @@ function renderTable(rows: readonly JsonObject[]): string {
 function inCell(value: unknown, column: string): string {
 	const isFigure = !/^(year|id|code|zip|no|number|port|phone)s?$/.test(slotWords(column).at(-1) ?? '');
 	if (!(value instanceof WrittenNumber) || !isFigure) return inLine(value);
-	return inLine(value).replace(/^-?\d{4,}(?=\.|$)/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ','));
+	return inLine(value).replace(/^-?\d{4,15}(?=\.|$)/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 
 /** Objects of a handful of plain members. */

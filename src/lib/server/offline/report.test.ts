@@ -34,6 +34,7 @@ test.each([
 		'[{"units":7764,"price":12345.50,"year":2024,"orderId":100200,"city":"1000"}]',
 		'| units | price | year | orderId | city |\n| ---: | ---: | ---: | ---: | --- |\n| 7,764 | 12,345.50 | 2024 | 100200 | 1000 |'
 	],
+	['a number without end', `[{"n":${'7'.repeat(200_000)}}]`, `| n |\n| ---: |\n| ${'7'.repeat(200_000)} |`],
 	['a list of objects', '[{"id":1,"n":"a|b"},{"id":2,"n":"c"}]', '| id | n |\n| ---: | --- |\n| 1 | a\\|b |\n| 2 | c |']
 ])('output: %s', (_, stdout, shown) => {
 	expect(report(scriptCall({ stdout }))).toBe(shown);

@@ -31,6 +31,8 @@ test('F6: a script takes nothing if neither it nor SKILL.md says so, and it uses
 		expect(takes(text), text).toBe(true);
 	expect(takes('from common import main\nmain()', { 'scripts/common.py': '' })).toBe(true);
 	expect(takes('from common import main\nmain()')).toBe(false);
+	// Read once, however hostile.
+	expect(takes('\n'.repeat(400_000))).toBe(false);
 	expect(takesNothing(filesOf('scripts/x.py', 'go()', 'Run `scripts/x.py FILE`'), 'scripts/x.py')).toBe(false);
 	expect(takesNothing([], 'scripts/unknown.py')).toBe(false);
 });

@@ -36,7 +36,7 @@ export function commandsOf(files: SkillDetail['files'], script: string): Command
 
 /** How programs get at what they're given: arguments, standard input, or a library that reads them. */
 const READS_INPUT =
-	/arg|stdin|\binput\(|(?:^|[;|]|while)\s*read\s|\b(?:getopts?|click|typer|fire|docopt|commander)\b|\$[\d@*#]|\$\{[\d@*#!]/im;
+	/arg|stdin|\binput\(|(?:^|[;|]|while)[ \t]*read\s|\b(?:getopts?|click|typer|fire|docopt|commander)\b|\$[\d@*#]|\$\{[\d@*#!]/im;
 
 /** Whether its text never looks at what it's given. False if that isn't known, as when it uses another file of the skill. */
 export function takesNothing(files: SkillDetail['files'], script: string): boolean {
