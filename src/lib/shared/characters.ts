@@ -127,3 +127,8 @@ function replaceHidden(text: string, replace: (character: string) => string): st
 		return hidden === '\r' && replace !== markOf && text[at + 1] === '\n' ? found : replace(hidden);
 	});
 }
+
+/** A rough count, good enough to show and for budgets. */
+export function estimateTokens(text: string): number {
+	return Math.ceil(text.length / 4);
+}

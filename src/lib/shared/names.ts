@@ -153,6 +153,11 @@ export function isInLibrary(skillId: string): boolean {
 	return ![CHAT_SOURCE, DRAFT_SOURCE, UNSAVED_SOURCE].some((source) => skillId.startsWith(source));
 }
 
+/** Sessions of evals start with it. */
+export const EVAL_SESSION = 'eval-';
+
+export const isEval = (sessionId: string | null | undefined): boolean => sessionId?.startsWith(EVAL_SESSION) ?? false;
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 

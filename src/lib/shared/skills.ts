@@ -37,7 +37,7 @@ export type SkillUsage = z.infer<typeof skillUsage>;
 
 export const HEALTH_WEEKS = 8;
 
-/** `GET /api/skills/:id/health`: of the last 8 weeks, without runs that were denied (F16). */
+/** `GET /api/skills/:id/health`: of the last 8 weeks, without those that were denied and those of evals (F16). */
 export const skillHealth = z.object({
 	/** Oldest first, the current one last: each begins on its day (`2026-11-21`, UTC) and lasts 7. */
 	weeks: z.array(z.object({ since: z.string(), runs: z.number(), failures: z.number() })),

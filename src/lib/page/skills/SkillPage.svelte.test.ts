@@ -56,8 +56,9 @@ function clientOf(detail: SkillDetail = detailOf()) {
 async function setup(detail: SkillDetail = detailOf(), hash = '') {
 	const client = clientOf(detail);
 	const onchange = vi.fn();
-	const screen = await render(SkillPage, { client, id: 'demo', hash, onchange });
-	return { screen, client, onchange };
+	const ontrusted = vi.fn<(skill: SkillDetail, undo: () => Promise<void>) => void>();
+	const screen = await render(SkillPage, { client, id: 'demo', hash, onchange, ontrusted });
+	return { screen, client, onchange, ontrusted };
 }
 
 describe('F4: the page of a skill', () => {
@@ -118,6 +119,34 @@ describe('F4: the page of a skill', () => {
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
 			trust: { digest: SAMPLE_DIGEST, isTrusted: false }
 		});
+	});
+
+	test('new trust can be taken back, with the mode from before, and the security check stays in view', async () => {
+		const { screen, client, ontrusted } = await setup(detailOf({ findings: [], mode: 'off' }));
+		client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted', mode: 'auto', findings: [] }));
+		await screen.getByTestId('give-trust').click();
+		await expect.element(screen.getByTestId('no-risks')).toHaveTextContent('No risks found.');
+		expect(ontrusted).toHaveBeenCalledOnce();
+		await ontrusted.mock.calls[0]?.[1]();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
+			...{ trust: { digest: SAMPLE_DIGEST, isTrusted: false }, mode: 'off' }
+		});
+		await expect.element(screen.getByTestId('give-trust')).toBeVisible();
+		client.changeSkill.mockRejectedValue(new ApiError(500, 'internal', 'No.'));
+		await screen.getByTestId('give-trust').click();
+		await expect.element(screen.getByTestId('skill-change-error')).toBeVisible();
+		expect(ontrusted).toHaveBeenCalledOnce();
+	});
+
+	test('has its facts in one line: what matters least gives way', async () => {
+		await page.viewport(390, 700);
+		const { screen } = await setup(detailOf({ version: '2.0.0-beta.1', provider: 'well-known' }));
+		const facts = screen.getByTestId('skill-facts').element();
+		expect(facts.getBoundingClientRect().height).toBeLessThan(20);
+		const [first, last] = [facts.firstElementChild, facts.lastElementChild].map(
+			(each) => each?.getBoundingClientRect().top
+		);
+		expect(last).toBeGreaterThan(first ?? 0);
 	});
 
 	test('says on every tab what is to be decided, in the overview what is settled; Try it has the focus then', async () => {
@@ -369,6 +398,19 @@ describe('the parts of a skill', () => {
 		await expect
 			.poll(() => screen.container.querySelector('.code-type')?.textContent, { timeout: 20_000 })
 			.toMatch(/^name/);
+	});
+
+	test('are its instructions: how long they are, the files they name, and a way to edit them', async () => {
+		const text = '---\nname: demo\n---\nRun `node ./scripts/x.sh a`. Not xlogo.png.\n';
+		const files = detailOf().files.map((file) => (file.path === 'SKILL.md' ? { ...file, text } : file));
+		const { screen } = await setup(detailOf({ files }), '#instructions');
+		await expect.element(screen.getByTestId('instructions-tokens')).toHaveTextContent('About 11 tokens to load');
+		await expect
+			.element(screen.getByTestId('edit-instructions'))
+			.toHaveAttribute('href', '/skills/edit/installed/demo%401.0.0');
+		const links = screen.getByTestId('named-files').getByRole('link');
+		await expect.element(links).toHaveLength(1);
+		await expect.element(links).toHaveAttribute('href', expect.stringMatching(/\?file=scripts%2Fx\.sh#files$/));
 	});
 
 	test('are its files: prose is wrapped, code has the numbers of its lines, and each can be the other way', async () => {

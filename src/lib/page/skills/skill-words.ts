@@ -55,6 +55,12 @@ export function verdictOf(findings: readonly Pick<SkillFinding, 'severity' | 'me
 	return `${countRisks(risks.length)}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
 }
 
+/** Whether a text names the file, by its path in the skill. */
+export function isNamedIn(text: string, path: string): boolean {
+	const words = text.split(/[^\p{L}\p{N}_./@+-]+/u).map((word) => word.replace(/\.+$/, ''));
+	return words.some((word) => word === path || word.endsWith(`/${path}`));
+}
+
 /** Address of a skill's page; the slash in `source/name` stays. */
 export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;

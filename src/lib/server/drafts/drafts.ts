@@ -17,7 +17,7 @@ import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
 import type { Log } from '../log.ts';
 import { requireSkill } from '../skill-admin/skill-details.ts';
-import { estimateTokens } from '../skills/prompt.ts';
+import { estimateTokens } from '../../shared/characters.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import { type Replica, soleReplica } from '../replica.ts';

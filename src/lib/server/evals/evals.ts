@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import { canGoOn } from '../../shared/evals.ts';
-import { BUILT_IN_MODEL, OLD_TRIAL_SOURCE } from '../../shared/names.ts';
+import { BUILT_IN_MODEL, EVAL_SESSION, OLD_TRIAL_SOURCE } from '../../shared/names.ts';
 import type { EvalImport, EvalResult, EvalRun, EvalSide, EvalStart, SkillEvals } from '../../shared/try-out.ts';
 import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
@@ -237,7 +237,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const sides = await sidesFor(skill, options.kind, { ...options, agents: agentsOf(options.models), version });
 		const runId = randomUUID();
 		const { rounds, maxCostUsd, kind, isFresh } = options;
-		const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${runId}` };
+		const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `${EVAL_SESSION}${runId}` };
 		const total = answersOf(plan);
 		if (total > MAX_ANSWERS) {
 			throw new AppError('invalid_input', `rounds: this would be ${total} replies, but the limit is ${MAX_ANSWERS}.`);
@@ -279,7 +279,15 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			throw new AppError('conflict', 'The skill, its evals or the model have changed since this run began.', { hint });
 		}
 		const earlier = { results: run.results, costUsd: run.costUsd };
-		const plan = { skill, cases, sides, rounds: run.rounds, maxCostUsd, sessionId: `eval-${run.id}`, earlier };
+		const plan = {
+			skill,
+			cases,
+			sides,
+			rounds: run.rounds,
+			maxCostUsd,
+			sessionId: `${EVAL_SESSION}${run.id}`,
+			earlier
+		};
 		return begin({ ...run, maxCostUsd, state: 'running', error: null, finishedAt: null }, plan);
 	};
 
@@ -342,7 +350,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
 			const version = trial.against ?? named;
 			const sides = await sidesFor(skill, kind, { ...options, agents: agentsOf(models), version });
-			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `eval-${randomUUID()}` };
+			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `${EVAL_SESSION}${randomUUID()}` };
 			const { signal, approvals: own = { request }, onAnswer } = trial;
 			const outcome = await runEvals({ ...partsFor(options), approvals: own }, plan, {
 				signal,

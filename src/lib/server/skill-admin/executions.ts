@@ -1,5 +1,5 @@
 /** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (E13, E29). */
-import { isInLibrary } from '../../shared/names.ts';
+import { isEval, isInLibrary } from '../../shared/names.ts';
 import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
 import { csvRow } from '../csv.ts';
 import type { Log } from '../log.ts';
@@ -60,7 +60,7 @@ export function createExecutionRecorder(
 	log: Log,
 	{ usage, bootId }: { usage?: Pick<SkillUsageCounts, 'count'>; bootId?: string } = {}
 ): ExecutionRecorder {
-	const underWay = new Map<string, { skillId: string; startedAt: string }>();
+	const underWay = new Map<string, { skillId: string; isUse: boolean; startedAt: string }>();
 	const now = () => new Date().toISOString();
 	const write = async (id: string, work: Promise<unknown>): Promise<void> => {
 		await work.catch((error: unknown) => log.error({ execution: id, error: String(error) }, 'couldn’t record a run'));
@@ -68,13 +68,15 @@ export function createExecutionRecorder(
 	return {
 		started(execution) {
 			const startedAt = now();
-			underWay.set(execution.id, { skillId: execution.skillId, startedAt });
+			const { skillId, caller } = execution;
+			const isUse = isInLibrary(skillId) && !isEval(caller.sessionId);
+			underWay.set(execution.id, { skillId, isUse, startedAt });
 			return write(execution.id, skillExecutions.start(execution, startedAt, bootId));
 		},
 		running: (id) => write(id, skillExecutions.setRunning(id)),
 		finished(id, end) {
 			const execution = underWay.get(id);
-			if (execution && isInLibrary(execution.skillId) && end.errorType !== 'ApprovalDenied') {
+			if (execution?.isUse && end.errorType !== 'ApprovalDenied') {
 				const { skillId, startedAt } = execution;
 				usage?.count(skillId, { startedAt, hasFailed: end.status !== 'success' });
 			}

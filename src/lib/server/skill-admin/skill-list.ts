@@ -1,7 +1,8 @@
 /** Lists skills for the API: usable, shadowed, broken, then built-in ones; and scores them for a text (E2). */
 import type { z } from 'zod';
 import type { CatalogSize, SkillQuery, SkillSummary, scoreRequest, SkillScoreList } from '../../shared/skills.ts';
-import { estimateTokens, renderCatalog } from '../skills/prompt.ts';
+import { estimateTokens } from '../../shared/characters.ts';
+import { renderCatalog } from '../skills/prompt.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
 import { createPace } from '../skills/read/lean.ts';

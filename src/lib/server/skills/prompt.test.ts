@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimateTokens, renderLoadedSkill, renderCatalog, tellCatalog } from './prompt.ts';
+import { estimateTokens } from '../../shared/characters.ts';
+import { renderLoadedSkill, renderCatalog, tellCatalog } from './prompt.ts';
 import { skillOf } from './skill-of.suite.ts';
 import type { Skill } from './types.ts';
 import { createSkillIndex } from './find/skill-index.ts';

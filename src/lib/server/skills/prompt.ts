@@ -1,5 +1,5 @@
 /** Renders the library for the model, in several formats and within a budget; pure (B1–B4, B9, C19). */
-import { withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
+import { estimateTokens, withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
 import { pageOf } from './run/execution-result.ts';
 import type { Skill } from './types.ts';
 
@@ -222,11 +222,6 @@ function escape(text: string): string {
 
 /** Instructions returned at once: about 16,000 tokens, three times what the standard recommends. */
 const MAX_BODY_BYTES = 64 * 1024;
-
-/** A rough count, good enough to show and for budgets. */
-export function estimateTokens(text: string): number {
-	return Math.ceil(text.length / 4);
-}
 
 /** True if the instructions are returned in pages. */
 export function isLong({ body }: Pick<Skill, 'body'>): boolean {

@@ -2,11 +2,10 @@
 import { hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { ListedFile, WorkspaceFile } from '../../shared/api.ts';
-import { plainLine, withoutHidden } from '../../shared/characters.ts';
+import { estimateTokens, plainLine, withoutHidden } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import { PICTURE_TOKENS } from '../agent/compaction.ts';
 import type { Model } from '../agent/model.ts';
-import { estimateTokens } from '../skills/prompt.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { contextLimitOf } from './context-budget.ts';
 import { readUpTo } from '../foreign-folders.ts';

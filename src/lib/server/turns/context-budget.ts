@@ -17,7 +17,7 @@ import { type HistoryMessage, toInput } from '../agent/history.ts';
 import type { FitInput } from '../agent/loop.ts';
 import type { FunctionTool, Model, ModelRequest, ModelUsage, ResponseItem } from '../agent/model.ts';
 import { leavesOut } from '../agent/turn-note.ts';
-import { estimateTokens } from '../skills/prompt.ts';
+import { estimateTokens } from '../../shared/characters.ts';
 import type { Compactions } from '../store/chat/queue.ts';
 
 export interface ContextBudgetOptions {

@@ -1,5 +1,6 @@
 /** The system prompt, including always-loaded skills: pinned in the conversation, or on for all (F7, B6). Pure. */
-import { estimateTokens, renderLoadedSkill } from '../skills/prompt.ts';
+import { estimateTokens } from '../../shared/characters.ts';
+import { renderLoadedSkill } from '../skills/prompt.ts';
 import { lackOf, unloadable } from '../skills/needs/siblings.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';
 import type { Skill } from '../skills/types.ts';

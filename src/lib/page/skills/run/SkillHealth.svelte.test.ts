@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
-import { sampleExecution } from '../../../../../tests/support/sample-skills.ts';
+import { SAMPLE_DIGEST, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import SkillHealth from './SkillHealth.svelte';
 
 const NO_ANSWERS = { count: 0, priced: 0, cost: null as number | null };
@@ -11,14 +11,23 @@ async function setup(
 	{
 		answers = NO_ANSWERS,
 		weeks = [[0, 0]],
-		scripts = []
-	}: { answers?: typeof NO_ANSWERS; weeks?: [number, number][]; scripts?: string[] } = {}
+		scripts = [],
+		digest = SAMPLE_DIGEST,
+		more = {}
+	}: {
+		answers?: typeof NO_ANSWERS;
+		weeks?: [number, number][];
+		scripts?: string[];
+		digest?: string;
+		more?: Parameters<typeof sampleExecution>[0];
+	} = {}
 ) {
 	const executions = statuses.length;
 	const data = statuses.map((status, at) =>
 		sampleExecution({
 			...{ id: `e${at}`, status, script: scripts[at] ?? 'scripts/x.sh' },
-			errorMessage: status === 'error' ? `Broke at ${at}` : null
+			errorMessage: status === 'error' ? `Broke at ${at}` : null,
+			...more
 		})
 	);
 	const listExecutions = vi.fn(async () => ({ data, total: data.length, page: 1, limit: 30, totalPages: 1 }));
@@ -30,7 +39,7 @@ async function setup(
 	const usage = { executions, failures: 1, lastUsedAt: executions > 0 ? '2026-11-01T10:00:00.000Z' : null };
 	const screen = await render(SkillHealth, {
 		client: { listExecutions, getSkillHealth },
-		...{ skillId: 'local/demo', usage, onimprove }
+		...{ skillId: 'local/demo', digest, usage, onimprove }
 	});
 	return { screen, listExecutions, getSkillHealth, onimprove };
 }
@@ -55,6 +64,22 @@ test('F16: a failure after which the same script ran well is no reason to improv
 	const { screen } = await setup(['success', 'error', 'error'], { scripts: ['a.sh', 'a.sh', 'b.sh'] });
 	await expect.element(screen.getByTestId('last-failure')).toHaveTextContent('Last failure: Broke at 2');
 	await expect.element(screen.getByTestId('improve-failing')).toBeVisible();
+});
+
+test('F16: a failure before the skill was changed says so, in the script’s own words', async () => {
+	const output =
+		'file:///x/tide.mjs:3\n\tfoo();\n\t^\n\nReferenceError: foo is not defined\n    at x.mjs:3:2\n\nNode.js v24.0.0\n';
+	const { screen } = await setup(['error'], { digest: 'other', more: { errorType: 'ExecutionFailed', output } });
+	await expect
+		.element(screen.getByTestId('last-failure'))
+		.toHaveTextContent('Last failure: ReferenceError: foo is not defined. The skill was changed since.');
+	await expect.element(screen.getByTestId('improve-failing')).not.toBeInTheDocument();
+});
+
+test('F16: runs of evals aren’t among them', async () => {
+	const { screen } = await setup(['error', 'success'], { more: { sessionId: 'eval-1' } });
+	await expect.element(screen.getByTestId('skill-usage')).toBeVisible();
+	await expect.element(screen.getByTestId('last-failure')).not.toBeInTheDocument();
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** Answers `POST /v1/responses`: from a parsed body to numbered events (F12). */
 import { randomBytes } from 'node:crypto';
-import { plainLine } from '../../../shared/characters.ts';
+import { estimateTokens, plainLine } from '../../../shared/characters.ts';
 import { findPreset, type Preset, presetOfModel, type Presets } from '../../../shared/models.ts';
 import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
@@ -29,7 +29,6 @@ import {
 import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
 import { isObject } from '../../../shared/json.ts';
 import { createSizeOf, totalTokens } from '../../agent/compaction.ts';
-import { estimateTokens } from '../../skills/prompt.ts';
 
 export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;

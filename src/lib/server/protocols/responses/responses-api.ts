@@ -30,7 +30,7 @@ import {
 import type { Model, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { isNote } from '../../agent/turn-note.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
-import { estimateTokens } from '../../skills/prompt.ts';
+import { estimateTokens } from '../../../shared/characters.ts';
 import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
 import { readConversation } from './conversation.ts';
 import { inputItemsOf, type ListPage, pageOf, type ShownItem, withNames } from './items.ts';

@@ -2,7 +2,8 @@
 import type { Executor } from '../executor.ts';
 import { searchSkills } from '../find/scores.ts';
 import { lackOf, unloadable } from '../needs/siblings.ts';
-import { estimateTokens, renderLoadedSkill } from '../prompt.ts';
+import { estimateTokens } from '../../../shared/characters.ts';
+import { renderLoadedSkill } from '../prompt.ts';
 import { readSkillFile } from '../read/files.ts';
 import { checkArguments } from '../read/manifest.ts';
 import { findSkill, similarNames } from '../registry/references.ts';

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { lineDiff } from '../doctor/words.ts';
 import { scoreSkill } from '../find/scores.ts';
 import { createSkillIndex } from '../find/skill-index.ts';
-import { estimateTokens } from '../prompt.ts';
+import { estimateTokens } from '../../../shared/characters.ts';
 import { SKILL_FILES } from '../read/folder-walk.ts';
 import { scanRoots } from '../read/scanner.ts';
 

@@ -8,7 +8,7 @@ import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-
 import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
 import { existsSync, lstatSync } from 'node:fs';
 import { NOT_STANDARD, parseSkill, SPEC_KEYS } from '../parser.ts';
-import { estimateTokens } from '../prompt.ts';
+import { estimateTokens } from '../../../shared/characters.ts';
 import { readFrontMatter } from '../read/front-matter.ts';
 import { TOOLS_FILE } from '../read/manifest.ts';
 import { linesOf, splitSkill } from './lines.ts';

@@ -144,6 +144,8 @@ export function testSkillExecutions(bench: () => Bench): void {
 			await ran('e4', 'health-3', { status: 'timeout' });
 			await ran('e5', 'health-demo');
 			await ran('e6', null);
+			await skillExecutions.start(start('eval', { caller: { sessionId: 'eval-1' } }), at(2));
+			await skillExecutions.finish('eval', end(), at(3));
 			await ran('denied', 'health-other', { status: 'error', errorType: 'ApprovalDenied' });
 			await skillExecutions.start(start('open', { caller: { runId: 'health-other' } }), at(2));
 			await skillExecutions.start(
@@ -225,6 +227,9 @@ export function testSkillExecutions(bench: () => Bench): void {
 			}
 			await skillExecutions.start(start('old', { version: '0.1.0' }), at(0));
 			await skillExecutions.start(start('other', { skillId: 'other/demo' }), at(9));
+			// Evals are no use of a skill.
+			await skillExecutions.start(start('eval', { caller: { sessionId: 'eval-1' } }), at(9));
+			await skillExecutions.finish('eval', end(), at(9));
 			expect(await skillExecutions.usage()).toEqual(new Map());
 			await skillExecutions.finish('timeout', end({ status: 'timeout' }), at(5));
 			await skillExecutions.finish('error', end({ status: 'error' }), at(6));

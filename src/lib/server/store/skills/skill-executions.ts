@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
-import { BUILT_IN_MODEL, isInLibrary } from '../../../shared/names.ts';
+import { BUILT_IN_MODEL, EVAL_SESSION, isEval, isInLibrary } from '../../../shared/names.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { locked } from '../locks.ts';
 import { type Database, hasEffect, isPostgres, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
@@ -77,7 +77,7 @@ export function createSkillExecutions(db: Kysely<Database>) {
 					})
 					.where('id', '=', id)
 					.where('status', 'in', ['pending', 'running'])
-					.returning(['skill_id', 'created_at'])
+					.returning(['skill_id', 'session_id', 'created_at'])
 					.executeTakeFirst();
 				// A denied call is no use of the skill.
 				if (ended && end.errorType !== 'ApprovalDenied') await count(transaction, ended, end.status !== 'success');
@@ -137,7 +137,7 @@ export function createSkillExecutions(db: Kysely<Database>) {
 
 		/**
 		 * Runs of a skill (`source/name`) that ended, by day, and answers in which it ran: since a time (ISO 8601), without
-		 * those that were denied. Answers of Demo mode don't count: they cost nothing.
+		 * those that were denied and those of evals. Answers of Demo mode don't count: they cost nothing.
 		 */
 		async health(skillId: string, since: string) {
 			const ended = db
@@ -145,7 +145,8 @@ export function createSkillExecutions(db: Kysely<Database>) {
 				.where('skill_id', '=', skillId)
 				.where('status', 'in', ['success', 'error', 'timeout'])
 				.where('created_at', '>=', since)
-				.where(({ or, eb }) => or([eb('error_type', 'is', null), eb('error_type', '!=', 'ApprovalDenied')]));
+				.where(({ or, eb }) => or([eb('error_type', 'is', null), eb('error_type', '!=', 'ApprovalDenied')]))
+				.where(({ or, eb }) => or([eb('session_id', 'is', null), eb('session_id', 'not like', `${EVAL_SESSION}%`)]));
 			const day = sql<string>`substr(created_at, 1, 10)`;
 			const days = await ended
 				.select(({ fn }) => [day.as('day'), 'status', fn.countAll<number | string>().as('runs')])
@@ -201,7 +202,7 @@ export async function endExecutions(
 		.updateTable('skill_executions')
 		.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
 		.where('id', 'in', narrow(unfinished).orderBy('id').modifyEnd(locked(transaction)))
-		.returning(['skill_id', 'created_at'])
+		.returning(['skill_id', 'session_id', 'created_at'])
 		.execute();
 	// In one order, so that two that count the same skills don't wait for each other.
 	ended.sort((a, b) => (a.skill_id < b.skill_id ? -1 : 1));
@@ -220,11 +221,11 @@ async function mayRunIn(transaction: Transaction<Database>, runId: string, bootI
 
 async function count(
 	transaction: Transaction<Database>,
-	{ skill_id, created_at }: { skill_id: string; created_at: string },
+	{ skill_id, session_id, created_at }: { skill_id: string; session_id: string | null; created_at: string },
 	hasFailed: boolean
 ): Promise<void> {
-	// Trying a draft is no use of a skill.
-	if (!isInLibrary(skill_id)) return;
+	// Trying a draft is no use of a skill, nor are evals.
+	if (!isInLibrary(skill_id) || isEval(session_id)) return;
 	const failures = hasFailed ? 1 : 0;
 	await transaction
 		.insertInto('skill_usage')
