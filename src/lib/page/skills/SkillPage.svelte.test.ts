@@ -138,6 +138,18 @@ describe('F4: the page of a skill', () => {
 		expect(ontrusted).toHaveBeenCalledOnce();
 	});
 
+	test('is trusted where evals need it, with its risks named first', async () => {
+		const { screen, client } = await setup(detailOf(), '#evals');
+		await screen.getByTestId('trust-to-run').click();
+		await expect.element(page.getByTestId('risks-to-trust')).toBeVisible();
+		await page.getByTestId('confirm-delete').click();
+		await expect
+			.poll(() => client.changeSkill.mock.lastCall?.[1])
+			.toEqual({
+				trust: { digest: SAMPLE_DIGEST, isTrusted: true }
+			});
+	});
+
 	test('has its facts in one line: what matters least gives way', async () => {
 		await page.viewport(390, 700);
 		const { screen } = await setup(detailOf({ version: '2.0.0-beta.1', provider: 'well-known' }));

@@ -4,11 +4,11 @@ import { describeSandbox } from './skill-words.ts';
 const isolated = { files: true, network: true, processes: true, limits: true };
 
 test.each([
-	['bubblewrap', isolated, 'Scripts run in bubblewrap. They can’t read other files, and reach only hosts you allow.'],
+	['bubblewrap', isolated, 'Scripts run in a sandbox. They can’t read other files, and reach only hosts you allow.'],
 	[
 		'container',
 		{ ...isolated, network: false },
-		'Scripts run in container. They can’t read other files, but can use the network.'
+		'Scripts run in a sandbox. They can’t read other files, but can use the network.'
 	],
 	[
 		'process',

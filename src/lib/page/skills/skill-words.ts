@@ -104,7 +104,7 @@ function pathOf(id: string): string {
 }
 
 export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'name' | 'isolation'>): string {
-	const where = name === 'process' ? 'as plain processes' : `in ${name}`;
+	const where = name === 'process' ? 'as plain processes' : 'in a sandbox';
 	return isolation.files
 		? `Scripts run ${where}. They can’t read other files${isolation.network ? ', and reach only hosts you allow' : ', but can use the network'}.`
 		: `Scripts run ${where} and can read files on this computer.`;

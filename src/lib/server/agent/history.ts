@@ -31,7 +31,7 @@ export const GO_ON: ResponseItem = {
 /** The whole conversation, for `modelId`. Leaves out other models' reasoning, whose signature servers reject, and what their servers' tools did. */
 export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
 	const whole = history.flatMap(({ message, items, model }) => {
-		if (message.role === 'user') return [questionItem(message)];
+		if (message.role === 'user') return [questionItem(messageText(message), message.files)];
 		const stored = (items ?? []).filter(isItem);
 		const sent = hasOwn(stored) ? stored : [...stored, ...fromParts(message)];
 		// The model must know the text of a stopped answer, even if it isn't in any item.
@@ -103,9 +103,9 @@ export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 	);
 }
 
-function questionItem(message: Message): ResponseItem {
-	const texts = [messageText(message)];
-	if (message.files.length > 0) texts.push(attachedFiles(message.files));
+/** What a user says, with the paths of files in the workspace. */
+export function questionItem(text: string, files: readonly string[]): ResponseItem {
+	const texts = [text, ...(files.length > 0 ? [attachedFiles(files)] : [])];
 	return { type: 'message', role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) };
 }
 

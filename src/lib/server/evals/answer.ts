@@ -6,7 +6,8 @@ import type { ReasoningEffort } from '../../shared/names.ts';
 import type { EvalAnswer, EvalSide } from '../../shared/try-out.ts';
 import { type AgentLimits, runAgent } from '../agent/loop.ts';
 import type { AgentObserver } from '../agent/tool.ts';
-import { type Model, userItem } from '../agent/model.ts';
+import { questionItem } from '../agent/history.ts';
+import type { Model } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { removeFolder } from '../foreign-folders.ts';
@@ -178,7 +179,13 @@ async function* eventsOf(
 		model,
 		effort,
 		instructions: instructionsOf(catalog, { always: told?.always }),
-		input: [userItem(asked.prompt), ...(note ? [note] : [])],
+		input: [
+			questionItem(
+				asked.prompt,
+				files.map(({ path }) => path)
+			),
+			...(note ? [note] : [])
+		],
 		held: [],
 		toolbox: createSkillToolbox({ session, callerTools: [], cwd, caller, approvals: library ? asksForAll : approvals }),
 		threadId: sessionId,

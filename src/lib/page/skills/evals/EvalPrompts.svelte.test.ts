@@ -220,7 +220,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 		await expect.element(rows.nth(2).getByTestId('expectation-problem')).not.toBeInTheDocument();
 
 		await add.click();
-		await kinds.nth(3).selectOptions('Answer matches regex');
+		await kinds.nth(3).selectOptions('Answer matches the pattern');
 		await rows.nth(3).getByLabelText('Regular expression').fill('([');
 		const problem = rows.nth(3).getByTestId('expectation-problem');
 		await expect.element(problem).toMatchTextContent(/This isn’t a regular expression: /);

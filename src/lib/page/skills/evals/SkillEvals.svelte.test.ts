@@ -170,7 +170,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(verdict).toHaveTextContent('The skill seems to help. More rounds will tell.');
 		await expect
 			.element(screen.getByTestId('eval-result'))
-			.toMatchTextContent(/With the skill\s*1 of 1 · Without it\s*0 of 1/);
+			.toMatchTextContent(/With the skill:\s*1 of 1 met · Without it:\s*0 of 1 met/);
 		const answers = screen.getByTestId('eval-result').getByTestId('eval-answer');
 		await expect.element(answers.nth(0).getByLabelText('Met', { exact: true })).toBeInTheDocument();
 		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, \$0\.0100, loaded demo/);
@@ -206,7 +206,7 @@ describe('F16: the evals of a skill', () => {
 			.toMatchTextContent(/a\/one: The skill seems to help.*b\/two: The skill makes no difference/);
 		await expect
 			.element(screen.getByTestId('eval-result'))
-			.toMatchTextContent(/“a b”\.\s*a\/one\s*1 of 1 · b\/two\s*0 of 1/);
+			.toMatchTextContent(/“a b”\.\s*a\/one:\s*1 of 1 met · b\/two:\s*0 of 1 met/);
 	});
 
 	test('decide which prompts load the skill, and say what took its place', async () => {
@@ -385,6 +385,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(verdict).toHaveTextContent('Demo mode asked back instead of answering');
 		await expect.element(screen.getByRole('heading', { name: 'Results', level: 3 })).toBeInTheDocument();
 		await expect.element(screen.getByTestId('asked-back')).toBeVisible();
+		await expect.element(screen.getByTestId('pass-rates')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt isn’t fully checked');
 		await expect
 			.element(screen.getByTestId('eval-run').getByRole('link', { name: 'Connect a model' }))

@@ -41,6 +41,10 @@ export function percent(rate: number | null | undefined): string {
 	return typeof rate === 'number' ? `${Math.round(rate * 100)} %` : '–';
 }
 
+/** In Demo mode, answers without any judged check are questions that it asked back. */
+export const canTell = ({ model, figures }: Pick<EvalSide, 'model' | 'figures'>): boolean =>
+	model !== BUILT_IN_MODEL || figures.judged >= figures.answers;
+
 /** `34–100 %`. */
 export function interval({ figures: { passRate } }: Pick<EvalSide, 'figures'>): string {
 	return passRate === null ? '' : `${Math.round(passRate.low * 100)}–${Math.round(passRate.high * 100)} %`;

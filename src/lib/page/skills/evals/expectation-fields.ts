@@ -21,7 +21,7 @@ export const CHECK_WORDS: Readonly<Record<CheckKind, CheckWords>> = {
 	contains: { label: 'Answer contains', value: 'Text', example: '42 words', isLong: true },
 	notContains: { label: 'Answer doesn’t contain', value: 'Text', example: 'sorry', isLong: true },
 	equals: { label: 'Answer is exactly', value: 'Text', example: '42', isLong: true },
-	regex: { label: 'Answer matches regex', value: 'Regular expression', example: '\\b\\d+ words' },
+	regex: { label: 'Answer matches the pattern', value: 'Regular expression', example: '\\b\\d+ words' },
 	json: {
 		...{ label: 'JSON in it fits schema', value: 'JSON Schema', isLong: true },
 		example: '{ "type": "object", "required": ["words"] }'

@@ -215,9 +215,12 @@ describe('E17: the list of skills', () => {
 		await page.viewport(1280, 800);
 		const builtin = sampleSummary({ id: 'files', name: 'files', trust: 'builtin', provider: 'builtin' });
 		const { screen } = await setup([...skills, builtin]);
-		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills, plus 1 built in');
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills, plus 1 built-in tool');
 		const filter = screen.getByTestId('skill-filter');
-		await filter.selectOptions('review');
+		await screen.getByRole('button', { name: '2 to review' }).click();
+		await expect.element(filter).toHaveValue('review');
+		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
+		await expect.element(screen.getByTestId('show-to-review')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills');
 		screen.container.style.width = '360px';
 		const element = filter.element() as HTMLSelectElement;
@@ -228,7 +231,7 @@ describe('E17: the list of skills', () => {
 		expect(element.clientWidth).toBeGreaterThan(wanted.measureText('To review (2)').width + 36);
 		await screen.getByTestId('skill-search').fill('files');
 		await screen.getByTestId('skill-filter').selectOptions('all');
-		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('1 built in');
+		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('1 built-in tool');
 	});
 
 	test('the open skill is in sight, though it is far down and another is opened later', async () => {
@@ -280,7 +283,7 @@ describe('E17: the list of skills', () => {
 			'Update'
 		]);
 		expect(notes.map((note) => /text-(soft|warn|danger)/.exec(note.className)?.[1])).toEqual([
-			...['soft', 'danger', 'warn', 'soft', 'soft', 'warn', 'soft']
+			...['warn', 'danger', 'warn', 'soft', 'soft', 'warn', 'soft']
 		]);
 		expect(notes.map((note) => note.getAttribute('href'))).toEqual([
 			'/skills/~new#trust',
