@@ -180,6 +180,8 @@ describe('F16: with and without the skill, side by side', () => {
 				return text(`Sure:\n\`\`\`json\n[{"met": ${asked.includes('forty')}, "reason": "seen"}]\n\`\`\``);
 			}
 			expect(JSON.stringify(body.input)).toContain('input.txt (9 bytes)');
+			// As in a chat.
+			expect(JSON.stringify(body.input)).toContain(JSON.stringify('Attached files:\n- input.txt'));
 			if (!isWith) return text('I cannot.');
 			expect(JSON.stringify(body.input)).not.toContain('evals.json');
 			return results === 0 ? load : results === 1 ? runScript : text('It says forty-two.');
