@@ -415,10 +415,9 @@ function ask(candidates: readonly Candidate[]): Plan {
 	const [{ action, filled, points }] = candidates as [Candidate];
 	const actions = offered(candidates);
 	const [slot] = filled.missing;
-	const isOdd = filled.left.length > 0;
-	if (choicesOf(actions).size > 1) return { kind: 'ask', ask: { about: 'action', actions }, points, isOdd };
-	if (slot) return { kind: 'ask', ask: { about: 'value', action, slot }, points, isOdd };
-	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points, isOdd };
+	const value: Ask = slot ? { about: 'value', action, slot } : { about: 'left', action, left: filled.left };
+	const asked: Ask = choicesOf(actions).size > 1 ? { about: 'action', actions } : value;
+	return { kind: 'ask', ask: asked, points, isOdd: filled.left.length > 0 };
 }
 
 function rate(action: Action, message: Message, settled: Settled): Candidate {
