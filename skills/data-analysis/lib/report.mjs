@@ -47,14 +47,17 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
 		const { name, numbers, places } = columns[value];
 		const hasShares = numbers.min && compare(numbers.min, ZERO) >= 0 && compare(numbers.sum, ZERO) > 0;
+		/** Where no value is missing, the count is the number of rows. */
+		const isFilled = groups.ordered(value).every(({ rows, sums }) => sums[value].count === rows);
+		const rowsBeside = (rows) => (isFilled ? [] : [rows]);
 		const rows = groups.ordered(value, measure).map(({ label, rows, sums }) => {
 			const found = sums[value];
 			const shares = hasShares ? [share(found.sum, numbers.sum)] : [];
 			if (isSingle) return [label, found.count > 0 ? grouped(found.sum) : '–', ...shares];
-			return [label, rows, ...numbersOf(found, places), ...shares];
+			return [label, ...rowsBeside(rows), ...numbersOf(found, places), ...shares];
 		});
-		const headers = isSingle ? [title, name] : [title, 'rows', 'count', 'sum', 'mean', 'min', 'max'];
-		const all = isSingle ? [grouped(numbers.sum)] : [total, ...numbersOf(numbers, places)];
+		const headers = isSingle ? [title, name] : [title, ...rowsBeside('rows'), 'count', 'sum', 'mean', 'min', 'max'];
+		const all = isSingle ? [grouped(numbers.sum)] : [...rowsBeside(total), ...numbersOf(numbers, places)];
 		if (hasShares) {
 			headers.push('share of sum');
 			all.push('100 %');

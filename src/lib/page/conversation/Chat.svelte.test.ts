@@ -89,6 +89,23 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
+	test('with a file and no words, what can be asked of any file takes the place of the examples, and a click sends it', async () => {
+		const { screen, input } = await setup();
+		session.draft.mention('spend.csv', 5);
+		const wish = screen.getByTestId('file-wish');
+		await expect.element(wish.first()).toMatchTextContent('Summarise this file');
+		await expect.element(screen.getByTestId('example')).not.toBeInTheDocument();
+		await input.fill('x');
+		await expect.element(wish).not.toBeInTheDocument();
+		await input.fill('');
+		session.draft.mention('more.csv', 5);
+		await screen.getByRole('button', { name: 'What is in these files?' }).click();
+		await expect.poll(() => client.started).toHaveLength(1);
+		expect(JSON.stringify(client.started[0])).toContain('What is in these files?');
+		expect(JSON.stringify(client.started[0])).toContain('spend.csv');
+		await expect.element(input).toHaveValue('');
+	});
+
 	test('F7: an example can be changed before it is sent', async () => {
 		client.putExample = async () => ({ prompt: 'Chart revenue by region', files: [] });
 		const { screen, input } = await setup();

@@ -5,6 +5,7 @@ import { type Ask, choicesOf } from './answers.ts';
 import {
 	fillAction,
 	type Filling,
+	isAlike,
 	isAmong,
 	isChoice,
 	isNamed,
@@ -13,8 +14,17 @@ import {
 	isUsed,
 	PREPOSITIONS
 } from './fill.ts';
-import { framing, isFiller, type Message, overlaps, overlapsAny, type Piece, type Word } from './message.ts';
-import { type Slot, wordsForFile } from './slots.ts';
+import {
+	framing,
+	isFiller,
+	isOverview,
+	type Message,
+	overlaps,
+	overlapsAny,
+	type Piece,
+	type Word
+} from './message.ts';
+import { extensionOf, type Slot, speaksOf, wordsForFile } from './slots.ts';
 
 export interface Filled {
 	/** One text for each slot; several for one that is repeated. */
@@ -156,6 +166,36 @@ function questionsOf({ message, action, values }: Filling): { start: number; end
 	});
 }
 
+/** Of the files that a call is given: 2 where the command itself speaks of such, 1 where only its skill does. */
+export function fitFor({ action, filled }: { action: Action; filled: Filled }): number {
+	const { own, prose, subject, slots } = action;
+	const files = slots.flatMap((slot) => (slot.kind === 'file' ? (filled.values.get(slot) ?? []) : []));
+	const told = slots.flatMap(({ labels, hints, example }) => [...labels, ...hints, extensionOf(example ?? '')]);
+	const speaks = (stems: ReadonlySet<string>) => files.some((path) => speaksOf(path, stems) === 3);
+	return speaks(new Set([...own, ...prose, ...told])) ? 2 : Number(speaks(subject));
+}
+
+/** Does the command, or what is said around it, speak of the word? */
+export function knows({ own, prose, slots }: Action, word: Word): boolean {
+	if (isOverview(word)) return isAmong(word, [...own, ...prose]);
+	const { stem } = word;
+	const isTold = slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem));
+	const isProse = [...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each)));
+	return isTold || isProse || [...own].some((each) => isAlike(each, stem));
+}
+
+/** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
+export function withoutAddress(message: Message, actions: readonly Action[]): Message {
+	const { payload, words } = message;
+	if (payload?.start === 0) return message;
+	const said = framing(message);
+	const first = payload && words.find((word) => word.start >= payload.start && !word.isQuoted);
+	const isCommand =
+		first && actions.some(({ own }) => own.has(first.stem) && said.every(({ stem }) => stem !== first.stem));
+	const isAbout = (action: Action) => said.some((word) => !isFiller(word) && isNamed(word, action));
+	return isCommand || !actions.some(isAbout) ? { ...message, payload: null } : message;
+}
+
 // Answers to what was asked.
 
 /** What answers to earlier questions have settled. */
@@ -182,7 +222,7 @@ export function keyOf(action: Action, slot: Slot): string {
 /** What the answer settles; null where it is no answer, but a request of its own. */
 export function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
 	const choosing = (name: string) => ({ ...settled, chosen: new Set([...settled.chosen, name]) });
-	if (asked.about === 'file') return null;
+	if (asked.about === 'file' || asked.about === 'work') return null;
 	if (asked.about === 'skill' || asked.about === 'action') {
 		const isPicked = asked.about === 'action';
 		const forms = (actions: readonly Action[]) => actions.map(({ form }) => form);
@@ -229,7 +269,7 @@ export function settle(asked: Ask, answer: Message, settled: Settled): Settled |
 }
 
 /** The one that is meant: as it is shown, by its number or place, or by the words that only one of them has. */
-function pick(options: readonly string[][], { text, words }: Message): string[] | null {
+export function pick(options: readonly string[][], { text, words }: Message): string[] | null {
 	const shown = options.find((ways) => ways.includes(text.trim()));
 	if (shown !== undefined) return shown;
 	const telling = words.filter((word) => !isFiller(word) && !CHOOSING.test(word.lower));

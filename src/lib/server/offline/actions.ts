@@ -155,10 +155,13 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 		return script === undefined ? [] : readCommand({ ...line, code: `${script} ${line.code}` }, skill, notes);
 	});
 	const all = [...found, ...told].sort((a, b) => Number(a.isInline) - Number(b.isInline));
-	// A path that is merely mentioned says nothing about arguments, as long as something else does.
+	// A path that is merely mentioned says nothing about arguments, as long as something else does, and no sentence is about it.
 	const documented = all.filter(({ isInline, groups }) => !isInline || groups.length > 0);
+	const scriptsOf = new Set(documented.map(({ script }) => script));
+	const isTold = (each: Command) =>
+		documented.includes(each) || (ABOUT.test(each.context) && !scriptsOf.has(each.script));
 	let forms: Command[] = [];
-	for (const command of (documented.length > 0 ? documented : all).slice(0, MAX_COMMANDS)) {
+	for (const command of (documented.length > 0 ? all.filter(isTold) : all).slice(0, MAX_COMMANDS)) {
 		const same = forms.filter((form) => isUseOf(form, command) || isUseOf(command, form));
 		forms = [...forms.filter((form) => !same.includes(form)), same.reduce(merge, command)];
 	}
@@ -167,6 +170,9 @@ export function findCommands(skill: LoadedSkill, notes = readNotes(skill.body)):
 		return { ...command, groups: groups.length > 0 ? groups : [UNDOCUMENTED] };
 	});
 }
+
+/** What is left of a sentence about the code that was taken from it: `  lists all tides`, `Run   first`. */
+const ABOUT = /^(?:(?:[-*+]|\d+\.) )? (?=[ :])|^(?:run|execute|call|use|start) {2}/i;
 
 /** Of a command that says nothing of arguments: it can be given one, by whoever says so. */
 const UNDOCUMENTED: Group = {

@@ -1,11 +1,11 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { ASKED } from '../../shared/questions.ts';
+import { ASKED, offeredIn } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
-import type { Action } from './actions.ts';
+import type { Action, PlannedCall } from './actions.ts';
 import { isSeen, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** What is asked before anything runs. */
@@ -16,7 +16,9 @@ export type Ask =
 	| { about: 'action'; actions: Action[] }
 	/** It speaks of a file, and there is none. */
 	| { about: 'file' }
-	| { about: 'skill'; skills: string[] };
+	| { about: 'skill'; skills: string[] }
+	/** What can be done with a file that it can't answer a question about. */
+	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall> };
 
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const LAST_COMMA = /, (?=[^,]*$)/;
@@ -34,6 +36,10 @@ export function askText(ask: Ask): string {
 		if (ask.about === 'skill') {
 			const names = ask.skills.map((name) => `**${name}**`);
 			return ['Which skill should I use?', list(names), 'Reply with its number or name.'];
+		}
+		if (ask.about === 'work') {
+			const lead = `Demo mode can’t answer this without a model. With ${inlineCode(ask.file)} it can do this:`;
+			return [lead, list([...ask.works.keys()]), 'Reply with its number.'];
 		}
 		if (ask.about === 'file') return ['Which file do you mean? Attach it and send it.'];
 		if (ask.about === 'action') {
@@ -53,6 +59,11 @@ export function askText(ask: Ask): string {
 			`${parts === '' ? 'Say it in other words' : `Say what it is (${parts})`}, or reply “ignore it”.`
 		];
 	}
+}
+
+/** Is it about a word that was said, or for a file? */
+export function isAboutFile(ask: Ask): boolean {
+	return ask.about === 'left' || (ask.about === 'value' && ask.slot.kind === 'file');
 }
 
 /** What a person can choose from: what each command does, or its form where that says nothing or is not its own. */
@@ -95,9 +106,10 @@ function questionFor(slot: Slot): string {
 
 /** For a message that fits nothing. `said` before it: no answer to a question is told so, once. */
 export function offerText(skills: readonly CatalogSkill[], said = ''): string {
-	const takes =
-		'it understands a value, a number of the list or “ignore it”. Ask again with everything in one message.';
-	if (said.includes(ASKED)) return `Demo mode can't use this as an answer: ${takes}\n\n${CONNECT}`;
+	if (said.includes(ASKED)) {
+		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
+		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message.\n\n${CONNECT}`;
+	}
 	const about = 'Demo mode: no AI model is connected. I match your words with the skills and run their commands.';
 	if (skills.length === 0)
 		return [about, 'There are no skills yet. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');

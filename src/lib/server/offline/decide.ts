@@ -5,7 +5,16 @@ import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
+import {
+	type Ask,
+	askText,
+	choicesOf,
+	instructionsText,
+	isAboutFile,
+	offerText,
+	reportText,
+	unreadText
+} from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -15,9 +24,32 @@ import {
 	toolNamesOf,
 	USE_SKILL
 } from './history.ts';
-import { type Filled, keyOf, settle, type Settled, SETTLED_NOTHING, understand } from './account.ts';
-import { isAlike, isAmong, isNamed } from './fill.ts';
-import { filesIn, framing, isFiller, isOverview, type Message, OVERVIEW, readMessage, type Word } from './message.ts';
+import {
+	type Filled,
+	fitFor,
+	keyOf,
+	knows,
+	pick,
+	settle,
+	type Settled,
+	SETTLED_NOTHING,
+	understand,
+	withoutAddress
+} from './account.ts';
+import { isAlike } from './fill.ts';
+import {
+	filesIn,
+	framing,
+	isFiller,
+	isOverview,
+	isSaid,
+	isScript,
+	lacksFile,
+	type Message,
+	OVERVIEW,
+	readMessage,
+	type Word
+} from './message.ts';
 import { extensionOf, isFileNoun, type Slot, speaksOf } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
@@ -56,7 +88,9 @@ interface Choice {
 
 type Plan =
 	/** `fit`: how clearly the skill speaks of the files that the call is given. */
-	{ kind: 'call'; call: PlannedCall; strange: number; fit: number } | { kind: 'ask'; ask: Ask; points: number };
+	| { kind: 'call'; call: PlannedCall; strange: number; fit: number }
+	/** `isOdd`: something was said that goes nowhere. */
+	| { kind: 'ask'; ask: Ask; points: number; isOdd?: boolean };
 /** `others`: skills that fitted as well as the one that is called. */
 type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
 
@@ -72,6 +106,7 @@ interface Candidate {
 /** By so many points the better one must lead. */
 const LEAD = 2;
 const MAX_OFFERED = 7;
+const MAX_WORKS = 4;
 
 export function decide(request: ModelRequest): Decision {
 	const history = readHistory(request);
@@ -108,10 +143,6 @@ export function decide(request: ModelRequest): Decision {
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
 
-function isAboutFile(ask: Ask): boolean {
-	return ask.about === 'left' || (ask.about === 'value' && ask.slot.kind === 'file');
-}
-
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
 function nextStep(request: ModelRequest, history: History): Step | null {
 	const { turns, loaded } = history;
@@ -144,22 +175,75 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	const [first, ...answers] = turns.slice(start);
 	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
 	let settled = SETTLED_NOTHING;
-	let step = stepFor(scene, message, settled);
+	const brought = turns.slice(0, start).findLast(({ attached }) => attached.length > 0)?.attached ?? [];
+	const next = () => answerable(scene, stepFor(scene, message, settled), message, brought);
+	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
 		if (!step || !ask) return 'other';
 		const answer = readMessage(text, { ...message, attached });
+		if (ask.about === 'work') {
+			const [picked] =
+				pick(
+					[...ask.works.keys()].map((work) => [work]),
+					answer
+				) ?? [];
+			const call = ask.works.get(picked ?? '');
+			if (!call) return 'other';
+			step = { kind: 'call', call, strange: 0, fit: 0 };
+			continue;
+		}
 		const isTalk = (word: Word) => isFiller(word, true) || isFileNoun(word.lower) || attached.includes(word.text);
 		const isFile = attached.length > 0 && answer.words.every(isTalk);
-		const next = isFile ? settled : settle(ask, answer, settled);
-		if (!next) return 'other';
+		const told = isFile ? settled : settle(ask, answer, settled);
+		if (!told) return 'other';
 		message = { ...message, attached: [...message.attached, ...attached] };
 		// An attached file makes no other skill the one that was asked about.
 		const asking = step.kind === 'ask' ? step.skill : undefined;
-		settled = asking === undefined ? next : { ...next, chosen: new Set([...next.chosen, asking]) };
-		step = stepFor(scene, message, settled);
+		settled = asking === undefined ? told : { ...told, chosen: new Set([...told.chosen, asking]) };
+		step = next();
 	}
 	return step;
+}
+
+/** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
+function answerable(scene: Scene, step: Step | null, message: Message, brought: readonly string[]): Step | null {
+	const file = message.attached[0] ?? brought[0];
+	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
+	const work = workOn(scene, file);
+	if (!work) return step;
+	// A question of the skill that speaks of such files, where all that was said goes somewhere.
+	const isOwn = step?.skill === work.skill || step?.skill === undefined;
+	if (step?.kind === 'ask' && !step.isOdd && isOwn) return step;
+	// What was brought earlier may not be what this is about.
+	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
+	return message.attached.length === 0 && isElsewhere && !isOwn ? step : work;
+}
+
+/** What the skill that speaks best of such a file does with nothing but the file, an overview first. */
+function workOn(scene: Scene, file: string): Step | null {
+	const { history, request } = scene;
+	const said = (text: string) => readMessage(text, { attached: [file], earlier: [], workspace: [] });
+	const message = said('Describe this file');
+	const first = stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
+	if (first?.kind !== 'call') return first?.kind === 'load' ? first : null;
+	const { skill = '', call } = first;
+	const known = history.loaded.get(skill);
+	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
+	const actions = known ? actionsOf(known, about, request.tools) : [];
+	const overview = `Summarise ${file}`;
+	const works = new Map([[overview, call]]);
+	const add = (text: string, action: Action, told = message) => {
+		const plan = text === '' ? null : planActions([action], told, { ...SETTLED_NOTHING, ignored: new Set(['']) });
+		if (plan?.kind === 'call' && plan.call.arguments !== call.arguments) works.set(text, plan.call);
+	};
+	for (const action of actions) {
+		if (action.slots.some(({ choices }) => choices.includes('month')))
+			add(`${overview} per month`, action, said('Describe this file per month'));
+		add(action.purpose, action);
+	}
+	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)) };
+	return { kind: 'ask', ask, points: 0, skill };
 }
 
 /** What the next message may be an answer to. */
@@ -207,15 +291,6 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	return (best ?? steps.find(({ step }) => step.kind !== 'ask' || step.points >= 0) ?? first)?.step ?? null;
 }
 
-/** Does it speak of a file of its own where there is none, and nothing else to work on? */
-function lacksFile(message: Message): boolean {
-	const { attached, earlier, workspace, pieces, payload } = message;
-	const work = payload ?? [attached, earlier, workspace].flat()[0];
-	if (work !== undefined || pieces.some(({ form }) => /^(file|url|quote|code)$/.test(form))) return false;
-	const isOwn = (word: Word | undefined) => /^(this|these|those|my|attached)$/.test(word?.lower ?? '');
-	return framing(message).some(({ lower }, at, all) => isFileNoun(lower) && (isOwn(all[at - 1]) || isOwn(all[at - 2])));
-}
-
 /** For the only command, if a text is all that it needs. */
 function asText(message: Message, actions: readonly Action[]): Message {
 	const [needed, ...others] = actions.flatMap(({ slots }) => slots.filter(({ isRequired }) => isRequired));
@@ -237,7 +312,11 @@ function choose(
 		name === undefined ? [] : [{ name, tool, points: Infinity }];
 	const wanted = typeof toolChoice === 'object' ? tools.find(({ name }) => name === toolChoice.name) : undefined;
 	if (wanted) return certain(wanted.name, wanted);
-	const chosen = skills.find(({ name }) => settled.chosen.has(name));
+	// A script that is named word for word is nothing else.
+	const owner = [...loaded.values()].findLast(({ files }) =>
+		files.some((file) => filesIn(message).some((path) => isScript(path, file)))
+	);
+	const chosen = skills.find(({ name }) => settled.chosen.has(name)) ?? owner;
 	if (chosen) return certain(chosen.name);
 	// Of equals the caller's own tool is meant: it was sent along with this very request.
 	const offers = [...tools.map((tool) => ({ ...tool, tool })), ...skills.map((skill) => ({ ...skill, tool: null }))];
@@ -278,17 +357,14 @@ function choose(
 	return known.length > 0 ? known : certain(fallback).map((choice) => ({ ...choice, isFallback: true }));
 }
 
-/** Of three words or more, all of them, in their order: “save this chat as a skill” is `save_as_skill`. */
-function isSaid(name: readonly string[], words: readonly string[]): boolean {
-	let at = 0;
-	for (const word of words) if (word.toLowerCase() === name[at]) at += 1;
-	return name.length > 2 && at === name.length;
-}
-
 // Of the actions of one skill the one that is meant, with its values.
 
 function planActions(given: readonly Action[], message: Message, settled: Settled): Plan | null {
-	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
+	const scripts = given.filter(({ label }) => filesIn(message).some((path) => isScript(path, label)));
+	const wanted =
+		scripts.length > 0
+			? scripts
+			: given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
 	const actions = wanted.length > 0 ? wanted : given;
 	const said = withoutAddress(message, actions);
 	const rated = actions.map((action) => rate(action, said, settled));
@@ -311,7 +387,9 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	const rivals = others.filter(
 		({ named, isComplete, filled }) => !isComplete && filled.left.length === 0 && named >= Math.max(1, best.named)
 	);
-	const clear = rivals.filter((each) => isNearer(each));
+	const isOverall = words.some(isOverview);
+	const isCalled = (each: Candidate) => each.named > best.named && !isOverall && !isNearer(best, each);
+	const clear = rivals.filter((each) => isNearer(each) || isCalled(each));
 	if (rivals.length > 0) return ask(clear.length > 0 ? clear : [...rivals, best]);
 	const call = action.call(filled.values);
 	const alike = others.filter((each) => {
@@ -329,23 +407,6 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
 }
 
-function knows({ own, prose, slots }: Action, word: Word): boolean {
-	if (isOverview(word)) return isAmong(word, [...own, ...prose]);
-	const { stem } = word;
-	const isTold = slots.some(({ labels, hints }) => labels.includes(stem) || hints.includes(stem));
-	const isProse = [...prose].some((each) => each === stem || (each.length > 3 && stem.startsWith(each)));
-	return isTold || isProse || [...own].some((each) => isAlike(each, stem));
-}
-
-/** Of the files that a call is given: 2 where the command itself speaks of such, 1 where only its skill does. */
-function fitFor({ action, filled }: Candidate): number {
-	const { own, prose, subject, slots } = action;
-	const files = slots.flatMap((slot) => (slot.kind === 'file' ? (filled.values.get(slot) ?? []) : []));
-	const told = slots.flatMap(({ labels, hints, example }) => [...labels, ...hints, extensionOf(example ?? '')]);
-	const speaks = (stems: ReadonlySet<string>) => files.some((path) => speaksOf(path, stems) === 3);
-	return speaks(new Set([...own, ...prose, ...told])) ? 2 : Number(speaks(subject));
-}
-
 function offered(candidates: readonly Candidate[]): Action[] {
 	return candidates.map(({ action }) => action).slice(0, MAX_OFFERED);
 }
@@ -354,9 +415,9 @@ function ask(candidates: readonly Candidate[]): Plan {
 	const [{ action, filled, points }] = candidates as [Candidate];
 	const actions = offered(candidates);
 	const [slot] = filled.missing;
-	if (choicesOf(actions).size > 1) return { kind: 'ask', ask: { about: 'action', actions }, points };
-	if (slot) return { kind: 'ask', ask: { about: 'value', action, slot }, points };
-	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
+	const value: Ask = slot ? { about: 'value', action, slot } : { about: 'left', action, left: filled.left };
+	const asked: Ask = choicesOf(actions).size > 1 ? { about: 'action', actions } : value;
+	return { kind: 'ask', ask: asked, points, isOdd: filled.left.length > 0 };
 }
 
 function rate(action: Action, message: Message, settled: Settled): Candidate {
@@ -385,16 +446,4 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 		points: 3 * named + known / 1_000 - 3 * left.length - filled.missing.length,
 		isComplete: filled.missing.length === 0 && left.length === 0
 	};
-}
-
-/** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
-function withoutAddress(message: Message, actions: readonly Action[]): Message {
-	const { payload, words } = message;
-	if (payload?.start === 0) return message;
-	const said = framing(message);
-	const first = payload && words.find((word) => word.start >= payload.start && !word.isQuoted);
-	const isCommand =
-		first && actions.some(({ own }) => own.has(first.stem) && said.every(({ stem }) => stem !== first.stem));
-	const isAbout = (action: Action) => said.some((word) => !isFiller(word) && isNamed(word, action));
-	return isCommand || !actions.some(isAbout) ? { ...message, payload: null } : message;
 }

@@ -4,6 +4,7 @@ import { type Action, INTERPRETERS } from './actions.ts';
 import {
 	isFiller,
 	isOverview,
+	isScript,
 	isUnit,
 	type Message,
 	namesOfUnit,
@@ -92,7 +93,7 @@ function fill(action: Action, message: Message, given: ReadonlyMap<Slot, string[
 	const places = placesOf(message, action);
 	// `Run scripts/x.mjs 42`, `node scripts/x.mjs 42` name the command.
 	const script = places
-		.filter(({ value }) => value === action.label.split(' ', 1)[0])
+		.filter(({ value }) => isScript(value, action.label))
 		.flatMap((place) => (place.direct && INTERPRETERS.has(place.direct.lower) ? [place, place.direct] : [place]));
 	const filling: Filling = { action, message, places, values: new Map(), taken: [...said, ...script] };
 	for (const [slot, texts] of given) put(slot, texts, [], filling);
@@ -298,8 +299,15 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 	// `revenue by region`: of two columns it is the one that is not grouped by.
 	const isGrouped = (each: Slot) =>
 		/-by$/.test(each.flag ?? '') && slotWords(each.name).at(-1) === slotWords(slot.name).at(-1);
+	// `did I spend`: what somebody does is no column.
+	const isDone = /^(i|you|we|they|he|she)$/.test(said);
 	const isColumn =
-		isWord && !isRequired && (said === 'of' || isOpenWord(own, filling)) && flag !== 'by' && slots.some(isGrouped);
+		isWord &&
+		!isRequired &&
+		!isDone &&
+		(said === 'of' || isOpenWord(own, filling)) &&
+		flag !== 'by' &&
+		slots.some(isGrouped);
 	const [isSince, isUntil] = [/^(since|after)$/.test(said), /^(before|until|till)$/.test(said)];
 	const cues: [isMet: boolean, worth: number][] = [
 		[isCalled, 5],

@@ -1,6 +1,6 @@
 /** Takes a message apart: words, pieces that can be values, and the text that stands after a colon. Pure. */
 import { isStopWord, stem } from '../skills/find/words.ts';
-import { isFileName } from './slots.ts';
+import { isFileName, isFileNoun } from './slots.ts';
 
 /** Half-open, in characters of the message. */
 export interface Span {
@@ -131,6 +131,28 @@ export function framing({ words, payload }: Message): Word[] {
 /** The files that it names, known or not. */
 export function filesIn({ pieces }: Message): string[] {
 	return pieces.flatMap(({ form, value }) => (form === 'file' ? value : []));
+}
+
+/** Does it speak of a file of its own where there is none, and nothing else to work on? */
+export function lacksFile(message: Message): boolean {
+	const { attached, earlier, workspace, pieces, payload } = message;
+	const work = payload ?? [attached, earlier, workspace].flat()[0];
+	if (work !== undefined || pieces.some(({ form }) => /^(file|url|quote|code)$/.test(form))) return false;
+	const isOwn = (word: Word | undefined) => /^(this|these|those|my|attached)$/.test(word?.lower ?? '');
+	return framing(message).some(({ lower }, at, all) => isFileNoun(lower) && (isOwn(all[at - 1]) || isOwn(all[at - 2])));
+}
+
+/** Of three words or more, all of them, in their order: “save this chat as a skill” is `save_as_skill`. */
+export function isSaid(name: readonly string[], words: readonly string[]): boolean {
+	let at = 0;
+	for (const word of words) if (word.toLowerCase() === name[at]) at += 1;
+	return name.length > 2 && at === name.length;
+}
+
+/** Is it the script of this label or path, by its path or the name of its file? */
+export function isScript(path: string, label: string): boolean {
+	const [script] = label.split(' ', 1);
+	return path === script || (/\.\w+$/.test(path) && `/${script}`.endsWith(`/${path.replace(/^\.\//, '')}`));
 }
 
 export function overlaps(a: Span, b: Span): boolean {

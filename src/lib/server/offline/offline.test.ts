@@ -776,7 +776,7 @@ describe('F9: files', () => {
 		for (const text of ['roll 3d8', 'summarise sales.csv by region']) {
 			const { calls, texts } = await talk(both, { text, attached: ['mine.csv'] });
 			expect(calls).toEqual([]);
-			expect(texts[0]).toContain('“mine.csv”');
+			expect(texts[0]).toContain('With `mine.csv` it can do this');
 		}
 	});
 
@@ -924,7 +924,7 @@ describe('F9: files', () => {
 		const message = { text: 'Munch this file', attached: ['mine.xlsx'] };
 		const [question] = (await talk({ skills: { books } }, message)).texts;
 		const { answers } = offeredIn(question!);
-		expect(answers).toEqual(['Describe a workbook', 'Show the cells of a sheet']);
+		expect(answers).toEqual(['Summarise mine.xlsx', 'Show the cells of a sheet']);
 		for (const [index, call] of [
 			['book.mjs', 'info', 'mine.xlsx'],
 			['book.mjs', 'show', 'mine.xlsx']
@@ -936,6 +936,70 @@ describe('F9: files', () => {
 			'add up'
 		);
 		expect(summary.texts[1]).toContain('Which column should I use for **group by**?');
+	});
+
+	const pages: TestSkill = {
+		description: 'Reads pages of the web, and lists what they link to, most of all how much and which.',
+		body: 'Read a page:\n\n```\npage.mjs read URL\n```\n\nList the links:\n\n```\npage.mjs links URL\n```',
+		files: ['page.mjs']
+	};
+	const tables: TestSkill = {
+		...SKILLS['data-analysis']!,
+		body: '```\nscripts/analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--period NAME]\n```\n\n- `--period` is `day` or `month`.\n- `--measure NAME`: `sum` or `mean`\n'
+	};
+	const around = { skills: { tables, books, pages } };
+
+	test.each([
+		'Where does most of my money go?',
+		'How much did I spend on food?',
+		'Which category costs the most?',
+		'Which links did I pay for the most?',
+		'Why is rent so high?'
+	])(
+		'F9: it asks about no odd word of a question about a file: it offers what can be done with it: %s',
+		async (text) => {
+			const attached = { text, attached: ['mine.csv'] };
+			const asked = await talk(around, attached);
+			expect(asked.calls).toEqual([]);
+			const { before, answers } = offeredIn(asked.texts[0]!);
+			expect(before).toBe('Demo mode can’t answer this without a model. With `mine.csv` it can do this:');
+			expect(answers).toEqual(['Summarise mine.csv', 'Summarise mine.csv per month']);
+			const done = [['scripts/analyze_csv.mjs', 'mine.csv']];
+			expect((await talk(around, attached, answers[0]!)).calls).toEqual(done);
+			expect((await talk(around, attached, text, '1')).calls).toEqual(done);
+			expect((await talk(around, attached, '2')).calls).toEqual([[...done[0]!, '--group-by', 'month']]);
+			// The same of a file that an earlier message brought.
+			const later = await talk(around, { text: 'Summarise this file', attached: ['mine.csv'] }, text);
+			expect(later.calls).toEqual(done);
+			expect(later.texts[1]).toBe(asked.texts[0]);
+		}
+	);
+
+	test('F9: what is about something else than the file of an earlier message is asked about for itself', async () => {
+		const both = { skills: { ...around.skills, weather: SKILLS.weather! } };
+		const { texts } = await talk(both, { text: 'Summarise this file', attached: ['mine.csv'] }, 'how is the weather?');
+		expect(texts[1]).toContain('What should I use for **city**?');
+	});
+
+	test('F9: what somebody does is no column: “How much did I spend per month?”', async () => {
+		const { calls } = await talk(around, { text: 'How much did I spend per month?', attached: ['spend.csv'] });
+		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'spend.csv', '--group-by', 'month']]);
+	});
+
+	test('F9: a script that is named word for word runs, also while a question is open; the words about a script count for it', async () => {
+		const tides = {
+			description: 'Tells when the next tide is.',
+			body: 'Run `scripts/tide.mjs HH:MM` with the time to start from. `scripts/day.mjs` lists all tides of the day.',
+			files: ['scripts/tide.mjs', 'scripts/day.mjs']
+		};
+		const setting = { skills: { tides, ...around.skills } };
+		const day = [['scripts/day.mjs']];
+		expect((await talk(setting, 'list all tides of the day')).calls).toEqual(day);
+		for (const named of ['run scripts/day.mjs', 'day.mjs', 'node scripts/day.mjs']) {
+			const { calls, texts } = await talk(setting, 'When is the next tide?', named);
+			expect(texts[0]).toContain('What time should I use?');
+			expect(calls).toEqual(day);
+		}
 	});
 
 	test('F9: a wish for a file that isn’t there asks for it before any skill is loaded, and is done once it is attached', async () => {

@@ -50,7 +50,7 @@ export function findCodeLines(markdown: string): CodeLine[] {
 		} else if (line.trim() !== '') {
 			paragraph = clip(line);
 			// A sentence of prose speaks of its own command, not of those beside it.
-			for (const sentence of line.split(/(?<=[.;]) +(?=\p{Lu})/u))
+			for (const sentence of line.split(/(?<=[.;]) +(?=[\p{Lu}`])/u))
 				for (const code of codeSpans(sentence))
 					found.push({
 						code: code.replaceAll('\\|', '|'),
