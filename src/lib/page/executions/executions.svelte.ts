@@ -149,8 +149,9 @@ export function chatOf({ conversationId }: SkillExecution): string | null {
 	return conversationId?.startsWith('run-') ? null : conversationId;
 }
 
-/** Where it came from, if not from a chat: evals, test cases and the Run tab name their sessions. */
+/** Where it came from, if not from a chat: drafts, evals, test cases and the Run tab name their sessions. */
 export function sourceOf({ apiKeyId, sessionId, conversationId }: SkillExecution, keyName?: string): string {
+	if (sessionId?.startsWith('draft-')) return 'Draft';
 	if (sessionId?.startsWith('eval-')) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
 	if (sessionId?.startsWith('case-')) return 'Test case';
