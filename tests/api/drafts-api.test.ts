@@ -240,6 +240,19 @@ describe('F8: without a model', () => {
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
 	});
 
+	test('an installed skill gets another version, which says that it was saved from a draft', async () => {
+		await open();
+		const choice = { conflict: 'fail' as const, apiKeyId: 'system', enabled: true };
+		const text = '---\nname: demo\ndescription: Is old.\n---\nHi';
+		await app.installer.install({ type: 'inline', text }, choice, new AbortController().signal);
+		const { id } = await begin({ skill: 'demo' });
+		await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'SKILL.md', text: text.replace('old', 'new') }] });
+		await ask('POST', `/${id}/save`, { revision: 2 });
+		const [demo] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'demo');
+		const { versions } = await app.installer.versions(demo!);
+		expect(versions.map(({ installation }) => installation?.origin.provider)).toEqual(['draft', 'inline']);
+	});
+
 	test('F1: a saved draft is an edit of its own, so that going back loses nothing that was changed just before or after', async () => {
 		await open();
 		const dir = join(root, 'skills/demo');

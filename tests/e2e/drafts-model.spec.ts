@@ -61,9 +61,10 @@ test('F8, F16: a model that was stopped or failed can be asked again with the sa
 
 	// The way back is one click away.
 	await page.getByTestId('save-draft').click();
-	await page.getByRole('button', { name: 'See versions' }).click();
-	await expect(page.getByTestId('skill-edit')).toContainText('Before the draft was saved');
-	await page.getByRole('button', { name: /^Restore/ }).click();
-	await expect(page.getByTestId('edit-returned')).toBeVisible();
+	await expect(page.getByTestId('skill-page')).toBeVisible();
+	await page.getByTestId('toast-action').click();
+	await expect(page.getByText('Undone. What you saved is still in its versions.')).toBeVisible();
+	await page.getByRole('tab', { name: 'Versions' }).click();
 	await expect(page.getByTestId('skill-edit').first()).toContainText('Before going back');
+	await expect(page.getByTestId('skill-edit').nth(1)).toContainText('Before the draft was saved');
 });

@@ -98,6 +98,8 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	await draftOfSkill(page, app.url);
 	const stage = page.getByTestId('draft-stage');
 	await expect(stage).toHaveText('No changes yetChange its text. Chats use the skill as it is.');
+	await expect(page.getByTestId('draft-status')).toBeEmpty();
+	await expect(page.getByTestId('draft-changes')).toHaveCount(0);
 	await expect(page.getByTestId('save-draft')).toBeDisabled();
 	await page.getByRole('link', { name: 'Back to drafts' }).click();
 	await expect(stage.first()).toHaveText('No changes yet');
@@ -107,6 +109,8 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	await page.keyboard.type('Be brief.');
 	await expect(stage).toHaveText(/^Ready to saveTry it, then save your changes/);
 	await expect(page.getByTestId('save-draft')).toBeEnabled();
+	const checks = page.getByRole('region', { name: 'Checks' });
+	await expect(checks.getByRole('heading').first()).toHaveText('What’s different from the skill you have');
 	await page.getByTestId('draft-evals').click();
 	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
 	await page.getByRole('button', { name: 'Try it' }).click();

@@ -8,6 +8,7 @@ export const INSTALL_PROVIDERS = [
 	'well-known',
 	'zip',
 	'folder',
+	'draft',
 	'inline',
 	'custom'
 ] as const;

@@ -78,6 +78,7 @@ describe('E13: the page of an execution', () => {
 	test.each([
 		['run-1', 'Run tab'],
 		['eval-1', 'Eval'],
+		['eval-draft-1', 'Draft'],
 		['resp_1', 'Responses API'],
 		['mine', 'API'],
 		['case-1', 'Test case'],

@@ -4,6 +4,8 @@ import { markHidden } from '../../shared/characters.ts';
 import {
 	builtinNameOf,
 	DRAFT_SOURCE,
+	EVAL_SESSION,
+	isEval,
 	isInLibrary,
 	isOfChat,
 	OLD_TRIAL_SOURCE,
@@ -149,9 +151,10 @@ export function chatOf({ conversationId }: SkillExecution): string | null {
 	return conversationId?.startsWith('run-') ? null : conversationId;
 }
 
-/** Where it came from, if not from a chat: evals, test cases and the Run tab name their sessions. */
+/** Where it came from, if not from a chat: drafts, evals, test cases and the Run tab name their sessions. */
 export function sourceOf({ apiKeyId, sessionId, conversationId }: SkillExecution, keyName?: string): string {
-	if (sessionId?.startsWith('eval-')) return 'Eval';
+	if (sessionId?.startsWith(`${EVAL_SESSION}draft-`)) return 'Draft';
+	if (isEval(sessionId)) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
 	if (sessionId?.startsWith('case-')) return 'Test case';
 	if ((sessionId ?? conversationId)?.startsWith('run-')) return 'Run tab';

@@ -132,7 +132,7 @@ export function factsOf({
 	];
 	return [
 		...(version && !isFirstVersion(version) ? [`Version ${version}`] : []),
-		provider === 'builtin' ? 'Built in' : provider === 'bundled' ? 'Bundled' : `From ${PROVIDER_WORDS[provider]}`,
+		provider === 'builtin' ? 'Built in' : provider === 'bundled' ? 'Bundled' : fromWords(provider),
 		parts.join(', ') || 'Instructions only',
 		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
 	];
@@ -168,12 +168,16 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	'well-known': 'a website',
 	zip: 'a zip file',
 	folder: 'a folder',
+	draft: 'a draft',
 	inline: 'text',
 	custom: 'a handler',
 	bundled: 'this app',
 	local: 'a skills folder',
 	builtin: 'this server'
 };
+
+export const fromWords = (provider: SkillProvider): string =>
+	`${provider === 'draft' ? 'Saved from' : 'From'} ${PROVIDER_WORDS[provider]}`;
 
 /** The first match in the name counts, otherwise in the first sentence of the description. */
 const KINDS = [

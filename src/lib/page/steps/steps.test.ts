@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Execution, ToolPart } from '../../shared/message.ts';
-import { describeStep, problemOf, printCommand, printProgram, printResult, statusWord } from './steps.ts';
+import { describeCall, describeStep, problemOf, printCommand, printProgram, printResult, statusWord } from './steps.ts';
 
 const execution: Execution = {
 	skill: 'sums',
@@ -152,4 +152,13 @@ test('D33: a step whose script waits for a worker says so, until it begins', () 
 	expect(statusWord(part({ status: 'running', execution: installing }))).toBe('Installing packages');
 	expect(statusWord(part({ status: 'running', execution }))).toBe('Running');
 	expect(statusWord(part({ status: 'cancelled', execution: { ...execution, isWaiting: true } }))).toBe('Stopped');
+});
+
+test.each([
+	['load_skill: {"skill":"demo"}', 'Loaded skill demo'],
+	['use_skill: {"skill":"demo","script":"scripts/a.mjs","args":["a: b"]}', 'Ran scripts/a.mjs'],
+	['use_skill: {"skill":"demo","script":"scripts/a.mjs","args":["cut o', 'Ran scripts/a.mjs'],
+	['list_skills: ', 'Listed skills']
+])('a call that evals kept has the words of its step: %s', (call, label) => {
+	expect(describeCall(call)).toBe(label);
 });

@@ -118,6 +118,12 @@ export function describeStep(part: ToolPart): StepFacts {
 	return { label, skill: shown, chip: chip ?? (shown === null ? tool : null) };
 }
 
+/** Of a call that is over, as evals keep it: `tool: arguments`, which may be cut off. */
+export function describeCall(call: string): string {
+	const [name = '', ...rest] = call.split(': ');
+	return describeStep({ type: 'tool', id: '', name, arguments: rest.join(': '), status: 'done' }).label;
+}
+
 /** "Ran add of demo"; null if it isn't an MCP tool. */
 function mcpLabelOf(part: ToolPart): string | null {
 	const { execution } = part;

@@ -84,7 +84,7 @@ export function fetchOf(files: readonly StoredFile[]): Fetch {
 	async function* each() {
 		for (const file of files) yield { path: file.path, content: bytesOf(file) };
 	}
-	return (into, signal) => fetchFolder(each(), into, signal);
+	return (into, signal) => fetchFolder(each(), into, signal, 'draft');
 }
 
 /** Whether a file of a skill's folder is in its drafts. */

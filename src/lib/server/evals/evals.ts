@@ -350,7 +350,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			const named = options.version === undefined ? null : versionOf(parts, skill, options.version);
 			const version = trial.against ?? named;
 			const sides = await sidesFor(skill, kind, { ...options, agents: agentsOf(models), version });
-			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `${EVAL_SESSION}${randomUUID()}` };
+			const plan = { skill, cases, sides, rounds, maxCostUsd, sessionId: `${EVAL_SESSION}draft-${randomUUID()}` };
 			const { signal, approvals: own = { request }, onAnswer } = trial;
 			const outcome = await runEvals({ ...partsFor(options), approvals: own }, plan, {
 				signal,

@@ -17,9 +17,9 @@ const github = sampleOrigin({
 	...{ provider: 'github', url: 'https://github.com/acme/tools', commit: 'c0ffee'.repeat(6), path: 'skills/demo' },
 	source: { type: 'github', repository: 'acme/tools' }
 });
-const older = sampleInstalled({ id: 'i1', version: '1.0.0', origin: github });
-const newer = sampleInstalled({ id: 'i2', version: '1.1.0', origin: github });
-const kept = sampleInstalled({ id: 'i0', version: '1.0.0', state: 'kept' });
+const older = sampleInstalled({ id: 'i1', version: '1.0.0', origin: github, digest: 'd1' });
+const newer = sampleInstalled({ id: 'i2', version: '1.1.0', origin: github, digest: 'd2' });
+const kept = sampleInstalled({ id: 'i0', version: '1.0.0', state: 'kept', digest: 'd0' });
 
 const versionsOf = (more: Partial<Versions> = {}): Versions => ({
 	current: '1.1.0',
@@ -139,6 +139,36 @@ describe('A40: the versions of a skill', () => {
 		await expect.element(screen.getByTestId('version-changes')).not.toBeInTheDocument();
 	});
 
+	test('say what each changed, and which has the same files as the one in use', async () => {
+		const file = (path: string, sha256: string) => ({ path, bytes: 1, sha256 });
+		const installed = (id: string, digest: string, script: string) => ({
+			...{ version: '1.0.0', id: id === 'i3' ? 'demo' : null, mode: 'auto' as const, isEdited: false },
+			installation: sampleInstalled({ id, digest, files: [file('SKILL.md', 'a'), file('scripts/a.mjs', script)] })
+		});
+		const copy = { ...installed('i4', 'd3', 'c'), id: null };
+		const { rows } = await setup(
+			versionsOf({
+				current: '1.0.0',
+				versions: [copy, installed('i3', 'd3', 'c'), installed('i2', 'd2', 'b')]
+			})
+		);
+		await expect.element(rows.nth(0).getByTestId('same-files')).toHaveTextContent('Same files as the version in use');
+		await expect.element(rows.nth(0).getByTestId('version-age')).not.toBeInTheDocument();
+		await expect.element(rows.nth(1).getByTestId('changed-files')).toHaveTextContent('1 file changed: scripts/a.mjs');
+		await expect.element(rows.nth(2).getByTestId('version-age')).toHaveTextContent('Older');
+		await expect.element(rows.nth(2).getByTestId('changed-files')).not.toBeInTheDocument();
+	});
+
+	test('one saved from a draft says so, and what it was made from is updated by a newer copy', async () => {
+		const draft = sampleInstalled({ id: 'i2', digest: 'other', origin: sampleOrigin({ provider: 'draft' }) });
+		const saved = { version: '1.0.0', id: 'demo', mode: 'auto' as const, installation: draft, isEdited: false };
+		const { rows, screen } = await setup(
+			versionsOf({ current: '1.0.0', versions: [saved, { ...saved, id: null, installation: kept }] })
+		);
+		await expect.element(rows.nth(0).getByTestId('origin')).toHaveTextContent('Saved from a draft');
+		await expect.element(screen.getByTestId('no-source')).toMatchTextContent(/came from a zip file/);
+	});
+
 	test('E28: one from a zip says where it came from and how it is updated, and offers no check', async () => {
 		const uploaded = { version: '1.0.0', id: 'demo', mode: 'auto' as const, installation: kept, isEdited: false };
 		const { screen } = await setup(versionsOf({ current: '1.0.0', versions: [uploaded] }));
@@ -227,7 +257,10 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(screen.getByTestId('skill-edit')).toBeVisible();
 		client.listEdits.mockResolvedValueOnce([]);
 		await screen.rerender({ digest: 'of another version' });
-		await expect.element(screen.getByTestId('skill-edits')).toMatchTextContent(/No edits yet/);
+		await expect.element(screen.getByTestId('skill-edits')).toMatchTextContent(/No edits of this version yet/);
+		await expect.element(screen.getByTestId('edits-elsewhere')).not.toBeInTheDocument();
+		await screen.rerender({ hasOtherVersions: true });
+		await expect.element(screen.getByTestId('edits-elsewhere')).toMatchTextContent(/stay with it/);
 	});
 
 	test('say why one can’t be restored', async () => {

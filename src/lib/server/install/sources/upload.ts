@@ -88,7 +88,8 @@ export async function fetchZip(
 export async function fetchFolder(
 	files: AsyncIterable<UploadedFile>,
 	into: StagingFolder,
-	signal: AbortSignal
+	signal: AbortSignal,
+	provider: 'folder' | 'draft' = 'folder'
 ): Promise<FetchedSkills> {
 	const leftOut: string[] = [];
 	for await (const { path, content } of files) {
@@ -100,7 +101,7 @@ export async function fetchFolder(
 			if (!(content instanceof Uint8Array)) for await (const chunk of content) void chunk;
 		} else await into.add(path, content, { isExecutable: 'by-shebang' });
 	}
-	return { folders: null, originOf: uploadedAs('folder'), notes: noteOf(leftOut) };
+	return { folders: null, originOf: uploadedAs(provider), notes: noteOf(leftOut) };
 }
 
 /** @throws AppError `too_large`, `storage_full`, `unavailable` */
