@@ -153,6 +153,12 @@ export function isInLibrary(skillId: string): boolean {
 	return ![CHAT_SOURCE, DRAFT_SOURCE, UNSAVED_SOURCE].some((source) => skillId.startsWith(source));
 }
 
+/** The skill whose text ran, saved or not; null if it’s in no library. */
+export function librarySkillOf(skillId: string): string | null {
+	const id = skillId.startsWith(UNSAVED_SOURCE) ? skillId.slice(UNSAVED_SOURCE.length) : skillId;
+	return isInLibrary(id) ? id : null;
+}
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 
