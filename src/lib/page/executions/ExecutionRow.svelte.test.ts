@@ -110,7 +110,7 @@ describe('E13: an execution', () => {
 		const onedit = vi.fn();
 		const screen = await render(ExecutionRow, { execution: unsaved, isOpen: true, onedit });
 		await screen.getByRole('button', { name: 'Edit line 4' }).click();
-		expect(onedit).toHaveBeenCalledExactlyOnceWith('scripts/x.sh', 4);
+		expect(onedit).toHaveBeenCalledExactlyOnceWith('scripts/x.sh', 4, unsaved);
 		const missing = { kind: 'command', name: 'jq' } as const;
 		await screen.rerender({ execution: { ...unsaved, missing } });
 		await expect.element(screen.getByRole('button', { name: 'Edit line 4' })).not.toBeInTheDocument();
