@@ -172,7 +172,7 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ scripts/x.sh "a b"');
 	await expect
 		.element(screen.getByTestId('approval-why'))
-		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. You can only allow it once\./);
+		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. It asks each time until you trust the skill\./);
 	await expect.element(screen.getByTestId('approval-reach')).toHaveTextContent('No network');
 	await expect.element(screen.getByText('Show script')).toBeVisible();
 	await expect.element(screen.getByTestId('run-again-error')).not.toBeInTheDocument();
