@@ -76,11 +76,14 @@ test('F8, F9: from the name to a skill that has run in Demo mode are three click
 		const answer = answers(page).last();
 		await expect(answer).toHaveAttribute('data-status', 'complete');
 		await expect(answer).toContainText('hello world');
+		if (template === 'script') await expect(answer).toContainText('This starter script repeats');
 		await expect(answer.locator('[data-testid=step]').last()).toHaveAttribute('data-status', 'done');
 		const { data } = (await (await page.request.get(`${app.url}/api/skills/executions`)).json()) as {
 			data: { skillId: string; status: string }[];
 		};
 		expect(data.filter(({ skillId }) => skillId.includes(name)).map(({ status }) => status)).toEqual(['success']);
+		await page.getByRole('button', { name: 'Edit script' }).last().click();
+		await expect(page).toHaveURL(/\/skills\/edit\/.*\?file=scripts/);
 	}
 });
 

@@ -171,7 +171,7 @@ test('F8: Edit skill of a failed step opens the file that broke at its line, in 
 	const failed = step(page, 'use_skill');
 	await expect(failed).toHaveAttribute('data-status', 'failed');
 	await failed.getByRole('link', { name: 'Edit line 152' }).click();
-	await expect(page).toHaveURL(/\/skills\/edit\/.*walrus-breaker\?file=scripts%2Flib\.mjs&chat=.+&line=152$/);
+	await expect(page).toHaveURL(/\/skills\/edit\/.*walrus-breaker\?file=scripts%2Flib\.mjs&chat=.+&line=152&run=.+$/);
 	const broken = page.getByTestId('code-editor').locator('.cm-askedLine');
 	await expect(broken).toHaveText(`throw new Error('the scales broke');`);
 	await expect(broken).toBeInViewport();

@@ -159,6 +159,12 @@ export const EVAL_SESSION = 'eval-';
 
 export const isEval = (sessionId: string | null | undefined): boolean => sessionId?.startsWith(EVAL_SESSION) ?? false;
 
+/** The skill whose text ran, saved or not; null if it’s in no library. */
+export function librarySkillOf(skillId: string): string | null {
+	const id = skillId.startsWith(UNSAVED_SOURCE) ? skillId.slice(UNSAVED_SOURCE.length) : skillId;
+	return isInLibrary(id) ? id : null;
+}
+
 /** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 

@@ -222,19 +222,21 @@ describe('E13: the page of an execution', () => {
 	});
 
 	test.each([
-		['draft.d1/demo', 'draft demo', '/skills/drafts/d1'],
-		['unsaved.mine/demo', 'unsaved text of demo', '/skills/mine/demo'],
-		['draft.trial/demo', 'draft or unsaved text of demo', null]
-	])('F1, F8: a run of %s is called “%s”, here and in the list, and leads there', async (skillId, words, href) => {
+		['draft.d1/demo', 'Draft', '/skills/drafts/d1'],
+		['unsaved.mine/demo', 'Unsaved text', '/skills/mine/demo'],
+		['draft.trial/demo', 'Draft or unsaved text', null]
+	])('F1, F8: a run of %s is marked “%s”, here and in the list, and leads there', async (skillId, badge, href) => {
 		const execution = sampleExecution({ skillId });
 		const { screen } = await setup(execution);
 		const run = screen.getByTestId('execution');
-		if (href === null) await expect.element(run.getByText(words)).toBeVisible();
-		else await expect.element(run.getByRole('link', { name: words, exact: true })).toHaveAttribute('href', href);
+		await expect.element(run.getByTestId('execution-text')).toHaveTextContent(badge);
+		if (href !== null)
+			await expect.element(run.getByRole('link', { name: 'demo', exact: true })).toHaveAttribute('href', href);
 		expect(screen.container.textContent).not.toContain(skillId);
 		await screen.unmount();
 		const table = await render(ExecutionTable, { executions: [execution], onend: () => {} });
-		await expect.element(table.getByTestId('execution-skill')).toHaveTextContent(words);
+		await expect.element(table.getByTestId('execution-skill')).toHaveTextContent('demo');
+		await expect.element(table.getByTestId('execution-text')).toHaveTextContent(badge);
 	});
 
 	test('E13: what looks like a secret in its input is left out, as in the list', async () => {
@@ -263,6 +265,18 @@ describe('E13: the page of an execution', () => {
 		const edit = screen.getByTestId('edit-skill');
 		await expect.element(edit).toHaveTextContent('Edit line 4');
 		await expect.element(edit).toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
+	});
+
+	test('F1: a run of unsaved text leads to its skill, and isn’t run again: that text isn’t kept', async () => {
+		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output: 'said' } as const;
+		const { screen } = await setup(sampleExecution({ ...failed, skillId: 'unsaved.mine/demo' }));
+		await expect
+			.element(screen.getByTestId('edit-skill'))
+			.toHaveAttribute('href', '/skills/edit/mine/demo?file=scripts%2Fx.sh&run=e1');
+		await expect
+			.element(screen.getByRole('link', { name: 'Change input' }))
+			.toHaveAttribute('href', '/skills/mine/demo#run?execution=e1');
+		await expect.element(screen.getByTestId('run-again')).not.toBeInTheDocument();
 	});
 
 	test.each(['chat.0123456789abcdef01234567/demo', 'draft.trial/demo'])(

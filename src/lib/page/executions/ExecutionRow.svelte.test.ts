@@ -81,6 +81,28 @@ describe('E13: an execution', () => {
 			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
 	});
 
+	test('F8: of unsaved text says so, and leads to the line of its skill; saved since, it is as any other', async () => {
+		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:4:19)\n';
+		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
+		const message = { errorMessage: 'scripts/x.sh ended with exit code 1.' };
+		const unsaved = sampleExecution({ ...failed, ...message, skillId: 'unsaved.installed/demo' });
+		const screen = await render(ExecutionRow, { execution: unsaved, isOpen: true });
+		const badge = screen.getByTestId('execution-text');
+		await expect.element(badge).toHaveTextContent('Unsaved text');
+		await expect
+			.element(screen.getByRole('link', { name: 'Edit line 4' }))
+			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
+		await screen.rerender({ digest: 'other' });
+		await expect.element(badge).toHaveTextContent('Before your last change');
+		await screen.rerender({ digest: unsaved.digest });
+		await expect.element(badge).not.toBeInTheDocument();
+		// What went wrong is said once; the trace is there on request.
+		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('TypeError: x is no function');
+		await expect.element(screen.getByTestId('execution-output')).not.toBeVisible();
+		await screen.getByText('Full output').click();
+		await expect.element(screen.getByTestId('execution-output')).toBeVisible();
+	});
+
 	test('F8: of a script that broke where its text is open, it leads to the line there; what it lacks is no line', async () => {
 		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:4:19)\n';
 		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
@@ -88,7 +110,7 @@ describe('E13: an execution', () => {
 		const onedit = vi.fn();
 		const screen = await render(ExecutionRow, { execution: unsaved, isOpen: true, onedit });
 		await screen.getByRole('button', { name: 'Edit line 4' }).click();
-		expect(onedit).toHaveBeenCalledExactlyOnceWith('scripts/x.sh', 4);
+		expect(onedit).toHaveBeenCalledExactlyOnceWith('scripts/x.sh', 4, unsaved);
 		const missing = { kind: 'command', name: 'jq' } as const;
 		await screen.rerender({ execution: { ...unsaved, missing } });
 		await expect.element(screen.getByRole('button', { name: 'Edit line 4' })).not.toBeInTheDocument();
@@ -150,7 +172,7 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ scripts/x.sh "a b"');
 	await expect
 		.element(screen.getByTestId('approval-why'))
-		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. You can only allow it once\./);
+		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. It asks each time until you trust the skill\./);
 	await expect.element(screen.getByTestId('approval-reach')).toHaveTextContent('No network');
 	await expect.element(screen.getByText('Show script')).toBeVisible();
 	await expect.element(screen.getByTestId('run-again-error')).not.toBeInTheDocument();

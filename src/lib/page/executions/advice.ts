@@ -42,7 +42,7 @@ export function adviceFor(execution: Execution, place: Place = 'your message'): 
 	return (
 		aboutArgument(line, place) ??
 		aboutFile(line, place) ??
-		aboutCode(execution) ??
+		aboutCode(execution, place) ??
 		(hasTrace(output) || tool !== undefined ? null : aboutGiven(args, place))
 	);
 }
@@ -86,12 +86,12 @@ function aboutFile(line: string, place: Place): Advice | null {
 	};
 }
 
-function aboutCode({ output, script }: Execution): Advice | null {
-	const place = brokenPlace(output, script);
-	if (place === null) return null;
-	const name = markHidden(place.file.split('/').at(-1) ?? place.file);
+function aboutCode({ output, script }: Execution, place: Place): Advice | null {
+	const broken = brokenPlace(output, script);
+	if (broken === null) return null;
+	const name = markHidden(broken.file.split('/').at(-1) ?? broken.file);
 	return {
-		text: `It broke in line ${place.line} of ${name}. If what it was given is right, fix that line.`,
+		text: `It broke in line ${broken.line} of ${name}. If ${place} is right, mend line ${broken.line}.`,
 		leadsTo: 'script'
 	};
 }

@@ -8,6 +8,7 @@ import {
 	isEval,
 	isInLibrary,
 	isOfChat,
+	librarySkillOf,
 	OLD_TRIAL_SOURCE,
 	UNSAVED_SOURCE
 } from '../../shared/names.ts';
@@ -58,15 +59,23 @@ export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }
 
-/** What the list calls the skill of a run, and its page, if it has one. Drafts and unsaved text are recorded under ids of their own. */
-export function subjectOf({ skillId, skill, sandbox }: SkillExecution): { words: string; href: string | null } {
+/** What the list calls the skill of a run, and its page, if it has one. Drafts and unsaved text are recorded under ids of their own: `badge`. */
+export function subjectOf({ skillId, skill, sandbox }: SkillExecution): {
+	words: string;
+	badge?: string;
+	href: string | null;
+} {
 	const source = skillId.slice(0, skillId.indexOf('/'));
 	if (sandbox === 'mcp') return { words: skill, href: '/settings#mcp-servers' };
-	if (source === OLD_TRIAL_SOURCE) return { words: `draft or unsaved text of ${skill}`, href: null };
+	if (source === OLD_TRIAL_SOURCE) return { words: skill, badge: 'Draft or unsaved text', href: null };
 	if (source.startsWith(DRAFT_SOURCE))
-		return { words: `draft ${skill}`, href: `/skills/drafts/${encodeURIComponent(source.slice(DRAFT_SOURCE.length))}` };
+		return {
+			words: skill,
+			badge: 'Draft',
+			href: `/skills/drafts/${encodeURIComponent(source.slice(DRAFT_SOURCE.length))}`
+		};
 	if (source.startsWith(UNSAVED_SOURCE))
-		return { words: `unsaved text of ${skill}`, href: skillPage(skillId.slice(UNSAVED_SOURCE.length)) };
+		return { words: skill, badge: 'Unsaved text', href: skillPage(skillId.slice(UNSAVED_SOURCE.length)) };
 	return { words: skill, href: isOfChat(skillId) ? null : skillPage(skillId) };
 }
 
@@ -95,7 +104,9 @@ const printValue = (value: unknown): string => (typeof value === 'string' ? valu
 /** Names and values of known facts, without empty ones. `keyName`: of its API key, if known. */
 export function factsOf(execution: SkillExecution, keyName?: string): [name: string, value: string][] {
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes, apiKeyId, sessionId } = execution;
-	const whose = isInLibrary(execution.skillId) ? execution.skillId : subjectOf(execution).words;
+	const { words, badge } = subjectOf(execution);
+	const named = badge ? `${words} (${badge.toLowerCase()})` : words;
+	const whose = isInLibrary(execution.skillId) ? execution.skillId : named;
 	const facts: [string, string][] = [
 		['Skill', isFirstVersion(execution.version) ? whose : `${whose} ${execution.version}`],
 		['Started from', chatOf(execution) ? 'Chat' : sourceOf(execution, keyName)],
@@ -181,10 +192,10 @@ export function lacksOf(missing: MissingNeed | null | undefined, again: SkillExe
 	return both.filter(({ kind, name }, at) => at === 0 || kind !== both[0]?.kind || name !== both[0].name);
 }
 
-/** Whether it ran a skill's script, which can be edited and run again. False for built-in and MCP tools, a chat's own ones, and drafts. */
+/** Whether it ran a skill's script, saved or not, which can be edited. False for built-in and MCP tools, a chat's own ones, and drafts. */
 export function isOfSkill({ skill, skillId, script, sandbox }: SkillExecution): boolean {
 	return (
-		isInLibrary(skillId) &&
+		librarySkillOf(skillId) !== null &&
 		sandbox !== 'mcp' &&
 		sandbox !== 'direct' &&
 		script !== null &&

@@ -250,7 +250,7 @@ describe('F4: the page of a skill', () => {
 		const detail = detailOf({ description: long, path: long, files: [{ path: long, bytes: 1, text: long }] });
 		const client = clientOf(detail);
 		const screen = await render(SkillPage, { client, id: 'demo' }, { baseElement: frame });
-		await expect.element(screen.getByTestId('skill-name')).toBeVisible();
+		await expect.element(screen.getByTestId('skill-facts')).toBeVisible();
 		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
 		frame.remove();
 	});

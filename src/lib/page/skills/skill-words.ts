@@ -244,7 +244,7 @@ export function adviseOnDescription(description: string): Advice | null {
 
 /** Paths relative to the skills folder. */
 export function filesOfTemplate(name: string, template: SkillTemplate): string[] {
-	const folder = name === '' ? 'invoice-reader' : name;
+	const folder = name === '' ? 'your-skill' : name;
 	const files = {
 		instructions: [],
 		script: ['scripts/run.mjs'],

@@ -88,7 +88,7 @@ describe('E30: the card of a call that has to be allowed', () => {
 		const { screen } = await setup({ trust, skillId: 'skills-2/demo', reason: `${approval.reason} ${words}` });
 		await expect
 			.element(screen.getByTestId('approval-why'))
-			.toMatchTextContent(new RegExp(`^\\s*${words} You can only allow it once\\.\\s*${link}\\s*$`));
+			.toMatchTextContent(new RegExp(`^\\s*${words} It asks each time until you trust the skill\\.\\s*${link}\\s*$`));
 		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
 		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
 		await expect.element(screen.getByTestId('deny')).toBeVisible();
@@ -134,6 +134,12 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('deny-reason')).not.toBeInTheDocument();
 		await screen.getByTestId('give-reason').click();
 		await expect.element(screen.getByTestId('deny-reason')).toHaveFocus();
+		await userEvent.keyboard('no');
+		await screen.getByTestId('cancel-reason').click();
+		await expect.element(screen.getByTestId('deny-reason')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('give-reason')).toHaveFocus();
+		expect(ondecide).not.toHaveBeenCalled();
+		await screen.getByTestId('give-reason').click();
 		await userEvent.keyboard('not here{Enter}');
 		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny', reason: 'not here' });
 		await screen.unmount();

@@ -283,11 +283,11 @@ describe('F14: what can be done about a failure', () => {
 	test('F8: its script is opened where it broke', async () => {
 		const trace = 'file:///s/scripts/count.js:7\n\tx.y;\n\nTypeError: no\n    at file:///s/scripts/count.js:7:3\n';
 		const output = [{ stream: 'stderr' as const, text: trace }];
-		const part = { ...failed, execution: { ...failed.execution!, output } };
+		const part = { ...failed, execution: { ...failed.execution!, output, executionId: 'e7' } };
 		const screen = await render(Step, { part, conversationId: 'c' });
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit line 7' }))
-			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c&line=7');
+			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c&line=7&run=e7');
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {

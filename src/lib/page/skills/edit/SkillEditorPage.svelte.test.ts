@@ -88,9 +88,7 @@ describe('F1: the editor of a skill', () => {
 		const { screen, client, code } = await setup();
 		await expect.element(screen.getByTestId('save-file')).toBeDisabled();
 		await code.fill('one\nthree\n');
-		await expect
-			.element(screen.getByTestId('editor-status'))
-			.toHaveTextContent('Unsaved changes, kept in this browser');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Unsaved changes');
 		await userEvent.keyboard('{Control>}s{/Control}');
 		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
 		expect(client.writeFile).toHaveBeenCalledExactlyOnceWith('demo', {
@@ -215,6 +213,33 @@ describe('F1: the editor of a skill', () => {
 		await userEvent.keyboard('x');
 		await expect.poll(() => shownIn(code)).toContain('xline 250');
 		expect(marked()).toBeNull();
+	});
+
+	test('F8: what a run broke with stands below its line, until somebody types', async () => {
+		const client = server({ 'SKILL.md': 'one\n', 'scripts/x.sh': 'one\ntwo\n' });
+		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:2:19)\n';
+		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
+		client.getExecution.mockResolvedValue(sampleExecution({ ...failed, errorMessage: 'x ended with exit code 1.' }));
+		const { screen, code } = await setup(client, 'scripts/x.sh', 2, 'e1');
+		const message = () => code.element().querySelector('.cm-askedMessage')?.textContent;
+		await expect.poll(message).toBe('TypeError: x is no function');
+		// As many lines as the numbers beside them say.
+		await expect.element(screen.getByText('3 lines')).toBeVisible();
+		await userEvent.keyboard('x');
+		await expect.poll(message).toBeUndefined();
+	});
+
+	test('lines of code wrap on request, prose always does', async () => {
+		const { screen, code } = await setup(server(), 'scripts/x.sh');
+		const isWrapped = () => code.element().classList.contains('cm-lineWrapping');
+		const button = screen.getByTestId('wrap-lines');
+		await expect.element(button).toHaveAttribute('aria-pressed', 'false');
+		expect(isWrapped()).toBe(false);
+		await button.click();
+		await expect.poll(isWrapped).toBe(true);
+		await screen.getByRole('button', { name: /SKILL\.md/ }).click();
+		await expect.element(button).toHaveAttribute('aria-pressed', 'true');
+		await expect.poll(isWrapped).toBe(true);
 	});
 
 	test('a file keeps its line ends', async () => {

@@ -36,7 +36,8 @@ import {
 	highlightSpecialChars,
 	keymap,
 	lineNumbers,
-	type ViewUpdate
+	type ViewUpdate,
+	WidgetType
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { HIDDEN_CLASS } from '../../../shared/characters.ts';
@@ -65,8 +66,9 @@ export interface Code {
 	setText(text: string): void;
 	setReadOnly(isReadOnly: boolean): void;
 	setMarks(marks: readonly CodeMark[]): void;
-	/** Puts the cursor into a line, from 1, and marks it until somebody types. */
-	goTo(line: number): void;
+	/** Puts the cursor into a line, from 1, and marks it until somebody types, with what is wrong there below it. */
+	goTo(line: number, message?: string): void;
+	setWrapped(isWrapped: boolean): void;
 	find(): void;
 	destroy(): void;
 }
@@ -74,13 +76,36 @@ export interface Code {
 /** The text was given, not typed. */
 const Given = Annotation.define<true>();
 
-/** Where a line starts that was asked for. */
-const Asked = StateEffect.define<number>();
+/** A line that was asked for, by its start, and what is wrong there. */
+const Asked = StateEffect.define<{ from: number; message: string }>();
+
+class Message extends WidgetType {
+	readonly #text: string;
+	constructor(text: string) {
+		super();
+		this.#text = text;
+	}
+	toDOM(): HTMLElement {
+		const place = document.createElement('div');
+		place.className = 'cm-askedMessage';
+		place.setAttribute('role', 'note');
+		place.textContent = this.#text;
+		return place;
+	}
+}
+
 const askedLine = StateField.define<DecorationSet>({
 	create: () => Decoration.none,
-	update(shown, { docChanged, effects }) {
+	update(shown, { docChanged, effects, newDoc }) {
 		const asked = effects.find((effect) => effect.is(Asked));
-		if (asked) return Decoration.set([Decoration.line({ class: 'cm-askedLine' }).range(asked.value)]);
+		if (asked) {
+			const { from, message } = asked.value;
+			const below = Decoration.widget({ widget: new Message(message), block: true, side: 1 });
+			return Decoration.set([
+				Decoration.line({ class: 'cm-askedLine' }).range(from),
+				...(message === '' ? [] : [below.range(newDoc.lineAt(from).to)])
+			]);
+		}
 		return docChanged ? Decoration.none : shown;
 	},
 	provide: (field) => EditorView.decorations.from(field)
@@ -88,7 +113,7 @@ const askedLine = StateField.define<DecorationSet>({
 
 /** In a shadow root, where its styles need no exception from the Content Security Policy. */
 export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, ontype, onrun }: CodeOptions): Code {
-	const [language, readOnly] = [new Compartment(), new Compartment()];
+	const [language, readOnly, wrapping] = [new Compartment(), new Compartment(), new Compartment()];
 	const tell = ({ docChanged, state, transactions }: ViewUpdate): void => {
 		if (docChanged && !transactions.some((each) => each.annotation(Given))) ontype(state.doc.toString());
 	};
@@ -117,7 +142,7 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 				EditorState.phrases.of(PHRASES),
 				syntaxHighlighting(COLOURS),
 				THEME,
-				/\.(md|txt)$/i.test(path) || matchMedia(PHONE).matches ? EditorView.lineWrapping : [],
+				wrapping.of([]),
 				leaveByTab(),
 				/(^|\/)skill\.md$/i.test(path) ? autocompletion({ override: [completeField], icons: false }) : [],
 				keymap.of([
@@ -161,12 +186,13 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 			};
 			view.dispatch(setDiagnostics(view.state, marks.map(at)));
 		},
-		goTo(line) {
+		setWrapped: (wanted) => view.dispatch({ effects: wrapping.reconfigure(wanted ? EditorView.lineWrapping : []) }),
+		goTo(line, message = '') {
 			const { from, text } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
 			view.focus();
 			view.dispatch({
 				selection: { anchor: from + text.search(/\S|$/) },
-				effects: [Asked.of(from), EditorView.scrollIntoView(from, { y: 'center' })]
+				effects: [Asked.of({ from, message }), EditorView.scrollIntoView(from, { y: 'center' })]
 			});
 		},
 		find: () => openSearchPanel(view),
@@ -353,6 +379,15 @@ const THEME = EditorView.theme({
 	'.cm-line.cm-askedLine': {
 		backgroundColor: 'color-mix(in srgb, var(--color-warn) 18%, transparent)',
 		boxShadow: 'inset 2px 0 var(--color-warn)'
+	},
+	'.cm-askedMessage': {
+		backgroundColor: 'var(--color-danger-tint)',
+		color: 'var(--color-danger)',
+		boxShadow: 'inset 2px 0 var(--color-danger)',
+		padding: '0.25rem 0.75rem',
+		fontFamily: 'var(--font-sans)',
+		whiteSpace: 'pre-wrap',
+		overflowWrap: 'anywhere'
 	},
 	'.cm-foldPlaceholder': {
 		backgroundColor: 'var(--color-hover)',

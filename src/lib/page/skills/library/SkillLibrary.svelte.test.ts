@@ -318,7 +318,10 @@ test('F8: a new skill is described with advice, and made', async () => {
 	const screen = await render(NewSkillForm, { client: { createSkill }, taken: new Set(['pdf']), oncreated });
 	await screen.getByTestId('new-skill-name').fill('pdf');
 	await expect.element(screen.getByTestId('name-advice')).toHaveTextContent('A skill with this name already exists.');
+	await expect.element(screen.getByTestId('template-preview')).toMatchTextContent(/pdf\/SKILL\.md/);
+	await expect.element(screen.getByText(/starter script that repeats/)).toBeVisible();
 	await screen.getByTestId('new-skill-name').fill('Invoice Reader');
+	await expect.element(screen.getByTestId('template-preview')).toMatchTextContent(/invoice-reader\/SKILL\.md/);
 	await screen.getByTestId('use-suggestion').click();
 	await expect.element(screen.getByTestId('new-skill-name')).toHaveValue('invoice-reader');
 	await screen.getByTestId('create-skill').click();

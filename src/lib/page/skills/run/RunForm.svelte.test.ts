@@ -210,6 +210,24 @@ describe('F6: a script whose parameters are known', () => {
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('two words\n--loud');
 		await expect.element(screen.getByTestId('run-command')).toHaveTextContent('scripts/say.sh "two words" --loud');
 	});
+
+	test('an example with a place for a value has it chosen, to be typed over', async () => {
+		const text = 'Run `scripts/say.sh at 7 on YYYY-MM-DD`.';
+		const { screen } = await setup({ ...skill, tools: [], files: [{ path: 'SKILL.md', bytes: 9, text }] });
+		await screen.getByRole('button', { name: 'scripts/say.sh at 7 on YYYY-MM-DD' }).click();
+		await expect.element(screen.getByTestId('run-text')).toHaveFocus();
+		await userEvent.keyboard('2026-01-02');
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('at\n7\non\n2026-01-02');
+	});
+
+	test('F8: a result of before the files changed says so', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await expect.element(screen.getByTestId('execution-text')).not.toBeInTheDocument();
+		await screen.rerender({ skill: { ...skill, digest: 'b'.repeat(64) } });
+		await expect.element(screen.getByTestId('execution-text')).toHaveTextContent('Before your last change');
+	});
 });
 
 describe('F6: running by hand', () => {

@@ -124,6 +124,8 @@ p.add_argument('--version', action='version', version='1')`;
 	});
 
 	test('SKILL.md, if the script itself says nothing; its examples are none', () => {
+		const [time] = of('process.argv[2]', 'scripts/t.mjs', 'Run `scripts/t.mjs HH:MM`.');
+		expect(time?.parameters).toMatchObject([{ name: 'HH:MM', isRequired: true }]);
 		const said = '```\npython scripts/x.py FILE [--all]\npython scripts/x.py sales.csv --all\n```\n';
 		expect(of('print(1)', 'scripts/x.py', said).map(({ label }) => label)).toEqual(['FILE [--all]']);
 	});

@@ -129,8 +129,9 @@ function distinct(commands: readonly Command[]): Command[] {
 
 // Lines of usage.
 
-/** What stands for a value: `FILE`, `<file>`, `"TEXT"` or `{a,b}`, with `...` for several. */
-const PLACE = /^(?:[A-Z][A-Z\d]*(?:[_-][A-Z\d]+)*|<[^<>]+>|"[^"]+"|'[^']+'|\{[^{}]+\})(?:\.\.\.|…)?$/;
+/** What stands for a value: `FILE`, `HH:MM`, `<file>`, `"TEXT"` or `{a,b}`, with `...` for several. */
+const PLACE = /^(?:[A-Z][A-Z\d]*(?:[_:/-][A-Z\d]+)*|<[^<>]+>|"[^"]+"|'[^']+'|\{[^{}]+\})(?:\.\.\.|…)?$/;
+export const isPlace = (word: string): boolean => PLACE.test(word);
 const FLAG = /^--?[A-Za-z][\w-]*$/;
 const TOKENS = /\[[^[\]]*\](?:\.\.\.|…)?|"[^"]*"(?:\.\.\.|…)?|'[^']*'|<[^<>]*>(?:\.\.\.|…)?|\S+/g;
 /** How a shell script, or Python, says its own name. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
-import { executionOfHash, presetOf, runPage } from './scripts.ts';
+import { executionOfHash, presetOf, runnablesOf, runPage } from './scripts.ts';
 import { tabOf } from '../skill-words.ts';
 
 const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['lib/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
@@ -20,6 +20,21 @@ test('F6: the form begins as the run did', () => {
 	expect(presetOf(sampleExecution({ argv }), skill)).toEqual({ index: 0, text: 'two words\n7' });
 	const tool = sampleExecution({ tool: 'add', script: null, input: '{"a":1}' });
 	expect(presetOf(tool, skill)).toEqual({ index: 2, text: '{\n  "a": 1\n}' });
+});
+
+test('F6: scripts come as SKILL.md names them, those it doesn’t name last', () => {
+	const text = 'Run `scripts/tide.mjs HH:MM`. Then scripts/broken.mjs. No a.mjs here.';
+	const scripts = ['scripts/and.a.mjs', 'scripts/broken.mjs', 'scripts/tide.mjs'];
+	const named = sampleDetail({ scripts, files: [{ path: 'SKILL.md', bytes: text.length, text }] });
+	expect(runnablesOf(named).map(({ name }) => name)).toEqual([
+		'scripts/tide.mjs',
+		'scripts/broken.mjs',
+		'scripts/and.a.mjs'
+	]);
+});
+
+test('F6: a run of unsaved text is one of its skill', () => {
+	expect(presetOf(sampleExecution({ skillId: 'unsaved.installed/demo', argv: ['a'] }), skill)?.text).toBe('a');
 });
 
 test.each([

@@ -1,13 +1,32 @@
 /** What can be run by hand, and with what input. Pure. */
 import type { SkillDetail } from '../../../shared/skills.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';
+import { librarySkillOf } from '../../../shared/names.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { skillPage } from '../skill-words.ts';
 
-/** Files in `scripts/` or at the top level are meant to be run; deeper ones are mostly parts of them. */
-function mainScriptsFirst(scripts: readonly string[]): string[] {
+/**
+ * As SKILL.md names them. Files in `scripts/` or at the top level are meant to be run; deeper ones are mostly parts of
+ * them.
+ */
+function mainScriptsFirst(scripts: readonly string[], files: SkillDetail['files']): string[] {
 	const isMain = (script: string): boolean => /^(scripts\/)?[^/]+$/.test(script);
-	return scripts.toSorted((a, b) => Number(isMain(b)) - Number(isMain(a)));
+	const words = textOfSkill(files).split(/[^\w./-]+|\.(?=\s)/);
+	const places = new Map(
+		scripts.map((script) => {
+			const name = script.replace(/^.*\//, '');
+			const at = words.findIndex((word) => word === name || word.endsWith(`/${name}`));
+			return [script, at < 0 ? Infinity : at];
+		})
+	);
+	const placeOf = (script: string): number => places.get(script) ?? Infinity;
+	return scripts.toSorted(
+		(a, b) => Number(isMain(b)) - Number(isMain(a)) || (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b))
+	);
+}
+
+function textOfSkill(files: SkillDetail['files']): string {
+	return files.find(({ path }) => path === 'SKILL.md')?.text ?? '';
 }
 
 export interface Runnable {
@@ -16,9 +35,12 @@ export interface Runnable {
 	name: string;
 }
 
-export function runnablesOf({ scripts, tools }: Pick<SkillDetail, 'scripts' | 'tools'>): Runnable[] {
+/** What of a skill can be run, and in which order. */
+type Runs = Pick<SkillDetail, 'scripts' | 'tools' | 'files'>;
+
+export function runnablesOf({ scripts, tools, files }: Runs): Runnable[] {
 	return [
-		...mainScriptsFirst(scripts).map((name): Runnable => ({ kind: 'script', name })),
+		...mainScriptsFirst(scripts, files).map((name): Runnable => ({ kind: 'script', name })),
 		...tools.map((name): Runnable => ({ kind: 'tool', name }))
 	];
 }
@@ -28,13 +50,15 @@ export function usesOf(files: SkillDetail['files'], script: string): string[] {
 	const name = script.replace(/^.*\//, '');
 	const isScript = (word: string): boolean => word === name || word.endsWith(`/${name}`);
 	let isFenced = false;
-	const uses = (files.find(({ path }) => path === 'SKILL.md')?.text ?? '').split('\n').flatMap((line) => {
-		const isFence = /^\s*(```|~~~)/.test(line);
-		if (isFence) isFenced = !isFenced;
-		const codes =
-			isFenced || /^(?: {4}|\t)/.test(line) ? [line] : [...line.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
-		return isFence ? [] : codes;
-	});
+	const uses = textOfSkill(files)
+		.split('\n')
+		.flatMap((line) => {
+			const isFence = /^\s*(```|~~~)/.test(line);
+			if (isFence) isFenced = !isFenced;
+			const codes =
+				isFenced || /^(?: {4}|\t)/.test(line) ? [line] : [...line.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+			return isFence ? [] : codes;
+		});
 	const found = uses.flatMap((code) => {
 		const words = code.trim().split(/\s+/);
 		const at = words.findIndex(isScript);
@@ -123,7 +147,7 @@ export function executionOfHash(hash: string): string | null {
 /** What each was last run with by hand, newest first. */
 export function lastPresets(
 	executions: readonly SkillExecution[],
-	skill: Pick<SkillDetail, 'skillId' | 'scripts' | 'tools'>
+	skill: Runs & Pick<SkillDetail, 'skillId'>
 ): RunPreset[] {
 	const presets = executions
 		.filter(({ sessionId }) => sessionId?.startsWith('run-'))
@@ -134,13 +158,13 @@ export function lastPresets(
 /** Null for an execution of another skill, or of something this one no longer has. */
 export function presetOf(
 	execution: Pick<SkillExecution, 'skillId' | 'script' | 'tool' | 'argv' | 'input' | 'conversationId'>,
-	skill: Pick<SkillDetail, 'skillId' | 'scripts' | 'tools'>
+	skill: Runs & Pick<SkillDetail, 'skillId'>
 ): RunPreset | null {
 	const { tool, script } = execution;
 	const index = runnablesOf(skill).findIndex(({ kind, name }) =>
 		tool === null ? kind === 'script' && name === script : kind === 'tool' && name === tool
 	);
-	if (execution.skillId !== skill.skillId || index < 0) return null;
+	if (librarySkillOf(execution.skillId) !== skill.skillId || index < 0) return null;
 	const text = tool === null ? printLines(execution.argv) : printInput(execution.input);
 	const { conversationId: folder } = execution;
 	return {

@@ -162,7 +162,7 @@ if (given.length === 0) {
 	console.error('Give a text as an argument.');
 	process.exit(1);
 }
-console.log(given.join(' '));
+console.log(\`This starter script repeats what it’s given: \${given.join(' ')}\`);
 `;
 
 const TOOL = `/** Describe what this tool does. The model reads what it returns. */
