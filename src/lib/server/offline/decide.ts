@@ -182,13 +182,10 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		const ask = askOf(step);
 		if (!step || !ask) return 'other';
 		const answer = readMessage(text, { ...message, attached });
+		if (ask.about === 'value' && ask.slot.kind !== 'file' && ownerOf(scene.history, answer)) return 'other';
 		if (ask.about === 'work') {
-			const [picked] =
-				pick(
-					[...ask.works.keys()].map((work) => [work]),
-					answer
-				) ?? [];
-			const call = ask.works.get(picked ?? '');
+			const works = [...ask.works.keys()].map((work) => [work]);
+			const call = ask.works.get(pick(works, answer)?.[0] ?? '');
 			if (!call) return 'other';
 			step = { kind: 'call', call, strange: 0, fit: 0 };
 			continue;
@@ -300,6 +297,12 @@ function asText(message: Message, actions: readonly Action[]): Message {
 	return { ...message, payload: { start: 0, end: text.length, value: text } };
 }
 
+/** The skill with a script that is named word for word: nothing else is meant then. */
+function ownerOf({ loaded }: History, message: Message): LoadedSkill | undefined {
+	const isScriptSaid = (file: string) => filesIn(message).some((path) => isScript(path, file));
+	return [...loaded.values()].findLast(({ files }) => files.some(isScriptSaid));
+}
+
 /** Best first; none where nothing fits. */
 function choose(
 	{ history, request, tools, fallback, asked: offered }: Scene,
@@ -312,11 +315,7 @@ function choose(
 		name === undefined ? [] : [{ name, tool, points: Infinity }];
 	const wanted = typeof toolChoice === 'object' ? tools.find(({ name }) => name === toolChoice.name) : undefined;
 	if (wanted) return certain(wanted.name, wanted);
-	// A script that is named word for word is nothing else.
-	const owner = [...loaded.values()].findLast(({ files }) =>
-		files.some((file) => filesIn(message).some((path) => isScript(path, file)))
-	);
-	const chosen = skills.find(({ name }) => settled.chosen.has(name)) ?? owner;
+	const chosen = skills.find(({ name }) => settled.chosen.has(name)) ?? ownerOf(history, message);
 	if (chosen) return certain(chosen.name);
 	// Of equals the caller's own tool is meant: it was sent along with this very request.
 	const offers = [...tools.map((tool) => ({ ...tool, tool })), ...skills.map((skill) => ({ ...skill, tool: null }))];

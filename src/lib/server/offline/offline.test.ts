@@ -986,6 +986,17 @@ describe('F9: files', () => {
 		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'spend.csv', '--group-by', 'month']]);
 	});
 
+	test('F9: a script that is named is no text for the command that asked for one', async () => {
+		const notes = {
+			description: 'Keeps notes.',
+			body: 'Run `scripts/note.mjs TEXT` to keep one. `scripts/all.mjs` lists all notes.',
+			files: ['scripts/note.mjs', 'scripts/all.mjs']
+		};
+		const { calls, texts } = await talk({ skills: { notes } }, 'keep a note', 'run scripts/all.mjs');
+		expect(texts[0]).toContain('What text should I use');
+		expect(calls).toEqual([['scripts/all.mjs']]);
+	});
+
 	test('F9: a script that is named word for word runs, also while a question is open; the words about a script count for it', async () => {
 		const tides = {
 			description: 'Tells when the next tide is.',
