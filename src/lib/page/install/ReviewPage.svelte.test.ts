@@ -222,7 +222,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
 		await screen.getByText('Options').click();
 		await screen.getByTestId('stays-off').click();
-		await screen.getByLabelText('Owner').fill(' key-7 ');
+		await screen.getByLabelText('Available to').fill(' key-7 ');
 		await screen.getByTestId('confirm-install').click();
 		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', {
 			...{ paths: ['other'], conflict: 'fail', apiKeyId: 'key-7', enabled: false }
