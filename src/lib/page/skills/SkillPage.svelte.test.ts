@@ -132,7 +132,7 @@ describe('F4: the page of a skill', () => {
 			...{ trust: { digest: SAMPLE_DIGEST, isTrusted: false }, mode: 'off' }
 		});
 		await expect.element(screen.getByTestId('give-trust')).toBeVisible();
-		client.changeSkill.mockRejectedValue(new ApiError(500, 'internal', 'No.'));
+		client.changeSkill.mockRejectedValue(new ApiError('internal', 'No.'));
 		await screen.getByTestId('give-trust').click();
 		await expect.element(screen.getByTestId('skill-change-error')).toBeVisible();
 		expect(ontrusted).toHaveBeenCalledOnce();
