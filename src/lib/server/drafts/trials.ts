@@ -1,7 +1,7 @@
 /** Tries a draft: answers a prompt with it, or runs its evals, beside the skill that it changes (F8, F16). */
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { DraftTrial } from '../../shared/drafts.ts';
 import { DRAFT_SOURCE, UNSAVED_SOURCE } from '../../shared/names.ts';
@@ -15,7 +15,7 @@ import { openShownWork } from '../stop-wishes.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import { type ApprovalPolicy, handlerOf } from '../trust/approval-policy.ts';
-import { bytesOf, filesOf, frontOf, requireRoom } from './draft-files.ts';
+import { bytesOf, filesOf, frontOf, metadataOf, requireRoom } from './draft-files.ts';
 
 export interface TrialParts {
 	evals: Pick<Evals, 'tryOut'>;
@@ -196,9 +196,12 @@ export async function withTexts<Result>(
 	}
 }
 
-/** Only this prompt is asked, with the files of its examples. */
+/** Only this prompt is asked, with the example's files if it's the example, else with those that it names. */
 function withPrompt(files: readonly StoredFile[], prompt: string): StoredFile[] {
-	const examples = files.map(({ path }) => path).filter((path) => /^examples\/[^/]+$/.test(path));
+	const isExample = prompt.trim() === metadataOf(files).example?.trim();
+	const examples = files
+		.map(({ path }) => path)
+		.filter((path) => /^examples\/[^/]+$/.test(path) && (isExample || prompt.includes(basename(path))));
 	const cases = [{ id: 'try', prompt, files: examples.slice(0, MAX_EXAMPLES) }];
 	const content = JSON.stringify({ evals: cases });
 	return [...files.filter(({ path }) => path !== EVALS), { path: EVALS, content, encoding: 'utf8' }];
