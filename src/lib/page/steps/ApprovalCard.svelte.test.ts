@@ -204,6 +204,21 @@ describe('E30: the card of a call that has to be allowed', () => {
 		expect(client.getSkill).toHaveBeenCalledExactlyOnceWith('skills/demo');
 	});
 
+	test('shows the unsaved text that would run, not the saved one', async () => {
+		const files = [{ path: 'scripts/say.sh', bytes: 4, text: 'echo saved' }];
+		const client = {
+			getSkill: vi.fn(async (_id: string) => ({ files }) as SkillDetail),
+			...{ getDefinedTool: vi.fn(), saveSecrets: vi.fn() }
+		};
+		const unsaved = [{ path: 'scripts/say.sh', text: 'echo typed' }];
+		const asked = { ...approval, skillId: 'skills/demo', script: 'scripts/say.sh' };
+		const screen = await render(ApprovalCard, { approval: asked, isOpen: true, isAlone: true, unsaved, client });
+		await screen.getByText('Show script').click();
+		await expect
+			.element(screen.getByTestId('approval-script'))
+			.toMatchTextContent(/say\.sh, unsaved text\s+echo typed/);
+	});
+
 	test('of a tool that was defined in the chat shows its script, which no skill of that name has', async () => {
 		const { screen, client } = await setup({ skillId: 'chat.a1/demo', script: 'count' });
 		await screen.getByText('Show script').click();
