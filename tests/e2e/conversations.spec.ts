@@ -295,8 +295,11 @@ test('F14: a deleted chat stands in the trash of every tab at once, and comes ba
 	}
 
 	await rows.filter({ hasText: 'lose me' }).getByRole('button', { name: 'forever' }).click();
+	// The row goes before the server has answered.
+	const isGone = second.waitForResponse((response) => response.request().method() === 'DELETE');
 	await second.getByTestId('confirm-delete').click();
 	await expect(rows.filter({ hasText: 'lose me' })).toHaveCount(0);
+	await isGone;
 	expect((await page.request.post(`${app.url}/api/conversations/trash/${lost}`, { data: {} })).status()).toBe(404);
 	await rows.filter({ hasText: 'keep me' }).getByTestId('restore').click();
 	await expect(rowOf(page, 'keep me')).toHaveCount(1);

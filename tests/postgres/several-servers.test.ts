@@ -93,7 +93,7 @@ describe.skipIf(lacksPostgres())('F14: several servers with one data folder', ()
 		await install(a, 'shared');
 		await eventually(() => {
 			expect(skillOf(b, 'shared').source).toBe('installed');
-			expect(b.installs.providerOf('installed/shared', '1.0.0')).toBe('folder');
+			expect(b.installs.providerOf('installed/shared', '1.0.0')).toBe('draft');
 		});
 		// Owned by a key: in a folder that the other hasn't seen before.
 		await install(b, 'own', `key_${randomUUID()}`);

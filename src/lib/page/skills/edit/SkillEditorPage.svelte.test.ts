@@ -219,7 +219,9 @@ describe('F1: the editor of a skill', () => {
 		const client = server({ 'SKILL.md': 'one\n', 'scripts/x.sh': 'one\ntwo\n' });
 		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:2:19)\n';
 		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
-		client.getExecution.mockResolvedValue(sampleExecution({ ...failed, errorMessage: 'x ended with exit code 1.' }));
+		const ran = (digest: string) =>
+			sampleExecution({ ...failed, errorMessage: 'x ended with exit code 1.', skillId: 'skills/demo', digest });
+		client.getExecution.mockResolvedValue(ran(sampleDetail().digest));
 		const { screen, code } = await setup(client, 'scripts/x.sh', 2, 'e1');
 		const message = () => code.element().querySelector('.cm-askedMessage')?.textContent;
 		await expect.poll(message).toBe('TypeError: x is no function');
@@ -227,6 +229,15 @@ describe('F1: the editor of a skill', () => {
 		await expect.element(screen.getByText('3 lines')).toBeVisible();
 		await userEvent.keyboard('x');
 		await expect.poll(message).toBeUndefined();
+	});
+
+	test('F8: what a run broke with is not said of files that have changed since', async () => {
+		const client = server({ 'SKILL.md': 'one\n', 'scripts/x.sh': 'one\ntwo\n' });
+		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output: 'TypeError: no\n' } as const;
+		client.getExecution.mockResolvedValue(sampleExecution({ ...failed, skillId: 'skills/demo', digest: 'earlier' }));
+		const { code } = await setup(client, 'scripts/x.sh', 2, 'e1');
+		await expect.poll(() => code.element().querySelector('.cm-askedLine')?.textContent).toBe('two');
+		expect(code.element().querySelector('.cm-askedMessage')).toBeNull();
 	});
 
 	test('lines of code wrap on request, prose always does', async () => {

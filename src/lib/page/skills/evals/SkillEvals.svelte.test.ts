@@ -226,6 +226,20 @@ describe('F16: the evals of a skill', () => {
 		}
 	});
 
+	test('are those of the question that is asked: of the last run at first, then of the one that is chosen', async () => {
+		const used = runOf({ id: 'rt', kind: 'triggers', state: 'cancelled' });
+		const { screen } = await setup({ triggers, runs: [used, done] });
+		await expect.element(screen.getByLabelText('Is it used when it should be?')).toBeChecked();
+		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'cancelled');
+		await screen.getByLabelText('Does it help?').click();
+		await expect.element(screen.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+		await screen.unmount();
+		const one = await setup({ triggers, runs: [done] });
+		await expect.element(one.screen.getByTestId('eval-run')).toBeVisible();
+		await one.screen.getByLabelText('Is it used when it should be?').click();
+		await expect.element(one.screen.getByTestId('eval-run')).not.toBeInTheDocument();
+	});
+
 	test('over time are a chart with a text, and a table to choose from', async () => {
 		const older = { ...runOf({ id: 'r0', state: 'cancelled' }), sides: done.sides.toReversed() };
 		const { screen, client } = await setup({
