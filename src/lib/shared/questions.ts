@@ -95,7 +95,7 @@ export function looksSecret({ name, title, description = '' }: QuestionField): b
 // Demo mode asks in plain text, which every client can show. The page makes buttons of it.
 
 /** Closes each question: by it the next message is known to be the answer. */
-export const ASKED = '*No script has run yet.*';
+export const ASKED = '*No script has run for this yet.*';
 const INSTEAD = /^I used \*\*.+\*\*: it fits best\. /;
 
 /** Of several skills that fitted, one was used; by it the next message may name another one. */

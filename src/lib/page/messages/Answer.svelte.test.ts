@@ -181,7 +181,7 @@ test('F9: what Demo mode asks to choose from are buttons, and plain text once it
 	const answers = screen.getByTestId('offered-answers').getByRole('button');
 	await expect
 		.element(screen.getByTestId('message'))
-		.toMatchTextContent(/Which skill\?\s*tables\s*books\s*No script has run yet/);
+		.toMatchTextContent(/Which skill\?\s*tables\s*books\s*No script has run for this yet/);
 	expect(answers.elements().map(textOf)).toEqual(['tables', 'books']);
 	answers.nth(1).element().focus();
 	await userEvent.keyboard('{Enter}');

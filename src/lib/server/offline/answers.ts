@@ -112,7 +112,7 @@ export function offerText(skills: readonly CatalogSkill[], said = ''): string {
 	}
 	const about = 'Demo mode: no AI model is connected. I match your words with the skills and run their commands.';
 	if (skills.length === 0)
-		return [about, 'There are no skills yet. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
+		return [about, 'There are no skills to use. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
 	const listed = skills.slice(0, MAX_LISTED).map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;

@@ -385,7 +385,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
 		expect(calls).toEqual([]);
 		expect(texts[0]).toContain(question);
-		expect(texts[0]).toMatch(/\?[^]*\*No script has run yet\./);
+		expect(texts[0]).toMatch(/\?[^]*\*No script has run for this yet\./);
 		expect(texts[0]).not.toMatch(/scripts\/|\[--/);
 	});
 
@@ -697,7 +697,7 @@ describe('F9: skills with tools', () => {
 			args: ['grüezi mitenand']
 		});
 		const asked = await answerTo(user('thanks'));
-		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run yet/);
+		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run for this yet/);
 		const again = await answerTo(user('thanks'), asked, user('why do you ask?'));
 		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
@@ -875,7 +875,7 @@ describe('F9: files', () => {
 		};
 		const asked = await talk({ skills: { tests } }, text);
 		expect(asked.calls).toEqual([]);
-		expect(asked.texts[0]).toContain('No script has run yet.');
+		expect(asked.texts[0]).toContain('No script has run for this yet.');
 		expect((await talk({ skills: { tests } }, text, 'ignore it')).calls).toEqual([['scripts/run_tests.sh']]);
 		expect((await talk({ skills: { tests } }, 'run the unit tests')).calls).toEqual([['scripts/run_tests.sh']]);
 		const counted = { ...tests, description: `${tests.description} Counts them, too.` };
@@ -1055,7 +1055,7 @@ describe('F9: several steps', () => {
 	test('of a message that asks for two commands none runs by chance: it asks', async () => {
 		const { calls, texts } = await talk({ skills }, 'ship dist to out and verify it');
 		expect(calls).toEqual([]);
-		expect(texts[0]).toContain('No script has run yet');
+		expect(texts[0]).toContain('No script has run for this yet');
 	});
 
 	test('after a failure nothing more runs, and the reason is told', async () => {
