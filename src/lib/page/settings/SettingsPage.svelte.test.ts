@@ -51,7 +51,7 @@ describe('E11: the master switch', () => {
 	});
 });
 
-test('F12: each setting is named in the sections by which the palette finds it', async () => {
+test('F12: the palette finds every setting by its name', async () => {
 	const { screen } = await setup();
 	for (const { id, rows } of SETTINGS_SECTIONS) {
 		const labels = screen.container.querySelectorAll(`#${id} label[for$=-field]:not(.sr-only)`);
