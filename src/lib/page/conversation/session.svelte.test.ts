@@ -297,6 +297,23 @@ describe('F14: two tabs agree', () => {
 		expect(client.reads).toBe(2);
 	});
 
+	test('a read that began before a message was sent does not take it away', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		let answer = (): void => {};
+		const { getConversation, startRun } = client;
+		client.getConversation = (id) => new Promise<void>((resolve) => (answer = resolve)).then(() => getConversation(id));
+		const isRead = session.refresh();
+		client.startRun = (...input) => isRead.then(() => startRun(...input));
+		const isSent = send('now');
+		expect(session.entries).toHaveLength(1);
+		client.getConversation = getConversation;
+		answer();
+		await isRead;
+		expect(session.entries).toHaveLength(1);
+		await isSent;
+	});
+
 	test('a conversation that is deleted elsewhere is asked for nothing until it is back', async () => {
 		storedConversation([asked], null, 0);
 		await session.load();

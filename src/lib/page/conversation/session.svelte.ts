@@ -345,6 +345,8 @@ export class ChatSession {
 		this.draft.sendingAs(entry.message.id);
 		this.entries = [...this.entries, entry];
 		this.isSending = true;
+		// A read under way doesn't know it: its result would take the message away for a moment.
+		this.#version++;
 		this.askedCount++;
 		this.actionError = null;
 		try {
