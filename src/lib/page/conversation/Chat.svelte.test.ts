@@ -106,6 +106,16 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
+	test('while a file is on its way nothing is offered that a click could not send', async () => {
+		const { screen } = await setup();
+		session.draft.attach([{ path: 'spend.csv', file: new File(['a,b'], 'spend.csv') }], []);
+		await expect.element(screen.getByTestId('attachment')).toBeVisible();
+		expect(screen.getByTestId('file-wish').elements()).toEqual([]);
+		client.uploads[0]!.finish(null);
+		await screen.getByTestId('file-wish').first().click();
+		await expect.poll(() => client.started).toHaveLength(1);
+	});
+
 	test('F7: an example can be changed before it is sent', async () => {
 		client.putExample = async () => ({ prompt: 'Chart revenue by region', files: [] });
 		const { screen, input } = await setup();
