@@ -47,6 +47,14 @@ const SMALL = setOf('is are was were be of = at by with for the a an about my ou
 export const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
+/** As good as the preposition that an option is called by. */
+const SAME = new Map([
+	['per', 'by'],
+	['each', 'by'],
+	['on', 'for'],
+	['in', 'for']
+]);
+const SUPERLATIVE = /\b(most|least|best|worst|highest|lowest)\b/i;
 const TO = setOf('to into as -> → =>');
 const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
 const OF_US = /^ (of (us|them)|ways?|people|ppl|persons|guests|friends)\b/i;
@@ -120,6 +128,10 @@ function spellings(text: string, slot: Slot, { literals }: Action): string[] {
 		slot.choices.length > 0 ? isChoice(text, word) : units.includes(word.toLowerCase());
 	const alike = known.filter(isSame);
 	return [...new Set(same.length === 0 || alike.length > 1 ? alike : same)];
+}
+
+function isOneOf(value: string, { choices }: Slot): boolean {
+	return choices.some((choice) => isChoice(value, choice));
 }
 
 export function isChoice(value: string, choice: string): boolean {
@@ -252,7 +264,7 @@ function cued(filling: Filling): void {
 /** What the form of a piece alone is worth; NEVER for what the slot does not take. */
 function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): number {
 	if (slot.choices.length > 0)
-		return /^(word|name|unit|code|number)$/.test(form) && slot.choices.some((choice) => isChoice(value, choice))
+		return /^(word|name|unit|code|number)$/.test(form) && isOneOf(value, slot)
 			? TOLD
 			: NEVER;
 	const [alone, told] = (TAKES[slot.kind] ?? [slot.kind, '']).map((forms) => forms.split(' ').includes(form));
@@ -302,18 +314,25 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 	// `did I spend`: what somebody does is no column.
 	const isDone = /^(i|you|we|they|he|she)$/.test(said);
 	const isColumn =
-		isWord &&
+		slot.choices.length === 0 &&
+		/^(word|name|quote)$/.test(form) &&
 		!isRequired &&
 		!isDone &&
-		(said === 'of' || isOpenWord(own, filling)) &&
+		(said === 'of' || form === 'quote' || isOpenWord(own, filling)) &&
 		flag !== 'by' &&
 		slots.some(isGrouped);
+	const measure = before?.lower ?? '';
+	const isMeasured =
+		(after === undefined || PREPOSITIONS.has(next)) &&
+		(SUPERLATIVE.test(measure) || slots.some((each) => isOneOf(measure, each)));
 	const [isSince, isUntil] = [/^(since|after)$/.test(said), /^(before|until|till)$/.test(said)];
 	const cues: [isMet: boolean, worth: number][] = [
 		[isCalled, 5],
 		[!isCalled && isLabel(after, labels) && form !== 'word' && !isOther, form === 'number' ? 5.5 : 3.5],
-		[PREPOSITIONS.has(flag) && (said === flag || (flag === 'by' && said === 'per')), 4],
-		[isColumn && /^(by|per)$/.test(next), 4],
+		[PREPOSITIONS.has(flag) && form !== 'file' && (SAME.get(said) ?? said) === flag, 4],
+		// `Which category costs the most?`, `average amount`
+		[flag === 'by' && said === 'which' && SUPERLATIVE.test(filling.message.text), 4],
+		[isColumn && (/^(by|per)$/.test(next) || isMeasured), 4],
 		[side === 'target' && TO.has(said), 4],
 		[side === 'source' && (TO.has(next) || (form !== 'number' && isMeasure)), 3]
 	];
