@@ -1,6 +1,6 @@
 /** Decides what demo mode does next: call something, ask something, or tell how it went. Pure. */
 import { builtinNameOf } from '../../shared/names.ts';
-import { insteadText, isAsking, offeredIn } from '../../shared/questions.ts';
+import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize } from '../skills/find/words.ts';
@@ -9,6 +9,7 @@ import {
 	type Ask,
 	askText,
 	choicesOf,
+	helpText,
 	instructionsText,
 	isAboutFile,
 	offerText,
@@ -64,6 +65,9 @@ const ALIKE = 0.65;
 /** A pinned skill that fits at all is meant before one that fits better by up to so much. */
 const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
+/** Asks for no work, but what there is. */
+const HELP =
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?)\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -116,7 +120,7 @@ export function decide(request: ModelRequest): Decision {
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
-		return say([reportText(runs), ...instead].join('\n\n'));
+		return say([withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
 	}
 	const call =
 		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
@@ -126,6 +130,7 @@ export function decide(request: ModelRequest): Decision {
 		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	}
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
+	const isHelp = HELP.test(text);
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const isLost = step === null || (step.kind === 'ask' && isAboutFile(step.ask));
 	const words = framing(readMessage(text, { attached, earlier: [], workspace: [] }));
@@ -133,14 +138,24 @@ export function decide(request: ModelRequest): Decision {
 	const isWhole = isLost && words.some((word) => isOverview(word) && unknown.includes(word.text));
 	const unread = isLost || step.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
-	if (unread !== '' && isLost) return say(unread);
+	if (unread !== '' && isLost && !isHelp) return say(unread);
 	const answer =
 		step?.kind === 'ask'
 			? askText(step.ask)
 			: skill
 				? instructionsText(skill, text)
-				: offerText(skills, turns.at(-2)?.reply);
+				: offerText(skills, turns.at(-2)?.reply ?? '', isHelp);
 	return say([unread, answer].filter(Boolean).join('\n\n'));
+}
+
+/** Of the questions that a script offers, those that would run something if they were asked. */
+function withoutUnmet(report: string, request: ModelRequest, history: History): string {
+	const unmet = offeredIn(report).answers.filter((text) => {
+		const turns = [...history.turns, { text, attached: [], reply: '' }];
+		return nextStep(request, { ...history, turns })?.kind !== 'call';
+	});
+	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
+	return kept.endsWith(NEXT) ? kept.slice(0, -NEXT.length).trimEnd() : kept;
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
@@ -176,7 +191,8 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
 	let settled = SETTLED_NOTHING;
 	const brought = turns.slice(0, start).findLast(({ attached }) => attached.length > 0)?.attached ?? [];
-	const next = () => answerable(scene, stepFor(scene, message, settled), message, brought);
+	const isHelp = HELP.test(message.text);
+	const next = () => answerable(scene, isHelp ? null : stepFor(scene, message, settled), message, brought);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -207,7 +223,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 function answerable(scene: Scene, step: Step | null, message: Message, brought: readonly string[]): Step | null {
 	const file = message.attached[0] ?? brought[0];
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
-	const work = workOn(scene, file);
+	const work = workOn(scene, file, message.text);
 	if (!work) return step;
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
@@ -218,28 +234,23 @@ function answerable(scene: Scene, step: Step | null, message: Message, brought: 
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first. */
-function workOn(scene: Scene, file: string): Step | null {
+function workOn(scene: Scene, file: string, asked: string): Step | null {
 	const { history, request } = scene;
-	const said = (text: string) => readMessage(text, { attached: [file], earlier: [], workspace: [] });
-	const message = said('Describe this file');
+	const message = readMessage('Describe this file', { attached: [file], earlier: [], workspace: [] });
 	const first = stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
 	if (first?.kind !== 'call') return first?.kind === 'load' ? first : null;
 	const { skill = '', call } = first;
 	const known = history.loaded.get(skill);
 	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
 	const actions = known ? actionsOf(known, about, request.tools) : [];
-	const overview = `Summarise ${file}`;
-	const works = new Map([[overview, call]]);
-	const add = (text: string, action: Action, told = message) => {
-		const plan = text === '' ? null : planActions([action], told, { ...SETTLED_NOTHING, ignored: new Set(['']) });
-		if (plan?.kind === 'call' && plan.call.arguments !== call.arguments) works.set(text, plan.call);
-	};
+	const works = new Map([[`Summarise ${file}`, call]]);
 	for (const action of actions) {
-		if (action.slots.some(({ choices }) => choices.includes('month')))
-			add(`${overview} per month`, action, said('Describe this file per month'));
-		add(action.purpose, action);
+		const plan = planActions([action], message, { ...SETTLED_NOTHING, ignored: new Set(['']) });
+		if (action.purpose !== '' && plan?.kind === 'call' && plan.call.arguments !== call.arguments)
+			works.set(action.purpose, plan.call);
 	}
-	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)) };
+	const lead = HELP.test(asked) ? helpText(history.skills) : 'Demo mode can’t answer this without a model.';
+	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), lead };
 	return { kind: 'ask', ask, points: 0, skill };
 }
 

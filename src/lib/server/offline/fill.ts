@@ -187,16 +187,24 @@ function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
 
 function placesOf({ text, words, pieces, payload }: Message, action: Action): Place[] {
 	// A text to work on is not taken apart.
-	const asked = pieces.filter(({ start }) => start < (payload?.start ?? Infinity)).slice(0, MAX_PIECES);
+	const asked = pieces
+		.filter(({ start }) => start < (payload?.start ?? Infinity))
+		.slice(0, MAX_PIECES)
+		.flatMap((piece): Piece[] => {
+			const own = words.filter((word) => overlaps(word, piece));
+			const before = words[words.indexOf(own[0] as Word) - 1];
+			if (piece.form !== 'name' || (before && !before.endsClause)) return [piece];
+			// Of `Weather Berlin`, `Which Region` the first word is no part of the name.
+			const isApart = (word: Word) => word !== own.at(-1) && (word.lower === 'which' || isNamed(word, action));
+			const at = own.findIndex((word) => !isApart(word));
+			const { start } = own[at] as Word;
+			const apart = own.slice(0, at).map((word): Piece => ({ ...word, value: word.text, form: 'word' }));
+			return [...apart, { ...piece, start, value: text.slice(start, piece.end) }];
+		});
 	const unbroken = (word: Word | undefined) => (word?.endsClause || word?.hasComma ? undefined : word);
-	return asked.map((given) => {
-		const start = words.findIndex((word) => overlaps(word, given));
-		const last = words.findLastIndex((word) => overlaps(word, given));
-		// Of `Weather Berlin` the first word is no part of the name.
-		let first = start;
-		if (given.form === 'name' && (start === 0 || words[start - 1]?.endsClause))
-			while (first < last && isNamed(words[first] as Word, action)) first += 1;
-		const piece = first === start ? given : { ...given, start: words[first]?.start ?? 0 };
+	return asked.map((piece) => {
+		const first = words.findIndex((word) => overlaps(word, piece));
+		const last = words.findLastIndex((word) => overlaps(word, piece));
 		let at = first - 1;
 		while (SMALL.has(unbroken(words[at])?.lower ?? '')) at -= 1;
 		const [partner, most = 0] = PARTNERS[piece.form] ?? [];
@@ -204,7 +212,6 @@ function placesOf({ text, words, pieces, payload }: Message, action: Action): Pl
 		const isSpan = asked.some((other) => other.form === 'span' && overlaps(words[first - 1] ?? piece, other));
 		return {
 			...piece,
-			value: first === start ? given.value : text.slice(piece.start, piece.end),
 			own: words[first],
 			direct: isSpan ? undefined : unbroken(words[first - 1]),
 			before: unbroken(words[at]),
@@ -264,9 +271,7 @@ function cued(filling: Filling): void {
 /** What the form of a piece alone is worth; NEVER for what the slot does not take. */
 function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): number {
 	if (slot.choices.length > 0)
-		return /^(word|name|unit|code|number)$/.test(form) && isOneOf(value, slot)
-			? TOLD
-			: NEVER;
+		return /^(word|name|unit|code|number)$/.test(form) && isOneOf(value, slot) ? TOLD : NEVER;
 	const [alone, told] = (TAKES[slot.kind] ?? [slot.kind, '']).map((forms) => forms.split(' ').includes(form));
 	if (!isShaped(slot, value) || (!alone && !told)) return NEVER;
 	if (told) return Number(form === 'number' && /(^|_|-)(id|no|nr|number|key|issue|ticket)$/i.test(slot.name));

@@ -560,7 +560,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			expect(calls).toEqual([['a/lamp.py', answer.split(' ')[1], 'Kitchen']]);
 		}
 		const [left] = (await talk({ skills: { weather: SKILLS.weather! } }, 'weather in Rome tomorrow')).texts;
-		expect(offeredIn(left!)).toEqual({ before: left, answers: ['ignore it'], after: '' });
+		expect(offeredIn(left!)).toEqual({ before: left, answers: ['ignore it'], about: [''], after: '' });
 	});
 
 	test('among many skills the one that fits is loaded', async () => {
@@ -963,11 +963,10 @@ describe('F9: files', () => {
 			expect(asked.calls).toEqual([]);
 			const { before, answers } = offeredIn(asked.texts[0]!);
 			expect(before).toBe('Demo mode can’t answer this without a model. With `mine.csv` it can do this:');
-			expect(answers).toEqual(['Summarise mine.csv', 'Summarise mine.csv per month']);
+			expect(answers).toEqual(['Summarise mine.csv']);
 			const done = [['scripts/analyze_csv.mjs', 'mine.csv']];
 			expect((await talk(around, attached, answers[0]!)).calls).toEqual(done);
 			expect((await talk(around, attached, text, '1')).calls).toEqual(done);
-			expect((await talk(around, attached, '2')).calls).toEqual([[...done[0]!, '--group-by', 'month']]);
 			// The same of a file that an earlier message brought.
 			const later = await talk(around, { text: 'Summarise this file', attached: ['mine.csv'] }, text);
 			expect(later.calls).toEqual(done);
