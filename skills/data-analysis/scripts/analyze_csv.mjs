@@ -71,17 +71,20 @@ function main(args) {
 	const isFigure = !groups && value !== null && options.isMeasureAsked && !options.details;
 	// Who names a measure asked for numbers.
 	const isDrawn = !options.isMeasureAsked || options.chart || options['chart-file'] !== undefined;
+	let drawn = '';
 	if (rows > 0 && isDrawn) {
 		const kinds = groups || value === null || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
 		const shown = kinds === null ? analysis : analyze(table, [kinds]);
 		const { title, svg } = chartOf(shown, value, options.measure, table.name);
 		writeChart(chartPath, svg);
-		console.log(`Chart: ${chartPath} (${title}).\n`);
+		// What is grouped has its title above.
+		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
 	} else if (rows === 0) notes.push("There's a header but not a single row of data, so there's no chart.");
-	const counts = `${countOf(rows, 'row')}, ${countOf(columns.length, 'column')}`;
-	// Of what nearly every file has nobody needs to be told.
-	const format = [!/^(comma|tab)$/.test(table.delimiterName) && `divided by ${table.delimiterName}`, table.encodingName !== 'UTF-8' && table.encodingName];
-	console.log(`**${table.name}**: ${[counts, ...format].filter(Boolean).join(', ')}.\n`);
+	const facts = [countOf(rows, 'row'), countOf(columns.length, 'column')];
+	// Nobody needs to be told what nearly every file has.
+	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
+	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
+	console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	// The groups stand above.
 	if (options.details || (!groups && !isFigure)) {
 		const statistics = numberReport(columns);
