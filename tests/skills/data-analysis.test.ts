@@ -330,10 +330,14 @@ describe('data-analysis: rows and questions', () => {
 	it('reads only the rows with the cell that --for names, in whichever column it is, and refuses what it can’t find', async () => {
 		const { stdout } = await analyze(spent, '--for', 'food', '--measure', 'sum');
 		expect(stdout).toContain('Only rows with category food:\n\nTotal cost: **16** (2 values');
-		expect((await analyze(spent, '--for', 'category=Travel', '--measure', 'sum')).stdout).toContain('Total cost: **20**');
+		expect((await analyze(spent, '--for', 'category=Travel', '--measure', 'sum')).stdout).toContain(
+			'Total cost: **20**'
+		);
 		expect(await analyze(spent, '--for', 'shoes')).toMatchObject({
 			exitCode: 2,
-			stderr: expect.stringContaining('No cell of data.csv is "shoes". Its columns are: date, category, cost.') as string
+			stderr: expect.stringContaining(
+				'No cell of data.csv is "shoes". Its columns are: date, category, cost.'
+			) as string
 		});
 		const both = await analyze('a,b,n\nx,y,1\ny,x,2\n', '--for', 'x');
 		expect(both.exitCode).toBe(2);

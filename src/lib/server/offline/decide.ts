@@ -154,7 +154,7 @@ function withoutUnmet(report: string, request: ModelRequest, history: History): 
 		const turns = [...history.turns, { text, attached: [], reply: '' }];
 		return nextStep(request, { ...history, turns })?.kind !== 'call';
 	});
-	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
+	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report).trimEnd();
 	return kept.endsWith(NEXT) ? kept.slice(0, -NEXT.length).trimEnd() : kept;
 }
 

@@ -195,7 +195,8 @@ function placesOf({ text, words, pieces, payload }: Message, action: Action): Pl
 			const before = words[words.indexOf(own[0] as Word) - 1];
 			if (piece.form !== 'name' || (before && !before.endsClause)) return [piece];
 			// Of `Weather Berlin`, `Which Region` the first word is no part of the name.
-			const isApart = (word: Word) => word !== own.at(-1) && (word.lower === 'which' || isNamed(word, action));
+			const isMade = ({ lower }: Word) => lower === 'which' || action.slots.some((slot) => isOneOf(lower, slot));
+			const isApart = (word: Word) => word !== own.at(-1) && (isMade(word) || isNamed(word, action));
 			const at = own.findIndex((word) => !isApart(word));
 			const { start } = own[at] as Word;
 			const apart = own.slice(0, at).map((word): Piece => ({ ...word, value: word.text, form: 'word' }));
