@@ -344,9 +344,9 @@ describe('data-analysis: rows and questions', () => {
 		expect(both.stderr).toContain('"x" is in several columns: a, b. Say which, such as --for "a=x".');
 	});
 
-	it('ends a summary with questions that fit its columns, and nothing else', async () => {
+	it('offers questions that fit its columns beside a summary, and nothing else', async () => {
 		const { stdout } = await analyze(spent);
-		expect(stdout.split('You can ask for:\n\n')[1]?.trim().split('\n')).toEqual([
+		expect(stdout.split('You can ask for:\n\n')[1]?.split('\n\n', 1)[0]?.split('\n')).toEqual([
 			'- which category has the highest cost?',
 			'- average cost per category',
 			'- total cost for "Food"',

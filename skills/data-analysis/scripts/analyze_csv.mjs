@@ -85,14 +85,14 @@ function main(args) {
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
 	console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
+	const more = rows === 0 || groups || isFigure || table.only ? '' : questions(columns, value, table.dates);
+	if (more) console.log(`${more}\n`);
 	// The groups stand above.
 	if (options.details || (!groups && !isFigure)) {
 		const statistics = numberReport(columns);
 		console.log(columnReport(columns) + (statistics && `\n\n${statistics}`));
 	}
 	if (notes.length > 0) console.log(`\n## Notes\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
-	const more = rows === 0 || groups || isFigure || table.only ? '' : questions(columns, value, table.dates);
-	if (more) console.log(`\n${more}`);
 }
 
 /** null when help is asked for. */

@@ -129,7 +129,7 @@ export function besideStep(text: string): string {
 	return [...printed, ...(INSTEAD.test(last) ? [last] : [])].join('\n\n');
 }
 
-/** Before a list of what can be asked next: by Demo mode, or by a script at the end of what it prints. */
+/** Before a list of what can be asked next, of Demo mode or in what a script prints. */
 export const NEXT = 'You can ask for:';
 
 export interface OfferedAnswers {

@@ -154,8 +154,8 @@ function withoutUnmet(report: string, request: ModelRequest, history: History): 
 		const turns = [...history.turns, { text, attached: [], reply: '' }];
 		return nextStep(request, { ...history, turns })?.kind !== 'call';
 	});
-	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report).trimEnd();
-	return kept.endsWith(NEXT) ? kept.slice(0, -NEXT.length).trimEnd() : kept;
+	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
+	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd();
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */

@@ -975,7 +975,8 @@ describe('F9: files', () => {
 	);
 
 	const sheet: TestSkill = {
-		description: 'A summary of a CSV file, such as which category costs most, or how much somebody could spend on food.',
+		description:
+			'A summary of a CSV file, such as which category costs most, or how much somebody could spend on food.',
 		body:
 			'```\nsum.mjs FILE [--group-by COLUMN] [--value NUMBER_COLUMN] [--for CELL] [--measure NAME]\n```\n\n' +
 			'- `--group-by`: a line for each value, and which has most, least, is highest or lowest\n- `--measure`: `sum` or `mean`\n',
@@ -1015,8 +1016,11 @@ describe('F9: files', () => {
 		});
 		const { calls } = await talk(setting, file, 'average amount per category');
 		expect(calls).toHaveLength(2);
-		const none: Setting = { ...setting, answer: () => ({ ok: true, stdout: 'Done.\n\nYou can ask for:\n\n- a poem' }) };
-		expect((await talk(none, file)).texts).toEqual(['Done.']);
+		const none: Setting = {
+			...setting,
+			answer: () => ({ ok: true, stdout: 'Done.\n\nYou can ask for:\n\n- a poem\n\n## All' })
+		};
+		expect((await talk(none, file)).texts).toEqual(['Done.\n\n## All']);
 	});
 
 	test('F9: to “What can you do?” it says which skills there are, and with a file what it can do with it', async () => {
