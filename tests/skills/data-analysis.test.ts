@@ -328,8 +328,9 @@ describe('data-analysis: rows and questions', () => {
 	const spent = 'date,category,cost\n2025-01-03,Food,4.5\n2025-01-12,Travel,20\n2025-02-01,Food,11.5\n';
 
 	it('reads only the rows with the cell that --for names, in whichever column it is, and refuses what it can’t find', async () => {
-		const { stdout } = await analyze(spent, '--for', 'food', '--measure', 'sum');
-		expect(stdout).toContain('Only rows with category food:\n\nTotal cost: **16** (2 values');
+		const { stdout } = await analyze(spent, '--for', 'food');
+		expect(stdout).not.toContain('Chart:');
+		expect(stdout).toContain('Rows with category food: Total cost: **16** (2 values');
 		expect((await analyze(spent, '--for', 'category=Travel', '--measure', 'sum')).stdout).toContain(
 			'Total cost: **20**'
 		);
@@ -339,6 +340,11 @@ describe('data-analysis: rows and questions', () => {
 				'No cell of data.csv is "shoes". Its columns are: date, category, cost.'
 			) as string
 		});
+		const monthly = await analyze(spent, '--for', 'food', '--period', 'month');
+		expect(monthly.stdout).toContain('Chart: data-food-by-month.svg.');
+		expect(await readFile(join(monthly.cwd, 'data-food-by-month.svg'), 'utf8')).toContain(
+			'2 rows of data.csv, category food'
+		);
 		const both = await analyze('a,b,n\nx,y,1\ny,x,2\n', '--for', 'x');
 		expect(both.exitCode).toBe(2);
 		expect(both.stderr).toContain('"x" is in several columns: a, b. Say which, such as --for "a=x".');

@@ -59,23 +59,24 @@ function main(args) {
 		numbers = columns[wanted].isNumber ? [wanted] : [];
 	}
 	const value = wanted ?? likelyValue(columns, numbers);
-	if (table.only) console.log(`Only rows with ${table.only}:\n`);
+	const of = table.only ? `Rows with ${table.only}: ` : '';
 	if (groups && rows > 0) {
 		const shown = options.details || value === null ? numbers : [value];
 		const headline = extremes(analysis, value, options.measure);
-		if (headline) console.log(`${headline}\n`);
+		if (headline) console.log(`${of}${headline}\n`);
 		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
 	}
-	if (!groups && value !== null && rows > 0) console.log(`${totals(columns[value], options.measure)}\n`);
+	if (!groups && value !== null && rows > 0) console.log(`${of}${totals(columns[value], options.measure)}\n`);
 	// Who asks for one figure is given that.
-	const isFigure = !groups && value !== null && options.isMeasureAsked && !options.details;
+	const isNumberAsked = options.isMeasureAsked || (table.only !== undefined && !groups);
+	const isFigure = !groups && value !== null && isNumberAsked && !options.details;
 	// Who names a measure asked for numbers.
-	const isDrawn = !options.isMeasureAsked || options.chart || options['chart-file'] !== undefined;
+	const isDrawn = !isNumberAsked || options.chart || options['chart-file'] !== undefined;
 	let drawn = '';
 	if (rows > 0 && isDrawn) {
 		const kinds = groups || value === null || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
 		const shown = kinds === null ? analysis : analyze(table, [kinds]);
-		const { title, svg } = chartOf(shown, value, options.measure, table.name);
+		const { title, svg } = chartOf(shown, value, options.measure, table.only ? `${table.name}, ${table.only}` : table.name);
 		writeChart(chartPath, svg);
 		// What is grouped has its title above.
 		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
@@ -85,7 +86,7 @@ function main(args) {
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
 	console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
-	const more = rows === 0 || groups || isFigure || table.only ? '' : questions(columns, value, table.dates);
+	const more = rows === 0 || groups || isFigure ? '' : questions(columns, value, table.dates);
 	if (more) console.log(`${more}\n`);
 	// The groups stand above.
 	if (options.details || (!groups && !isFigure)) {
@@ -240,7 +241,7 @@ function likelyValue(columns, numbers) {
 
 /** A path inside the working directory that doesn't replace the analyzed file. */
 function checkedChartPath(options, table, by, period) {
-	const base = slug(parsePath(table.name).name) || 'data';
+	const base = slug(`${parsePath(table.name).name} ${options.for ?? ''}`) || 'data';
 	const named = options['chart-file'];
 	let path = named ?? `${base}-summary.svg`;
 	if (named === undefined && by.length > 0) {
