@@ -18,7 +18,7 @@ export type Ask =
 	| { about: 'file' }
 	| { about: 'skill'; skills: string[] }
 	/** What can be done with a file that it can't answer a question about, or where it was asked what it can do. */
-	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall>; lead: string };
+	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall>; isHelp: boolean };
 
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const LAST_COMMA = /, (?=[^,]*$)/;
@@ -41,11 +41,9 @@ export function askText(ask: Ask): string {
 			return ['Which skill should I use?', list(names), 'Reply with its number or name.'];
 		}
 		if (ask.about === 'work') {
-			return [
-				`${ask.lead} With ${inlineCode(ask.file)} it can do this:`,
-				list([...ask.works.keys()]),
-				'Reply with its number.'
-			];
+			const lead = ask.isHelp ? ABOUT : 'Demo mode can’t answer this without a model.';
+			const works = list([...ask.works.keys()]);
+			return [`${lead} With ${inlineCode(ask.file)} it can do this:`, works, 'Reply with its number.'];
 		}
 		if (ask.about === 'file') return ['Which file do you mean? Attach it and send it.'];
 		if (ask.about === 'action') {
@@ -110,12 +108,6 @@ function questionFor(slot: Slot): string {
 	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
-/** To “What can you do?”, where there is a file. */
-export function helpText(skills: readonly CatalogSkill[]): string {
-	const names = skills.slice(0, MAX_SKILLS).map(({ name }) => `**${name}**`);
-	return `${ABOUT} The skills: ${names.join(', ')}${skills.length > MAX_SKILLS ? ', …' : ''}.`;
-}
-
 /** For a message that fits nothing, or asks what it can do. `said` before it: no answer to a question is told so, once. */
 export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean): string {
 	if (said.includes(ASKED) && !isHelp) {
@@ -128,8 +120,7 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
-	const left = skills.length - MAX_SKILLS;
-	const more = left > 0 ? `… and ${left} more: they are listed in **Skills**. ` : '';
+	const more = skills.length > MAX_SKILLS ? 'All skills are listed in **Skills**. ' : '';
 	const lead = `${isHelp ? '' : 'No skill clearly fits your message. '}${NEXT}`;
 	return [ABOUT, lead, listed.join('\n'), more + CONNECT].join('\n\n');
 }

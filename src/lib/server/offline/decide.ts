@@ -9,7 +9,6 @@ import {
 	type Ask,
 	askText,
 	choicesOf,
-	helpText,
 	instructionsText,
 	isAboutFile,
 	offerText,
@@ -191,8 +190,10 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
 	let settled = SETTLED_NOTHING;
 	const brought = turns.slice(0, start).findLast(({ attached }) => attached.length > 0)?.attached ?? [];
-	const isHelp = HELP.test(message.text);
-	const next = () => answerable(scene, isHelp ? null : stepFor(scene, message, settled), message, brought);
+	const next = () => {
+		const step = HELP.test(message.text) ? null : stepFor(scene, message, settled);
+		return answerable(scene, step, message, brought);
+	};
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -223,7 +224,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 function answerable(scene: Scene, step: Step | null, message: Message, brought: readonly string[]): Step | null {
 	const file = message.attached[0] ?? brought[0];
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
-	const work = workOn(scene, file, message.text);
+	const work = workOn(scene, file, HELP.test(message.text));
 	if (!work) return step;
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
@@ -234,7 +235,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, brought: 
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first. */
-function workOn(scene: Scene, file: string, asked: string): Step | null {
+function workOn(scene: Scene, file: string, isHelp: boolean): Step | null {
 	const { history, request } = scene;
 	const message = readMessage('Describe this file', { attached: [file], earlier: [], workspace: [] });
 	const first = stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
@@ -249,8 +250,7 @@ function workOn(scene: Scene, file: string, asked: string): Step | null {
 		if (action.purpose !== '' && plan?.kind === 'call' && plan.call.arguments !== call.arguments)
 			works.set(action.purpose, plan.call);
 	}
-	const lead = HELP.test(asked) ? helpText(history.skills) : 'Demo mode can’t answer this without a model.';
-	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), lead };
+	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), isHelp };
 	return { kind: 'ask', ask, points: 0, skill };
 }
 

@@ -48,12 +48,7 @@ export const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
 /** As good as the preposition that an option is called by. */
-const SAME = new Map([
-	['per', 'by'],
-	['each', 'by'],
-	['on', 'for'],
-	['in', 'for']
-]);
+const SAME = new Map(Object.entries({ per: 'by', each: 'by', on: 'for', in: 'for' }));
 const SUPERLATIVE = /\b(most|least|best|worst|highest|lowest)\b/i;
 const TO = setOf('to into as -> → =>');
 const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
@@ -187,21 +182,18 @@ function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
 
 function placesOf({ text, words, pieces, payload }: Message, action: Action): Place[] {
 	// A text to work on is not taken apart.
-	const asked = pieces
-		.filter(({ start }) => start < (payload?.start ?? Infinity))
-		.slice(0, MAX_PIECES)
-		.flatMap((piece): Piece[] => {
-			const own = words.filter((word) => overlaps(word, piece));
-			const before = words[words.indexOf(own[0] as Word) - 1];
-			if (piece.form !== 'name' || (before && !before.endsClause)) return [piece];
-			// Of `Weather Berlin`, `Which Region` the first word is no part of the name.
-			const isMade = ({ lower }: Word) => lower === 'which' || action.slots.some((slot) => isOneOf(lower, slot));
-			const isApart = (word: Word) => word !== own.at(-1) && (isMade(word) || isNamed(word, action));
-			const at = own.findIndex((word) => !isApart(word));
-			const { start } = own[at] as Word;
-			const apart = own.slice(0, at).map((word): Piece => ({ ...word, value: word.text, form: 'word' }));
-			return [...apart, { ...piece, start, value: text.slice(start, piece.end) }];
-		});
+	const read = pieces.filter(({ start }) => start < (payload?.start ?? Infinity)).slice(0, MAX_PIECES);
+	const asked = read.flatMap((piece): Piece[] => {
+		const own = words.filter((word) => overlaps(word, piece));
+		const before = words[words.indexOf(own[0] as Word) - 1];
+		if (piece.form !== 'name' || (before && !before.endsClause)) return [piece];
+		// Of `Weather Berlin`, `Which Region` the first word is no part of the name.
+		const isMade = ({ lower }: Word) => lower === 'which' || action.slots.some((slot) => isOneOf(lower, slot));
+		const at = own.findIndex((word) => word === own.at(-1) || !(isMade(word) || isNamed(word, action)));
+		const apart = own.slice(0, at).map((word): Piece => ({ ...word, value: word.text, form: 'word' }));
+		const { start } = own[at] as Word;
+		return [...apart, { ...piece, start, value: text.slice(start, piece.end) }];
+	});
 	const unbroken = (word: Word | undefined) => (word?.endsClause || word?.hasComma ? undefined : word);
 	return asked.map((piece) => {
 		const first = words.findIndex((word) => overlaps(word, piece));
