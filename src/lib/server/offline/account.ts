@@ -246,10 +246,13 @@ export function settle(asked: Ask, answer: Message, settled: Settled): Settled |
 	const named = open.filter(({ flag, labels }) =>
 		words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
 	);
-	// `pass it as an argument`, but not `as the second argument`.
-	const isArgument = named.length === 0 && /^(?!.*\b(second|third)\b).*\b(argument|parameter|input)\b/i.test(text);
-	const [only, ...others] = isArgument ? open : named;
-	const slot = asked.about === 'value' ? asked.slot : others.length === 0 ? only : undefined;
+	// `It is the second argument`.
+	const isPlace = words.some(({ lower }) => /^(argument|parameter|input)s?$/.test(lower));
+	const place = isPlace ? ORDINALS.findIndex((word) => words.some(({ lower }) => lower === word)) : -1;
+	const told = isPlace && named.length === 0 ? open : named;
+	const placed = place < 0 ? undefined : action.slots.filter(({ flag }) => flag === null)[place];
+	const only = place < 0 && told.length === 1 ? told[0] : placed;
+	const slot = asked.about === 'value' ? asked.slot : only;
 	if (!slot) return null;
 	const wanted = { ...slot, isRequired: true };
 	const read = understand({ ...action, slots: [wanted] }, answer, new Map());
