@@ -65,11 +65,6 @@ export function askText(ask: Ask): string {
 	}
 }
 
-/** Is it about a word that was said, or for a file? */
-export function isAboutFile(ask: Ask): boolean {
-	return ask.about === 'left' || (ask.about === 'value' && ask.slot.kind === 'file');
-}
-
 /** What a person can choose from: what each command does, or its form where that says nothing or is not its own. */
 export function choicesOf(actions: readonly Action[]): Map<string, Action[]> {
 	const isOwn = ({ purpose, label }: Action) =>

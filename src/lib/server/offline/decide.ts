@@ -5,16 +5,7 @@ import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import {
-	type Ask,
-	askText,
-	choicesOf,
-	instructionsText,
-	isAboutFile,
-	offerText,
-	reportText,
-	unreadText
-} from './answers.ts';
+import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -131,19 +122,17 @@ export function decide(request: ModelRequest): Decision {
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const isHelp = HELP.test(text);
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
-	const isLost = step === null || (step.kind === 'ask' && isAboutFile(step.ask));
+	const asked = step?.kind === 'ask' ? step.ask : null;
+	// It asks about a word that was said, or for a file.
+	const isLost = !step || asked?.about === 'left' || (asked?.about === 'value' && asked.slot.kind === 'file');
 	const words = framing(readMessage(text, { attached, earlier: [], workspace: [] }));
-	const unknown = step?.kind === 'ask' && step.ask.about === 'left' ? step.ask.left.join(' ') : text;
+	const unknown = asked?.about === 'left' ? asked.left.join(' ') : text;
 	const isWhole = isLost && words.some((word) => isOverview(word) && unknown.includes(word.text));
-	const unread = isLost || step.kind === 'outline' ? unreadText(attached, isWhole) : '';
+	const unread = isLost || step?.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && isLost && !isHelp) return say(unread);
-	const answer =
-		step?.kind === 'ask'
-			? askText(step.ask)
-			: skill
-				? instructionsText(skill, text)
-				: offerText(skills, turns.at(-2)?.reply ?? '', isHelp);
+	const offer = () => offerText(skills, turns.at(-2)?.reply ?? '', isHelp);
+	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
 
@@ -190,10 +179,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
 	let settled = SETTLED_NOTHING;
 	const brought = turns.slice(0, start).findLast(({ attached }) => attached.length > 0)?.attached ?? [];
-	const next = () => {
-		const step = HELP.test(message.text) ? null : stepFor(scene, message, settled);
-		return answerable(scene, step, message, brought);
-	};
+	const next = () => answerable(scene, stepFor(scene, message, settled), message, brought);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -262,6 +248,7 @@ function askOf(step: Step | null): Ask | null {
 
 function stepFor(scene: Scene, message: Message, settled: Settled): Step | null {
 	const { history, request } = scene;
+	if (HELP.test(message.text)) return null;
 	if (lacksFile(message) && typeof request.toolChoice !== 'object')
 		return { kind: 'ask', ask: { about: 'file' }, points: 0 };
 	const steps: { choice: Choice; step: Step }[] = [];

@@ -319,10 +319,8 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 		(said === 'of' || form === 'quote' || isOpenWord(own, filling)) &&
 		flag !== 'by' &&
 		slots.some(isGrouped);
-	const measure = before?.lower ?? '';
-	const isMeasured =
-		(after === undefined || PREPOSITIONS.has(next)) &&
-		(SUPERLATIVE.test(measure) || slots.some((each) => isOneOf(measure, each)));
+	const [measure, isLast] = [before?.lower ?? '', after === undefined || PREPOSITIONS.has(next)];
+	const isMeasured = isLast && (SUPERLATIVE.test(measure) || slots.some((each) => isOneOf(measure, each)));
 	const [isSince, isUntil] = [/^(since|after)$/.test(said), /^(before|until|till)$/.test(said)];
 	const cues: [isMet: boolean, worth: number][] = [
 		[isCalled, 5],
