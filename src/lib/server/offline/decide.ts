@@ -327,12 +327,9 @@ function choose(
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
-	for (const query of [
-		[...asked, ...extra],
-		[message.text, ...extra]
-	]) {
+	for (const query of [asked, [message.text]]) {
 		const ranked = index
-			.rank(query.join(' '), 3 * MAX_COMPARED)
+			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
 			.map(({ skill: { name, tool, description }, score }) => {
 				const stems = new Set(tokenize(description));
 				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
@@ -347,9 +344,7 @@ function choose(
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
 	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
-	const last = isFollowUp
-		? [...loaded.keys()].findLast((name) => skills.some((each) => each.name === name))
-		: undefined;
+	const last = [...loaded.keys()].findLast((name) => isFollowUp && skills.some((each) => each.name === name));
 	const known = certain(begun ?? last);
 	return known.length > 0 ? known : certain(fallback).map((choice) => ({ ...choice, isFallback: true }));
 }

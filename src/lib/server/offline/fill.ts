@@ -402,13 +402,8 @@ function lone(filling: Filling): void {
 		const rivals = kind === 'number' ? slots.filter((slot) => free.some((place) => fits(place)(slot))) : inOrder;
 		const isProduct = kind === 'number' && usable[1]?.start === (usable[0]?.end ?? 0) + 1;
 		const isSure = rivals.length === 1 || isProduct || kind === 'file' || kind === 'date';
-		if (rivals[0]?.isRepeated)
-			put(
-				rivals[0],
-				usable.flatMap(({ value }) => value.split(/, ?/)),
-				usable,
-				filling
-			);
+		const texts = usable.flatMap(({ value }) => value.split(/, ?/));
+		if (rivals[0]?.isRepeated) put(rivals[0], texts, usable, filling);
 		else if (rivals.length !== usable.length || !isSure) continue;
 		else
 			for (const [index, slot] of rivals.entries()) {
