@@ -50,7 +50,7 @@ describe('data-analysis: groups', () => {
 		expect(stdout.match(/^## .* by region$/gm)).toHaveLength(1);
 		expect(stdout).not.toContain('## Numbers');
 		expect(row(stdout, 'South').slice(0, 4)).toEqual(['South', '6', '6', '4,072.35']);
-		expect(stdout).toContain('Chart: sales-by-region.svg (Revenue by region).');
+		expect(stdout).toContain('Chart: sales-by-region.svg.');
 	});
 
 	it('with --details shows the sums of every number column first, then each, and the statistics', async () => {
@@ -78,7 +78,7 @@ describe('data-analysis: groups', () => {
 			expect(exitCode).toBe(0);
 			const months = [...stdout.matchAll(/^\| (\w+\.?) \| \d+ \| \d/gm)].map(([, name]) => name);
 			expect(months.slice(0, 4)).toEqual(['Jan', 'Feb', 'March', 'Sept.']);
-			expect(stdout).toContain('Chart: data-by-month.svg (Revenue by month).');
+			expect(stdout).toContain('Chart: data-by-month.svg.');
 		}
 	});
 
@@ -169,7 +169,7 @@ describe('data-analysis: groups', () => {
 		const [, content, most, least] = given;
 		const { stdout, exitCode } = await analyze(content, '--period', 'month', '--value', 'revenue');
 		expect(exitCode).toBe(0);
-		expect(stdout).toContain(`Highest revenue: **${most}** (30.5). Lowest: **${least}** (10).`);
+		expect(stdout).toContain(`revenue: **${most}** (30.5). Lowest: **${least}** (10).`);
 	});
 
 	it('says the total of a column that nothing is grouped by, before the chart', async () => {
@@ -193,7 +193,7 @@ describe('data-analysis: groups', () => {
 		expect(stdout).not.toContain('Chart:');
 		expect(existsSync(join(cwd, 'sales-by-region.svg'))).toBe(false);
 		const drawn = await analyzeSales('--group-by', 'region', '--measure', 'average', '--chart');
-		expect(drawn.stdout).toContain('Chart: sales-by-region.svg (Average revenue by region).');
+		expect(drawn.stdout).toContain('Chart: sales-by-region.svg.');
 	});
 
 	it('puts rows without a key into a group of their own and shows no sum where there is no value', async () => {
@@ -207,8 +207,8 @@ describe('data-analysis: columns', () => {
 	it('summarises each column and does not group unasked', async () => {
 		const { stdout, exitCode } = await analyzeSales();
 		expect(exitCode).toBe(0);
-		expect(stdout).not.toContain('by region');
-		expect(stdout).toContain('**sales.csv**: 24 rows, 5 columns, divided by comma, UTF-8.');
+		expect(stdout).not.toContain('## Revenue by region');
+		expect(stdout).toContain('**sales.csv**: 24 rows, 5 columns. Chart: sales-summary.svg (Revenue by region).');
 		expect(row(stdout, 'date')).toEqual(['date', 'date', '24', '0', '24', '2025-01-06 to 2025-03-24']);
 		expect(row(stdout, 'region').slice(0, 5)).toEqual(['region', 'text', '24', '0', '4']);
 		expect(row(stdout, 'units')).toEqual(['units', 'integer', '23', '1', '20', '2 to 200']);
@@ -229,7 +229,7 @@ describe('data-analysis: columns', () => {
 			'--group-by',
 			'name'
 		);
-		expect(stdout).toContain('2 rows, 2 columns, divided by semicolon, UTF-8');
+		expect(stdout).toContain('2 rows, 2 columns, divided by semicolon.');
 		expect(row(stdout, 'Müller; Söhne')[1]).toBe('1,234.5');
 		expect(row(stdout, 'zwei "Zeilen"')[1]).toBe('-0.25');
 	});
@@ -324,6 +324,44 @@ describe('data-analysis: files that cannot be analysed', () => {
 	});
 });
 
+describe('data-analysis: rows and questions', () => {
+	const spent = 'date,category,cost\n2025-01-03,Food,4.5\n2025-01-12,Travel,20\n2025-02-01,Food,11.5\n';
+
+	it('reads only the rows with the cell that --for names, in whichever column it is, and refuses what it can’t find', async () => {
+		const { stdout } = await analyze(spent, '--for', 'food');
+		expect(stdout).not.toContain('Chart:');
+		expect(stdout).toContain('Rows with category food: Total cost: **16** (2 values');
+		expect((await analyze(spent, '--for', 'category=Travel', '--measure', 'sum')).stdout).toContain(
+			'Total cost: **20**'
+		);
+		expect(await analyze(spent, '--for', 'shoes')).toMatchObject({
+			exitCode: 2,
+			stderr: expect.stringContaining(
+				'No cell of data.csv is "shoes". Its columns are: date, category, cost.'
+			) as string
+		});
+		const monthly = await analyze(spent, '--for', 'food', '--period', 'month');
+		expect(monthly.stdout).toContain('Chart: data-food-by-month.svg.');
+		expect(await readFile(join(monthly.cwd, 'data-food-by-month.svg'), 'utf8')).toContain(
+			'2 rows of data.csv, category food'
+		);
+		const both = await analyze('a,b,n\nx,y,1\ny,x,2\n', '--for', 'x');
+		expect(both.exitCode).toBe(2);
+		expect(both.stderr).toContain('"x" is in several columns: a, b. Say which, such as --for "a=x".');
+	});
+
+	it('offers questions that fit its columns beside a summary, and nothing else', async () => {
+		const { stdout } = await analyze(spent);
+		expect(stdout.split('You can ask for:\n\n')[1]?.split('\n\n', 1)[0]?.split('\n')).toEqual([
+			'- which category has the highest cost?',
+			'- average cost per category',
+			'- total cost for "Food"',
+			'- total cost per month'
+		]);
+		expect((await analyze(spent, '--group-by', 'category')).stdout).not.toContain('You can ask for');
+	});
+});
+
 describe('data-analysis: the chart', () => {
 	it('draws each group with its exact value on a background of its own', async () => {
 		const { cwd } = await analyzeSales('--group-by', 'region', '--value', 'revenue');
@@ -393,20 +431,22 @@ describe('data-analysis: the chart', () => {
 		expect(svg).not.toContain('\u0007');
 	});
 
-	it('puts few values into few ranges, and shows rows beside the count only where they differ', async () => {
+	it('shows rows beside the count only where they differ', async () => {
 		const few = 'k,v\na,61\na,82\nb,240\nb,950\nb,950\nb,980\n';
-		const { cwd } = await analyze(few, '--chart-file', 'mine');
-		const svg = await readFile(join(cwd, 'mine.svg'), 'utf8');
-		expect(new Set(svg.match(/\d+ to under \d+/g)).size).toBeLessThan(4);
 		const grouped = async (text: string) => (await analyze(text, '--group-by', 'k')).stdout;
 		expect(await grouped(few)).toContain('| k | count | sum |');
 		expect(await grouped(`${few}a,\n`)).toContain('| k | rows | count | sum |');
 	});
 
-	it('is a summary when nothing is grouped', async () => {
-		const { stdout, cwd } = await analyzeSales();
-		expect(stdout).toContain('Chart: sales-summary.svg (How revenue is spread).');
-		expect(await readFile(join(cwd, 'sales-summary.svg'), 'utf8')).toContain('>200 to under 400</text>');
+	it('of a summary has a bar for each kind of row, or ranges where nothing but numbers is there', async () => {
+		const { cwd } = await analyzeSales();
+		expect(await readFile(join(cwd, 'sales-summary.svg'), 'utf8')).toContain('>South</text>');
+		const few = await analyze('what,cost\nrent,900\ntea,3.5\nbus,2\n');
+		expect(await readFile(join(few.cwd, 'data-summary.svg'), 'utf8')).toMatch(/>rent<.*>tea<.*>bus</s);
+		const numbers = await analyze('a,cost\n1,4.5\n2,2.8\n3,11.9\n4,12\n5,3.2\n6,24\n');
+		expect(numbers.stdout).toContain('Chart: data-summary.svg (How cost is spread).');
+		const ranges = (await readFile(join(numbers.cwd, 'data-summary.svg'), 'utf8')).match(/\d+ to under \d+<\/text>/g);
+		expect(new Set(ranges).size).toBeGreaterThan(3);
 	});
 
 	it('stays in the workspace', async () => {

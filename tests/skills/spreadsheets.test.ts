@@ -113,8 +113,8 @@ describe('spreadsheets: writing', () => {
 		expect((await inFolder(cwd)(['show', 'b.xlsx', '--sheet', 'By Region'])).exitCode).toBe(0);
 	});
 
-	it('sums by month of the only column of dates', async () => {
-		const { stdout } = await run(['summary', ORDERS, '--group-by', 'month', '--period', 'month']);
+	it.each([[['--period', 'month']], [[]]])('sums by month of the only column of dates, %j or not', async (more) => {
+		const { stdout } = await run(['summary', ORDERS, '--group-by', 'month', ...more]);
 		expect(stdout).toMatch(/\| 2026-01 \| [\d,.]+ \| 8 \|\n\| 2026-02 /);
 	});
 

@@ -45,10 +45,10 @@ function byGroup(groups, value, column, measure) {
 	};
 }
 
-/** How many values of a number column fall into each of about ten ranges with round ends; of few values into fewer, for most would be empty. */
+/** How many values of a number column fall into each of about ten ranges with round ends; of few values into about five, for most would be empty. */
 function bySize(column) {
 	const ordered = column.sortedValues();
-	const bins = Math.min(BINS, Math.ceil(ordered.length / 2));
+	const bins = Math.min(BINS, Math.max(5, Math.ceil(ordered.length / 2)));
 	const step = roundStep((ordered.at(-1) - ordered[0]) / bins || 1);
 	const lowest = Math.floor(ordered[0] / step);
 	const counts = new Array(Math.floor(ordered.at(-1) / step) - lowest + 1).fill(0);

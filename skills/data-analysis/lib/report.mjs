@@ -80,7 +80,9 @@ export function extremes({ groups, columns }, value, measure) {
 		[]
 	);
 	if (!low || compare(low, high) === 0) return '';
-	const what = measured(measure, cell(name));
+	// A sum is no single number.
+	const isSingle = groups.ordered(null).every(({ rows }) => rows === 1);
+	const what = measure === 'sum' && !isSingle ? `total ${cell(name)}` : measured(measure, cell(name));
 	const those = (size) => {
 		const labels = found.filter((group) => compare(group.size, size) === 0).map(({ label }) => `**${cell(label)}**`);
 		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
@@ -183,4 +185,34 @@ export function numberReport(columns) {
 	if (rows.length === 0) return '';
 	const headers = ['column', 'count', 'sum', 'mean', 'std. deviation', 'min', ...Object.keys(QUANTILES), 'max'];
 	return `## Numbers\n\n${markdownTable(headers, rows, headers.map((_, index) => index > 0))}`;
+}
+
+const MOST_QUESTIONS = 4;
+/** So many different values can be told apart in a chart, and are kinds of something rather than names. */
+const MOST_KINDS = 30;
+
+/** The column that sorts the rows into kinds, else one with a name for each of a few rows; null where there is none. */
+export function kindsOf(columns) {
+	const named = columns.flatMap(({ isNumber, type, counts, filled }, index) => {
+		const isFew = !isNumber && counts.size > 1 && counts.size <= MOST_KINDS;
+		return isFew ? [{ index, isKind: type !== 'date' && counts.size < filled }] : [];
+	});
+	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
+}
+
+/** What else can be asked about the file, as a list; '' where there is nothing. */
+export function questions(columns, value, dates) {
+	const kinds = kindsOf(columns);
+	if (value === null) return '';
+	const name = (column) => (/^[\p{Ll}\p{N}_-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
+	const amount = name(columns[value]);
+	const list = [];
+	if (kinds !== null && columns[kinds].type !== 'date') {
+		const [[cell]] = columns[kinds].counts;
+		const by = name(columns[kinds]);
+		list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `total ${amount} for ${name({ name: cell })}`);
+	}
+	if (dates.length === 1) list.push(`total ${amount} per month`);
+	list.push(`average ${amount}`);
+	return `You can ask for:\n\n${list.slice(0, MOST_QUESTIONS).map((each) => `- ${each}`).join('\n')}`;
 }

@@ -8,11 +8,11 @@ import { analyze } from '../lib/analysis.mjs';
 import { chartOf } from '../lib/chart.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnReport, extremes, groupReport, numberReport, totals } from '../lib/report.mjs';
+import { columnReport, extremes, groupReport, kindsOf, numberReport, questions, totals } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure NAME] [--period NAME]
-                       [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
+                       [--for CELL] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
 
@@ -20,6 +20,7 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
   --value COLUMN     the number column to add up and draw
   --measure NAME     sum (the default), mean, count, min or max
   --period NAME      day, month, quarter or year of a date column
+  --for CELL         only rows in which a cell holds this text; or COLUMN=CELL
   --details          with --group-by: every number by group, every column, statistics
   --chart            draws one, also where a measure is named
   --chart-file FILE  name of the SVG file, and draws it
@@ -30,6 +31,8 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
 const MEASURES = ['sum', 'mean', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
+/** So many are read once more for a chart by group. */
+const MOST_ROWS_READ_TWICE = 50_000;
 const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
 
 function main(args) {
@@ -37,8 +40,8 @@ function main(args) {
 	if (!options) return console.log(USAGE);
 	const size = statSync(options.file, { throwIfNoEntry: false });
 	if (size?.isFile()) console.log(`Reading ${options.file} (${bytesText(size.size)}) …\n`);
-	const table = openTable(options.file, options);
 	const notes = [];
+	const table = onlyRows(openTable(options.file, options), options.for, notes);
 	const { groupBy, period } = readPeriod(options, table, notes);
 	const by = groupColumns(groupBy, table, notes);
 	const wanted = options.value ? columnIndex(options.value, table, notes) : null;
@@ -56,24 +59,35 @@ function main(args) {
 		numbers = columns[wanted].isNumber ? [wanted] : [];
 	}
 	const value = wanted ?? likelyValue(columns, numbers);
+	const of = table.only ? `Rows with ${table.only}: ` : '';
 	if (groups && rows > 0) {
 		const shown = options.details || value === null ? numbers : [value];
 		const headline = extremes(analysis, value, options.measure);
-		if (headline) console.log(`${headline}\n`);
+		if (headline) console.log(`${of}${headline}\n`);
 		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
 	}
-	if (!groups && value !== null && rows > 0) console.log(`${totals(columns[value], options.measure)}\n`);
+	if (!groups && value !== null && rows > 0) console.log(`${of}${totals(columns[value], options.measure)}\n`);
 	// Who asks for one figure is given that.
-	const isFigure = !groups && value !== null && options.isMeasureAsked && !options.details;
+	const isNumberAsked = options.isMeasureAsked || (table.only !== undefined && !groups);
+	const isFigure = !groups && value !== null && isNumberAsked && !options.details;
 	// Who names a measure asked for numbers.
-	const isDrawn = !options.isMeasureAsked || options.chart || options['chart-file'] !== undefined;
+	const isDrawn = !isNumberAsked || options.chart || options['chart-file'] !== undefined;
+	let drawn = '';
 	if (rows > 0 && isDrawn) {
-		const { title, svg } = chartOf(analysis, value, options.measure, table.name);
+		const kinds = groups || value === null || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
+		const shown = kinds === null ? analysis : analyze(table, [kinds]);
+		const { title, svg } = chartOf(shown, value, options.measure, table.only ? `${table.name}, ${table.only}` : table.name);
 		writeChart(chartPath, svg);
-		console.log(`Chart: ${chartPath} (${title}).\n`);
+		// What is grouped has its title above.
+		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
 	} else if (rows === 0) notes.push("There's a header but not a single row of data, so there's no chart.");
-	const counts = `${countOf(rows, 'row')}, ${countOf(columns.length, 'column')}`;
-	console.log(`**${table.name}**: ${counts}, divided by ${table.delimiterName}, ${table.encodingName}.\n`);
+	const facts = [countOf(rows, 'row'), countOf(columns.length, 'column')];
+	// Nobody needs to be told what nearly every file has.
+	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
+	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
+	console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
+	const more = rows === 0 || groups || isFigure ? '' : questions(columns, value, table.dates);
+	if (more) console.log(`${more}\n`);
 	// The groups stand above.
 	if (options.details || (!groups && !isFigure)) {
 		const statistics = numberReport(columns);
@@ -96,6 +110,7 @@ function readOptions(args) {
 				value: text,
 				measure: text,
 				period: text,
+				for: text,
 				details: flag,
 				chart: flag,
 				'chart-file': text,
@@ -152,6 +167,31 @@ function readPeriod({ groupBy, period }, table, notes) {
 	return { groupBy: table.dates, period: word };
 }
 
+/** The rows with this cell in the one column that has such; `COLUMN=CELL` names the column. */
+function onlyRows(table, wanted, notes) {
+	if (wanted === undefined) return table;
+	const [, named, rest] = /^([^=]+)=(.*)$/.exec(wanted) ?? [];
+	const column = named === undefined ? null : columnIndex(named, table, notes);
+	const cell = (rest ?? wanted).trim().toLowerCase();
+	const isIt = (text) => text?.trim().toLowerCase() === cell;
+	const found = new Set();
+	for (const { cells } of table.rows())
+		for (const [index, text] of cells.entries()) if (isIt(text) && index < table.columns.length) found.add(index);
+	const [at, ...others] = column === null ? found : [column];
+	if (at === undefined || !found.has(at)) throw new UsageError(`No cell of ${table.name} is "${rest ?? wanted}". Its columns are: ${table.columns.join(', ')}.`);
+	const names = [at, ...others].map((index) => table.columns[index]);
+	if (others.length > 0)
+		throw new UsageError(`"${wanted}" is in several columns: ${names.join(', ')}. Say which, such as --for "${names[0]}=${wanted}".`);
+	const { rows } = table;
+	return {
+		...table,
+		only: `${names[0]} ${rest ?? wanted}`,
+		*rows() {
+			for (const row of rows()) if (isIt(row.cells[at])) yield row;
+		}
+	};
+}
+
 /** Indexes of the columns to group by; a name is tried whole before it is divided at its commas. */
 function groupColumns(wanted, table, notes) {
 	const names = wanted.flatMap((name) => (table.columns.includes(name) ? [name] : name.split(',')));
@@ -201,7 +241,7 @@ function likelyValue(columns, numbers) {
 
 /** A path inside the working directory that doesn't replace the analyzed file. */
 function checkedChartPath(options, table, by, period) {
-	const base = slug(parsePath(table.name).name) || 'data';
+	const base = slug(`${parsePath(table.name).name} ${options.for ?? ''}`) || 'data';
 	const named = options['chart-file'];
 	let path = named ?? `${base}-summary.svg`;
 	if (named === undefined && by.length > 0) {

@@ -93,7 +93,6 @@ function toXlsx(tables, { output }) {
 
 function summary(tables, { sheet: wanted, output, measure: givenMeasure = 'sum', ...options }) {
 	const measure = choice('--measure', { total: 'sum', average: 'mean' }[givenMeasure] ?? givenMeasure, MEASURES);
-	const period = options.period && choice('--period', options.period, PERIODS);
 	const sheet = filledSheet(tables, wanted);
 	const start = headerOf(sheet);
 	const header = sheet.rows[start].map((cell, index) => oneLine(cell ?? columnLetters(index)));
@@ -101,9 +100,13 @@ function summary(tables, { sheet: wanted, output, measure: givenMeasure = 'sum',
 	if (data.length === 0) throw new DataError(`The sheet ${sheet.name} has a header, but no rows below it.`);
 	const isDates = (column) => data.slice(0, 20).some((row) => /^\d{4}-\d\d-\d\d/.test(row[column] ?? ''));
 	const dates = header.flatMap((_, column) => (isDates(column) ? [column] : []));
+	// `--group-by month` means a column of that name, else the months of the only column of dates.
+	const said = options['group-by']?.toLowerCase();
+	const isPeriod = PERIODS.includes(said) && !header.some((name) => same(name, said));
+	const given = options.period ?? (isPeriod && dates.length === 1 ? said : undefined);
+	const period = given && choice('--period', given, PERIODS);
 	if (!options['group-by'] && !(period && dates.length > 0)) throw new UsageError(`--group-by takes one of: ${header.join(', ')}.`);
-	const isPeriodColumn = period && PERIODS.includes(options['group-by']?.toLowerCase()) && !header.some((name) => same(name, options['group-by']));
-	const by = options['group-by'] && !isPeriodColumn ? columnOf(options['group-by'], header) : dates[0];
+	const by = options['group-by'] && !(period && isPeriod) ? columnOf(options['group-by'], header) : dates[0];
 	const isNumeric = (column) => column !== by && data.some((row) => numberOf(row[column]) !== null);
 	const numeric = header.flatMap((_, column) => (isNumeric(column) && !isDates(column) ? [column] : []));
 	const value = options.value ? columnOf(options.value, header) : likelyValue(header, numeric);

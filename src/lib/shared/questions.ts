@@ -129,11 +129,16 @@ export function besideStep(text: string): string {
 	return [...printed, ...(INSTEAD.test(last) ? [last] : [])].join('\n\n');
 }
 
+/** Before a list of what can be asked next, of Demo mode or in what a script prints. */
+export const NEXT = 'You can ask for:';
+
 export interface OfferedAnswers {
-	/** The text up to the numbered list of the answers. */
+	/** The text up to the list of the answers. */
 	before: string;
 	/** As a person would write them, without what nobody sees; empty where there are none. */
 	answers: string[];
+	/** What is said of each: ` – Counts words.`; else ''. */
+	about: string[];
 	/** The text after the list, without the sentence on how to reply. */
 	after: string;
 }
@@ -142,12 +147,16 @@ export interface OfferedAnswers {
 export function offeredIn(text: string): OfferedAnswers {
 	const paragraphs = text.split('\n\n');
 	const isQuestion = paragraphs.at(-1) === ASKED;
-	const list = isQuestion ? paragraphs.findLastIndex((each) => each.startsWith('1. ')) : -1;
+	const isNext = (each: string, at: number) => each.startsWith('- ') && paragraphs[at - 1]?.endsWith(NEXT);
+	const list = paragraphs.findLastIndex(isQuestion ? (each) => each.startsWith('1. ') : isNext);
 	if (list >= 0) {
-		const lines = (paragraphs[list] ?? '').split('\n');
+		const lines = (paragraphs[list] ?? '').trimEnd().split('\n');
+		const read = lines.map((line) => withoutHidden(line.replace(/^(\d+\.|-) /, '')));
+		const parts = read.map((line) => /^(\*\*|`+ ?)(.+?) ?\1( – .*)?$/.exec(line) ?? ['', '', line]);
 		return {
 			before: paragraphs.slice(0, list).join('\n\n'),
-			answers: lines.map((line) => withoutHidden(line.replace(/^\d+\. /, '').replace(/^(\*\*|`+ ?)(.+?) ?\1$/, '$2'))),
+			answers: parts.map(([, , answer = '']) => answer),
+			about: parts.map(([, , , about = '']) => about),
 			after: paragraphs
 				.slice(list + 1)
 				.filter((each) => !each.startsWith('Reply with '))
@@ -157,5 +166,5 @@ export function offeredIn(text: string): OfferedAnswers {
 	const closing = (isQuestion ? paragraphs.at(-2) : paragraphs.findLast((each) => INSTEAD.test(each))) ?? '';
 	const [, replies = ''] = /\breply (“[^”]+”(?: or “[^”]+”)*)\.$/.exec(closing) ?? [];
 	const answers = [...replies.matchAll(/“([^”]+)”/g)].map(([, reply = '']) => withoutHidden(reply));
-	return { before: text, answers, after: '' };
+	return { before: text, answers, about: answers.map(() => ''), after: '' };
 }

@@ -166,6 +166,23 @@ test('F9: why a step failed is said once, in the step; another model’s words s
 	await expect.element(screen.getByTestId('markdown')).toHaveTextContent('run.py failed: No such city.');
 });
 
+test('F9: what Demo mode says can be asked next are buttons, with what is said of each', async () => {
+	const text = 'You can ask for:\n\n- **weather** – Rain and sun.\n- total per month\n\nConnect a model.';
+	const asked: RunEvent[] = [
+		{ type: 'TEXT_MESSAGE_START', messageId: 't', role: 'assistant' },
+		{ type: 'TEXT_MESSAGE_CONTENT', messageId: 't', delta: text },
+		{ type: 'TEXT_MESSAGE_END', messageId: 't' },
+		{ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'success' } }
+	];
+	const message: Message = { ...fold(asked), usage: { inputTokens: 1, outputTokens: 1, model: BUILT_IN_MODEL } };
+	const actions = { ...fakeActions(), choose: vi.fn() };
+	const screen = await render(Answer, { message, ...props, actions });
+	const answers = screen.getByTestId('offered-answers').getByRole('button');
+	expect(answers.elements().map(textOf)).toEqual(['weather – Rain and sun.', 'total per month']);
+	await answers.first().click();
+	expect(actions.choose.mock.calls).toEqual([['weather']]);
+});
+
 test('F9: what Demo mode asks to choose from are buttons, and plain text once it was answered; no other model makes any', async () => {
 	const text = `Which skill?\n\n1. **tables**\n2. **books**\n\nReply with its number or name.\n\n${ASKED}`;
 	const asked: RunEvent[] = [

@@ -125,7 +125,9 @@ function isExplained(word: Word, { action, values, taken, message }: Filling): b
 	const isHint = filled.some(({ hints }) => isIn(hints));
 	const isName =
 		word.lower === skill || filled.some((slot) => slot.kind === 'file' && namesFile(values.get(slot), word));
-	if (isMore || (!isHint && !isName && (isRestricting(word) || open.some(isMade)))) return false;
+	// `per month`, where nothing is grouped by it.
+	const isGroup = !isSmall && /(?<!\d \p{L}+ )\b(per|by) $/iu.test(message.text.slice(0, word.start));
+	if (isMore || isGroup || (!isHint && !isName && (isRestricting(word) || open.some(isMade)))) return false;
 	return (
 		isSmall ||
 		isHint ||

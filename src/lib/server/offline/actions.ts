@@ -193,11 +193,8 @@ function proseLines({ body, files }: LoadedSkill): CodeLine[] {
 	return prose.split('\n').flatMap((context) => {
 		const script = scripts.find((file) => context.includes(file)) ?? '';
 		const [before = '', after] = script === '' ? [] : context.split(script, 2);
-		if (
-			after === undefined ||
-			!/\b(run|runs|running|execute|call|use|start)\s+(the script\s+)?(\w+\s+)?$/i.test(before)
-		)
-			return [];
+		const isRun = /\b(run|runs|running|execute|call|use|start)\s+(the script\s+)?(\w+\s+)?$/i.test(before);
+		if (after === undefined || !isRun) return [];
 		return [{ code: `${script}${ARGUMENTS.exec(after)?.[0] ?? ''}`, context, purpose: '', isInline: true }];
 	});
 }
@@ -208,12 +205,9 @@ function readCommand({ code, context, purpose, isInline }: CodeLine, skill: Load
 	const folder = /\$\{?(?:CLAUDE_)?SKILL_(?:DIR|ROOT|PATH)\}?|\{(?:baseDir|skill_?dir)\}/gi;
 	const { groups, comment, takesOptions } = readCommandLine(code.slice(start.end).replaceAll(folder, skill.folder));
 	const explained = groups.map((group) => noted(group, notes));
+	const file = makeSlot('FILE', { isRequired: false, isRepeated: true });
 	if (explained.length === 0 && TAKES_FILE.test(context.split(code).at(-1) ?? ''))
-		explained.push({
-			flag: null,
-			isOptional: true,
-			arguments: [[makeSlot('FILE', { isRequired: false, isRepeated: true })]]
-		});
+		explained.push({ flag: null, isOptional: true, arguments: [[file]] });
 	const about = { context: `${context}\n${comment}`, purpose: plainly(comment) || plainly(purpose) };
 	return [{ script: start.script, groups: explained, ...about, isInline, takesOptions }];
 }

@@ -1,7 +1,7 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { ASKED, offeredIn } from '../../shared/questions.ts';
+import { ASKED, NEXT, offeredIn } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
@@ -17,12 +17,15 @@ export type Ask =
 	/** It speaks of a file, and there is none. */
 	| { about: 'file' }
 	| { about: 'skill'; skills: string[] }
-	/** What can be done with a file that it can't answer a question about. */
-	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall> };
+	/** What can be done with a file that it can't answer a question about, or where it was asked what it can do. */
+	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall>; isHelp: boolean };
 
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const LAST_COMMA = /, (?=[^,]*$)/;
 const MAX_LISTED = 40;
+/** So many skills can be picked from. */
+const MAX_SKILLS = 12;
+const ABOUT = 'Demo mode: no AI model is connected. It matches your words with the skills and runs their commands.';
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
 const SHORT_MESSAGE = 5;
@@ -38,8 +41,9 @@ export function askText(ask: Ask): string {
 			return ['Which skill should I use?', list(names), 'Reply with its number or name.'];
 		}
 		if (ask.about === 'work') {
-			const lead = `Demo mode can’t answer this without a model. With ${inlineCode(ask.file)} it can do this:`;
-			return [lead, list([...ask.works.keys()]), 'Reply with its number.'];
+			const lead = ask.isHelp ? ABOUT : 'Demo mode can’t answer this without a model.';
+			const works = list([...ask.works.keys()]);
+			return [`${lead} With ${inlineCode(ask.file)} it can do this:`, works, 'Reply with its number.'];
 		}
 		if (ask.about === 'file') return ['Which file do you mean? Attach it and send it.'];
 		if (ask.about === 'action') {
@@ -59,11 +63,6 @@ export function askText(ask: Ask): string {
 			`${parts === '' ? 'Say it in other words' : `Say what it is (${parts})`}, or reply “ignore it”.`
 		];
 	}
-}
-
-/** Is it about a word that was said, or for a file? */
-export function isAboutFile(ask: Ask): boolean {
-	return ask.about === 'left' || (ask.about === 'value' && ask.slot.kind === 'file');
 }
 
 /** What a person can choose from: what each command does, or its form where that says nothing or is not its own. */
@@ -104,21 +103,21 @@ function questionFor(slot: Slot): string {
 	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
-/** For a message that fits nothing. `said` before it: no answer to a question is told so, once. */
-export function offerText(skills: readonly CatalogSkill[], said = ''): string {
-	if (said.includes(ASKED)) {
+/** For a message that fits nothing, or asks what it can do. `said` before it: no answer to a question is told so, once. */
+export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean): string {
+	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
 		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message.\n\n${CONNECT}`;
 	}
-	const about = 'Demo mode: no AI model is connected. I match your words with the skills and run their commands.';
 	if (skills.length === 0)
-		return [about, 'There are no skills to use. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
-	const listed = skills.slice(0, MAX_LISTED).map(({ name, description }) => {
+		return [ABOUT, 'There are no skills to use. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
+	const listed = skills.slice(0, MAX_SKILLS).map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
-	if (skills.length > MAX_LISTED) listed.push(`- … and ${skills.length - MAX_LISTED} more`);
-	return [about, 'No skill clearly fits your message. You can ask for:', listed.join('\n'), CONNECT].join('\n\n');
+	const more = skills.length > MAX_SKILLS ? 'All skills are listed in **Skills**. ' : '';
+	const lead = `${isHelp ? '' : 'No skill clearly fits your message. '}${NEXT}`;
+	return [ABOUT, lead, listed.join('\n'), more + CONNECT].join('\n\n');
 }
 
 /** For attachments that only a model could look at, or, where only that was asked, all; '' where there is none. */

@@ -1,20 +1,11 @@
 /** Decides what demo mode does next: call something, ask something, or tell how it went. Pure. */
 import { builtinNameOf } from '../../shared/names.ts';
-import { insteadText, isAsking, offeredIn } from '../../shared/questions.ts';
+import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import {
-	type Ask,
-	askText,
-	choicesOf,
-	instructionsText,
-	isAboutFile,
-	offerText,
-	reportText,
-	unreadText
-} from './answers.ts';
+import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -64,6 +55,9 @@ const ALIKE = 0.65;
 /** A pinned skill that fits at all is meant before one that fits better by up to so much. */
 const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
+/** Asks for no work, but what there is. */
+const HELP =
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?)\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -116,7 +110,7 @@ export function decide(request: ModelRequest): Decision {
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
-		return say([reportText(runs), ...instead].join('\n\n'));
+		return say([withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
 	}
 	const call =
 		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
@@ -126,21 +120,30 @@ export function decide(request: ModelRequest): Decision {
 		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	}
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
+	const isHelp = HELP.test(text);
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
-	const isLost = step === null || (step.kind === 'ask' && isAboutFile(step.ask));
+	const asked = step?.kind === 'ask' ? step.ask : null;
+	// It asks about a word that was said, or for a file.
+	const isLost = !step || asked?.about === 'left' || (asked?.about === 'value' && asked.slot.kind === 'file');
 	const words = framing(readMessage(text, { attached, earlier: [], workspace: [] }));
-	const unknown = step?.kind === 'ask' && step.ask.about === 'left' ? step.ask.left.join(' ') : text;
+	const unknown = asked?.about === 'left' ? asked.left.join(' ') : text;
 	const isWhole = isLost && words.some((word) => isOverview(word) && unknown.includes(word.text));
-	const unread = isLost || step.kind === 'outline' ? unreadText(attached, isWhole) : '';
+	const unread = isLost || step?.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
-	if (unread !== '' && isLost) return say(unread);
-	const answer =
-		step?.kind === 'ask'
-			? askText(step.ask)
-			: skill
-				? instructionsText(skill, text)
-				: offerText(skills, turns.at(-2)?.reply);
+	if (unread !== '' && isLost && !isHelp) return say(unread);
+	const offer = () => offerText(skills, turns.at(-2)?.reply ?? '', isHelp);
+	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
+}
+
+/** Of the questions that a script offers, those that would run something if they were asked. */
+function withoutUnmet(report: string, request: ModelRequest, history: History): string {
+	const unmet = offeredIn(report).answers.filter((text) => {
+		const turns = [...history.turns, { text, attached: [], reply: '' }];
+		return nextStep(request, { ...history, turns })?.kind !== 'call';
+	});
+	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
+	return kept.replace(new RegExp(`${NEXT}\\n(?!\\n- )\\s*`), '').trimEnd();
 }
 
 /** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
@@ -207,7 +210,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 function answerable(scene: Scene, step: Step | null, message: Message, brought: readonly string[]): Step | null {
 	const file = message.attached[0] ?? brought[0];
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
-	const work = workOn(scene, file);
+	const work = workOn(scene, file, HELP.test(message.text));
 	if (!work) return step;
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
@@ -218,28 +221,22 @@ function answerable(scene: Scene, step: Step | null, message: Message, brought: 
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first. */
-function workOn(scene: Scene, file: string): Step | null {
+function workOn(scene: Scene, file: string, isHelp: boolean): Step | null {
 	const { history, request } = scene;
-	const said = (text: string) => readMessage(text, { attached: [file], earlier: [], workspace: [] });
-	const message = said('Describe this file');
+	const message = readMessage('Describe this file', { attached: [file], earlier: [], workspace: [] });
 	const first = stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
 	if (first?.kind !== 'call') return first?.kind === 'load' ? first : null;
 	const { skill = '', call } = first;
 	const known = history.loaded.get(skill);
 	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
 	const actions = known ? actionsOf(known, about, request.tools) : [];
-	const overview = `Summarise ${file}`;
-	const works = new Map([[overview, call]]);
-	const add = (text: string, action: Action, told = message) => {
-		const plan = text === '' ? null : planActions([action], told, { ...SETTLED_NOTHING, ignored: new Set(['']) });
-		if (plan?.kind === 'call' && plan.call.arguments !== call.arguments) works.set(text, plan.call);
-	};
+	const works = new Map([[`Summarise ${file}`, call]]);
 	for (const action of actions) {
-		if (action.slots.some(({ choices }) => choices.includes('month')))
-			add(`${overview} per month`, action, said('Describe this file per month'));
-		add(action.purpose, action);
+		const plan = planActions([action], message, { ...SETTLED_NOTHING, ignored: new Set(['']) });
+		if (action.purpose !== '' && plan?.kind === 'call' && plan.call.arguments !== call.arguments)
+			works.set(action.purpose, plan.call);
 	}
-	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)) };
+	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), isHelp };
 	return { kind: 'ask', ask, points: 0, skill };
 }
 
@@ -251,6 +248,7 @@ function askOf(step: Step | null): Ask | null {
 
 function stepFor(scene: Scene, message: Message, settled: Settled): Step | null {
 	const { history, request } = scene;
+	if (HELP.test(message.text)) return null;
 	if (lacksFile(message) && typeof request.toolChoice !== 'object')
 		return { kind: 'ask', ask: { about: 'file' }, points: 0 };
 	const steps: { choice: Choice; step: Step }[] = [];
@@ -329,12 +327,9 @@ function choose(
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
-	for (const query of [
-		[...asked, ...extra],
-		[message.text, ...extra]
-	]) {
+	for (const query of [asked, [message.text]]) {
 		const ranked = index
-			.rank(query.join(' '), 3 * MAX_COMPARED)
+			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
 			.map(({ skill: { name, tool, description }, score }) => {
 				const stems = new Set(tokenize(description));
 				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
@@ -349,9 +344,7 @@ function choose(
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
 	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
-	const last = isFollowUp
-		? [...loaded.keys()].findLast((name) => skills.some((each) => each.name === name))
-		: undefined;
+	const last = [...loaded.keys()].findLast((name) => isFollowUp && skills.some((each) => each.name === name));
 	const known = certain(begun ?? last);
 	return known.length > 0 ? known : certain(fallback).map((choice) => ({ ...choice, isFallback: true }));
 }

@@ -47,6 +47,9 @@ const SMALL = setOf('is are was were be of = at by with for the a an about my ou
 export const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
+/** As good as the preposition that an option is called by. */
+const SAME = new Map(Object.entries({ per: 'by', each: 'by', on: 'for', in: 'for' }));
+const SUPERLATIVE = /\b(most|least|best|worst|highest|lowest)\b/i;
 const TO = setOf('to into as -> → =>');
 const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
 const OF_US = /^ (of (us|them)|ways?|people|ppl|persons|guests|friends)\b/i;
@@ -122,6 +125,10 @@ function spellings(text: string, slot: Slot, { literals }: Action): string[] {
 	return [...new Set(same.length === 0 || alike.length > 1 ? alike : same)];
 }
 
+function isOneOf(value: string, { choices }: Slot): boolean {
+	return choices.some((choice) => isChoice(value, choice));
+}
+
 export function isChoice(value: string, choice: string): boolean {
 	const [said, written] = [value, choice].map((text) => stem(text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''))) as [
 		string,
@@ -175,16 +182,22 @@ function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
 
 function placesOf({ text, words, pieces, payload }: Message, action: Action): Place[] {
 	// A text to work on is not taken apart.
-	const asked = pieces.filter(({ start }) => start < (payload?.start ?? Infinity)).slice(0, MAX_PIECES);
+	const read = pieces.filter(({ start }) => start < (payload?.start ?? Infinity)).slice(0, MAX_PIECES);
+	const asked = read.flatMap((piece): Piece[] => {
+		const own = words.filter((word) => overlaps(word, piece));
+		const before = words[words.indexOf(own[0] as Word) - 1];
+		if (piece.form !== 'name' || (before && !before.endsClause)) return [piece];
+		// Of `Weather Berlin`, `Which Region` the first word is no part of the name.
+		const isMade = ({ lower }: Word) => lower === 'which' || action.slots.some((slot) => isOneOf(lower, slot));
+		const at = own.findIndex((word) => word === own.at(-1) || !(isMade(word) || isNamed(word, action)));
+		const apart = own.slice(0, at).map((word): Piece => ({ ...word, value: word.text, form: 'word' }));
+		const { start } = own[at] as Word;
+		return [...apart, { ...piece, start, value: text.slice(start, piece.end) }];
+	});
 	const unbroken = (word: Word | undefined) => (word?.endsClause || word?.hasComma ? undefined : word);
-	return asked.map((given) => {
-		const start = words.findIndex((word) => overlaps(word, given));
-		const last = words.findLastIndex((word) => overlaps(word, given));
-		// Of `Weather Berlin` the first word is no part of the name.
-		let first = start;
-		if (given.form === 'name' && (start === 0 || words[start - 1]?.endsClause))
-			while (first < last && isNamed(words[first] as Word, action)) first += 1;
-		const piece = first === start ? given : { ...given, start: words[first]?.start ?? 0 };
+	return asked.map((piece) => {
+		const first = words.findIndex((word) => overlaps(word, piece));
+		const last = words.findLastIndex((word) => overlaps(word, piece));
 		let at = first - 1;
 		while (SMALL.has(unbroken(words[at])?.lower ?? '')) at -= 1;
 		const [partner, most = 0] = PARTNERS[piece.form] ?? [];
@@ -192,7 +205,6 @@ function placesOf({ text, words, pieces, payload }: Message, action: Action): Pl
 		const isSpan = asked.some((other) => other.form === 'span' && overlaps(words[first - 1] ?? piece, other));
 		return {
 			...piece,
-			value: first === start ? given.value : text.slice(piece.start, piece.end),
 			own: words[first],
 			direct: isSpan ? undefined : unbroken(words[first - 1]),
 			before: unbroken(words[at]),
@@ -252,9 +264,7 @@ function cued(filling: Filling): void {
 /** What the form of a piece alone is worth; NEVER for what the slot does not take. */
 function formPoints(slot: Slot, { form, value }: Piece, { action }: Filling): number {
 	if (slot.choices.length > 0)
-		return /^(word|name|unit|code|number)$/.test(form) && slot.choices.some((choice) => isChoice(value, choice))
-			? TOLD
-			: NEVER;
+		return /^(word|name|unit|code|number)$/.test(form) && isOneOf(value, slot) ? TOLD : NEVER;
 	const [alone, told] = (TAKES[slot.kind] ?? [slot.kind, '']).map((forms) => forms.split(' ').includes(form));
 	if (!isShaped(slot, value) || (!alone && !told)) return NEVER;
 	if (told) return Number(form === 'number' && /(^|_|-)(id|no|nr|number|key|issue|ticket)$/i.test(slot.name));
@@ -302,18 +312,23 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 	// `did I spend`: what somebody does is no column.
 	const isDone = /^(i|you|we|they|he|she)$/.test(said);
 	const isColumn =
-		isWord &&
+		slot.choices.length === 0 &&
+		/^(word|name|quote)$/.test(form) &&
 		!isRequired &&
 		!isDone &&
-		(said === 'of' || isOpenWord(own, filling)) &&
+		(said === 'of' || form === 'quote' || isOpenWord(own, filling)) &&
 		flag !== 'by' &&
 		slots.some(isGrouped);
+	const [measure, isLast] = [before?.lower ?? '', after === undefined || PREPOSITIONS.has(next)];
+	const isMeasured = isLast && (SUPERLATIVE.test(measure) || slots.some((each) => isOneOf(measure, each)));
 	const [isSince, isUntil] = [/^(since|after)$/.test(said), /^(before|until|till)$/.test(said)];
 	const cues: [isMet: boolean, worth: number][] = [
 		[isCalled, 5],
 		[!isCalled && isLabel(after, labels) && form !== 'word' && !isOther, form === 'number' ? 5.5 : 3.5],
-		[PREPOSITIONS.has(flag) && (said === flag || (flag === 'by' && said === 'per')), 4],
-		[isColumn && /^(by|per)$/.test(next), 4],
+		[PREPOSITIONS.has(flag) && form !== 'file' && (SAME.get(said) ?? said) === flag, 4],
+		// `Which category costs the most?`, `average amount`
+		[flag === 'by' && said === 'which' && SUPERLATIVE.test(filling.message.text), 4],
+		[isColumn && (/^(by|per)$/.test(next) || isMeasured), 4],
 		[side === 'target' && TO.has(said), 4],
 		[side === 'source' && (TO.has(next) || (form !== 'number' && isMeasure)), 3]
 	];
@@ -387,13 +402,8 @@ function lone(filling: Filling): void {
 		const rivals = kind === 'number' ? slots.filter((slot) => free.some((place) => fits(place)(slot))) : inOrder;
 		const isProduct = kind === 'number' && usable[1]?.start === (usable[0]?.end ?? 0) + 1;
 		const isSure = rivals.length === 1 || isProduct || kind === 'file' || kind === 'date';
-		if (rivals[0]?.isRepeated)
-			put(
-				rivals[0],
-				usable.flatMap(({ value }) => value.split(/, ?/)),
-				usable,
-				filling
-			);
+		const texts = usable.flatMap(({ value }) => value.split(/, ?/));
+		if (rivals[0]?.isRepeated) put(rivals[0], texts, usable, filling);
 		else if (rivals.length !== usable.length || !isSure) continue;
 		else
 			for (const [index, slot] of rivals.entries()) {

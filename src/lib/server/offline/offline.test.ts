@@ -560,7 +560,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			expect(calls).toEqual([['a/lamp.py', answer.split(' ')[1], 'Kitchen']]);
 		}
 		const [left] = (await talk({ skills: { weather: SKILLS.weather! } }, 'weather in Rome tomorrow')).texts;
-		expect(offeredIn(left!)).toEqual({ before: left, answers: ['ignore it'], after: '' });
+		expect(offeredIn(left!)).toEqual({ before: left, answers: ['ignore it'], about: [''], after: '' });
 	});
 
 	test('among many skills the one that fits is loaded', async () => {
@@ -963,17 +963,93 @@ describe('F9: files', () => {
 			expect(asked.calls).toEqual([]);
 			const { before, answers } = offeredIn(asked.texts[0]!);
 			expect(before).toBe('Demo mode can’t answer this without a model. With `mine.csv` it can do this:');
-			expect(answers).toEqual(['Summarise mine.csv', 'Summarise mine.csv per month']);
+			expect(answers).toEqual(['Summarise mine.csv']);
 			const done = [['scripts/analyze_csv.mjs', 'mine.csv']];
 			expect((await talk(around, attached, answers[0]!)).calls).toEqual(done);
 			expect((await talk(around, attached, text, '1')).calls).toEqual(done);
-			expect((await talk(around, attached, '2')).calls).toEqual([[...done[0]!, '--group-by', 'month']]);
 			// The same of a file that an earlier message brought.
 			const later = await talk(around, { text: 'Summarise this file', attached: ['mine.csv'] }, text);
 			expect(later.calls).toEqual(done);
 			expect(later.texts[1]).toBe(asked.texts[0]);
 		}
 	);
+
+	const sheet: TestSkill = {
+		description:
+			'A summary of a CSV file, such as which category costs most, or how much somebody could spend on food.',
+		body:
+			'```\nsum.mjs FILE [--group-by COLUMN] [--value NUMBER_COLUMN] [--for CELL] [--measure NAME]\n```\n\n' +
+			'- `--group-by`: a line for each value, and which has most, least, is highest or lowest\n- `--measure`: `sum` or `mean`\n',
+		files: ['sum.mjs']
+	};
+
+	test.each([
+		['Which category costs the most?', ['--group-by', 'category']],
+		['Which “Unit Kind” has the highest “unit price”?', ['--group-by', 'Unit Kind', '--value', 'unit price']],
+		['How much did I spend on food?', ['--for', 'food']],
+		['average amount', ['--value', 'amount', '--measure', 'mean']],
+		['average amount for food', ['--value', 'amount', '--for', 'food', '--measure', 'mean']],
+		['Average Betrag per Ort', ['--group-by', 'Ort', '--value', 'Betrag', '--measure', 'mean']],
+		['total amount for each category', ['--group-by', 'category', '--value', 'amount', '--measure', 'sum']],
+		['total amount per category in mine.csv', ['--group-by', 'category', '--value', 'amount', '--measure', 'sum']]
+	])('F9: “%s” names columns and cells of a file, and the script checks them', async (text, more) => {
+		const { calls } = await talk({ skills: { sheet } }, { text, attached: ['mine.csv'] });
+		expect(calls).toEqual([['sum.mjs', 'mine.csv', ...more]]);
+	});
+
+	test.each(['What is the highest amount?', 'Which column is there?', 'How much did I spend on old shoes?'])(
+		'F9: what “%s” asks no command answers: nothing runs',
+		async (text) => {
+			const { calls } = await talk({ skills: { sheet } }, { text, attached: ['mine.csv'] });
+			expect(calls).toEqual([]);
+		}
+	);
+
+	test('F9: of the questions that a script offers at its end, those that would run are offered', async () => {
+		const stdout = '## Sums\n\nYou can ask for:\n\n- average amount per category\n- a poem about amounts';
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
+		const file = { text: 'Summarise this file', attached: ['mine.csv'] };
+		const { texts } = await talk(setting, file);
+		expect(offeredIn(texts[0]!)).toMatchObject({
+			before: '## Sums\n\nYou can ask for:',
+			answers: ['average amount per category']
+		});
+		const { calls } = await talk(setting, file, 'average amount per category');
+		expect(calls).toHaveLength(2);
+		const none: Setting = {
+			...setting,
+			answer: () => ({ ok: true, stdout: 'Done.\n\nYou can ask for:\n\n- a poem\n\n## All' })
+		};
+		expect((await talk(none, file)).texts).toEqual(['Done.\n\n## All']);
+	});
+
+	test('F9: to “What can you do?” it says what it is and which skills there are, and with a file what it can do with it', async () => {
+		const skills = { sheet, weather: SKILLS.weather! };
+		const { texts } = await talk({ skills }, 'What can you do?', 'weather');
+		expect(texts[0]).not.toContain('No skill');
+		expect(offeredIn(texts[0]!)).toMatchObject({ answers: ['sheet', 'weather'] });
+		expect(offeredIn(texts[0]!).about[1]).toBe(
+			' – The weather and the forecast for any city, with rain and temperature.'
+		);
+		expect(texts[1]).toContain('**city**');
+		for (const text of ['What can you do?', 'what can you do with this file?']) {
+			const about = await talk({ skills }, { text, attached: ['mine.csv'] }, '1');
+			expect(about.texts[0]).toMatch(/^Demo mode: no AI model is connected. .* With `mine.csv` it can do this:/);
+			expect(offeredIn(about.texts[0]!).answers).toEqual(['Summarise mine.csv']);
+			expect(about.calls).toEqual([['sum.mjs', 'mine.csv']]);
+		}
+	});
+
+	test('F9: “per month” is asked about where nothing is grouped by it, though the skill speaks of months', async () => {
+		const counter: TestSkill = {
+			description: 'Counts the words of a text file, for a report once a month.',
+			body: 'Count the words:\n\n```\ncount.mjs FILE\n```',
+			files: ['count.mjs']
+		};
+		const message = { text: 'count the words per month', attached: ['mine.txt'] };
+		const { calls } = await talk({ skills: { counter } }, message);
+		expect(calls).toEqual([]);
+	});
 
 	test('F9: what is about something else than the file of an earlier message is asked about for itself', async () => {
 		const both = { skills: { ...around.skills, weather: SKILLS.weather! } };
