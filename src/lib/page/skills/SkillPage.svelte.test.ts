@@ -475,7 +475,8 @@ describe('the parts of a skill', () => {
 		await expect
 			.element(abilities.first())
 			.toMatchTextContent(/^scripts\/x\.sh FILE \[--by NAME\]scripts\/x\.sh --all/);
-		await expect.element(abilities.nth(1)).toMatchTextContent(/Other scripts *scripts\/y\.sh/);
+		// Also what SKILL.md doesn't explain: running it is how to see why it fails.
+		await expect.element(abilities.nth(1)).toMatchTextContent(/scripts\/y\.sh *Run/);
 		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('Folder', { exact: true })).toBeVisible();
 		expect(screen.container.textContent).not.toContain('1.0.0');
@@ -523,9 +524,10 @@ describe('the parts of a skill', () => {
 		await screen.getByTestId('skill-menu').click();
 		await expect.element(page.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
 		await screen.unmount();
-		const example = { title: 'Show me', prompt: 'Show me', files: [] };
+		const example = { title: 'Chart', prompt: 'Show me a chart', files: ['sales.csv'] };
 		const { screen: other } = await setup(detailOf({ example }));
 		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
-		await expect.element(other.getByTestId('skill-example')).toHaveTextContent('Example: “Show me”');
+		const shown = other.getByRole('link', { name: '“Show me a chart” with sales.csv Try this' });
+		await expect.element(shown).toHaveAttribute('href', '/?example=demo');
 	});
 });
