@@ -415,7 +415,9 @@ describe('the parts of a skill', () => {
 		const text = '---\nname: demo\n---\nRun `node ./scripts/x.sh a`. Not xlogo.png.\n';
 		const files = detailOf().files.map((file) => (file.path === 'SKILL.md' ? { ...file, text } : file));
 		const { screen } = await setup(detailOf({ files }), '#instructions');
-		await expect.element(screen.getByTestId('instructions-tokens')).toHaveTextContent('About 11 tokens to load');
+		await expect
+			.element(screen.getByTestId('instructions-tokens'))
+			.toHaveTextContent('About 11 tokens of instructions');
 		await expect
 			.element(screen.getByTestId('edit-instructions'))
 			.toHaveAttribute('href', '/skills/edit/installed/demo%401.0.0');
