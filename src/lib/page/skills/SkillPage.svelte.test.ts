@@ -426,6 +426,26 @@ describe('the parts of a skill', () => {
 		await expect.element(links).toHaveAttribute('href', expect.stringMatching(/\?file=scripts%2Fx\.sh#files$/));
 	});
 
+	test('are its files: a folder of many starts closed, and opens for the file that is open', async () => {
+		await page.viewport(1280, 900);
+		const many = Array.from({ length: 20 }, (_, at) => `lib/part-${at}.mjs`);
+		const files = ['SKILL.md', 'scripts/x.sh', ...many].map((path) => ({ path, bytes: 1, text: 'x' }));
+		const { screen } = await setup(detailOf({ files }), '#files');
+		const list = screen.getByRole('navigation', { name: 'Files' });
+		await expect.element(list.getByText('x.sh')).toBeVisible();
+		await expect.element(list.getByText('part-7.mjs')).not.toBeVisible();
+		await list.getByText('lib/').click();
+		await list.getByText('part-7.mjs').click();
+		await list.getByText('x.sh').click();
+		// Closed only by hand.
+		await expect.element(list.getByText('part-7.mjs')).toBeVisible();
+		await screen.rerender({ file: 'lib/part-3.mjs' });
+		await list.getByText('lib/').click();
+		await expect.element(list.getByText('part-7.mjs')).not.toBeVisible();
+		await screen.rerender({ file: 'lib/part-5.mjs' });
+		await expect.element(list.getByText('part-5.mjs')).toBeVisible();
+	});
+
 	test('are its files: prose is wrapped, code has the numbers of its lines, and each can be the other way', async () => {
 		await page.viewport(1280, 800);
 		const { screen } = await setup(detailOf(), '#files');
