@@ -237,3 +237,43 @@ test('F12: where nobody must log in it says that no key is needed, and what one 
 		.element(closed.screen.getByTestId('key-needed'))
 		.toMatchTextContent(/^\s*Every program needs an API key/);
 });
+
+test('F12: an editor is connected by one click, and its link has a key only once somebody made one', async () => {
+	const { screen } = await setup({ hash: '#cursor' });
+	await expect.element(screen.getByRole('button', { name: 'Add to Cursor' })).toBeDisabled();
+	await screen.getByTestId('create-client-key').click();
+	await expect.element(screen.getByTestId('add-with-link')).toMatchTextContent(/The link has your key in it/);
+	const cursor = new URL(screen.getByTestId('install-link-cursor').element().getAttribute('href') ?? '');
+	expect(`${cursor.protocol}//${cursor.host}${cursor.pathname}`).toBe('cursor://anysphere.cursor-deeplink/mcp/install');
+	const server = { url: `${ORIGIN}/mcp`, headers: { Authorization: `Bearer ${SECRET}` } };
+	expect(cursor.searchParams.get('name')).toBe('skills');
+	expect(JSON.parse(atob(cursor.searchParams.get('config') ?? ''))).toEqual(server);
+	await screen.getByTestId('client-vscode').click();
+	const link = screen.getByTestId('install-link-vscode').element().getAttribute('href') ?? '';
+	expect(link).toMatch(/^vscode:mcp\/install\?/);
+	const config: unknown = JSON.parse(decodeURIComponent(link.slice(link.indexOf('?') + 1)));
+	expect(config).toEqual({ name: 'skills', type: 'http', ...server });
+	await screen.unmount();
+
+	const { screen: open } = await setup({ hash: '#cursor', needsKey: false });
+	const plain = new URL(open.getByTestId('install-link-cursor').element().getAttribute('href') ?? '');
+	expect(JSON.parse(atob(plain.searchParams.get('config') ?? ''))).toEqual({ url: `${ORIGIN}/mcp` });
+	expect(open.getByTestId('add-with-link').element().textContent).not.toContain('key');
+});
+
+test('F12: says once a program has connected, by its key', async () => {
+	const { screen, client, connect } = await setup({ hash: '#cursor' });
+	expect(screen.getByTestId('key-use').elements()).toEqual([]);
+	await screen.getByTestId('create-client-key').click();
+	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
+	const [made] = connect.keys.value ?? [];
+	client.listKeys.mockResolvedValue([{ ...keyOf('x'), ...made, lastUsedAt: new Date().toISOString() }]);
+	// Nobody reloads the page: it looks by itself.
+	await expect
+		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
+		.toBe('Connected. Last used just now');
+	const asked = client.listKeys.mock.calls.length;
+	await screen.getByTestId('client-codex').click();
+	await screen.getByTestId('client-cursor').click();
+	expect(client.listKeys.mock.calls.length).toBe(asked);
+});

@@ -17,6 +17,12 @@ export class Connect {
 		this.keys = new Reading(() => client.listKeys());
 	}
 
+	/** The key that a program has: the new one, or the newest of its name. */
+	keyOf(program: string): ApiKey | null {
+		const usable = (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === null);
+		return usable.find(({ id }) => id === this.fresh?.id) ?? usable.find(({ name }) => name === program) ?? null;
+	}
+
 	/** Rejects with an `ApiError`. */
 	async create(name: string, scopes: readonly ApiScope[]): Promise<void> {
 		const made = await this.#client.createKey({ name, scopes: [...scopes] });
