@@ -306,11 +306,13 @@ export function createClient() {
 		/** Fetches and checks a skill without installing it. */
 		stage: (source: BodyOf<'/api/skills/install/staged', 'POST'>['source'], signal: AbortSignal) =>
 			call('POST', STAGED, { body: { source }, signal }),
-		stageZip: (file: Blob, options: UploadOptions) =>
-			upload<AnswerOf<typeof STAGED, 'POST'>>(
-				{ method: 'POST', url: STAGED, body: file, contentType: 'application/zip' },
+		stageZip: (file: File, options: UploadOptions) => {
+			const url = `${STAGED}?${new URLSearchParams({ file: file.name.slice(0, 255) })}`;
+			return upload<AnswerOf<typeof STAGED, 'POST'>>(
+				{ method: 'POST', url, body: file, contentType: 'application/zip' },
 				options
-			),
+			);
+		},
 		stageFolder: (files: readonly FolderFile[], options: UploadOptions) => {
 			const body = new FormData();
 			for (const { path, file } of files) body.append('files', file, path);
