@@ -23,6 +23,7 @@ function createFakeKeys(keys: ApiKey[] = []) {
 	const known = new Map(keys.map((key) => [key.id, key]));
 	return {
 		listKeys: vi.fn<Client['listKeys']>(async () => [...known.values()].reverse()),
+		latestProgram: vi.fn<Client['latestProgram']>(async () => null),
 		createKey: vi.fn<Client['createKey']>(async ({ name, scopes = [] }) => {
 			const made = keyOf(`key_${known.size + 1}`, { name, scopes });
 			known.set(made.id, made);
@@ -276,4 +277,13 @@ test('F12: says once a program has connected, by its key', async () => {
 	await screen.getByTestId('client-codex').click();
 	await screen.getByTestId('client-cursor').click();
 	expect(client.listKeys.mock.calls.length).toBe(asked);
+});
+
+test('F12: says by its own name which program has connected without a key', async () => {
+	const { screen, client } = await setup({ hash: '#cursor', needsKey: false });
+	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
+	client.latestProgram.mockResolvedValue({ name: 'cursor\u202e', connectedAt: new Date().toISOString() });
+	await expect
+		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
+		.toBe('“cursor⟨U+202E⟩” connected just now');
 });
