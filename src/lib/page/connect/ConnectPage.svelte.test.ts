@@ -286,4 +286,7 @@ test('F12: says by its own name which program has connected without a key', asyn
 	await expect
 		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
 		.toBe('“cursor⟨U+202E⟩” connected just now');
+	// What doesn't connect over MCP can't be seen.
+	await screen.getByTestId('client-curl').click();
+	await expect.element(screen.getByTestId('key-use')).not.toBeInTheDocument();
 });
