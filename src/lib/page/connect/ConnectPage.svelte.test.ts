@@ -279,8 +279,8 @@ test('F12: says once a program has connected, by its key', async () => {
 	expect(client.listKeys.mock.calls.length).toBe(asked);
 });
 
-test('F12: says by its own name which program has connected without a key', async () => {
-	const { screen, client } = await setup({ hash: '#cursor', needsKey: false });
+test('F12: says by its own name which program has connected without a key, also beside a key that was never used', async () => {
+	const { screen, client } = await setup({ hash: '#cursor', needsKey: false, keys: [keyOf('k', { name: 'Cursor' })] });
 	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
 	client.latestProgram.mockResolvedValue({ name: 'cursor\u202e', connectedAt: new Date().toISOString() });
 	await expect
