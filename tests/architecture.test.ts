@@ -21,6 +21,7 @@ const files = readSources();
 /** Files that may read the wall clock, and why that's right there. */
 const WALL_CLOCK: Record<string, string> = {
 	'lib/page/composer/draft.svelte.ts': 'stamps drafts, which outlive the page, to drop the oldest',
+	'lib/page/connect/KeyPanel.svelte': 'how long ago a program connected, in words',
 	'lib/page/messages/AnswerError.svelte': 'the wait is counted from a stored stamp, and is never longer than was said',
 	'lib/page/sidebar/DeletedChats.svelte': 'how long ago and how long until stored times, in words',
 	'lib/page/skills/library/TrashList.svelte': 'how long ago and how long until stored times, in words',

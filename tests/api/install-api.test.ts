@@ -184,9 +184,11 @@ test('E20: a zip is staged, shown, confirmed and installed', async () => {
 	]);
 	const { status, body } = await send<StagedInstall>(staging.POST, {
 		body: new Uint8Array(zip),
-		type: 'application/zip'
+		type: 'application/zip',
+		query: 'file=tools.zip'
 	});
 	expect(status).toBe(201);
+	expect(body.skills[0]?.origin.file).toBe('tools.zip');
 	expect(body.skills).toMatchObject([{ path: 'skills/pdf', status: 'ready', scripts: ['scripts/run.sh'] }]);
 	expect((await send(staged.GET, { id: body.id })).body).toEqual(body);
 	const placed = await send<Outcome>(staged.POST, { id: body.id, json: { enabled: true } });

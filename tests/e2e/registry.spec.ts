@@ -65,6 +65,7 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.getByTestId('zip-input').setInputFiles({ name: 'sayer.zip', mimeType: 'application/zip', buffer });
 	await expect(page.getByTestId('staged-skill')).toContainText('sayer');
 	await page.reload();
+	await expect(page.getByTestId('origin')).toHaveText(/From a zip file\s*sayer\.zip/);
 	await expect(page.getByTestId('staged-skill')).toContainText('version 1.2.0');
 	await expect(page.locator('[data-testid=skill-file][data-path="scripts/say.mjs"]')).toBeVisible();
 	await page.getByTestId('confirm-install').click();

@@ -63,6 +63,17 @@ const modernHeaders = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/lis
 const list = { jsonrpc: '2.0', id: 7, method: 'tools/list', params: {} };
 const deep = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
+test('E15: the server knows which program connected last, also without a key', async () => {
+	const nameOf = () => rig.app.mcp.latest()?.name;
+	await send({ body: { ...INITIALIZE, params: {} } });
+	expect(rig.app.mcp.latest()).toBeNull();
+	await openSession();
+	expect(nameOf()).toBe('raw');
+	const _meta = { ...envelope, 'io.modelcontextprotocol/clientInfo': { name: 'm'.repeat(500), version: '1' } };
+	await (await send({ body: { ...list, params: { _meta } }, headers: modernHeaders })).text();
+	expect(nameOf()).toBe('m'.repeat(100));
+});
+
 test.each<[string, Sent, number, number | undefined]>([
 	['nothing', {}, 400, -32700],
 	['half a message', { text: '{"jsonrpc":"2.0","id":1,"meth' }, 400, -32700],

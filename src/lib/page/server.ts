@@ -306,11 +306,13 @@ export function createClient() {
 		/** Fetches and checks a skill without installing it. */
 		stage: (source: BodyOf<'/api/skills/install/staged', 'POST'>['source'], signal: AbortSignal) =>
 			call('POST', STAGED, { body: { source }, signal }),
-		stageZip: (file: Blob, options: UploadOptions) =>
-			upload<AnswerOf<typeof STAGED, 'POST'>>(
-				{ method: 'POST', url: STAGED, body: file, contentType: 'application/zip' },
+		stageZip: (file: File, options: UploadOptions) => {
+			const url = `${STAGED}?${new URLSearchParams({ file: file.name.slice(0, 255) })}`;
+			return upload<AnswerOf<typeof STAGED, 'POST'>>(
+				{ method: 'POST', url, body: file, contentType: 'application/zip' },
 				options
-			),
+			);
+		},
 		stageFolder: (files: readonly FolderFile[], options: UploadOptions) => {
 			const body = new FormData();
 			for (const { path, file } of files) body.append('files', file, path);
@@ -359,6 +361,7 @@ export function createClient() {
 			call('POST', '/api/account/sign-in/complete', { body }),
 		/** Newest first, including revoked keys. */
 		listKeys: async () => (await call('GET', '/api/keys', {})).data,
+		latestProgram: async () => (await call('GET', '/api/keys', {})).latestProgram,
 		/** The only response with the key itself. */
 		createKey: (body: BodyOf<'/api/keys', 'POST'>) => call('POST', '/api/keys', { body }),
 		renameKey: (id: string, name: string) => call('PATCH', '/api/keys/[id]', { params: { id }, body: { name } }),

@@ -35,6 +35,8 @@ export const skillOrigin = z.object({
 	/** How to fetch it again; null for uploads. */
 	source: installSource.nullable(),
 	url: z.string().nullable(),
+	/** Name of the uploaded zip file, where it was told. */
+	file: z.string().optional(),
 	/** The fetched commit of a repository. */
 	commit: z.string().nullable(),
 	/** The skill's folder inside its source, with `/`; empty for the top. */
@@ -83,6 +85,11 @@ export const stagedSkill = z.object({
 	needs: skillNeeds.nullable()
 });
 export type StagedSkill = z.infer<typeof stagedSkill>;
+
+/** The query of an upload to `POST /api/skills/install/staged`. */
+export const uploadQuery = z.object({
+	file: z.string().max(255).optional().describe('Name of the zip file, shown at review.')
+});
 
 /** Fetched and checked skills waiting for confirmation. */
 export const stagedInstall = z.object({

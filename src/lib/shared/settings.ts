@@ -146,5 +146,13 @@ export type ApiKey = z.infer<typeof apiKey>;
 export const newApiKey = apiKey.extend({ key: z.string() });
 export type NewApiKey = z.infer<typeof newApiKey>;
 
-export const apiKeyList = z.object({ data: z.array(apiKey) });
+/** A program that connected over MCP, by the name it gives itself. */
+export const connectedProgram = z.object({ name: z.string(), connectedAt: z.string() });
+export type ConnectedProgram = z.infer<typeof connectedProgram>;
+
+export const apiKeyList = z.object({
+	data: z.array(apiKey),
+	/** The last one since this server started, also without a key. */
+	latestProgram: connectedProgram.nullable()
+});
 export type ApiKeyList = z.infer<typeof apiKeyList>;

@@ -23,6 +23,7 @@ function createFakeKeys(keys: ApiKey[] = []) {
 	const known = new Map(keys.map((key) => [key.id, key]));
 	return {
 		listKeys: vi.fn<Client['listKeys']>(async () => [...known.values()].reverse()),
+		latestProgram: vi.fn<Client['latestProgram']>(async () => null),
 		createKey: vi.fn<Client['createKey']>(async ({ name, scopes = [] }) => {
 			const made = keyOf(`key_${known.size + 1}`, { name, scopes });
 			known.set(made.id, made);
@@ -236,4 +237,56 @@ test('F12: where nobody must log in it says that no key is needed, and what one 
 	await expect
 		.element(closed.screen.getByTestId('key-needed'))
 		.toMatchTextContent(/^\s*Every program needs an API key/);
+});
+
+test('F12: an editor is connected by one click, and its link has a key only once somebody made one', async () => {
+	const { screen } = await setup({ hash: '#cursor' });
+	await expect.element(screen.getByRole('button', { name: 'Add to Cursor' })).toBeDisabled();
+	await screen.getByTestId('create-client-key').click();
+	await expect.element(screen.getByTestId('add-with-link')).toMatchTextContent(/The link has your key in it/);
+	const cursor = new URL(screen.getByTestId('install-link-cursor').element().getAttribute('href') ?? '');
+	expect(`${cursor.protocol}//${cursor.host}${cursor.pathname}`).toBe('cursor://anysphere.cursor-deeplink/mcp/install');
+	const server = { url: `${ORIGIN}/mcp`, headers: { Authorization: `Bearer ${SECRET}` } };
+	expect(cursor.searchParams.get('name')).toBe('skills');
+	expect(JSON.parse(atob(cursor.searchParams.get('config') ?? ''))).toEqual(server);
+	await screen.getByTestId('client-vscode').click();
+	const link = screen.getByTestId('install-link-vscode').element().getAttribute('href') ?? '';
+	expect(link).toMatch(/^vscode:mcp\/install\?/);
+	const config: unknown = JSON.parse(decodeURIComponent(link.slice(link.indexOf('?') + 1)));
+	expect(config).toEqual({ name: 'skills', type: 'http', ...server });
+	await screen.unmount();
+
+	const { screen: open } = await setup({ hash: '#cursor', needsKey: false });
+	const plain = new URL(open.getByTestId('install-link-cursor').element().getAttribute('href') ?? '');
+	expect(JSON.parse(atob(plain.searchParams.get('config') ?? ''))).toEqual({ url: `${ORIGIN}/mcp` });
+	expect(open.getByTestId('add-with-link').element().textContent).not.toContain('key');
+});
+
+test('F12: says once a program has connected, by its key', async () => {
+	const { screen, client, connect } = await setup({ hash: '#cursor' });
+	expect(screen.getByTestId('key-use').elements()).toEqual([]);
+	await screen.getByTestId('create-client-key').click();
+	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
+	const [made] = connect.keys.value ?? [];
+	client.listKeys.mockResolvedValue([{ ...keyOf('x'), ...made, lastUsedAt: new Date().toISOString() }]);
+	// Nobody reloads the page: it looks by itself.
+	await expect
+		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
+		.toBe('Connected. Last used just now');
+	const asked = client.listKeys.mock.calls.length;
+	await screen.getByTestId('client-codex').click();
+	await screen.getByTestId('client-cursor').click();
+	expect(client.listKeys.mock.calls.length).toBe(asked);
+});
+
+test('F12: says by its own name which program has connected without a key, also beside a key that was never used', async () => {
+	const { screen, client } = await setup({ hash: '#cursor', needsKey: false, keys: [keyOf('k', { name: 'Cursor' })] });
+	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
+	client.latestProgram.mockResolvedValue({ name: 'cursor\u202e', connectedAt: new Date().toISOString() });
+	await expect
+		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
+		.toBe('“cursor⟨U+202E⟩” connected just now');
+	// What doesn't connect over MCP can't be seen.
+	await screen.getByTestId('client-curl').click();
+	await expect.element(screen.getByTestId('key-use')).not.toBeInTheDocument();
 });

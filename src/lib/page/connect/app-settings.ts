@@ -18,6 +18,9 @@ export interface Place {
 /** For programs that insist on a key, where the server asks for none. */
 export const ANY_KEY = 'not-needed';
 
+/** Stands where the key goes, until there is one. */
+export const NO_KEY_YET = '<your key>';
+
 const IN_A_CONTAINER = 'From a container, this computer is usually called host.docker.internal.';
 /** The page doesn't know where this software is installed. */
 const FOLDER = '/path/to/openrouter-skills';
@@ -256,6 +259,19 @@ mcpServers:
 		}
 	]
 } satisfies Record<string, (place: Place) => Snippet[]>;
+
+/** What opens the program and adds this server to it; the key is part of it. */
+const LINKS = {
+	cursor: (place: Place) =>
+		`cursor://anysphere.cursor-deeplink/mcp/install?name=skills&config=${encodeURIComponent(btoa(JSON.stringify(remoteOf(place))))}`,
+	vscode: (place: Place) =>
+		`vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: 'skills', type: 'http', ...remoteOf(place) }))}`
+};
+
+/** Null for a program that has no such link. */
+export function installLink(client: string, place: Place): string | null {
+	return client === 'cursor' || client === 'vscode' ? LINKS[client](place) : null;
+}
 
 /** Left out where no key is needed. */
 export function withKey(key: string, text: string): string {

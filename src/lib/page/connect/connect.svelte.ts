@@ -1,20 +1,28 @@
 /** State of the Connect page: API keys, and the new key until the page is left (F12). */
-import type { ApiKey, NewApiKey } from '../../shared/settings.ts';
+import type { ApiKey, ConnectedProgram, NewApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
 import type { Client } from '../server.ts';
 import { Reading } from '../ui/reading.svelte.ts';
 
-type KeysClient = Pick<Client, 'listKeys' | 'createKey' | 'renameKey' | 'revokeKey'>;
+type KeysClient = Pick<Client, 'listKeys' | 'latestProgram' | 'createKey' | 'renameKey' | 'revokeKey'>;
 
 export class Connect {
 	readonly #client: KeysClient;
 	readonly keys: Reading<ApiKey[]>;
+	readonly program: Reading<ConnectedProgram | null>;
 	/** The new key, used in the snippets; it can't be shown again. */
 	fresh = $state.raw<NewApiKey | null>(null);
 
 	constructor(client: KeysClient) {
 		this.#client = client;
 		this.keys = new Reading(() => client.listKeys());
+		this.program = new Reading(() => client.latestProgram());
+	}
+
+	/** The key that a program has: the new one, or the newest of its name. */
+	keyOf(program: string): ApiKey | null {
+		const usable = (this.keys.value ?? []).filter(({ revokedAt }) => revokedAt === null);
+		return usable.find(({ id }) => id === this.fresh?.id) ?? usable.find(({ name }) => name === program) ?? null;
 	}
 
 	/** Rejects with an `ApiError`. */

@@ -15,6 +15,11 @@ import DeleteDialog from '../ui/DeleteDialog.svelte';
 import Menu from '../ui/Menu.svelte';
 import Overlays from './Overlays.svelte';
 
+const PARTS = {
+	...{ scripts: ['scripts/stamp.mjs'], tools: ['count_pages'] },
+	example: { title: 'Fill this', prompt: 'Fill this', files: ['order.csv'] }
+};
+
 let server: FakeConversations;
 let app: ChatApp;
 let done: string[];
@@ -36,7 +41,7 @@ async function setup() {
 		go: (path) => void done.push(path)
 	});
 	app.library.skills = [
-		sampleSummary({ id: 'pdf-tools', name: 'pdf-tools', description: 'Fills forms.', tags: ['acroform'] })
+		sampleSummary({ id: 'pdf-tools', name: 'pdf-tools', description: 'Fills forms.', tags: ['acroform'], ...PARTS })
 	];
 	await app.conversations.refresh();
 	return render(Overlays, { app, onsearch: () => done.push('search'), onimport: () => done.push('import') });
@@ -136,7 +141,7 @@ describe('the command palette', () => {
 		expect(active(screen)).toMatch(/^New chat/);
 	});
 
-	test('F12: finds by a few letters, moves by keys, and Enter goes there; skills also by what they do, settings by their sections, runs by their text', async () => {
+	test('F12: finds by a few letters, moves by keys, and Enter goes there; skills also by what they do and by their scripts, tools and example files, settings by their sections, runs by their text', async () => {
 		const screen = await setup();
 		await open(screen);
 		await screen.getByTestId('palette-input').fill('qrep');
@@ -165,6 +170,9 @@ describe('the command palette', () => {
 		for (const [typed, label, place] of [
 			['fills forms', /^pdf-tools/, '/skills/pdf-tools'],
 			['acroform', /^pdf-tools/, '/skills/pdf-tools'],
+			['stamp', /^scripts\/stamp\.mjs\s*Script of pdf-tools/, '/skills/pdf-tools?file=scripts%2Fstamp.mjs#files'],
+			['count_p', /^count_pages\s*Tool of pdf-tools/, '/skills/pdf-tools'],
+			['order.csv', /^examples\/order\.csv/, '/skills/pdf-tools?file=examples%2Forder.csv#files'],
 			['custom instr', /^Settings · Chats/, '/settings#chats'],
 			['xyzzy & co', /^Search runs for “xyzzy & co”/, '/skills/executions?text=xyzzy%20%26%20co']
 		] as const) {

@@ -13,7 +13,9 @@ import Plug from '@lucide/svelte/icons/plug';
 import Puzzle from '@lucide/svelte/icons/puzzle';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
+import SquareTerminal from '@lucide/svelte/icons/square-terminal';
 import SunMoon from '@lucide/svelte/icons/sun-moon';
+import Wrench from '@lucide/svelte/icons/wrench';
 import Trash2 from '@lucide/svelte/icons/trash-2';
 import Upload from '@lucide/svelte/icons/upload';
 import NotebookPen from '@lucide/svelte/icons/notebook-pen';
@@ -24,7 +26,7 @@ import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
 import { SETTINGS_SECTIONS } from '../settings/settings-form.svelte.ts';
-import { partsOf, skillPage } from '../skills/skill-words.ts';
+import { filePage, partsOf, skillPage } from '../skills/skill-words.ts';
 import { proseOf } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
@@ -52,6 +54,7 @@ const groups = {
 	found: 'Found in chats',
 	pages: 'Pages',
 	skills: 'Skills',
+	parts: 'In skills',
 	runs: 'Runs'
 };
 
@@ -68,6 +71,7 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
 		},
 		{ id: 'skills', label: groups.skills, items: skills(app) },
+		{ id: 'parts', label: groups.parts, items: search.query.trim().length < 2 ? [] : partsOfSkills(app) },
 		{ id: 'pages', label: groups.pages, items: pages(app) },
 		{
 			id: 'found',
@@ -236,6 +240,26 @@ function skills(app: ChatApp): PaletteItem[] {
 				isQuiet: true,
 				run: () => app.go(skillPage(id))
 			}
+		];
+	});
+}
+
+/** Scripts, tools and example files, as far as the list of skills has them. */
+function partsOfSkills(app: ChatApp): PaletteItem[] {
+	return app.library.ready.flatMap(({ id, name, scripts, tools, example }) => {
+		const part = (label: string, kind: string, icon: PaletteItem['icon'], path: string): PaletteItem => ({
+			id: `part-${id}-${label}`,
+			label: cleanText(label),
+			hint: `${kind} of ${cleanText(name)}`,
+			icon,
+			isQuiet: true,
+			run: () => app.go(path)
+		});
+		const examples = (example?.files ?? []).map((file) => `examples/${file}`);
+		return [
+			...scripts.map((script) => part(script, 'Script', SquareTerminal, filePage(id, script))),
+			...tools.map((tool) => part(tool, 'Tool', Wrench, skillPage(id))),
+			...examples.map((file) => part(file, 'Example', FileText, filePage(id, file)))
 		];
 	});
 }

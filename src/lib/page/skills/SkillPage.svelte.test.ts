@@ -415,13 +415,35 @@ describe('the parts of a skill', () => {
 		const text = '---\nname: demo\n---\nRun `node ./scripts/x.sh a`. Not xlogo.png.\n';
 		const files = detailOf().files.map((file) => (file.path === 'SKILL.md' ? { ...file, text } : file));
 		const { screen } = await setup(detailOf({ files }), '#instructions');
-		await expect.element(screen.getByTestId('instructions-tokens')).toHaveTextContent('About 11 tokens to load');
+		await expect
+			.element(screen.getByTestId('instructions-tokens'))
+			.toHaveTextContent('About 11 tokens of instructions');
 		await expect
 			.element(screen.getByTestId('edit-instructions'))
 			.toHaveAttribute('href', '/skills/edit/installed/demo%401.0.0');
 		const links = screen.getByTestId('named-files').getByRole('link');
 		await expect.element(links).toHaveLength(1);
 		await expect.element(links).toHaveAttribute('href', expect.stringMatching(/\?file=scripts%2Fx\.sh#files$/));
+	});
+
+	test('are its files: a folder of many starts closed, and opens for the file that is open', async () => {
+		await page.viewport(1280, 900);
+		const many = Array.from({ length: 20 }, (_, at) => `lib/part-${at}.mjs`);
+		const files = ['SKILL.md', 'scripts/x.sh', ...many].map((path) => ({ path, bytes: 1, text: 'x' }));
+		const { screen } = await setup(detailOf({ files }), '#files');
+		const list = screen.getByRole('navigation', { name: 'Files' });
+		await expect.element(list.getByText('x.sh')).toBeVisible();
+		await expect.element(list.getByText('part-7.mjs')).not.toBeVisible();
+		await list.getByText('lib/').click();
+		await list.getByText('part-7.mjs').click();
+		await list.getByText('x.sh').click();
+		// Closed only by hand.
+		await expect.element(list.getByText('part-7.mjs')).toBeVisible();
+		await screen.rerender({ file: 'lib/part-3.mjs' });
+		await list.getByText('lib/').click();
+		await expect.element(list.getByText('part-7.mjs')).not.toBeVisible();
+		await screen.rerender({ file: 'lib/part-5.mjs' });
+		await expect.element(list.getByText('part-5.mjs')).toBeVisible();
 	});
 
 	test('are its files: prose is wrapped, code has the numbers of its lines, and each can be the other way', async () => {
@@ -475,7 +497,8 @@ describe('the parts of a skill', () => {
 		await expect
 			.element(abilities.first())
 			.toMatchTextContent(/^scripts\/x\.sh FILE \[--by NAME\]scripts\/x\.sh --all/);
-		await expect.element(abilities.nth(1)).toMatchTextContent(/Other scripts *scripts\/y\.sh/);
+		// Also what SKILL.md doesn't explain: running it is how to see why it fails.
+		await expect.element(abilities.nth(1)).toMatchTextContent(/scripts\/y\.sh *Run/);
 		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('Folder', { exact: true })).toBeVisible();
 		expect(screen.container.textContent).not.toContain('1.0.0');
@@ -523,9 +546,10 @@ describe('the parts of a skill', () => {
 		await screen.getByTestId('skill-menu').click();
 		await expect.element(page.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
 		await screen.unmount();
-		const example = { title: 'Show me', prompt: 'Show me', files: [] };
+		const example = { title: 'Chart', prompt: 'Show me a chart', files: ['sales.csv'] };
 		const { screen: other } = await setup(detailOf({ example }));
 		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
-		await expect.element(other.getByTestId('skill-example')).toHaveTextContent('Example: “Show me”');
+		const shown = other.getByRole('link', { name: '“Show me a chart” with sales.csv Try this' });
+		await expect.element(shown).toHaveAttribute('href', '/?example=demo');
 	});
 });

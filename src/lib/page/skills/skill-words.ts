@@ -66,6 +66,11 @@ export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
 }
 
+/** A new chat that begins with the skill's example, or with the skill. */
+export function tryPage({ name, example }: Pick<SkillSummary, 'name' | 'example'>): string {
+	return `/?${example ? 'example' : 'skill'}=${encodeURIComponent(name)}`;
+}
+
 /** Address of a file in a skill’s Files tab, or of a line in it. */
 export function filePage(id: string, file: string, line: number | null = null): string {
 	return `${skillPage(id)}?file=${encodeURIComponent(file)}#${line === null ? 'files' : `L${line}`}`;

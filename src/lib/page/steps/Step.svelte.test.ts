@@ -406,7 +406,7 @@ test('a loaded skill shows what it is, and never its text', async () => {
 	const screen = await render(Step, { part: step, conversationId: 'c' });
 	await screen.getByTestId('step-toggle').click();
 	await expect.element(screen.getByText('Counts words.')).toBeVisible();
-	await expect.element(screen.getByText(/1,234 tokens/)).toBeVisible();
+	await expect.element(screen.getByText(/1.2k tokens/)).toBeVisible();
 	await expect.element(screen.getByText(/Instructions for the model/)).not.toBeInTheDocument();
 });
 

@@ -90,7 +90,7 @@ describe('F7: a pinned skill', () => {
 				name: 'csv',
 				description: 'Reads tables.',
 				state: 'pinned',
-				tokens: expect.any(Number) as number,
+				tokens: Math.ceil('Mind the commas.'.length / 4),
 				isAvailable: true
 			},
 			{ name: 'pdf', description: 'Fills PDF forms.', state: 'pinned', tokens: 0, isAvailable: false }
@@ -206,7 +206,7 @@ describe('F7: the list', () => {
 		const { data, tokens } = await list();
 		expect(data.map(({ name, state }) => `${name} ${state}`)).toEqual(['csv pinned', 'pdf loaded']);
 		expect(tokens).toBe(data.reduce((sum, skill) => sum + skill.tokens, 0));
-		expect(data.every((skill) => skill.tokens > 10 && skill.isAvailable)).toBe(true);
+		expect(data.every((skill) => skill.tokens > 3 && skill.isAvailable)).toBe(true);
 
 		const question = (await rig.answer(runId)).parentId!;
 		await rig.runner.start({ kind: 'retry', runId: 'again', conversationId: 'c', questionId: question, tools: [] });

@@ -1,5 +1,6 @@
 /** The skills of a conversation: pinned, loaded by the model (F7), or offered by a run. */
 import type { ConversationSkill, ConversationSkillList, RunOffer } from '../../shared/api.ts';
+import { estimateTokens } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import { isOnlyLookedAt } from '../agent/history.ts';
 import type { Message } from '../../shared/message.ts';
@@ -9,7 +10,6 @@ import { viewOf } from '../skills/registry/visibility.ts';
 import type { Skill } from '../skills/types.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { Store } from '../store/store.ts';
-import { tokensOf } from '../turns/instructions.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
 import type { Runner } from '../runs/runner.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
@@ -56,7 +56,7 @@ export async function listConversationSkills(parts: Parts, id: string): Promise<
 				name,
 				description,
 				state: 'pinned',
-				tokens: skill ? tokensOf(skill) : 0,
+				tokens: skill ? estimateTokens(skill.body) : 0,
 				isAvailable: skill !== undefined,
 				...lackOf(skill)
 			};

@@ -17,7 +17,7 @@ import type { Model } from '../agent/model.ts';
 import type { Installer } from '../install/catalog-installer.ts';
 import type { Log } from '../log.ts';
 import { requireSkill } from '../skill-admin/skill-details.ts';
-import { estimateTokens } from '../../shared/characters.ts';
+import { instructionTokens } from '../skills/read/front-matter.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import { type Replica, soleReplica } from '../replica.ts';
@@ -403,7 +403,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				const changes = base && (await changesOf(await filesForDiff(base), draft.files.map(forDiff)));
 				const diagnostics = withLines(skill.diagnostics, text, draft.name);
 				const { revision } = draft;
-				return { ...skill, diagnostics, ...(base && { changes }), revision, tokens: estimateTokens(text) };
+				return { ...skill, diagnostics, ...(base && { changes }), revision, tokens: instructionTokens(text) };
 			});
 		},
 		async save(id, revision) {

@@ -40,7 +40,7 @@ export function alwaysSkills(
 }
 
 /** Estimated tokens of a skill's instructions, as the model gets them. */
-export function tokensOf(skill: Skill): number {
+function tokensOf(skill: Skill): number {
 	return estimateTokens(renderLoadedSkill(skill));
 }
 

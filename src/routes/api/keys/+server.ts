@@ -5,8 +5,10 @@ export const GET = endpoint({
 	id: 'listApiKeys',
 	tag: 'API keys',
 	summary: 'List API keys, newest first',
-	answer: apiKeyList.describe('Keys without their secret, deleted ones included.'),
-	handler: async ({ app }) => ({ data: await app.apiKeys.list() })
+	answer: apiKeyList.describe(
+		'Keys without their secret, deleted ones included, and the program that connected over MCP last.'
+	),
+	handler: async ({ app }) => ({ data: await app.apiKeys.list(), latestProgram: app.mcp.latest() })
 });
 
 export const POST = endpoint({

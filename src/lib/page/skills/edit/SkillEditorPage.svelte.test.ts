@@ -127,7 +127,7 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => shownIn(code)).toBe('one\nright\n');
 		await screen.getByTestId('issue-fix').click();
 		await expect.poll(() => shownIn(code)).toBe('one\nfixed\n');
-		await expect.element(screen.getByTestId('editor-tokens')).toHaveTextContent('about 12 tokens of instructions');
+		await expect.element(screen.getByTestId('editor-tokens')).toHaveTextContent('About 12 tokens of instructions');
 	});
 
 	test('shows both when somebody else was quicker: theirs is taken, or mine is written over it', async () => {

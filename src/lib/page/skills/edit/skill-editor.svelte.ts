@@ -272,7 +272,7 @@ export interface FileNode {
 	children: FileNode[];
 }
 
-/** The paths as a tree: SKILL.md first, then folders, then files, by name. */
+/** The paths as a tree: SKILL.md first, then what it runs and shows, other folders, and files, each by name. */
 export function treeOf(files: readonly SkillFile[]): FileNode[] {
 	const root: FileNode = { path: '', name: '', file: null, children: [] };
 	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
@@ -301,7 +301,13 @@ function inOrder(a: FileNode, b: FileNode): number {
 
 function rankOf({ path, file }: FileNode): number {
 	if (isSkillFile(path)) return 0;
-	return file ? 2 : 1;
+	const at = file ? -1 : ['scripts', 'examples'].indexOf(path);
+	if (at >= 0) return 1 + at;
+	return file ? 4 : 3;
+}
+
+export function countFiles({ file, children }: FileNode): number {
+	return file ? 1 : children.reduce((sum, child) => sum + countFiles(child), 0);
 }
 
 export function isSkillFile(path: string): boolean {

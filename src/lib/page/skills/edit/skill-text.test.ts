@@ -40,8 +40,16 @@ test('a script has its interpreter by its name', () => {
 	]);
 });
 
-test('paths become a tree: the SKILL.md, then folders, then files, each by name', () => {
-	const files = ['z.txt', 'a.txt', 'scripts/b.sh', 'SKILL.md', 'scripts/lib/a.sh', 'assets/x.png'].map((path) => ({
+test('paths become a tree: the SKILL.md, its scripts and examples, then folders, then files, each by name', () => {
+	const files = [
+		'z.txt',
+		'a.txt',
+		'scripts/b.sh',
+		'SKILL.md',
+		'scripts/lib/a.sh',
+		'assets/x.png',
+		'examples/e.csv'
+	].map((path) => ({
 		path,
 		bytes: 1,
 		text: null
@@ -50,8 +58,9 @@ test('paths become a tree: the SKILL.md, then folders, then files, each by name'
 		nodes.map(({ path, file, children }) => (file ? path : [path, ...print(children)]));
 	expect(print(treeOf(files))).toEqual([
 		'SKILL.md',
-		['assets', 'assets/x.png'],
 		['scripts', ['scripts/lib', 'scripts/lib/a.sh'], 'scripts/b.sh'],
+		['examples', 'examples/e.csv'],
+		['assets', 'assets/x.png'],
 		'a.txt',
 		'z.txt'
 	]);

@@ -61,7 +61,7 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
 	});
 
-	test('says the first problem of what is broken, and how many there are; the room of its tools is the name’s until they are wanted', async () => {
+	test('says the first problem of what is broken, and how many there are; in a narrow list, the room of its tools is the name’s until they are wanted', async () => {
 		await page.viewport(1280, 800);
 		const name = 'a-skill-with-a-long-name';
 		const { screen } = await setup([
@@ -70,15 +70,41 @@ describe('E17: the list of skills', () => {
 		]);
 		expect(screen.getByTestId('diagnostic').elements()).toHaveLength(1);
 		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('Fix 3 problems');
-		screen.container.style.width = '360px';
+		screen.container.style.width = '388px';
 		const link = screen.getByRole('link', { name, exact: true });
 		const heading = link.element().parentElement;
 		await screen.getByTestId('skill-search').hover();
 		await expect.poll(() => heading && heading.scrollWidth <= heading.clientWidth).toBe(true);
 		const height = screen.getByTestId('skill-row').last().element().clientHeight;
+		await expect.element(screen.getByTestId('row-menu').last()).toBeInViewport({ ratio: 1 });
 		await link.hover();
 		await expect.element(screen.getByTestId('row-try')).toBeInViewport({ ratio: 1 });
 		expect(screen.getByTestId('skill-row').last().element().clientHeight).toBe(height);
+	});
+
+	test('shows what can be done with a skill before anybody points at it', async () => {
+		await page.viewport(1280, 800);
+		const { screen } = await setup([sampleSummary({ id: 'pdf', name: 'pdf' })]);
+		await screen.getByTestId('skill-search').hover();
+		for (const tool of ['row-try', 'row-menu']) {
+			const faint = screen.getByTestId(tool).element().closest('.tools');
+			expect(faint && Number(getComputedStyle(faint).opacity), tool).toBeGreaterThan(0.5);
+			await expect.element(screen.getByTestId(tool)).toBeInViewport({ ratio: 1 });
+		}
+	});
+
+	test('keeps its search and what is to review in sight', async () => {
+		await page.viewport(1280, 800);
+		const skills = Array.from({ length: 30 }, (_, at) =>
+			sampleSummary({ id: `s${at}`, name: `s${at}`, trust: 'untrusted' })
+		);
+		const { screen } = await setup(skills);
+		const box = screen.container;
+		Object.assign(box.style, { height: '400px', overflowY: 'auto' });
+		await expect.poll(() => box.scrollHeight).toBeGreaterThan(1000);
+		box.scrollTop = 900;
+		await expect.element(screen.getByTestId('skill-search')).toBeInViewport({ ratio: 1 });
+		await expect.element(screen.getByTestId('show-to-review')).toBeInViewport({ ratio: 1 });
 	});
 
 	test('is searched and narrowed; what matches nothing leads to the catalogs and back to all', async () => {
@@ -222,7 +248,7 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
 		await expect.element(screen.getByTestId('show-to-review')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills');
-		screen.container.style.width = '360px';
+		screen.container.style.width = '388px';
 		const element = filter.element() as HTMLSelectElement;
 		const wanted = document.createElement('canvas').getContext('2d');
 		if (!wanted) throw new Error('No canvas');

@@ -66,13 +66,14 @@ describe('E20: an uploaded archive', () => {
 			{ name: 'a/SKILL.md', content: 'text' },
 			{ name: 'a/.DS_Store', content: 'x' }
 		]);
-		const fetched = await fetchZip(streamed(bytes), folder, signal);
+		const fetched = await fetchZip(streamed(bytes), folder, signal, 'tools.zip');
 		expect(fetched.folders).toBeNull();
 		expect(fetched.notes).toEqual(['Skipped “a/.DS_Store”, which aren’t part of a skill.']);
 		expect(fetched.originOf('a')).toEqual({
 			provider: 'zip',
 			source: null,
 			url: null,
+			file: 'tools.zip',
 			commit: null,
 			path: 'a',
 			revision: null

@@ -72,13 +72,14 @@ export interface UploadedFile {
 export async function fetchZip(
 	body: AsyncIterable<Uint8Array>,
 	into: StagingFolder,
-	signal: AbortSignal
+	signal: AbortSignal,
+	file?: string
 ): Promise<FetchedSkills> {
 	const archive = `${into.dir}.zip`;
 	await storeUpload(body, archive, into.limits.packedBytes, signal);
 	try {
 		const { notes } = await readZip(archive, into, signal);
-		return { folders: null, originOf: uploadedAs('zip'), notes };
+		return { folders: null, originOf: uploadedAs('zip', file), notes };
 	} finally {
 		await onDisk(rm(archive, { force: true }));
 	}
@@ -115,8 +116,8 @@ export async function fetchFiles(files: Readonly<Record<string, string>>, into: 
 	return { folders: [''], originOf: uploadedAs('inline'), notes: [] };
 }
 
-function uploadedAs(provider: InstallProvider): FetchedSkills['originOf'] {
-	return (path) => ({ provider, source: null, url: null, commit: null, path, revision: null });
+function uploadedAs(provider: InstallProvider, file?: string): FetchedSkills['originOf'] {
+	return (path) => ({ provider, source: null, url: null, ...(file && { file }), commit: null, path, revision: null });
 }
 
 // A skill made of a schema and the name of a native handler, as in OmniRoute (E5, D37).

@@ -15,6 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { API_SCOPES } from '../../../shared/names.ts';
+import type { ConnectedProgram } from '../../../shared/settings.ts';
 import { createQuestions } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { createSessions, readMessages, rpcError, type SessionsOptions } from './sessions.ts';
@@ -50,12 +51,15 @@ import { createTasks, type McpTasks, type TaskEntry } from './tasks.ts';
 
 /** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;
+const MAX_PROGRAM_NAME = 100;
 
 export interface Mcp {
 	/** Handles an authorized request to `/mcp`. Never throws. */
 	handle(request: Request, caller: Asker): Promise<Response>;
 	/** Serves a local client (stdio or socket) with full rights: it runs as the same user. */
 	serve(transport: Transport, onClosed: () => void): StdioServerHandle;
+	/** The one that connected by HTTP last; null without one since the start. */
+	latest(): ConnectedProgram | null;
 	/** Ends all sessions and their calls. */
 	close(): Promise<void>;
 }
@@ -76,6 +80,10 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	});
 	const local = new Set<SkillsServer>();
 	const handles = new Set<StdioServerHandle>();
+	let latest: ConnectedProgram | null = null;
+	const connected = (name: string): void => {
+		if (name !== '') latest = { name: name.slice(0, MAX_PROGRAM_NAME), connectedAt: new Date().toISOString() };
+	};
 	const closing = new AbortController();
 	const sessions = createSessions({
 		createServer: (id, caller) => {
@@ -150,9 +158,15 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 				if (read instanceof Response) return read;
 				const { body } = read;
 				id = asObject(body).id;
-				if (await isLegacyRequest(request, body)) return await sessions.handle(request, body, caller, authInfo);
-				const { _meta } = asObject(asObject(body).params);
-				const owner = ownerOf({ caller, sessionId: label('client', clientName(_meta)) });
+				const { _meta, clientInfo } = asObject(asObject(body).params);
+				if (await isLegacyRequest(request, body)) {
+					const response = await sessions.handle(request, body, caller, authInfo);
+					if (response.ok && asObject(body).method === 'initialize') connected(nameIn(clientInfo));
+					return response;
+				}
+				const name = clientName(_meta);
+				connected(name);
+				const owner = ownerOf({ caller, sessionId: label('client', name) });
 				const listening = createListening((taskId) => tasks.find(owner, taskId));
 				const response = await modern.fetch(request, { parsedBody: listening.incoming(body), authInfo });
 				return asObject(body).method === 'subscriptions/listen' ? listeningResponse(response, listening) : response;
@@ -190,6 +204,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			};
 			return handle;
 		},
+		latest: () => latest,
 		async close() {
 			closing.abort();
 			clearInterval(sweeper);
@@ -251,7 +266,11 @@ function label(kind: string, id: string): string {
 
 /** Without sessions, calls from the same program share a workspace. `envelope`: what each request says of its client. */
 function clientName(envelope: unknown): string {
-	const { name } = asObject(asObject(envelope)[CLIENT_INFO_META_KEY]);
+	return nameIn(asObject(envelope)[CLIENT_INFO_META_KEY]);
+}
+
+function nameIn(clientInfo: unknown): string {
+	const { name } = asObject(clientInfo);
 	return typeof name === 'string' ? name : '';
 }
 

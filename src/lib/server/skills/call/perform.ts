@@ -3,7 +3,7 @@ import type { Executor } from '../executor.ts';
 import { searchSkills } from '../find/scores.ts';
 import { lackOf, unloadable } from '../needs/siblings.ts';
 import { estimateTokens } from '../../../shared/characters.ts';
-import { renderLoadedSkill } from '../prompt.ts';
+import { renderBody } from '../prompt.ts';
 import { readSkillFile } from '../read/files.ts';
 import { checkArguments } from '../read/manifest.ts';
 import { findSkill, similarNames } from '../registry/references.ts';
@@ -148,7 +148,7 @@ function load(skill: Skill, context: PerformContext, offset = 0): OperationResul
 	const isKnown = context.onLoad(skill) && offset === 0;
 	context.executor.warm(skill, context);
 	const { name, description, path } = skill;
-	const tokens = estimateTokens(renderLoadedSkill(skill, offset));
+	const tokens = estimateTokens(renderBody(skill, offset));
 	const lacks = unloadable(skill, { skills: context.library.skills, off: context.off });
 	context.onEvent?.({ type: 'loaded', skill: name, description, path, tokens, ...(lacks.length > 0 && { lacks }) });
 	return { kind: 'load', skill, offset, isKnown, lack: lackOf(lacks) };

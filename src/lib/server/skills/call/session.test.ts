@@ -71,7 +71,8 @@ describe('load_skill', () => {
 		expect(outcome.output).toContain(`dir="${join(folder, 'demo')}"`);
 		expect(outcome.output).toContain('scripts/run.sh');
 		expect(outcome.output).toContain('count: count of demo');
-		expect(events).toMatchObject([{ type: 'loaded', skill: 'demo', path: join(folder, 'demo/SKILL.md') }]);
+		const tokens = Math.ceil('How to use demo.'.length / 4);
+		expect(events).toMatchObject([{ type: 'loaded', skill: 'demo', path: join(folder, 'demo/SKILL.md'), tokens }]);
 	});
 	test('C1: instructions of 1 MiB are handed out in pieces, each of which says how to read on', async () => {
 		const body = Array.from({ length: 40_000 }, (_, line) => `line ${line}: é and more words`).join('\n');

@@ -8,8 +8,7 @@ import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-
 import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
 import { existsSync, lstatSync } from 'node:fs';
 import { NOT_STANDARD, parseSkill, SPEC_KEYS } from '../parser.ts';
-import { estimateTokens } from '../../../shared/characters.ts';
-import { readFrontMatter } from '../read/front-matter.ts';
+import { instructionTokens, readFrontMatter } from '../read/front-matter.ts';
 import { TOOLS_FILE } from '../read/manifest.ts';
 import { linesOf, splitSkill } from './lines.ts';
 
@@ -249,15 +248,16 @@ function missingScripts(text: string, folder: string): SkillIssue[] {
 }
 
 function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'issues'> & { issues: SkillIssue[] } {
+	const tokens = instructionTokens(text);
 	try {
 		const { spec, warnings } = parseSkill(text, path, { mode: 'lenient' });
 		const issues = [...warnings, ...readFacts(spec).issues];
 		const status = issues.some(({ severity }) => severity === 'error') ? 'broken' : 'ready';
-		const { name, description, body } = spec;
-		return { status, name, description, issues, tokens: estimateTokens(body) };
+		const { name, description } = spec;
+		return { status, name, description, issues, tokens };
 	} catch (error) {
 		if (!(error instanceof SkillLoadError)) throw error;
-		return { status: 'broken', name: '', description: '', issues: [...error.issues], tokens: estimateTokens(text) };
+		return { status: 'broken', name: '', description: '', issues: [...error.issues], tokens };
 	}
 }
 

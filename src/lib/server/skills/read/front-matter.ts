@@ -1,6 +1,7 @@
 /** Splits a SKILL.md into front matter and body; YAML can't run code or explode through aliases (A3–A5). */
 import matter from 'gray-matter';
 import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml';
+import { estimateTokens } from '../../../shared/characters.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { SkillIssue } from '../types.ts';
 
@@ -78,6 +79,12 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 		warnings.push(repair);
 	}
 	return { data, body, lines: keyLines(lines, top), top, repair, warnings };
+}
+
+/** Tokens of a SKILL.md's instructions, as every page counts them: without front matter, and what loading adds to them. */
+export function instructionTokens(contents: string): number {
+	const front = readFrontMatter(contents);
+	return estimateTokens('body' in front ? front.body : contents);
 }
 
 /** Strips surrounding blank lines, but not the first line's indentation, which may make it a code block. */
