@@ -40,7 +40,9 @@ export const skillOrigin = z.object({
 	/** The skill's folder inside its source, with `/`; empty for the top. */
 	path: z.string(),
 	/** The source’s own revision of this folder (SHA-1 of a git tree, or a digest); null without one. */
-	revision: z.string().nullable()
+	revision: z.string().nullable(),
+	/** Of one saved from a draft: the id of the installation that it was made from. */
+	base: z.string().optional()
 });
 export type SkillOrigin = z.infer<typeof skillOrigin>;
 

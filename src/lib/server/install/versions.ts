@@ -139,7 +139,7 @@ async function swapIn(context: InstallContext, row: InstallRecord, rows: readonl
 			from: row.dir,
 			before: row,
 			replaced: active.find(({ version }) => version === row.version) ?? null,
-			usedOrigin: usedInstallation(context, active)?.origin ?? null
+			used: usedInstallation(context, active) ?? null
 		}
 	]);
 }
