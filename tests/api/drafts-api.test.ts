@@ -251,6 +251,7 @@ describe('F8: without a model', () => {
 		const [demo] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'demo');
 		const { versions } = await app.installer.versions(demo!);
 		expect(versions.map(({ installation }) => installation?.origin.provider)).toEqual(['draft', 'inline']);
+		expect(versions[0]?.installation?.origin.base).toBe(versions[1]?.installation?.id);
 	});
 
 	describe('SECURITY: what an installed skill was given', () => {

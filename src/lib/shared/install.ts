@@ -218,6 +218,8 @@ export const skillVersions = z.object({
 	versions: z.array(
 		z.object({
 			version: z.string(),
+			/** Its SKILL.md says so; otherwise 1.0.0 may be filled in. Absent of those that are only kept. */
+			statesVersion: z.boolean().optional(),
 			/** Its id in the library; null if only kept. */
 			id: z.string().nullable(),
 			mode: z.enum(['on', 'off', 'auto']),

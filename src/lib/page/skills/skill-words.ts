@@ -120,18 +120,19 @@ const counted = (count: number, word: string): string => `${count} ${word}${coun
 
 /** Which skill it is, what it has to run, and whether it's used. */
 export function factsOf({
-	version,
 	provider,
 	scripts,
 	tools,
-	usage
-}: Pick<SkillSummary, 'version' | 'provider' | 'scripts' | 'tools' | 'usage'>): string[] {
+	usage,
+	...named
+}: Pick<SkillSummary, 'version' | 'statesVersion' | 'provider' | 'scripts' | 'tools' | 'usage'>): string[] {
+	const version = shownVersion(named);
 	const parts = [
 		...(scripts.length > 0 ? [counted(ownScripts(scripts).length, 'script')] : []),
 		...(tools.length > 0 ? [counted(tools.length, 'tool')] : [])
 	];
 	return [
-		...(version && !isFirstVersion(version) ? [`Version ${version}`] : []),
+		...(version === null ? [] : [`Version ${version}`]),
 		provider === 'builtin' ? 'Built in' : provider === 'bundled' ? 'Bundled' : fromWords(provider),
 		parts.join(', ') || 'Instructions only',
 		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
@@ -155,6 +156,14 @@ export function obstacleTo(
 
 /** What a skill has that doesn't say which one it is: nothing worth showing. */
 export const isFirstVersion = (version: string): boolean => version === '1.0.0';
+
+/** The number that is worth showing: one that its SKILL.md says, or one that isn’t the first. */
+export function shownVersion({
+	version,
+	statesVersion
+}: Pick<SkillSummary, 'version' | 'statesVersion'>): string | null {
+	return version && (statesVersion || !isFirstVersion(version)) ? version : null;
+}
 
 export function isInstalled({ provider }: Pick<SkillSummary, 'provider'>): boolean {
 	return provider !== 'local' && provider !== 'bundled' && provider !== 'builtin';
