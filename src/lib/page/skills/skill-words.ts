@@ -120,19 +120,18 @@ const counted = (count: number, word: string): string => `${count} ${word}${coun
 
 /** Which skill it is, what it has to run, and whether it's used. */
 export function factsOf({
+	version,
 	provider,
 	scripts,
 	tools,
-	usage,
-	...named
-}: Pick<SkillSummary, 'version' | 'statesVersion' | 'provider' | 'scripts' | 'tools' | 'usage'>): string[] {
-	const version = shownVersion(named);
+	usage
+}: Pick<SkillSummary, 'version' | 'provider' | 'scripts' | 'tools' | 'usage'>): string[] {
 	const parts = [
 		...(scripts.length > 0 ? [counted(ownScripts(scripts).length, 'script')] : []),
 		...(tools.length > 0 ? [counted(tools.length, 'tool')] : [])
 	];
 	return [
-		...(version === null ? [] : [`Version ${version}`]),
+		...(version && !isFirstVersion(version) ? [`Version ${version}`] : []),
 		provider === 'builtin' ? 'Built in' : provider === 'bundled' ? 'Bundled' : fromWords(provider),
 		parts.join(', ') || 'Instructions only',
 		usage.executions === 0 ? 'Not used yet' : `Used ${counted(usage.executions, 'time')}`
@@ -157,7 +156,7 @@ export function obstacleTo(
 /** What a skill has that doesn't say which one it is: nothing worth showing. */
 export const isFirstVersion = (version: string): boolean => version === '1.0.0';
 
-/** The number that is worth showing: one that its SKILL.md says, or one that isn’t the first. */
+/** Where versions are looked at: one that its SKILL.md says, or one that isn’t the first. */
 export function shownVersion({
 	version,
 	statesVersion

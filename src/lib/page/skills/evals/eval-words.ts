@@ -129,7 +129,7 @@ export function unmarked(text: string): string {
 }
 
 /** Whether each check was met; null where only a person can judge. */
-export const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
+const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
 	answers.flatMap(({ expectations }) => expectations.map(({ isMet }) => isMet));
 
 /** No answer failed, and no check is missed. */
