@@ -253,6 +253,61 @@ describe('F8: without a model', () => {
 		const [demo] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'demo');
 		const { versions } = await app.installer.versions(demo!);
 		expect(versions.map(({ installation }) => installation?.origin.provider)).toEqual(['draft', 'inline']);
+		expect(versions[0]?.installation?.origin.base).toBe(versions[1]?.installation?.id);
+	});
+
+	describe('SECURITY: what an installed skill was given', () => {
+		const AT = '2026-11-01T00:00:00.000Z';
+		const md = (hosts: string, more = '') =>
+			`---\nname: demo\ndescription: Is old.\nmetadata:\n  network: ${hosts}\n---\nHi${more}`;
+		const install = (text: string, conflict: 'fail' | 'overwrite' = 'overwrite') =>
+			app.installer.install(
+				{ type: 'inline', text },
+				{ conflict, apiKeyId: 'system', enabled: true },
+				new AbortController().signal
+			);
+		const demo = () => app.skills.registry.snapshot().skills.find(({ name }) => name === 'demo')!;
+		const given = async () => ({
+			secrets: (await app.vault.list('installed/demo')).map(({ name }) => name),
+			hosts: await app.network.granted('installed/demo')
+		});
+		const saveDraft = async (text: string) => {
+			const { id } = await begin({ skill: 'demo' });
+			await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'SKILL.md', text }] });
+			return ask('POST', `/${id}/save`, { revision: 2 });
+		};
+		const begun = async () => {
+			await open();
+			await install(md('a.example b.example'), 'fail');
+			await app.vault.set('installed/demo', 'TOKEN_OF_DEMO', 'hush-hush-hush', AT);
+			await app.network.grant('installed/demo', ['a.example', 'b.example'], AT);
+		};
+
+		test('stays with its own draft, for the hosts that it still names, and with what the draft was made from', async () => {
+			await begun();
+			await saveDraft(md('a.example', ' again'));
+			expect(await given()).toEqual({ secrets: ['TOKEN_OF_DEMO'], hosts: ['a.example'] });
+			await app.installer.rollback(demo());
+			expect(demo().body).toBe('Hi');
+			expect(await given()).toEqual({ secrets: ['TOKEN_OF_DEMO'], hosts: ['a.example'] });
+		});
+
+		test('is lost to a skill of the same name from elsewhere, also over its own draft, or back from before', async () => {
+			await begun();
+			await install(md('a.example', ' of somebody else'));
+			expect(await given()).toEqual({ secrets: [], hosts: [] });
+			await app.vault.set('installed/demo', 'TOKEN_OF_DEMO', 'hush-hush-hush', AT);
+			await saveDraft(md('a.example', ' mine'));
+			expect(await given()).toMatchObject({ secrets: ['TOKEN_OF_DEMO'] });
+			// The first one is neither the draft nor what it was made from.
+			const { versions } = await app.installer.versions(demo());
+			await app.installer.use(demo(), { installationId: versions.at(-1)!.installation!.id });
+			expect(await given()).toEqual({ secrets: [], hosts: [] });
+			await saveDraft(md('a.example', ' mine again'));
+			await app.vault.set('installed/demo', 'TOKEN_OF_DEMO', 'hush-hush-hush', AT);
+			await install(md('a.example', ' of a third'));
+			expect(await given()).toEqual({ secrets: [], hosts: [] });
+		});
 	});
 
 	test('F1: a saved draft is an edit of its own, so that going back loses nothing that was changed just before or after', async () => {

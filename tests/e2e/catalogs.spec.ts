@@ -124,6 +124,7 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
 	await run.locator('summary').first().click();
 	await expect(run.getByText('from an earlier run').first()).toBeVisible();
+	await page.getByText('All runs (2)').click();
 	await expect(page.getByRole('img', { name: /Pass rate of 2 runs. With the skill: 100 %/ })).toBeVisible();
 
 	await page.getByTestId('export-evals').click();
@@ -133,7 +134,7 @@ test('F16: a skill’s evals are asked with and without it, and shown side by si
 
 	await page.getByLabel('Is it used when it should be?').click();
 	await page.getByTestId('start-evals').click();
-	await expect(page.getByTestId('eval-trigger')).toContainText(/Loaded when it should: (\d+) of \1/, {
+	await expect(page.getByTestId('eval-trigger')).toContainText(/Used when it should be: (\d+) of \1/, {
 		timeout: 60_000
 	});
 	await expect(page.getByTestId('eval-row')).toHaveCount(3);

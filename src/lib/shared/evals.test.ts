@@ -60,16 +60,18 @@ describe('F16: figures of a side', () => {
 		});
 	});
 
-	test('in plain words are how often it’s loaded; what wasn’t asked isn’t told', () => {
+	test('in plain words are how often it was right; what wasn’t asked isn’t told', () => {
 		const of = (...asked: [loaded: boolean, should: boolean][]) => {
 			const results = asked.map(([loaded, should]) => result([answer({ loaded: loaded ? ['demo'] : [] })], should));
 			return triggerWords(figuresOf(results, '1', 'demo').trigger).map(({ label, value }) => `${label}: ${value}`);
 		};
-		const [should, shouldNot] = ['Loaded when it should', 'Loaded when it shouldn’t'];
-		expect(of([true, true], [false, true], [true, false])).toEqual([`${should}: 1 of 2`, `${shouldNot}: 1 of 1`]);
-		expect(of([false, false])).toEqual([`${shouldNot}: 0 of 1`]);
+		const [should, shouldNot] = ['Used when it should be', 'Left alone when it should be'];
+		expect(of([true, true], [false, true], [true, false])).toEqual([`${should}: 1 of 2`, `${shouldNot}: 0 of 1`]);
+		expect(of([false, false])).toEqual([`${shouldNot}: 1 of 1`]);
 		expect(of()).toEqual([]);
 		// Of a run from before these were counted.
-		expect(triggerWords({ precision: 1, recall: 0.9, takenBy: [] })).toEqual([{ label: should, value: '90 %' }]);
+		expect(triggerWords({ precision: 1, recall: 0.9, takenBy: [] })).toEqual([
+			{ label: should, value: '90 %', isRight: false }
+		]);
 	});
 });

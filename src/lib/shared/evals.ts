@@ -210,15 +210,21 @@ function triggerOf(
 	};
 }
 
-/** Precision and recall as people say them: `Loaded when it should: 9 of 10`. Nothing that wasn’t asked. */
-export function triggerWords(trigger: EvalFigures['trigger'] | undefined): { label: string; value: string }[] {
-	const [should, shouldNot] = ['Loaded when it should', 'Loaded when it shouldn’t'];
+/** Precision and recall as people say them: `Used when it should be: 9 of 10`. All of each is right. Nothing that wasn’t asked. */
+export function triggerWords(
+	trigger: EvalFigures['trigger'] | undefined
+): { label: string; value: string; isRight: boolean }[] {
+	const [should, shouldNot] = ['Used when it should be', 'Left alone when it should be'];
 	const { recall = null, counts } = trigger ?? {};
-	if (!counts) return recall === null ? [] : [{ label: should, value: `${Math.round(recall * 100)} %` }];
+	if (!counts) {
+		return recall === null ? [] : [{ label: should, value: `${Math.round(recall * 100)} %`, isRight: recall === 1 }];
+	}
 	return [
-		{ label: should, ...counts.should },
-		{ label: shouldNot, ...counts.shouldNot }
-	].flatMap(({ label, answers, loaded }) => (answers === 0 ? [] : [{ label, value: `${loaded} of ${answers}` }]));
+		{ label: should, total: counts.should.answers, right: counts.should.loaded },
+		{ label: shouldNot, total: counts.shouldNot.answers, right: counts.shouldNot.answers - counts.shouldNot.loaded }
+	].flatMap(({ label, total, right }) =>
+		total === 0 ? [] : [{ label, value: `${right} of ${total}`, isRight: right === total }]
+	);
 }
 
 /** For 95 %. */

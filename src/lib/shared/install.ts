@@ -42,7 +42,9 @@ export const skillOrigin = z.object({
 	/** The skill's folder inside its source, with `/`; empty for the top. */
 	path: z.string(),
 	/** The source’s own revision of this folder (SHA-1 of a git tree, or a digest); null without one. */
-	revision: z.string().nullable()
+	revision: z.string().nullable(),
+	/** Of one saved from a draft: the id of the installation that it was made from. */
+	base: z.string().optional()
 });
 export type SkillOrigin = z.infer<typeof skillOrigin>;
 
@@ -223,6 +225,8 @@ export const skillVersions = z.object({
 	versions: z.array(
 		z.object({
 			version: z.string(),
+			/** Its SKILL.md says so; otherwise 1.0.0 may be filled in. Absent of those that are only kept. */
+			statesVersion: z.boolean().optional(),
 			/** Its id in the library; null if only kept. */
 			id: z.string().nullable(),
 			mode: z.enum(['on', 'off', 'auto']),

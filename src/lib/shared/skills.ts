@@ -80,6 +80,8 @@ export const skillSummary = z.object({
 	mode: z.enum(['on', 'off', 'auto']),
 	/** null if broken. */
 	version: z.string().nullable(),
+	/** Its SKILL.md says the version; otherwise 1.0.0 may be filled in. */
+	statesVersion: z.boolean().optional(),
 	/** Label of its root folder, or `builtin`. */
 	source: z.string(),
 	/** Where it was installed from; `bundled` if it comes with the app, `local` if somebody put it into a folder. */

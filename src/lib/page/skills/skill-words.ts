@@ -161,6 +161,14 @@ export function obstacleTo(
 /** What a skill has that doesn't say which one it is: nothing worth showing. */
 export const isFirstVersion = (version: string): boolean => version === '1.0.0';
 
+/** Where versions are looked at: one that its SKILL.md says, or one that isn’t the first. */
+export function shownVersion({
+	version,
+	statesVersion
+}: Pick<SkillSummary, 'version' | 'statesVersion'>): string | null {
+	return version && (statesVersion || !isFirstVersion(version)) ? version : null;
+}
+
 export function isInstalled({ provider }: Pick<SkillSummary, 'provider'>): boolean {
 	return provider !== 'local' && provider !== 'bundled' && provider !== 'builtin';
 }

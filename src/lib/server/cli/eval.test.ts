@@ -256,7 +256,7 @@ describe('F16: npx openrouter-skills eval, for the CI of other people', () => {
 		});
 		const { exitCode, stdout } = await run([demo(), '--trigger']);
 		expect(exitCode).toBe(1);
-		expect(stdout).toContain('Loaded when it should: 0 of 1. Loaded in its place: other (1).');
+		expect(stdout).toContain('Used when it should be: 0 of 1. Used in its place: other (1).');
 		await rm(join(dir, 'demo/evals/trigger-evals.json'));
 		expect(await run([demo(), '--trigger'])).toMatchObject({
 			exitCode: 1,
@@ -266,7 +266,7 @@ describe('F16: npx openrouter-skills eval, for the CI of other people', () => {
 
 	test('F9: --trigger on the bundled skills, in demo mode', async () => {
 		const { exitCode, stdout } = await run([BUNDLED, '--trigger', '--fail-under', '1'], {});
-		expect(stdout).toMatch(/Loaded when it should: (\d+) of \1\./);
+		expect(stdout).toMatch(/Used when it should be: (\d+) of \1\./);
 		expect(exitCode).toBe(0);
 	});
 });

@@ -149,7 +149,7 @@ function renderEvals(report: EvalReport, least: number | null): string {
 
 function triggersIn({ figures: { trigger } }: EvalSide): string {
 	const taken = trigger?.takenBy.map(({ skill, count }) => `${skill} (${count})`).join(', ');
-	const instead = taken ? `Loaded in its place: ${taken}.` : '';
+	const instead = taken ? `Used in its place: ${taken}.` : '';
 	return `  ${triggerWords(trigger)
 		.map(({ label, value }) => `${label}: ${value}. `)
 		.join('')}${instead}`.trimEnd();

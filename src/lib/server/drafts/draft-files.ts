@@ -80,11 +80,18 @@ export function metadataOf(files: readonly StoredFile[]): Record<string, string>
 	return Object.fromEntries(entries.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])));
 }
 
-export function fetchOf(files: readonly StoredFile[]): Fetch {
+export function fetchOf(files: readonly StoredFile[], base?: string): Fetch {
 	async function* each() {
 		for (const file of files) yield { path: file.path, content: bytesOf(file) };
 	}
-	return (into, signal) => fetchFolder(each(), into, signal, 'draft');
+	return async (into, signal) => {
+		const fetched = await fetchFolder(each(), into, signal, 'draft');
+		const originOf: typeof fetched.originOf = (path) => ({
+			...fetched.originOf(path),
+			...(base !== undefined && { base })
+		});
+		return { ...fetched, originOf };
+	};
 }
 
 /** Whether a file of a skill's folder is in its drafts. */

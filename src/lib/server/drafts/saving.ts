@@ -96,8 +96,9 @@ export function createSaving({ store, installer, exclusively = createLines(), ed
 		}
 		const installs = await store.skillInstalls.list(id);
 		if (installs.some(({ state }) => state === 'active')) {
+			const from = installs.find(({ state, dir }) => state === 'active' && dir === base.dir)?.id;
 			const choice = { conflict: 'overwrite' as const, apiKeyId: 'system', enabled: true };
-			const { installed } = await installer.install(fetchOf(files), choice, new AbortController().signal);
+			const { installed } = await installer.install(fetchOf(files, from), choice, new AbortController().signal);
 			return installed[0]?.skillId ?? id;
 		}
 		await editAsWhole(base, files, now);

@@ -41,8 +41,7 @@ export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLi
 			const untold = (reason: string, costUsd: number | null = null) => {
 				return { verdicts: texts.map((text) => ({ text, isMet: null, reason })), costUsd };
 			};
-			if (!model)
-				return untold('Demo mode can’t judge this. Add an API key in the settings, or set OPENROUTER_API_KEY.');
+			if (!model) return untold('Demo mode can’t judge this: it takes a model.');
 			const maxMs = Math.min(maxDurationMs, MAX_JUDGE_MS);
 			const time = startTimeLimit(maxMs, signal);
 			const request = { instructions: INSTRUCTIONS, input: [userItem(questionOf(texts, of))], sessionId: 'judge' };

@@ -114,7 +114,7 @@ async function activeOf(context: InstallContext, skillId: string, version: strin
 }
 
 async function placementOf(
-	{ shown, files, computedHash }: Inspection,
+	{ shown, files, computedHash, skill: made }: Inspection,
 	around: Surroundings & { skill: StagedSkill; version: string; replaced: InstallRecord | null }
 ): Promise<Placement> {
 	const { context, staged, choice, skill, version, replaced } = around;
@@ -139,7 +139,9 @@ async function placementOf(
 		from: join(staged.folder.dir, skill.path),
 		before: null,
 		replaced,
-		usedOrigin: usedInstallation(context, active)?.origin ?? null
+		used: usedInstallation(context, active) ?? null,
+		...(skill.origin.base !== undefined &&
+			made && { hosts: (await context.needsOf(made)).hosts.map(({ name }) => name) })
 	};
 }
 

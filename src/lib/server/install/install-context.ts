@@ -131,6 +131,25 @@ export function isSameOrigin(one: SkillOrigin, other: SkillOrigin): boolean {
 	return keyOf(one) === keyOf(other);
 }
 
+type Placed = Pick<InstallRecord, 'id' | 'origin'>;
+
+/** Whether secrets that `used` has are for `record`, too: both come from the same place, or one is a draft made from the other. */
+export function isSameSkill(record: Placed, used: Placed): boolean {
+	const isDraftOf = (draft: Placed, other: Placed) => draft.origin.base === other.id;
+	return isSameOrigin(record.origin, used.origin) || isDraftOf(record, used) || isDraftOf(used, record);
+}
+
+/** Takes network access away from all hosts but these. */
+export async function narrowNetwork(
+	{ store, now }: InstallContext,
+	skillId: string,
+	hosts: readonly string[]
+): Promise<void> {
+	const granted = await store.networkGrants.list(skillId);
+	const left = granted.filter((host) => hosts.includes(host));
+	if (left.length < granted.length) await store.networkGrants.replace(skillId, left, timeOf({ now }));
+}
+
 /** Deletes secrets and network access that were given to another skill of this id. */
 export async function dropSecrets({ store, now }: InstallContext, skillId: string): Promise<void> {
 	for (const { name } of await store.secrets.list(skillId)) await store.secrets.remove(skillId, name);

@@ -8,9 +8,10 @@ import type { InstallRecord } from '../store/skills/installs.ts';
 import {
 	dropSecrets,
 	type InstallContext,
-	isSameOrigin,
+	isSameSkill,
 	moveEdits,
 	namesIn,
+	narrowNetwork,
 	removeQuietly,
 	timeOf
 } from './install-context.ts';
@@ -25,8 +26,10 @@ export interface Placement {
 	before: InstallRecord | null;
 	/** The installation at `record.dir` now. */
 	replaced: InstallRecord | null;
-	/** Origin of the version in use; null without one. */
-	usedOrigin: InstallRecord['origin'] | null;
+	/** The version in use; null without one. */
+	used: InstallRecord | null;
+	/** Of a draft: the hosts that it still wants. */
+	hosts?: readonly string[];
 }
 
 type Undo = () => Promise<unknown>;
@@ -36,8 +39,9 @@ export async function placeAll(context: InstallContext, placements: readonly Pla
 	const undo: Undo[] = [];
 	try {
 		for (const placement of placements) await moveIn(context, placement, undo);
-		for (const { record, usedOrigin } of placements) {
-			if (!usedOrigin || !isSameOrigin(record.origin, usedOrigin)) await dropSecrets(context, record.skillId);
+		for (const { record, used, hosts } of placements) {
+			if (!used || !isSameSkill(record, used)) await dropSecrets(context, record.skillId);
+			else if (hosts) await narrowNetwork(context, record.skillId, hosts);
 		}
 		for (const placement of placements) await record(context, placement, undo);
 	} catch (error) {
@@ -135,7 +139,7 @@ async function recoverPlacing(context: InstallContext, row: InstallRecord): Prom
 	if (isPlaced) {
 		await finishEdits(context, keptAt, row.dir);
 		const before = others.find(({ state }) => state === 'active');
-		if (!before || !isSameOrigin(row.origin, before.origin)) await dropSecrets(context, row.skillId);
+		if (!before || !isSameSkill(row, before)) await dropSecrets(context, row.skillId);
 		if (replaced) {
 			await store.skillInstalls.move(replaced.id, { state: 'kept', dir: places.keptAt(replaced.id) }, timeOf(context));
 		}

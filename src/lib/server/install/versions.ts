@@ -6,6 +6,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { SkillVersions, VersionSwitch } from '../../shared/install.ts';
 import type { SkillFileChange } from '../../shared/skills.ts';
 import { ignoring, isThere } from '../foreign-folders.ts';
+import { statesVersion } from '../skills/read/skill-loader.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { changesOf } from '../trust/trust.ts';
@@ -43,9 +44,10 @@ export async function versionsOf(context: InstallContext, skill: InstallSubject)
 	const edited = new Set<InstallRecord>();
 	for (const row of rows) if (await isEdited(row)) edited.add(row);
 	const installed = rows.map((row) => {
-		const isListed = row.state === 'active' && found.some(({ dir }) => dir === row.dir);
-		const id = isListed ? `${skillId}@${row.version}` : null;
+		const listed = row.state === 'active' ? found.find(({ dir }) => dir === row.dir) : undefined;
+		const id = listed ? `${skillId}@${row.version}` : null;
 		return {
+			...(listed && { statesVersion: statesVersion(listed) }),
 			...{ version: row.version, id, mode: modeOf(row.version), installation: installedOf(row) },
 			isEdited: edited.has(row)
 		};
@@ -53,8 +55,9 @@ export async function versionsOf(context: InstallContext, skill: InstallSubject)
 	const local = found
 		.filter(({ dir }) => !rows.some((row) => row.dir === dir))
 		.sort((a, b) => compare(b.version, a.version))
-		.map(({ version }) => ({
+		.map(({ version, extra, metadata }) => ({
 			version,
+			statesVersion: statesVersion({ extra, metadata }),
 			id: `${skillId}@${version}`,
 			mode: modeOf(version),
 			installation: null,
@@ -139,7 +142,7 @@ async function swapIn(context: InstallContext, row: InstallRecord, rows: readonl
 			from: row.dir,
 			before: row,
 			replaced: active.find(({ version }) => version === row.version) ?? null,
-			usedOrigin: usedInstallation(context, active)?.origin ?? null
+			used: usedInstallation(context, active) ?? null
 		}
 	]);
 }

@@ -9,6 +9,7 @@ import { parseDomain } from '../skills/needs/hosts.ts';
 import { findSkill, parseReference } from '../skills/registry/references.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
+import { statesVersion } from '../skills/read/skill-loader.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import { type BrokenSkill, type Skill, SkillError, toolFactsOf } from '../skills/types.ts';
 import { openInside } from '../safe-path.ts';
@@ -327,6 +328,7 @@ function summaryOf(
 		status,
 		path,
 		version,
+		...(isReady && { statesVersion: statesVersion(skill) }),
 		source,
 		scripts: isReady ? [...skill.scripts] : [],
 		tools: isReady ? skill.tools.map((tool) => tool.name) : [],

@@ -79,11 +79,12 @@ describe('F16: the evals of a skill', () => {
 
 	test('are shown with their checks before the first run; without any, people judge', async () => {
 		const open = { id: '2', prompt: 'Hi', expected: null, files: [], expectations: [] };
-		const checks = { ...cases[0]!, expectations: ['contains: 2', 'is kind'] };
-		const { screen } = await setup({ cases: [checks, open] });
+		const checks = { ...cases[0]!, expected: null, expectations: ['contains: 2', 'is kind'] };
+		const { screen } = await setup({ cases: [checks, open, { ...cases[0]!, id: '3' }] });
 		const shown = screen.getByTestId('eval-case');
 		await expect.element(shown.nth(0).getByText('Checks: Answer contains 2; is kind')).toBeVisible();
 		await expect.element(shown.nth(1).getByText('No checks yet: you judge the answers.')).toBeVisible();
+		await expect.element(shown.nth(2).getByText('Good answer: 2 (1 check)')).toBeVisible();
 	});
 
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {
@@ -168,9 +169,11 @@ describe('F16: the evals of a skill', () => {
 			.toMatchTextContent(/With the skill\s*100 %\s*21–100 %\s*\$0\.0100\s*900\s*1\.2 s\s*2\s*Without it\s*0 %/);
 		const verdict = screen.getByTestId('eval-verdict');
 		await expect.element(verdict).toHaveTextContent('The skill seems to help. More rounds will tell.');
+		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt passes');
+		await expect.element(screen.getByTestId('eval-without')).toHaveTextContent('Without the skill: 0 of 1');
 		await expect
 			.element(screen.getByTestId('eval-result'))
-			.toMatchTextContent(/With the skill:\s*1 of 1 met · Without it:\s*0 of 1 met/);
+			.toMatchTextContent(/“a b”\.\s*Passes · Without it:\s*fails/);
 		const answers = screen.getByTestId('eval-result').getByTestId('eval-answer');
 		await expect.element(answers.nth(0).getByLabelText('Met', { exact: true })).toBeInTheDocument();
 		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, \$0\.0100, loaded demo/);
@@ -206,7 +209,7 @@ describe('F16: the evals of a skill', () => {
 			.toMatchTextContent(/a\/one: The skill seems to help.*b\/two: The skill makes no difference/);
 		await expect
 			.element(screen.getByTestId('eval-result'))
-			.toMatchTextContent(/“a b”\.\s*a\/one:\s*1 of 1 met · b\/two:\s*0 of 1 met/);
+			.toMatchTextContent(/“a b”\.\s*a\/one:\s*passes · b\/two:\s*fails/);
 	});
 
 	test('decide which prompts load the skill, and say what took its place', async () => {
@@ -219,11 +222,41 @@ describe('F16: the evals of a skill', () => {
 		const { screen } = await setup({ triggers, runs: [run] });
 		await expect
 			.element(screen.getByTestId('eval-trigger'))
-			.toMatchTextContent(/Loaded when it should: 0 of 1.*Loaded in its place: other \(1\)/);
-		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/Should load it.*Loads the skill demo/);
+			.toMatchTextContent(/Used when it should be: 0 of 1.*Used in its place: other \(1\)/);
+		await expect
+			.element(screen.getByTestId('eval-result'))
+			.toMatchTextContent(/Not used, but should be.*Loads the skill demo/);
 		for (const word of [/precision|recall|skillLoaded/i, /0 of 0/]) {
 			await expect.element(screen.getByTestId('skill-evals')).not.toMatchTextContent(word);
 		}
+	});
+
+	test('that load it where they shouldn’t read as bad, and what a run didn’t ask is named', async () => {
+		const asked = [answer({ text: '', expectations: [{ text: 'skillNotLoaded: demo', isMet: false, reason: '' }] })];
+		const library = sideOf({ kind: 'library' }, asked, false);
+		const result = { id: 't2', prompt: 'Hello', expected: null, shouldTrigger: false, answers: asked };
+		const run = runOf({ kind: 'triggers', state: 'done', sides: [library], results: [result] });
+		const both = [...triggers, { id: 't2', prompt: 'Hello', shouldTrigger: false }];
+		const { screen } = await setup({ triggers: both, runs: [run] });
+		const verdict = screen.getByTestId('eval-trigger');
+		await expect.element(verdict).toMatchTextContent(/Left alone when it should be: 0 of 1/);
+		await expect.element(verdict.getByLabelText('Bad')).toBeInTheDocument();
+		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/Used, but shouldn’t be/);
+		await expect.element(screen.getByTestId('eval-unasked')).toHaveTextContent('Not asked this time: “Count it”');
+		// Only prompts of this question are listed.
+		await screen.getByTestId('eval-prompts-shown').click();
+		await expect.element(screen.getByTestId('eval-trigger-case')).toHaveLength(2);
+		await expect.element(screen.getByTestId('eval-case')).not.toBeInTheDocument();
+	});
+
+	test('that Demo mode can’t judge lead to where a model is connected', async () => {
+		const open = answer({ expectations: [{ text: 'is kind', isMet: null, reason: 'Demo mode can’t judge this.' }] });
+		const side = sideOf({ model: 'offline' }, [open]);
+		const { screen } = await setup({
+			runs: [{ ...done, sides: [side], results: [{ ...done.results[0]!, answers: [open] }] }]
+		});
+		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt is for you to judge');
+		await expect.element(screen.getByTestId('connect-judge')).toHaveAttribute('href', '/settings#account');
 	});
 
 	test('are those of the question that is asked: of the last run at first, then of the one that is chosen', async () => {
@@ -245,6 +278,7 @@ describe('F16: the evals of a skill', () => {
 		const { screen, client } = await setup({
 			runs: [done, older, runOf({ id: 'rx', kind: 'triggers', state: 'done' })]
 		});
+		await screen.getByText('All runs (3)').click();
 		await expect
 			.element(screen.getByTestId('eval-chart'))
 			.toHaveAccessibleName(
@@ -260,6 +294,7 @@ describe('F16: the evals of a skill', () => {
 		const stopped = runOf({ ...done, id: 'r2', state: 'cancelled', progress: { done: 1, total: 2 } });
 		const foreign = runOf({ ...done, id: 'r3', version: '', importedFrom: 'iteration-2' });
 		const { screen } = await setup({ runs: [foreign, stopped, done, { ...done, id: 'r4' }] });
+		await screen.getByText('All runs (4)').click();
 		const chart = screen.getByTestId('eval-chart');
 		await expect.element(screen.getByTestId('eval-history')).toMatchTextContent(/Incomplete.*Imported/);
 		const line = chart.element().querySelector('polyline');
@@ -270,7 +305,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(rows.nth(1)).toMatchTextContent(/Stopped/);
 		await expect
 			.element(screen.getByTestId('eval-progress'))
-			.toMatchTextContent(/^\s*Imported from iteration-2: 2 answers · some\/model\s*$/);
+			.toMatchTextContent(/^\s*Imported from iteration-2: 2 answers, with the skill and without it · some\/model\s*$/);
 		await expect.element(screen.getByTestId('go-on-evals')).not.toBeInTheDocument();
 	});
 
@@ -344,6 +379,8 @@ describe('F16: the evals of a skill', () => {
 		const failed = answer({ text: 'It is 3.', expectations: [{ text: 'says 2', isMet: false, reason: 'No “2”.' }] });
 		const before = { ...done, id: 'r0', results: done.results.map((each) => ({ ...each, answers: [failed] })) };
 		const { screen } = await setup({ runs: [done, before] });
+		await screen.getByText('Figures', { exact: true }).click();
+		await screen.getByText('All runs (2)').click();
 		await screen.getByTestId('compare-runs').selectOptions('r0');
 		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 better');
 		await expect.element(screen.getByTestId('eval-change')).toHaveTextContent('Better');
@@ -371,6 +408,7 @@ describe('F16: the evals of a skill', () => {
 			await expect.element(glances.nth(at)).toMatchTextContent(words);
 			await expect.element(glances.nth(at)).toBeVisible();
 		}
+		await screen.getByText('All runs (2)').click();
 		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
 		await expect.element(screen.getByTestId('eval-since')).not.toBeInTheDocument();
 	});
@@ -395,17 +433,25 @@ describe('F16: the evals of a skill', () => {
 			return { ...done, sides, results: [{ ...done.results[0]!, answers }] };
 		};
 		const { screen } = await setup({ runs: [demoOf(question), { ...demoOf('# It is 2'), id: 'r0' }] });
-		const verdict = screen.getByTestId('eval-verdict');
-		await expect.element(verdict).toHaveTextContent('Demo mode asked back instead of answering');
+		const tally = screen.getByTestId('eval-tally');
+		await expect.element(tally).toHaveTextContent('The prompt wasn’t answered');
+		await expect.element(screen.getByTestId('eval-verdict')).not.toBeInTheDocument();
 		await expect.element(screen.getByRole('heading', { name: 'Results', level: 3 })).toBeInTheDocument();
 		await expect.element(screen.getByTestId('asked-back')).toBeVisible();
 		await expect.element(screen.getByTestId('pass-rates')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('eval-tally')).toHaveTextContent('The prompt isn’t fully checked');
+		// Nothing is told of answers without the skill.
+		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/“a b”\.\s*Not answered\s*Expected/);
+		const said = screen.getByTestId('eval-demo');
+		await expect.element(said).toMatchTextContent(/asked back, so it can’t tell whether the skill helps/);
 		await expect
-			.element(screen.getByTestId('eval-run').getByRole('link', { name: 'Connect a model' }))
+			.element(said.getByRole('link', { name: 'Connect a model' }))
 			.toHaveAttribute('href', '/settings#account');
-		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
-		await expect.element(verdict).toHaveTextContent('Demo mode can’t tell whether the skill helps');
+		await screen.getByText('All runs (2)').click();
+		const rows = screen.getByTestId('eval-row');
+		await expect.element(rows.nth(1)).toMatchTextContent(/1 of 1\s*–/);
+		await rows.nth(1).getByRole('button').click();
+		await expect.element(tally).toHaveTextContent('The prompt passes');
+		await expect.element(said).toMatchTextContent(/can’t tell whether the skill helps/);
 		// Answers look as in a chat.
 		await expect.element(screen.getByRole('heading', { name: 'It is 2' })).toBeVisible();
 	});
@@ -422,6 +468,7 @@ describe('F16: the evals of a skill', () => {
 		const { screen } = await setup({ runs: [run, checked] });
 		const verdict = screen.getByTestId('eval-verdict');
 		await expect.element(verdict).toMatchTextContent(/^\s*No check looks at the answer yet/);
+		await screen.getByText('All runs (2)').click();
 		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
 		await expect.element(verdict).toHaveTextContent('The skill makes no difference');
 	});
@@ -475,7 +522,7 @@ describe('F16: the evals of a skill', () => {
 		const { screen, client } = await setup({ runs: [failed] });
 		await expect
 			.element(screen.getByTestId('eval-tally'))
-			.toHaveTextContent('1 of 3 prompts pass, 1 isn’t fully checked');
+			.toHaveTextContent('1 of 3 prompts passes, 1 fails, 1 is for you to judge');
 		client.startEvals.mockResolvedValueOnce(runOf());
 		await screen.getByTestId('run-failing').click();
 		expect(client.startEvals).toHaveBeenCalledExactlyOnceWith('installed/demo', {

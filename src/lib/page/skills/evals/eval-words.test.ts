@@ -1,7 +1,43 @@
 import { expect, test } from 'vitest';
-import { unmarked } from './eval-words.ts';
+import type { EvalAnswer } from '../../../shared/try-out.ts';
+import { outcomeWithout, tallyWords, unmarked, useOf } from './eval-words.ts';
 
 test('an answer in one line has none of the signs of Markdown', () => {
 	const text = '# Tides\n\n| when | what |\n|---|:--:|\n| 04:12 | **high** |\n\n- `a` - b\n> c';
 	expect(unmarked(text).replace(/\s+/g, ' ')).toBe('Tides when · what 04:12 · high a - b c');
+});
+
+test('a tally names each outcome there is, and together they are all prompts', () => {
+	expect(tallyWords(['passed', 'asked', 'passed'])).toBe('2 of 3 prompts pass, 1 wasn’t answered');
+	expect(tallyWords(['untried', 'failed', 'failed', 'unchecked', 'passed'])).toBe(
+		'1 of 5 prompts passes, 2 fail, 1 is for you to judge, 1 wasn’t tried'
+	);
+	expect(tallyWords(['failed', 'failed'])).toBe('All 2 prompts fail');
+	expect(tallyWords(['failed'])).toBe('The prompt fails');
+	expect(tallyWords([])).toBe('');
+});
+
+const answer = (loaded: string[], expectations: EvalAnswer['expectations'] = []): EvalAnswer => ({
+	...{ status: 'success', text: '2', loaded, calls: [], durationMs: 1, tokens: null, side: '1', round: 1, files: [] },
+	...{ steps: 1, costUsd: null, isCached: false, error: null, expectations }
+});
+
+test('an answer without the skill isn’t held to what only the skill can do', () => {
+	const loads = { text: 'skillLoaded: demo', isMet: false, reason: '' };
+	expect(outcomeWithout([answer([], [loads])])).toBeNull();
+	expect(outcomeWithout([answer([], [loads, { text: 'contains: 2', isMet: true, reason: '' }])])).toBe('passed');
+});
+
+test('a prompt tells whether the skill was used, and whether it should be', () => {
+	const of = (should: boolean, ...used: boolean[]) =>
+		useOf(
+			should,
+			used.map((each) => answer(each ? ['demo'] : [])),
+			'demo'
+		);
+	expect(of(true, true)).toEqual({ outcome: 'passed', words: 'Used, as it should be' });
+	expect(of(false, false)).toEqual({ outcome: 'passed', words: 'Not used, as it should be' });
+	expect(of(false, true)).toEqual({ outcome: 'failed', words: 'Used, but shouldn’t be' });
+	expect(of(true, true, false)).toEqual({ outcome: 'failed', words: 'Used 1 of 2 times, but should be' });
+	expect(of(true)).toEqual({ outcome: 'untried', words: 'Not tried' });
 });

@@ -4,6 +4,7 @@ import { formatCost } from '../../text/format.ts';
 import { checkIn, wilson } from '../../../shared/evals.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import { isAskedBack } from '../../../shared/questions.ts';
+import { isFirstVersion } from '../skill-words.ts';
 import {
 	type EvalAnswer,
 	type EvalResult,
@@ -64,6 +65,7 @@ export const isWith = ({ kind }: EvalSide): boolean => kind === 'with';
 
 /** Without the skill they can't be met, so they say nothing about whether it helps. */
 const OF_USE = ['skillLoaded', 'skillNotLoaded', 'toolCalled', 'exitCode'];
+const isOfUse = (text: string): boolean => OF_USE.includes(checkIn(text)?.kind ?? '');
 
 /** The pass rate of the checks that a side without the skill could meet, too; null if there are none. */
 function rateOfAnswers({ id, figures }: EvalSide, results: readonly EvalResult[]): EvalSide['figures']['passRate'] {
@@ -71,30 +73,22 @@ function rateOfAnswers({ id, figures }: EvalSide, results: readonly EvalResult[]
 		.flatMap((result) => answersOf(result, id))
 		.filter(({ status }) => status === 'success')
 		.map(({ expectations }) => expectations.filter(({ isMet }) => isMet !== null));
-	const isOfUse = ({ text }: { text: string }): boolean => OF_USE.includes(checkIn(text)?.kind ?? '');
-	if (!judged.flat().some(isOfUse)) return figures.passRate;
-	const left = judged.map((checks) => checks.filter((each) => !isOfUse(each))).filter(({ length }) => length > 0);
+	if (!judged.flat().some(({ text }) => isOfUse(text))) return figures.passRate;
+	const left = judged.map((checks) => checks.filter(({ text }) => !isOfUse(text))).filter(({ length }) => length > 0);
 	const all = left.flat();
 	const value = all.filter(({ isMet }) => isMet).length / all.length;
 	return all.length === 0 ? null : { value, ...wilson(value, left.length) };
 }
 
-function demoVerdict(tested: EvalSide, results: readonly EvalResult[], isDraft: boolean): string {
-	const answers = results.flatMap((result) => answersOf(result, tested.id));
-	const asked = answers.filter(({ text }) => isAskedBack(text)).length;
-	if (asked > 0 && asked === answers.length) return ASKED_BACK;
-	return `Demo mode can’t tell whether the ${isDraft ? 'draft' : 'skill'} helps${asked === 0 ? '' : `: it asked back ${asked === 1 ? 'once' : `${asked} times`}`}`;
-}
-
 export const ASKED_BACK = 'Demo mode asked back instead of answering';
 
-/** As sure as it is: intervals that overlap decide nothing. Null while there is none. */
+/** As sure as it is: intervals that overlap decide nothing. Null while there is none, and in Demo mode. */
 function verdictOf(
 	tested: EvalSide,
 	{ sides, results }: Run & Pick<EvalRun, 'results'>,
 	isDraft: boolean
 ): string | null {
-	if (tested.model === BUILT_IN_MODEL) return demoVerdict(tested, results, isDraft);
+	if (tested.model === BUILT_IN_MODEL) return null;
 	const others = sides.filter(({ model }) => model === tested.model);
 	const other = others.find(({ kind }) => kind === 'without') ?? others.find(({ kind }) => kind === 'version');
 	if (!other) return null;
@@ -135,7 +129,7 @@ export function unmarked(text: string): string {
 }
 
 /** Whether each check was met; null where only a person can judge. */
-export const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
+const checksOf = (answers: readonly EvalAnswer[]): (boolean | null)[] =>
 	answers.flatMap(({ expectations }) => expectations.map(({ isMet }) => isMet));
 
 /** No answer failed, and no check is missed. */
@@ -143,22 +137,78 @@ export function areMet(answers: readonly EvalAnswer[]): boolean {
 	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
 }
 
-/** `unchecked` without an answer, or where nobody could judge all of it. */
-export function outcomeOf(answers: readonly EvalAnswer[]): 'passed' | 'failed' | 'unchecked' {
+/** `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back. `untried`: there is no answer. */
+export type Outcome = 'passed' | 'failed' | 'unchecked' | 'asked' | 'untried';
+
+export function outcomeOf(answers: readonly EvalAnswer[]): Outcome {
+	if (answers.every(({ status }) => status === 'cancelled')) return 'untried';
 	if (!areMet(answers)) return 'failed';
+	if (answers.some(({ text }) => isAskedBack(text))) return 'asked';
 	const checks = checksOf(answers);
-	const isChecked = checks.length > 0 && !checks.includes(null) && !answers.some(({ text }) => isAskedBack(text));
-	return isChecked ? 'passed' : 'unchecked';
+	return checks.length > 0 && !checks.includes(null) ? 'passed' : 'unchecked';
 }
 
-/** `2 of 3 prompts pass, 1 isn’t fully checked`; of one, `The prompt passes`. */
-export function tallyWords(outcomes: readonly ReturnType<typeof outcomeOf>[]): string {
-	const count = (wanted: string): number => outcomes.filter((each) => each === wanted).length;
-	const [passed, unchecked, total] = [count('passed'), count('unchecked'), outcomes.length];
-	if (total === 1) return `The prompt ${unchecked > 0 ? 'isn’t fully checked' : passed > 0 ? 'passes' : 'fails'}`;
-	if (passed === total) return `All ${total} prompts pass`;
-	const rest = unchecked === 0 ? '' : `, ${unchecked} ${unchecked === 1 ? 'isn’t' : 'aren’t'} fully checked`;
-	return `${passed} of ${total} prompts pass${rest}`;
+/** Of a side without the skill: checks that only the skill can meet don’t count. Null if no other is left. */
+export function outcomeWithout(answers: readonly EvalAnswer[]): Outcome | null {
+	const fair = answers.map((answer) => {
+		const expectations = answer.expectations.filter(({ text }) => !isOfUse(text));
+		return { ...answer, expectations };
+	});
+	return checksOf(fair).length === 0 ? null : outcomeOf(fair);
+}
+
+/** Whether the skill is used for this prompt as it should be, and in words. */
+export function useOf(
+	shouldTrigger: boolean,
+	answers: readonly EvalAnswer[],
+	skill: string
+): { outcome: Outcome; words: string } {
+	const came = answers.filter(({ status }) => status === 'success');
+	const used = came.filter(({ loaded }) => loaded.includes(skill)).length;
+	if (came.length === 0) {
+		const outcome = answers.some(({ status }) => status === 'failed') ? 'failed' : 'untried';
+		return { outcome, words: outcome === 'failed' ? 'No answer' : OUTCOMES.untried };
+	}
+	const isRight = used === (shouldTrigger ? came.length : 0);
+	const isMixed = used > 0 && used < came.length;
+	const did = isMixed ? `Used ${used} of ${came.length} times` : used > 0 ? 'Used' : 'Not used';
+	const wanted = isRight ? 'as it should be' : shouldTrigger ? 'but should be' : 'but shouldn’t be';
+	return { outcome: isRight ? 'passed' : 'failed', words: `${did}, ${wanted}` };
+}
+
+/** Of one prompt. */
+export const OUTCOMES: Readonly<Record<Outcome, string>> = {
+	passed: 'Passes',
+	failed: 'Fails',
+	unchecked: 'For you to judge',
+	asked: 'Not answered',
+	untried: 'Not tried'
+};
+
+/** Each after a number of prompts: of one, of several. */
+const TALLIED: readonly (readonly [Outcome, one: string, several: string])[] = [
+	['passed', 'passes', 'pass'],
+	['failed', 'fails', 'fail'],
+	['unchecked', 'is for you to judge', 'are for you to judge'],
+	['asked', 'wasn’t answered', 'weren’t answered'],
+	['untried', 'wasn’t tried', 'weren’t tried']
+];
+
+/** `2 of 3 prompts pass, 1 is for you to judge`: together they are all; of one, `The prompt passes`. */
+export function tallyWords(outcomes: readonly Outcome[]): string {
+	const total = outcomes.length;
+	const parts = TALLIED.flatMap(([wanted, one, several]) => {
+		const count = outcomes.filter((each) => each === wanted).length;
+		return count === 0 ? [] : [{ count, words: count === 1 ? one : several }];
+	});
+	const [first, ...rest] = parts;
+	if (!first) return '';
+	if (total === 1) return `The prompt ${first.words}`;
+	if (rest.length === 0) return `All ${total} prompts ${first.words}`;
+	return [
+		`${first.count} of ${total} prompts ${first.words}`,
+		...rest.map(({ count, words }) => `${count} ${words}`)
+	].join(', ');
 }
 
 /** Share of the checks that were met; null if there is nothing to compare. */
@@ -214,24 +264,27 @@ export function sinceBefore(
 	return lost > 0 ? `${lost} fewer ${passes(lost)} than before` : 'The same as before';
 }
 
-/** `Done: 2 of 4 answers · a/model · version 1.0.0`, as far as it's known. */
+/** `Running: 2 of 4 answers · a/model · version 1.0.0`, as far as it's known. */
 export function summaryOf(run: Omit<EvalRun, 'results'>): string {
 	const { state, progress, version, costUsd, importedFrom } = run;
-	const answers = `${progress.done} of ${progress.total} answers`;
-	const came =
-		importedFrom === undefined ? answers : `${progress.total} ${progress.total === 1 ? 'answer' : 'answers'}`;
+	const { done, total } = progress;
+	const isWhole = importedFrom !== undefined || (state !== 'running' && done === total);
+	const answers = `${isWhole ? total : `${done} of ${total}`} ${total === 1 ? 'answer' : 'answers'}`;
 	const what = importedFrom === undefined ? STATES[state] : `Imported from ${importedFrom}`;
 	return cleanText(
 		[
-			progress.total === 0 ? what : `${what}: ${came}`,
+			total === 0 ? what : `${what}: ${answers}${hasWithout(run) && isWhole ? ', with the skill and without it' : ''}`,
 			modelsOf(run),
-			version === '' ? '' : `version ${version}`,
+			version === '' || isFirstVersion(version) ? '' : `version ${version}`,
 			costUsd === null ? '' : formatCost(costUsd)
 		]
 			.filter((part) => part !== '')
 			.join(' · ')
 	);
 }
+
+const hasWithout = ({ sides }: Pick<EvalRun, 'sides'>): boolean =>
+	sides.length === 2 && sides.every(({ kind }) => kind === 'with' || kind === 'without');
 
 export const STATES: Record<EvalRun['state'], string> = {
 	running: 'Running',

@@ -159,6 +159,41 @@ describe('A40: the versions of a skill', () => {
 		await expect.element(rows.nth(2).getByTestId('changed-files')).not.toBeInTheDocument();
 	});
 
+	test('one saved from a draft is told beside what it was made from, not beside the one that came between', async () => {
+		const file = (sha256: string) => [{ path: 'SKILL.md', bytes: 1, sha256 }];
+		const entry = (id: string, sha256: string, base?: string) => ({
+			...{ version: '1.0.0', id: id === 'i3' ? 'demo' : null, mode: 'auto' as const, isEdited: false },
+			installation: sampleInstalled({
+				...{ id, digest: sha256, files: file(sha256) },
+				...(base !== undefined && { origin: sampleOrigin({ provider: 'draft', base }) })
+			})
+		});
+		const versions = [entry('i3', 'c', 'i1'), entry('i2', 'c2'), entry('i1', 'a')];
+		const { rows } = await setup(versionsOf({ current: '1.0.0', versions }));
+		await expect
+			.element(rows.nth(0).getByTestId('changed-files'))
+			.toMatchTextContent(/^1 file changed since the version of .*: SKILL\.md$/);
+	});
+
+	test('the same files again aren’t called newer: they say what they are the same as', async () => {
+		const entry = (id: string, digest: string) => ({
+			...{ version: '1.0.0', id: id === 'i2' ? 'demo' : null, mode: 'auto' as const, isEdited: false },
+			installation: sampleInstalled({ id, digest })
+		});
+		const { rows } = await setup(
+			versionsOf({ current: '1.0.0', versions: [entry('i3', 'a'), entry('i2', 'b'), entry('i1', 'a')] })
+		);
+		await expect.element(rows.nth(0).getByTestId('same-files')).toMatchTextContent(/^Same files as the version of/);
+		await expect.element(rows.nth(0).getByTestId('version-age')).not.toBeInTheDocument();
+		await expect.element(rows.nth(2).getByTestId('version-age')).toHaveTextContent('Older');
+	});
+
+	test('1.0.0 is shown where the SKILL.md says it', async () => {
+		const local = { version: '1.0.0', id: 'demo', mode: 'on' as const, installation: null, isEdited: false };
+		const { rows } = await setup(versionsOf({ current: '1.0.0', versions: [{ ...local, statesVersion: true }] }));
+		await expect.element(rows.getByRole('heading')).toHaveTextContent('1.0.0');
+	});
+
 	test('one saved from a draft says so, and what it was made from is updated by a newer copy', async () => {
 		const draft = sampleInstalled({ id: 'i2', digest: 'other', origin: sampleOrigin({ provider: 'draft' }) });
 		const saved = { version: '1.0.0', id: 'demo', mode: 'auto' as const, installation: draft, isEdited: false };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readFacts } from './skill-loader.ts';
+import { readFacts, statesVersion } from './skill-loader.ts';
 import { readFolderName } from './folder-walk.ts';
 import { parseSkill } from '../parser.ts';
 
@@ -33,5 +33,10 @@ describe('A6, A38: a folder that bears a version', () => {
 		expect(readFacts(spec).facts.version).toBe('1.2.0');
 		expect(readFacts(read('weather@1.2.0', 'name: weather\nversion: 2.0.0').spec).facts.version).toBe('2.0.0');
 		expect(readFacts(read('weather', 'name: weather').spec).facts.version).toBe('1.0.0');
+	});
+
+	test('isn’t a version that the SKILL.md says', () => {
+		expect(statesVersion(read('weather@1.0.0', 'name: weather').spec)).toBe(false);
+		expect(statesVersion(read('weather', 'name: weather\nmetadata:\n  version: 1.0.0').spec)).toBe(true);
 	});
 });

@@ -194,13 +194,7 @@ const MAX_EXAMPLE_CHARS = 500;
 
 /** Top-level keys win over `metadata`. Invalid values become a warning and the default. */
 export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIssue[] } {
-	const value = (keys: readonly string[]): unknown => {
-		for (const key of keys) {
-			const found = spec.extra[key] ?? spec.metadata[key] ?? spec.extra[`metadata.${key}`];
-			if (found !== undefined && found !== '') return found; // a blank value doesn't hide its aliases
-		}
-		return undefined;
-	};
+	const value = (keys: readonly string[]) => fieldOf(spec, keys);
 	const author = value(['author']);
 	const { version, issues } = readVersion(value(['version']), readFolderName(spec.dir).version);
 	const example = spec.metadata.example?.trim();
@@ -220,6 +214,19 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 		issues
 	};
 }
+
+type Fields = Pick<SkillSpec, 'extra' | 'metadata'>;
+
+function fieldOf({ extra, metadata }: Fields, keys: readonly string[]): unknown {
+	for (const key of keys) {
+		const found = extra[key] ?? metadata[key] ?? extra[`metadata.${key}`];
+		if (found !== undefined && found !== '') return found; // a blank value doesn't hide its aliases
+	}
+	return undefined;
+}
+
+/** Whether the SKILL.md says a version: 1.0.0 may be one that was filled in. */
+export const statesVersion = (spec: Fields): boolean => fieldOf(spec, ['version']) !== undefined;
 
 function readVersion(given: unknown, ofFolder = DEFAULT_VERSION): { version: string; issues: SkillIssue[] } {
 	if (given === undefined || given === '') return { version: ofFolder, issues: [] };
