@@ -90,7 +90,7 @@ describe('F6: a form that is left and come back to', () => {
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.unmount();
-		const client = { runExecution: vi.fn(), addCase: vi.fn(), uploadFile: vi.fn() };
+		const client = { runExecution: vi.fn(), addCase: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn() };
 		const getExecution = vi.fn(() => Promise.reject(new ApiError('not_found', 'Run not found.')));
 		const again = await render(RunForm, { client: { ...client, getExecution }, skill });
 		await expect.poll(() => getExecution.mock.calls.length).toBe(1);
