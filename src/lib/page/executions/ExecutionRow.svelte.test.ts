@@ -100,6 +100,7 @@ describe('E13: an execution', () => {
 			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
 		await screen.rerender({ digest: 'other' });
 		await expect.element(badge).toHaveTextContent('Before your last change');
+		await expect.element(screen.getByRole('link', { name: 'Edit line 4' })).not.toBeInTheDocument();
 		await screen.rerender({ digest: unsaved.digest });
 		await expect.element(badge).not.toBeInTheDocument();
 		// What went wrong is said once; the trace is there on request.
