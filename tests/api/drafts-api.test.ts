@@ -136,6 +136,24 @@ describe('F8: without a model', () => {
 		expect(await readFile(join(root, 'skills/lines-file/scripts/step-1.sh'), 'utf8')).toContain('${1:-sales.csv}');
 	});
 
+	test('a saved one says so only while its skill is there as it was saved', async () => {
+		await open();
+		const { id } = await begin();
+		await ask('POST', `/${id}/save`, { revision: 1 });
+		const listed = async () =>
+			(await ask<DraftList>('GET')).answer.data.map(({ state, base, hasChanges }) => ({ state, base, hasChanges }));
+		const base = 'skills/lines-file';
+		expect(await listed()).toEqual([{ state: 'saved', base, hasChanges: false }]);
+		await writeFile(join(root, base, 'later.md'), 'Added later.');
+		expect(await listed()).toEqual([{ state: 'saved', base, hasChanges: true }]);
+		await rm(join(root, base), { recursive: true });
+		await app.skills.registry.reload();
+		expect(await listed()).toEqual([{ state: 'ready', base: null, hasChanges: true }]);
+		const { revision, savedAs } = (await ask('GET', `/${id}`)).answer;
+		expect(savedAs).toBeNull();
+		expect((await ask('POST', `/${id}/save`, { revision })).answer).toMatchObject({ state: 'saved', savedAs: base });
+	});
+
 	test('changes are kept, undone one by one, and a second tab overwrites nothing', async () => {
 		await open();
 		const { id, files } = await begin();

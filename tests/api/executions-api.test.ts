@@ -86,6 +86,26 @@ test('F6: files of a session are put and read like those of a conversation, whic
 	expect((await run('look.sh', { sessionId: '../c1', conversationId: '../c1' })).status).toBe(400);
 });
 
+test('F6: a run by hand goes on when its page is left; one of another client ends', async () => {
+	const { hold, began, go } = await putHolding();
+	await start();
+	for (const [name, byHand] of [
+		['kept', { conversationId: 'run-1' }],
+		['ended', {}]
+	] as const) {
+		const leaving = new AbortController();
+		const left = hold(name, 'run-1', leaving.signal, byHand).catch(() => 'left');
+		await eventually(async () => expect(await began()).toContain(name));
+		leaving.abort();
+		expect(await left).toBe('left');
+	}
+	const ends = async () =>
+		(await app.store.skillExecutions.list({}, { page: 1, limit: 5 })).data.map(({ status }) => status);
+	await eventually(async () => expect((await ends()).toReversed()).toEqual(['running', 'error']));
+	await go('kept');
+	await eventually(async () => expect((await ends()).toReversed()).toEqual(['success', 'error']));
+});
+
 test('F16: a skill’s health over REST counts its runs, by the week; an unknown skill has none', async () => {
 	await put('say.sh', 'exit $1');
 	await start();
@@ -134,8 +154,8 @@ async function putHolding() {
 			const names = await readdir(marks);
 			return names.filter((name) => name.startsWith('began-')).map((name) => name.slice(6));
 		},
-		hold: (name: string, sessionId: string, signal?: AbortSignal) =>
-			run('hold.sh', { args: [marks, name], sessionId }, signal),
+		hold: (name: string, sessionId: string, signal?: AbortSignal, more = {}) =>
+			run('hold.sh', { args: [marks, name], sessionId, ...more }, signal),
 		go: (name: string) => writeFile(join(marks, `go-${name}`), '')
 	};
 }

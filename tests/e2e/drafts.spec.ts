@@ -105,6 +105,10 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	await expect(stage.first()).toHaveText('No changes yet');
 	await page.getByTestId('draft-row').first().click();
 	await expect(textOf(page)).toContainText('# Count words');
+	const wrap = page.getByTestId('wrap-lines');
+	await expect(wrap).toHaveAttribute('aria-pressed', 'true');
+	await wrap.click();
+	await expect(wrap).toHaveAttribute('aria-pressed', 'false');
 	await textOf(page).press('ControlOrMeta+End');
 	await page.keyboard.type('Be brief.');
 	await expect(stage).toHaveText(/^Ready to saveTry it, then save your changes/);

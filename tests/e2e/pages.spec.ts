@@ -46,6 +46,19 @@ for (const [path, ready] of PAGES) {
 	});
 }
 
+test('UI 8: a tab is called what its page is, and /runs leads to the runs', async ({ page }) => {
+	for (const [path, title] of [
+		['/skills', 'Skills'],
+		['/skills/skills/count-words', 'count-words · Skills'],
+		['/skills/edit/count-words', 'Edit count-words'],
+		['/runs?skill=count-words', 'Runs']
+	] as const) {
+		await page.goto(path);
+		await expect(page).toHaveTitle(`${title} · OpenRouter Skills`);
+	}
+	await expect(page).toHaveURL(/\/skills\/executions\?skill=count-words$/);
+});
+
 for (const { theme, width, height } of LOOKS) {
 	test.describe(`${theme}, ${width} pixels`, () => {
 		test.use({ viewport: { width, height }, colorScheme: theme });

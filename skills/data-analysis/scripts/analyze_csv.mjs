@@ -11,15 +11,16 @@ import { PERIODS } from '../lib/groups.mjs';
 import { columnReport, extremes, groupReport, kindsOf, numberReport, questions, totals } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
-const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure NAME] [--period NAME]
-                       [--for CELL] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
+const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,count,min,max}]
+                       [--period {day,month,quarter,year}] [--for CELL]
+                       [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
 
   --group-by COLUMN  one line for each value of this column; several with commas
   --value COLUMN     the number column to add up and draw
-  --measure NAME     sum (the default), mean, count, min or max
-  --period NAME      day, month, quarter or year of a date column
+  --measure          what groups are compared by: sum, unless said
+  --period           groups by that of a date column
   --for CELL         only rows in which a cell holds this text; or COLUMN=CELL
   --details          with --group-by: every number by group, every column, statistics
   --chart            draws one, also where a measure is named

@@ -13,10 +13,11 @@ const USAGE = `Usage: spreadsheet.mjs info FILE                  sheets, columns
        spreadsheet.mjs show FILE [--rows NUMBER] [--formulas]
        spreadsheet.mjs to-csv FILE                a CSV file of one sheet
        spreadsheet.mjs to-xlsx FILE               a workbook of a CSV file
-       spreadsheet.mjs summary FILE --group-by COLUMN [--value COLUMN] [--measure NAME] [--period NAME]
+       spreadsheet.mjs summary FILE --group-by COLUMN [--value COLUMN]
+                       [--measure {sum,mean,count,min,max}] [--period {day,month,quarter,year}]
 
 --sheet NAME takes another sheet than the first, --output FILE names the new file.
---measure: sum (the default), mean, count, min, max. --period: day, month, quarter, year of a date.
+Without --measure, it adds up. --period is that of a date.
 What was there stays as it is: a summary is a new sheet in a copy of the workbook.`;
 
 const MEASURES = ['sum', 'mean', 'count', 'min', 'max'];

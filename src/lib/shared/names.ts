@@ -91,6 +91,13 @@ export function fromSkillId(id: string): string {
 	return id.split('/').map(plain).join('/');
 }
 
+/** The name in `source/name@version`. */
+export function nameInSkillId(id: string): string {
+	return fromSkillId(id)
+		.replace(/^.*\//, '')
+		.replace(/@[^@]*$/, '');
+}
+
 /** `reasoning.effort` of the Responses API, from least to most. */
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];

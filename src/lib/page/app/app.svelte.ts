@@ -282,14 +282,16 @@ export interface TabState {
 }
 
 /** `(!) `, `(2) `, `… ` or nothing. */
-function titleMark({ isWaiting, isRunning, unreadCount }: TabState): string {
+function titleMark(state: TabState | undefined): string {
+	if (!state) return '';
+	const { isWaiting, isRunning, unreadCount } = state;
 	if (isWaiting) return '(!) ';
 	if (unreadCount > 0) return `(${unreadCount}) `;
 	return isRunning ? '… ' : '';
 }
 
-/** `(2) Plans · OpenRouter Skills`; an empty name is omitted. */
-export function pageTitle(name: string, state: TabState): string {
+/** `(2) Plans · OpenRouter Skills`; an empty name is omitted. Without a state, for pages outside the app. */
+export function pageTitle(name: string, state?: TabState): string {
 	return `${titleMark(state)}${name === '' ? '' : `${name} · `}OpenRouter Skills`;
 }
 

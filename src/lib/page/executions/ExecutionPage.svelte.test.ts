@@ -3,7 +3,7 @@ import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { FakeSource } from '../../../../tests/support/fake-client.ts';
-import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
+import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import { ExecutionWatch } from './executions.svelte.ts';
 import type { ConversationDetail } from '../../shared/api.ts';
@@ -18,6 +18,7 @@ async function setup(...answers: SkillExecution[]) {
 		endExecution: vi.fn(async () => {}),
 		getConversation: vi.fn(async () => ({}) as ConversationDetail),
 		restoreConversation: vi.fn(async () => ({}) as ConversationDetail),
+		getSkill: vi.fn(async () => sampleDetail()),
 		runEvents: (id: string, { seq: after }: { seq: number }) => {
 			const source = new FakeSource(id, after);
 			sources.push(source);
@@ -265,6 +266,17 @@ describe('E13: the page of an execution', () => {
 		const edit = screen.getByTestId('edit-skill');
 		await expect.element(edit).toHaveTextContent('Edit line 4');
 		await expect.element(edit).toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
+	});
+
+	test('F14: a failed run of a skill that has changed since says so, and leads to no line of it', async () => {
+		const output = 'TypeError: x is no function\n    at f (file:///skill/scripts/x.sh:4:19)\n';
+		const broken = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output } as const;
+		const { screen } = await setup(sampleExecution({ ...broken, digest: 'of files that are gone' }));
+		await expect.element(screen.getByTestId('skill-changed')).toMatchTextContent(/has changed since this run/);
+		await expect.element(screen.getByTestId('execution-advice')).not.toBeInTheDocument();
+		const edit = screen.getByTestId('edit-skill');
+		await expect.element(edit).toHaveTextContent('Edit skill');
+		await expect.element(edit).toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&run=e1');
 	});
 
 	test('F1: a run of unsaved text leads to its skill, and isn’t run again: that text isn’t kept', async () => {

@@ -24,6 +24,12 @@ const execution: SkillExecution = {
 };
 
 describe('E13: an execution', () => {
+	test('that printed a table shows one', async () => {
+		const output = '## Sums\n\n| region | revenue |\n|---|---:|\n| North | 12 |\n';
+		const screen = await render(ExecutionRow, { execution: { ...execution, output }, isOpen: true });
+		await expect.element(screen.getByTestId('execution-output').getByRole('cell', { name: 'North' })).toBeVisible();
+	});
+
 	test('says in one line what ran, how it ended, how long it took and where; the rest on request', async () => {
 		const screen = await render(ExecutionRow, { execution });
 		const row = screen.getByTestId('execution');
@@ -94,6 +100,7 @@ describe('E13: an execution', () => {
 			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh&line=4&run=e1');
 		await screen.rerender({ digest: 'other' });
 		await expect.element(badge).toHaveTextContent('Before your last change');
+		await expect.element(screen.getByRole('link', { name: 'Edit line 4' })).not.toBeInTheDocument();
 		await screen.rerender({ digest: unsaved.digest });
 		await expect.element(badge).not.toBeInTheDocument();
 		// What went wrong is said once; the trace is there on request.

@@ -332,7 +332,7 @@ export class Executions {
 
 type ExecutionWatchClient = Pick<
 	Client,
-	'getExecution' | 'runEvents' | 'endExecution' | 'getConversation' | 'restoreConversation'
+	'getExecution' | 'runEvents' | 'endExecution' | 'getConversation' | 'restoreConversation' | 'getSkill'
 >;
 
 /** One execution, refreshed while it runs. */
@@ -344,6 +344,8 @@ export class ExecutionWatch {
 	#isOver = false;
 	value = $state.raw<SkillExecution | null>(null);
 	error = $state.raw<ApiError | null>(null);
+	/** Its skill has other files by now than those that failed. */
+	hasChanged = $state(false);
 	/** Its chat: `deleted` can be restored, `gone` can't; null without one, and until known. */
 	chat = $state<'there' | 'deleted' | 'gone' | null>(null);
 
@@ -358,6 +360,8 @@ export class ExecutionWatch {
 		clearTimeout(this.#timer);
 		try {
 			const value = await this.#client.getExecution(this.#id);
+			// Before it's shown, so that nothing moves.
+			if (hasFailed(value) && isOfSkill(value)) await this.#compare(value);
 			if (this.#isOver) return;
 			const isFirst = this.value === null;
 			this.value = value;
@@ -376,6 +380,13 @@ export class ExecutionWatch {
 		} catch (error) {
 			this.error = asApiError(error);
 		}
+	}
+
+	/** Unsaved text is in no library. */
+	async #compare({ skillId, digest }: SkillExecution): Promise<void> {
+		if (librarySkillOf(skillId) !== skillId) return;
+		const skill = await this.#client.getSkill(skillId).catch(() => null);
+		this.hasChanged = skill !== null && skill.digest !== digest;
 	}
 
 	async #findChat(id: string): Promise<void> {

@@ -49,6 +49,8 @@ function clientOf(detail: SkillDetail = detailOf()) {
 		saveSecrets: vi.fn(async () => detail.needs),
 		...samplePackages(),
 		listExecutions: createFakeClient().listExecutions,
+		// Asked for if another test has left a run of this skill in the tab.
+		getExecution: vi.fn(() => Promise.reject(new Error('There is none.'))),
 		runExecution: vi.fn()
 	};
 }

@@ -115,10 +115,18 @@ export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'na
 		: `Scripts run ${where} and can read files on this computer.`;
 }
 
-/** Scripts that are called; those outside `scripts/` are mostly imported by them. */
+/** A folder or a name of what other scripts import, and nobody runs. */
+const PART =
+	/(?:^|\/)(?:(?:lib|libs|vendor|node_modules|utils?|helpers?|tests?|__pycache__)\/|_[^/]*$|(?:utils?|helpers?)\.\w+$)|\.test\.\w+$/;
+
+/**
+ * Scripts that a person or a model calls: those in `scripts/`, if there are any, without what they import. All, if that
+ * leaves none.
+ */
 export function ownScripts(scripts: readonly string[]): readonly string[] {
-	const own = scripts.filter((path) => path.startsWith('scripts/'));
-	return own.length > 0 ? own : scripts;
+	const called = scripts.filter((path) => !PART.test(path));
+	const own = called.filter((path) => path.startsWith('scripts/'));
+	return [own, called, scripts].find(({ length }) => length > 0) ?? [];
 }
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -121,16 +121,25 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	const { baseOf, placeNew, changeBase } = createSaving(parts);
 	let isClosing = false;
 
-	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded');
+	/** One whose skill is no longer in the library is a draft again. */
+	const asItIs = (draft: StoredDraft): StoredDraft =>
+		draft.state === 'saved' && !baseOf(draft.savedAs ?? '')
+			? { ...draft, state: 'ready', savedAs: null, base: null }
+			: draft;
+	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded').map(asItIs);
 	const list = async (): Promise<DraftList> => ({
-		data: (await undiscarded()).map(({ files, baseFiles, ...draft }) => {
-			const { id, name, state, model, from, base, updatedAt } = draft;
-			const hasChanges = base === null || differs(files, baseFiles);
-			return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges };
-		})
+		data: await Promise.all(
+			(await undiscarded()).map(async ({ files, baseFiles, ...draft }) => {
+				const { id, name, state, model, from, base, updatedAt } = draft;
+				const saved = state === 'saved' && base !== null ? baseOf(base) : null;
+				const hasChanges = base === null || differs(files, saved ? await digestsOf(saved) : baseFiles);
+				return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges };
+			})
+		)
 	});
 	const requireDraft = async (id: string, revision?: number): Promise<StoredDraft> => {
-		const draft = await skillDrafts.get(id);
+		const found = await skillDrafts.get(id);
+		const draft = found && asItIs(found);
 		if (!draft) throw new AppError('not_found', 'This draft is gone.', { hint: 'Make a new one from the chat.' });
 		if (draft.revision !== (revision ?? draft.revision)) throw changedElsewhere();
 		return draft;

@@ -36,6 +36,7 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 		runExecution: vi.fn<Client['runExecution']>(),
 		getExecution: vi.fn<Client['getExecution']>(),
 		uploadFile: vi.fn<Client['uploadFile']>(),
+		putExample: vi.fn<Client['putExample']>(),
 		addCase: vi.fn<Client['addCase']>(),
 		changeSkill: vi.fn(async () => sampleDetail()),
 		readFile: vi.fn(async (_id: string, path: string) => fileOf(path)),
@@ -355,7 +356,7 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('echo typed\n');
 		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Try this script…');
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');
-		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/Nothing is saved/);
+		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/without saving it/);
 		await screen.getByTestId('run-text').fill('one\ntwo');
 		await code.click();
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');

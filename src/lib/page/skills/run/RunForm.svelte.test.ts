@@ -12,7 +12,7 @@ import RunForm from './RunForm.svelte';
 
 const skill = sampleDetail({
 	skillId: 'skills/demo',
-	scripts: ['lib/deep/part.sh', 'scripts/say.sh'],
+	scripts: ['scripts/deep/part.sh', 'scripts/say.sh'],
 	tools: ['add'],
 	trust: 'trusted',
 	inputSchemas: { add: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } }
@@ -29,9 +29,10 @@ async function setup(
 	const addCase = vi.fn<Client['addCase']>();
 	const uploadFile = vi.fn<Client['uploadFile']>(async (_id, path) => ({ path, bytes: 1, modifiedAt: '' }));
 	const getExecution = vi.fn<Client['getExecution']>(async () => execution);
-	const client = { runExecution, addCase, uploadFile, getExecution };
+	const putExample = vi.fn<Client['putExample']>(async () => ({ prompt: '', files: [] }));
+	const client = { runExecution, addCase, uploadFile, putExample, getExecution };
 	const screen = await render(RunForm, { client, skill: detail, oncase, preset, last });
-	return { screen, runExecution, addCase, uploadFile, client };
+	return { screen, runExecution, addCase, uploadFile, putExample, client };
 }
 
 beforeEach(() => sessionStorage.clear());
@@ -89,7 +90,7 @@ describe('F6: a form that is left and come back to', () => {
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.unmount();
-		const client = { runExecution: vi.fn(), addCase: vi.fn(), uploadFile: vi.fn() };
+		const client = { runExecution: vi.fn(), addCase: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn() };
 		const getExecution = vi.fn(() => Promise.reject(new ApiError('not_found', 'Run not found.')));
 		const again = await render(RunForm, { client: { ...client, getExecution }, skill });
 		await expect.poll(() => getExecution.mock.calls.length).toBe(1);
@@ -236,7 +237,7 @@ describe('F6: running by hand', () => {
 		const options = screen.getByTestId('run-what').element().querySelectorAll('option');
 		expect([...options].map(({ textContent }) => textContent.trim())).toEqual([
 			'scripts/say.sh',
-			'lib/deep/part.sh',
+			'scripts/deep/part.sh',
 			'add (tool)'
 		]);
 		await screen.getByLabelText('Arguments').click();
@@ -291,7 +292,7 @@ describe('F6: running by hand', () => {
 		await expect.element(script.screen.getByTestId('run-what')).toHaveValue('1');
 		await script.screen.getByTestId('run-button').click();
 		expect(script.runExecution).toHaveBeenCalledExactlyOnceWith(
-			expect.objectContaining({ script: 'lib/deep/part.sh', args: ['two words', '7'] })
+			expect.objectContaining({ script: 'scripts/deep/part.sh', args: ['two words', '7'] })
 		);
 		await script.screen.unmount();
 		const tool = await setup(skill, undefined, { index: 2, text: '{"a": 5, "more": "x"}' });
@@ -441,12 +442,59 @@ describe('F6: running by hand', () => {
 		const wide = { ...skill, scripts: [long, 'b.sh'] };
 		const screen = await render(
 			RunForm,
-			{ client: { runExecution, addCase: vi.fn(), uploadFile: vi.fn(), getExecution: vi.fn() }, skill: wide },
+			{
+				client: { runExecution, addCase: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn(), getExecution: vi.fn() },
+				skill: wide
+			},
 			{ baseElement: frame }
 		);
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution-output')).toBeVisible();
 		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
 		frame.remove();
+	});
+});
+
+describe('F6: what a form asks for', () => {
+	const OPTIONS = ['by', 'from', 'until', 'limit', 'order'].map((name) => `p.add_argument('--${name}')\n`).join('');
+	const text = `import argparse\np = argparse.ArgumentParser()\np.add_argument('file')\n${OPTIONS}`;
+	const scripts = ['scripts/sum.py'];
+	const files = [{ path: 'scripts/sum.py', bytes: text.length, text }];
+	const example = { title: 'Sums', prompt: 'Add it up', files: ['sales.csv'] };
+	const many = sampleDetail({ skillId: 'skills/demo', scripts, tools: [], trust: 'trusted', files, example });
+
+	test('the skill’s own sample fills it in, from the folder that the run gets', async () => {
+		const { screen, putExample, runExecution } = await setup(many);
+		await screen.getByRole('button', { name: 'Use sample sales.csv' }).click();
+		await expect.element(screen.getByLabelText('file required')).toHaveValue('sales.csv');
+		await screen.getByTestId('run-button').click();
+		const [wanted] = runExecution.mock.calls[0] ?? [];
+		expect(wanted).toMatchObject({ args: ['sales.csv'] });
+		expect(putExample).toHaveBeenCalledExactlyOnceWith(sameFolder(wanted).sessionId, many.id);
+	});
+
+	test('many options are folded, until one of them was given', async () => {
+		const { screen } = await setup(many);
+		await expect.element(screen.getByTestId('more-fields')).toMatchTextContent(/5 options/);
+		await expect.element(screen.getByLabelText('--limit')).not.toBeVisible();
+		await screen.unmount();
+		sessionStorage.clear();
+		const again = await setup(many, undefined, null, [{ index: 0, text: 'a.csv\n--limit\n3' }]);
+		await expect.element(again.screen.getByLabelText('--limit')).toBeVisible();
+		await expect.element(again.screen.getByLabelText('--limit')).toHaveValue('3');
+	});
+
+	test('a run that goes on while its page is away is shown there again, to its end', async () => {
+		const getExecution = vi
+			.fn<Client['getExecution']>()
+			.mockResolvedValueOnce(sampleExecution({ script: 'scripts/sum.py', status: 'running', durationMs: null }))
+			.mockResolvedValue(sampleExecution({ script: 'scripts/sum.py', output: 'the sum' }));
+		const { client, screen: first } = await setup(many);
+		await first.unmount();
+		const last = [{ index: 0, text: 'a.csv', folder: 'run-1', executionId: 'e1' }];
+		sessionStorage.clear();
+		const screen = await render(RunForm, { client: { ...client, getExecution }, skill: many, last });
+		await expect.element(screen.getByText('Running', { exact: true })).toBeVisible();
+		await expect.element(screen.getByText('the sum')).toBeVisible();
 	});
 });

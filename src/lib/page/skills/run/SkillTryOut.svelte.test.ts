@@ -21,7 +21,7 @@ async function setup(
 	const listExecutions = vi.fn<Client['listExecutions']>(async () => listOf(last));
 	const client = {
 		...createFakeRegistry(),
-		...{ runExecution: vi.fn(), uploadFile: vi.fn(), listExecutions, getExecution: readExecution }
+		...{ runExecution: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn(), listExecutions, getExecution: readExecution }
 	};
 	return render(SkillTryOut, { client, skill, reference: 'installed/demo@1.0.0', executionId });
 }

@@ -3,7 +3,7 @@ import { sampleDetail, sampleExecution } from '../../../../../tests/support/samp
 import { executionOfHash, presetOf, runnablesOf, runPage } from './scripts.ts';
 import { tabOf } from '../skill-words.ts';
 
-const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['lib/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
+const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['scripts/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
 
 test('F6: an address names a run by its id, and the tab of the form', () => {
 	const { pathname, hash } = new URL(runPage('installed/demo', 'e 1&x'), 'http://host');
@@ -31,6 +31,17 @@ test('F6: scripts come as SKILL.md names them, those it doesn’t name last', ()
 		'scripts/broken.mjs',
 		'scripts/and.a.mjs'
 	]);
+});
+
+test('F6: what other scripts import isn’t offered, unless there is nothing else', () => {
+	const named = (scripts: string[]) => runnablesOf(sampleDetail({ scripts, tools: [] })).map(({ name }) => name);
+	const parts = ['lib/chart.mjs', 'scripts/_shared.py', 'scripts/lib/read.py', 'scripts/utils.py', 'vendor/x.mjs'];
+	expect(named([...parts, 'scripts/office/unpack.py', 'scripts/run.py'])).toEqual([
+		'scripts/run.py',
+		'scripts/office/unpack.py'
+	]);
+	expect(named(['helpers/a.py', 'run.py'])).toEqual(['run.py']);
+	expect(named(['lib/chart.mjs'])).toEqual(['lib/chart.mjs']);
 });
 
 test('F6: a run of unsaved text is one of its skill', () => {

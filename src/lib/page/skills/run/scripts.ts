@@ -3,7 +3,7 @@ import type { SkillDetail } from '../../../shared/skills.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';
 import { librarySkillOf } from '../../../shared/names.ts';
 import { cleanText } from '../../text/clean-text.ts';
-import { skillPage } from '../skill-words.ts';
+import { ownScripts, skillPage } from '../skill-words.ts';
 
 /**
  * As SKILL.md names them. Files in `scripts/` or at the top level are meant to be run; deeper ones are mostly parts of
@@ -40,7 +40,7 @@ type Runs = Pick<SkillDetail, 'scripts' | 'tools' | 'files'>;
 
 export function runnablesOf({ scripts, tools, files }: Runs): Runnable[] {
 	return [
-		...mainScriptsFirst(scripts, files).map((name): Runnable => ({ kind: 'script', name })),
+		...mainScriptsFirst(ownScripts(scripts), files).map((name): Runnable => ({ kind: 'script', name })),
 		...tools.map((name): Runnable => ({ kind: 'tool', name }))
 	];
 }
@@ -129,6 +129,8 @@ export interface RunPreset {
 	text: string | null;
 	/** Of a run by hand: where its files are. */
 	folder?: string;
+	/** Of a run by hand. */
+	executionId?: string;
 }
 
 const PREFIX = '#run?execution=';
@@ -157,7 +159,7 @@ export function lastPresets(
 
 /** Null for an execution of another skill, or of something this one no longer has. */
 export function presetOf(
-	execution: Pick<SkillExecution, 'skillId' | 'script' | 'tool' | 'argv' | 'input' | 'conversationId'>,
+	execution: Pick<SkillExecution, 'id' | 'skillId' | 'script' | 'tool' | 'argv' | 'input' | 'conversationId'>,
 	skill: Runs & Pick<SkillDetail, 'skillId'>
 ): RunPreset | null {
 	const { tool, script } = execution;
@@ -166,10 +168,10 @@ export function presetOf(
 	);
 	if (librarySkillOf(execution.skillId) !== skill.skillId || index < 0) return null;
 	const text = tool === null ? printLines(execution.argv) : printInput(execution.input);
-	const { conversationId: folder } = execution;
+	const { id, conversationId: folder } = execution;
 	return {
 		...{ index, text: text === null || cleanText(text) === text ? text : null },
-		...(folder?.startsWith('run-') && { folder })
+		...(folder?.startsWith('run-') && { folder, executionId: id })
 	};
 }
 

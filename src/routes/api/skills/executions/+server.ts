@@ -57,9 +57,12 @@ export const POST = endpoint({
 			if (!(await app.store.conversations.get(conversationId)))
 				throw new AppError('not_found', 'Conversation not found.');
 		}
-		// If the client disconnects, don't wait for a turn or finish the script.
-		const run = () => whileConnected(event, (signal) => runAdHoc(app.adHoc, asked, signal, { allow }));
-		const done = await (isByHand ? putInto(app, { id: checkConversationId(conversationId), apiKeyId }, run) : run());
+		const run = (signal: AbortSignal) => runAdHoc(app.adHoc, asked, signal, { allow });
+		// By hand, it goes on when its page is left: Runs shows it, and stops it. If another client disconnects, don't wait for a
+		// turn or finish the script.
+		const done = await (isByHand
+			? putInto(app, { id: checkConversationId(conversationId), apiKeyId }, () => run(new AbortController().signal))
+			: whileConnected(event, run));
 		if (conversationId !== undefined) await app.workspaces.keepVersions(conversationId);
 		return done;
 	}
