@@ -111,7 +111,7 @@ describe('before the first message', () => {
 		session.draft.attach([{ path: 'spend.csv', file: new File(['a,b'], 'spend.csv') }], []);
 		await expect.element(screen.getByTestId('attachment')).toBeVisible();
 		expect(screen.getByTestId('file-wish').elements()).toEqual([]);
-		client.uploads[0]!.finish(null);
+		client.uploads[0]!.finish();
 		await screen.getByTestId('file-wish').first().click();
 		await expect.poll(() => client.started).toHaveLength(1);
 	});
