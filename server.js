@@ -91,6 +91,13 @@ async function answer(
 	/** @type {import('node:http').ServerResponse} */ response
 ) {
 	lingerAfter(request, response);
+	// A file of the page that is gone, e.g. during an update, would end the process.
+	response.on('pipe', (file) =>
+		file.on('error', (/** @type {Error} */ error) => {
+			logUnexpected(log, error);
+			response.destroy();
+		})
+	);
 	try {
 		for (const [name, value] of headers) response.setHeader(name, value);
 		request.headers['x-app-protocol'] = 'http';

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -205,6 +205,21 @@ test('ended by force, the command leaves no server behind', async () => {
 			)
 		)
 		.toBe('gone');
+});
+
+test('an update that takes files of the page away does not end the server', async () => {
+	const app = await start('--port', '0', '--data', join(folder, 'data'));
+	const page = await (await fetch(app.url)).text();
+	const [asset = ''] = /_app\/immutable\/[^"]+\.js/.exec(page) ?? [];
+	const client = join(place, 'node_modules/openrouter-skills/build/client');
+	await rename(client, `${client}-gone`);
+	try {
+		await expect(fetch(`${app.url}/${asset}`).then((answer) => answer.text())).rejects.toThrow(TypeError);
+		expect((await fetch(`${app.url}/api/health`)).status).toBe(200);
+	} finally {
+		await rename(`${client}-gone`, client);
+		await end(app.process, 'SIGTERM');
+	}
 });
 
 test('the library is imported from the same package, and its commands run', async () => {
