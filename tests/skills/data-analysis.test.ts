@@ -327,6 +327,40 @@ describe('data-analysis: files that cannot be analysed', () => {
 describe('data-analysis: rows and questions', () => {
 	const spent = 'date,category,cost\n2025-01-03,Food,4.5\n2025-01-12,Travel,20\n2025-02-01,Food,11.5\n';
 
+	it('finds out itself whether a word is a cell, a month, the rows or an end of the number', async () => {
+		const items =
+			'date,category,item,amount\n2025-01-03,Food,bread,4.20\n2025-01-05,Home,rent,900\n2025-02-02,Home,rent,920\n2025-02-10,Food,wine,18\n';
+		const said = async (...args: string[]) => {
+			const { stdout, stderr } = await analyze(items, ...args);
+			return stdout + stderr;
+		};
+		expect(await said('--value', 'rent', '--measure', 'mean')).toContain(
+			'Rows with item rent: Average amount: **910**'
+		);
+		expect(await said('--for', 'food', '--in', 'January')).toContain(
+			'Rows with category food, date January: Total amount: **4.2** (1 value;'
+		);
+		expect(await said('--in', '2025-02')).toContain('Rows with date 2025-02: Total amount: **938**');
+		expect(await said('--in', 'March')).toContain('No date of data.csv is in March.');
+		expect(await said('--period', 'month', '--value', 'cheapest')).toContain(
+			'Lowest total amount: **2025-01** (904.2). Highest:'
+		);
+		expect(await said('--group-by', 'category', '--lowest')).toContain(
+			'Lowest total amount: **Food** (22.2). Highest: **Home**'
+		);
+		expect(await said('--lowest')).toContain('Its row: date 2025-01-03, category Food, item bread, amount 4.20.');
+		expect(await said('--measure', 'median')).toContain('Median amount: **459**');
+		expect(await said('--measure', 'median', '--group-by', 'item')).toContain(
+			'The median is only there for all rows together'
+		);
+		expect(await said('--rows')).toMatch(/^Reading .*\n\n\*\*data\.csv\*\*: 4 rows, 4 columns\.\s*$/);
+		for (const rows of [['--rows'], ['--value', 'data'], ['--value', 'rows']])
+			expect(await said('--group-by', 'category', ...rows)).toContain('| Food | 2 | 50 % |');
+		expect(await said('--questions')).toMatch(
+			/^Reading .*\n\nYou can ask for:\n\n- which category has the highest amount\?\n/
+		);
+	});
+
 	it('reads only the rows with the cell that --for names, in whichever column it is, and refuses what it can’t find', async () => {
 		const { stdout } = await analyze(spent, '--for', 'food');
 		expect(stdout).not.toContain('Chart:');

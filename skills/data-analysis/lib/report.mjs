@@ -68,7 +68,7 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 }
 
 /** The groups with the largest and the smallest number, in words; '' where all are the same or there's nothing to compare. */
-export function extremes({ groups, columns }, value, measure) {
+export function extremes({ groups, columns }, value, measure, isLowest = false) {
 	if (value === null) return '';
 	const { name, places } = columns[value];
 	const found = groups.ordered(value, measure).flatMap(({ label, sums }) => {
@@ -88,7 +88,9 @@ export function extremes({ groups, columns }, value, measure) {
 		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
 		return `${labels.slice(0, 3).join(', ')}${rest} (${grouped(size, measure === 'mean' ? places : undefined)})`;
 	};
-	return `Highest ${what}: ${those(high)}. Lowest: ${those(low)}.`;
+	return isLowest
+		? `Lowest ${what}: ${those(low)}. Highest: ${those(high)}.`
+		: `Highest ${what}: ${those(high)}. Lowest: ${those(low)}.`;
 }
 
 /** `revenue`, `average revenue`, `min of revenue`. */
@@ -97,7 +99,8 @@ export function measured(measure, name) {
 }
 
 /** A column in words, the wanted measure first. */
-export function totals({ name, numbers, places }, measure) {
+export function totals(column, measure) {
+	const { name, numbers, places } = column;
 	const figures = {
 		sum: ['total', grouped(numbers.sum)],
 		mean: ['average', grouped(numbers.measure('mean'), places)],
@@ -105,6 +108,10 @@ export function totals({ name, numbers, places }, measure) {
 		max: ['highest', grouped(numbers.max)],
 		count: ['count of', numbers.count.toLocaleString('en-US')]
 	};
+	if (measure === 'median') {
+		const mark = column.isSampled ? '≈' : '';
+		figures.median = ['median', mark + grouped(quantile(column.sortedValues(), QUANTILES.median), places)];
+	}
 	const { [measure]: [word, figure], count: _, ...all } = figures;
 	const others = Object.entries(all).flatMap(([key, [other, value]]) => (key === measure ? [] : `${other} ${value}`));
 	const count = `${numbers.count.toLocaleString('en-US')} ${numbers.count === 1 ? 'value' : 'values'}`;

@@ -6,14 +6,16 @@ import { dirname, isAbsolute, parse as parsePath, relative, resolve } from 'node
 import { parseArgs } from 'node:util';
 import { analyze } from '../lib/analysis.mjs';
 import { chartOf } from '../lib/chart.mjs';
+import { compare } from '../lib/decimal.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
 import { columnReport, extremes, groupReport, kindsOf, numberReport, questions, totals } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
+import { monthNumber, parseDate, parseNumber, periodKey } from '../lib/values.mjs';
 
-const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,count,min,max}]
-                       [--period {day,month,quarter,year}] [--for CELL]
-                       [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
+const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
+                       [--period {day,month,quarter,year}] [--for CELL] [--in PERIOD]
+                       [--lowest] [--rows] [--questions] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
 
@@ -22,6 +24,10 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
   --measure          what groups are compared by: sum, unless said
   --period           groups by that of a date column
   --for CELL         only rows in which a cell holds this text; or COLUMN=CELL
+  --in PERIOD        only rows whose date is in this month or year
+  --lowest           the lowest group first, or the row with the lowest number
+  --rows             counts the rows, and adds nothing up
+  --questions        only what can be asked about the file
   --details          with --group-by: every number by group, every column, statistics
   --chart            draws one, also where a measure is named
   --chart-file FILE  name of the SVG file, and draws it
@@ -29,9 +35,15 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
   --encoding NAME    such as utf-8 or latin-1
   --no-header        the first row is data`;
 
-const MEASURES = ['sum', 'mean', 'count', 'min', 'max'];
+const MEASURES = ['sum', 'mean', 'median', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
+/** Words that stand for the number itself, and say which end of it is asked for. */
+const LOW = /^(lowest|least|cheapest|smallest|minimum|min|fewest)$/i;
+const HIGH = /^(highest|most|dearest|most expensive|expensive|biggest|largest|maximum|max)$/i;
+const ROWS = /^(rows?|entries|records|lines)$/i;
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
+/** So many rows with the lowest number are named. */
+const MOST_ROWS_NAMED = 3;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
 const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
@@ -42,7 +54,7 @@ function main(args) {
 	const size = statSync(options.file, { throwIfNoEntry: false });
 	if (size?.isFile()) console.log(`Reading ${options.file} (${bytesText(size.size)}) …\n`);
 	const notes = [];
-	const table = onlyRows(openTable(options.file, options), options.for, notes);
+	const table = readWords(options, openTable(options.file, options), notes);
 	const { groupBy, period } = readPeriod(options, table, notes);
 	const by = groupColumns(groupBy, table, notes);
 	const wanted = options.value ? columnIndex(options.value, table, notes) : null;
@@ -59,18 +71,20 @@ function main(args) {
 		}
 		numbers = columns[wanted].isNumber ? [wanted] : [];
 	}
-	const value = wanted ?? likelyValue(columns, numbers);
+	const value = options.isOfRows ? null : (wanted ?? likelyValue(columns, numbers));
+	if (options.questions) return console.log(questions(columns, value, table.dates) || 'There is no column of numbers to ask about.');
 	const of = table.only ? `Rows with ${table.only}: ` : '';
 	if (groups && rows > 0) {
-		const shown = options.details || value === null ? numbers : [value];
-		const headline = extremes(analysis, value, options.measure);
+		const shown = options.isOfRows ? [] : options.details || value === null ? numbers : [value];
+		const headline = extremes(analysis, value, options.measure, options.isLowest);
 		if (headline) console.log(`${of}${headline}\n`);
 		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
 	}
 	if (!groups && value !== null && rows > 0) console.log(`${of}${totals(columns[value], options.measure)}\n`);
+	if (!groups && value !== null && rows > 0 && /^(min|max)$/.test(options.measure)) console.log(`${rowsWith(table, value, columns[value].numbers[options.measure])}\n`);
 	// Who asks for one figure is given that.
 	const isNumberAsked = options.isMeasureAsked || (table.only !== undefined && !groups);
-	const isFigure = !groups && value !== null && isNumberAsked && !options.details;
+	const isFigure = !groups && (value !== null || options.isOfRows) && isNumberAsked && !options.details;
 	// Who names a measure asked for numbers.
 	const isDrawn = !isNumberAsked || options.chart || options['chart-file'] !== undefined;
 	let drawn = '';
@@ -111,7 +125,12 @@ function readOptions(args) {
 				value: text,
 				measure: text,
 				period: text,
-				for: text,
+				for: { ...text, multiple: true, default: [] },
+				in: { ...text, multiple: true, default: [] },
+				lowest: flag,
+				cheapest: flag,
+				rows: flag,
+				questions: flag,
 				details: flag,
 				chart: flag,
 				'chart-file': text,
@@ -131,15 +150,21 @@ function readOptions(args) {
 	if (delimiter && (delimiter.length !== 1 || '"\r\n'.includes(delimiter)))
 		throw new UsageError('--delimiter must be one character.');
 	const named = values.measure?.toLowerCase() ?? 'sum';
-	const measure = SYNONYMS[named] ?? named;
+	const isLowest = Boolean(values.lowest || values.cheapest);
+	const isGrouped = values['group-by'].length > 0 || values.period !== undefined;
+	const measure = isLowest && !isGrouped && values.measure === undefined ? 'min' : (SYNONYMS[named] ?? named);
 	checkChoice('--measure', measure, MEASURES);
+	if (measure === 'median' && isGrouped) throw new UsageError('The median is only there for all rows together, not by group.');
 	if (values.period) checkChoice('--period', values.period, PERIODS);
 	return {
 		...values,
 		file: positionals[0],
 		groupBy: values['group-by'],
 		measure,
-		isMeasureAsked: values.measure !== undefined,
+		isLowest,
+		isOfRows: Boolean(values.rows),
+		only: [...values.for, ...values.in],
+		isMeasureAsked: values.rows || values.measure !== undefined || (isLowest && !isGrouped),
 		delimiter,
 		header: values['no-header'] ? false : undefined
 	};
@@ -168,29 +193,81 @@ function readPeriod({ groupBy, period }, table, notes) {
 	return { groupBy: table.dates, period: word };
 }
 
-/** The rows with this cell in the one column that has such; `COLUMN=CELL` names the column. */
+/** What `--value` says that is no column: a cell, a month, the rows themselves, or the highest or lowest of the number; then only those rows. */
+function readWords(options, table, notes) {
+	const { value } = options;
+	const isColumn = value === undefined || nearColumns(value, table).length > 0;
+	if (!isColumn && (ROWS.test(value) || simplify(value) === simplify(parsePath(table.name).name))) {
+		Object.assign(options, { value: undefined, isOfRows: true, isMeasureAsked: true });
+	} else if (!isColumn && (LOW.test(value) || HIGH.test(value))) {
+		Object.assign(options, { value: undefined, isLowest: LOW.test(value) });
+	} else if (!isColumn && (periodIn(value) || columnsWith(value, table).size > 0)) {
+		Object.assign(options, { value: undefined, only: [value, ...options.only] });
+	}
+	return options.only.reduce((rows, wanted) => onlyRows(rows, wanted, notes), table);
+}
+
+/** The rows with this cell in the one column that has such, else of this month or year; `COLUMN=CELL` names the column. */
 function onlyRows(table, wanted, notes) {
-	if (wanted === undefined) return table;
 	const [, named, rest] = /^([^=]+)=(.*)$/.exec(wanted) ?? [];
 	const column = named === undefined ? null : columnIndex(named, table, notes);
-	const cell = (rest ?? wanted).trim().toLowerCase();
-	const isIt = (text) => text?.trim().toLowerCase() === cell;
-	const found = new Set();
-	for (const { cells } of table.rows())
-		for (const [index, text] of cells.entries()) if (isIt(text) && index < table.columns.length) found.add(index);
+	const cell = rest ?? wanted;
+	const found = columnsWith(cell, table);
 	const [at, ...others] = column === null ? found : [column];
-	if (at === undefined || !found.has(at)) throw new UsageError(`No cell of ${table.name} is "${rest ?? wanted}". Its columns are: ${table.columns.join(', ')}.`);
 	const names = [at, ...others].map((index) => table.columns[index]);
 	if (others.length > 0)
 		throw new UsageError(`"${wanted}" is in several columns: ${names.join(', ')}. Say which, such as --for "${names[0]}=${wanted}".`);
-	const { rows } = table;
+	const period = found.has(at) ? null : periodIn(cell);
+	const dates = column === null ? table.dates : table.dates.filter((name) => name === names[0]);
+	if (!found.has(at) && (!period || dates.length !== 1)) {
+		const which = period && dates.length > 1 ? ` Say which column of dates, such as --for "${dates[0]}=${cell}".` : '';
+		throw new UsageError(`No cell of ${table.name} is "${cell}". Its columns are: ${table.columns.join(', ')}.${which}`);
+	}
+	const { rows, only } = table;
+	const index = period ? table.columns.indexOf(dates[0]) : at;
+	const isIt = period ? (text) => period.test(parseDate(text?.trim() ?? '') ?? '') : (text) => isCell(text, cell);
+	const years = new Set();
+	if (period) for (const { cells } of rows()) if (isIt(cells[index])) years.add(parseDate(cells[index].trim()).slice(0, 4));
+	if (period && years.size === 0) throw new UsageError(`No ${dates[0]} of ${table.name} is in ${cell}.`);
+	if (years.size > 1) notes.push(`${cell} is of several years: ${[...years].sort().join(', ')}.`);
 	return {
 		...table,
-		only: `${names[0]} ${rest ?? wanted}`,
+		only: [only, `${table.columns[index]} ${cell}`].filter(Boolean).join(', '),
 		*rows() {
-			for (const row of rows()) if (isIt(row.cells[at])) yield row;
+			for (const row of rows()) if (isIt(row.cells[index])) yield row;
 		}
 	};
+}
+
+function isCell(text, wanted) {
+	return text?.trim().toLowerCase() === wanted.trim().toLowerCase();
+}
+
+/** Indexes of the columns that have this cell. */
+function columnsWith(wanted, table) {
+	const found = new Set();
+	for (const { cells } of table.rows())
+		for (const [index, text] of cells.entries()) if (isCell(text, wanted) && index < table.columns.length) found.add(index);
+	return found;
+}
+
+/** Which days as 2025-01-31 are in it: January, Jan 2025, 2025-01, 2025; null for what is no month and no year. */
+function periodIn(text) {
+	const month = monthNumber(text.trim());
+	if (month) return new RegExp(`^\\d{4}-${String(month).padStart(2, '0')}-`);
+	const key = /^\d{4}$/.test(text.trim()) ? text.trim() : periodKey(text.trim());
+	return key && !key.includes('Q') ? new RegExp(`^${key}-`) : null;
+}
+
+/** The rows that hold this number, with all their cells. */
+function rowsWith(table, value, number) {
+	const found = [];
+	for (const { cells } of table.rows()) {
+		const here = parseNumber(cells[value]?.trim() ?? '', table.decimalComma);
+		if (here && compare(here, number) === 0) found.push(table.columns.map((name, index) => `${name} ${cells[index]?.trim() ?? ''}`).join(', '));
+	}
+	const more = found.length > MOST_ROWS_NAMED ? ` and ${found.length - MOST_ROWS_NAMED} more` : '';
+	return `${found.length === 1 ? 'Its row' : 'Its rows'}: ${found.slice(0, MOST_ROWS_NAMED).join('; ')}${more}.`;
 }
 
 /** Indexes of the columns to group by; a name is tried whole before it is divided at its commas. */
@@ -199,20 +276,28 @@ function groupColumns(wanted, table, notes) {
 	return [...new Set(names.map((name) => columnIndex(name.trim(), table, notes)))];
 }
 
-/** Exact, then without regard to case and punctuation, then a near miss, which is noted. */
-function columnIndex(wanted, { columns, name: fileName }, notes) {
-	if (columns.includes(wanted)) return columns.indexOf(wanted);
+/** Indexes of the columns that may be meant: by the exact name, then without regard to case and punctuation, then near misses. */
+function nearColumns(wanted, { columns }) {
+	if (columns.includes(wanted)) return [columns.indexOf(wanted)];
 	const plain = columns.map(simplify);
 	const target = simplify(wanted);
 	const same = plain.flatMap((name, index) => (target && name === target ? [index] : []));
-	if (same.length === 1) return same[0];
+	if (same.length === 1) return same;
 	const matches = (isNear) => plain.flatMap((name, index) => (isNear(name) ? [index] : []));
 	let near = target.length > 2 ? matches((name) => name.length > 2 && (name.startsWith(target) || target.startsWith(name))) : [];
 	if (near.length === 0 && target.length > 2) near = matches((name) => likeness(name, target) >= 0.8);
-	if (near.length !== 1)
-		throw new UsageError(`There is no column "${wanted}" in ${fileName}. Its columns are: ${columns.join(', ')}.`);
-	notes.push(`There is no column "${wanted}", so "${columns[near[0]]}" was used.`);
-	return near[0];
+	return near;
+}
+
+/** A near miss is noted. */
+function columnIndex(wanted, table, notes) {
+	const { columns, name } = table;
+	const [index, ...others] = nearColumns(wanted, table);
+	if (index === undefined || others.length > 0)
+		throw new UsageError(`There is no column "${wanted}" in ${name}. Its columns are: ${columns.join(', ')}.`);
+	if (columns[index] !== wanted && simplify(columns[index]) !== simplify(wanted))
+		notes.push(`There is no column "${wanted}", so "${columns[index]}" was used.`);
+	return index;
 }
 
 function simplify(name) {
@@ -242,7 +327,7 @@ function likelyValue(columns, numbers) {
 
 /** A path inside the working directory that doesn't replace the analyzed file. */
 function checkedChartPath(options, table, by, period) {
-	const base = slug(`${parsePath(table.name).name} ${options.for ?? ''}`) || 'data';
+	const base = slug(`${parsePath(table.name).name} ${options.only.join(' ')}`) || 'data';
 	const named = options['chart-file'];
 	let path = named ?? `${base}-summary.svg`;
 	if (named === undefined && by.length > 0) {

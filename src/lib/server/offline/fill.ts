@@ -306,6 +306,7 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 			slots.some((each) => isLabel(own, each.labels)));
 	if (base === NEVER || (form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) || (isWord && isVague)) return NEVER;
 	const flag = slot.flag?.split('-').at(-1) ?? '';
+	const hasOwn = slots.some((each) => each.flag === `--${said}`);
 	// `revenue by region`: of two columns it is the one that is not grouped by.
 	const isGrouped = (each: Slot) =>
 		/-by$/.test(each.flag ?? '') && slotWords(each.name).at(-1) === slotWords(slot.name).at(-1);
@@ -325,7 +326,7 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 	const cues: [isMet: boolean, worth: number][] = [
 		[isCalled, 5],
 		[!isCalled && isLabel(after, labels) && form !== 'word' && !isOther, form === 'number' ? 5.5 : 3.5],
-		[PREPOSITIONS.has(flag) && form !== 'file' && (SAME.get(said) ?? said) === flag, 4],
+		[PREPOSITIONS.has(flag) && form !== 'file' && (hasOwn ? said : (SAME.get(said) ?? said)) === flag, 4],
 		// `Which category costs the most?`, `average amount`
 		[flag === 'by' && said === 'which' && SUPERLATIVE.test(filling.message.text), 4],
 		[isColumn && (/^(by|per)$/.test(next) || isMeasured), 4],
