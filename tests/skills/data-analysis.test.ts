@@ -354,10 +354,11 @@ describe('data-analysis: rows and questions', () => {
 			'The median is only there for all rows together'
 		);
 		expect(await said('--rows')).toMatch(/^Reading .*\n\n\*\*data\.csv\*\*: 4 rows, 4 columns\.\s*$/);
+		expect(await said('--value', 'item', '--cheapest')).toContain('item bread, amount 4.20.');
 		for (const rows of [['--rows'], ['--value', 'data'], ['--value', 'rows']])
 			expect(await said('--group-by', 'category', ...rows)).toContain('| Food | 2 | 50 % |');
 		expect(await said('--questions')).toMatch(
-			/^Reading .*\n\nYou can ask for:\n\n- which category has the highest amount\?\n/
+			/^Reading .*\n\nYou can ask for:\n\n- summary of this file\n- which category has the highest amount\?\n/
 		);
 	});
 

@@ -207,8 +207,8 @@ export function kindsOf(columns) {
 	return (named.find(({ isKind }) => isKind) ?? named[0])?.index ?? null;
 }
 
-/** What else can be asked about the file, as a list; '' where there is nothing. */
-export function questions(columns, value, dates) {
+/** What else can be asked about the file, as a list after `first`; '' where there is nothing. */
+export function questions(columns, value, dates, first = []) {
 	const kinds = kindsOf(columns);
 	if (value === null) return '';
 	const name = (column) => (/^[\p{Ll}\p{N}_-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
@@ -221,5 +221,5 @@ export function questions(columns, value, dates) {
 	}
 	if (dates.length === 1) list.push(`total ${amount} per month`);
 	list.push(`average ${amount}`);
-	return `You can ask for:\n\n${list.slice(0, MOST_QUESTIONS).map((each) => `- ${each}`).join('\n')}`;
+	return `You can ask for:\n\n${[...first, ...list.slice(0, MOST_QUESTIONS)].map((each) => `- ${each}`).join('\n')}`;
 }

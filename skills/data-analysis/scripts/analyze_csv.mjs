@@ -57,12 +57,14 @@ function main(args) {
 	const table = readWords(options, openTable(options.file, options), notes);
 	const { groupBy, period } = readPeriod(options, table, notes);
 	const by = groupColumns(groupBy, table, notes);
-	const wanted = options.value ? columnIndex(options.value, table, notes) : null;
+	let wanted = options.value ? columnIndex(options.value, table, notes) : null;
 	const chartPath = checkedChartPath(options, table, by, period);
 	const analysis = analyze(table, by, period);
 	const { columns, groups, rows } = analysis;
 	notes.push(...analysis.notes);
 	let numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
+	// The cheapest item: of the rows, whatever its column holds.
+	if (wanted !== null && options.isLowest && !groups && !columns[wanted].isNumber) wanted = null;
 	if (wanted !== null) {
 		if (!columns[wanted].isNumber && rows > 0) {
 			const names = numbers.map((index) => columns[index].name).join(', ');
@@ -72,7 +74,7 @@ function main(args) {
 		numbers = columns[wanted].isNumber ? [wanted] : [];
 	}
 	const value = options.isOfRows ? null : (wanted ?? likelyValue(columns, numbers));
-	if (options.questions) return console.log(questions(columns, value, table.dates) || 'There is no column of numbers to ask about.');
+	if (options.questions) return console.log(questions(columns, value, table.dates, ['summary of this file']) || 'There is no column of numbers to ask about.');
 	const of = table.only ? `Rows with ${table.only}: ` : '';
 	if (groups && rows > 0) {
 		const shown = options.isOfRows ? [] : options.details || value === null ? numbers : [value];

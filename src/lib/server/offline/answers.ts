@@ -25,7 +25,7 @@ const LAST_COMMA = /, (?=[^,]*$)/;
 const MAX_LISTED = 40;
 /** So many skills can be picked from. */
 const MAX_SKILLS = 12;
-const ABOUT = 'Demo mode: no AI model is connected. It matches your words with the skills and runs their commands.';
+export const ABOUT = 'Demo mode: no AI model is connected. It matches your words with the skills and runs their commands.';
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
 const SHORT_MESSAGE = 5;

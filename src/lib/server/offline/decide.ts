@@ -5,7 +5,7 @@ import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
+import { ABOUT, type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -13,6 +13,7 @@ import {
 	readHistory,
 	readSkillContent,
 	toolNamesOf,
+	type Turn,
 	USE_SKILL
 } from './history.ts';
 import {
@@ -100,7 +101,11 @@ interface Candidate {
 /** By so many points the better one must lead. */
 const LEAD = 2;
 const MAX_OFFERED = 7;
-const MAX_WORKS = 4;
+const MAX_WORKS = 5;
+/** Makes a script print what can be asked about a file, if it documents this. */
+const QUESTIONS = '--questions';
+/** About ideas, as long as there is nothing to compare. */
+const IDEAS = /^\W*what(['’]s| is| are) the differences? between \D+$/i;
 
 export function decide(request: ModelRequest): Decision {
 	const history = readHistory(request);
@@ -108,9 +113,12 @@ export function decide(request: ModelRequest): Decision {
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
+	const { text = '', attached = [] } = turns.at(-1) ?? {};
+	const isHelp = HELP.test(text);
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
-		return say([withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
+		const about = isHelp ? [ABOUT] : [];
+		return say([...about, withoutUnmet(reportText(runs), request, history), ...instead].join('\n\n'));
 	}
 	const call =
 		step?.kind === 'load' ? { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } : undefined;
@@ -119,8 +127,6 @@ export function decide(request: ModelRequest): Decision {
 		const isMade = calls.some((made) => made.name === planned.name && made.arguments === planned.arguments);
 		return isMade ? say(reportText(calls)) : { kind: 'call', call: planned };
 	}
-	const { text = '', attached = [] } = turns.at(-1) ?? {};
-	const isHelp = HELP.test(text);
 	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill ?? '') : undefined;
 	const asked = step?.kind === 'ask' ? step.ask : null;
 	// It asks about a word that was said, or for a file.
@@ -178,8 +184,9 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	const [first, ...answers] = turns.slice(start);
 	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
 	let settled = SETTLED_NOTHING;
-	const brought = turns.slice(0, start).findLast(({ attached }) => attached.length > 0)?.attached ?? [];
-	const next = () => answerable(scene, stepFor(scene, message, settled), message, brought);
+	const brought = turns.slice(0, start).findLastIndex(({ attached }) => attached.length > 0);
+	const told = brought < 0 ? [] : turns.slice(brought, start);
+	const next = () => answerable(scene, stepFor(scene, message, settled), message, told);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -207,10 +214,10 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 }
 
 /** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
-function answerable(scene: Scene, step: Step | null, message: Message, brought: readonly string[]): Step | null {
-	const file = message.attached[0] ?? brought[0];
+function answerable(scene: Scene, step: Step | null, message: Message, told: readonly Turn[]): Step | null {
+	const file = message.attached[0] ?? told[0]?.attached[0];
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
-	const work = workOn(scene, file, HELP.test(message.text));
+	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, HELP.test(message.text));
 	if (!work) return step;
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
@@ -220,22 +227,35 @@ function answerable(scene: Scene, step: Step | null, message: Message, brought: 
 	return message.attached.length === 0 && isElsewhere && !isOwn ? step : work;
 }
 
-/** What the skill that speaks best of such a file does with nothing but the file, an overview first. */
-function workOn(scene: Scene, file: string, isHelp: boolean): Step | null {
+/** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */
+function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boolean): Step | null {
 	const { history, request } = scene;
-	const message = readMessage('Describe this file', { attached: [file], earlier: [], workspace: [] });
-	const first = stepFor({ ...scene, fallback: undefined, asked: [] }, message, SETTLED_NOTHING);
-	if (first?.kind !== 'call') return first?.kind === 'load' ? first : null;
-	const { skill = '', call } = first;
+	const read = (text: string) => readMessage(text, { attached: [file], earlier: [], workspace: [] });
+	const planned = (text: string) => stepFor({ ...scene, fallback: undefined, asked: [] }, read(text), SETTLED_NOTHING);
+	const first = planned('Describe this file');
+	if (first?.kind === 'load') return first;
+	const { skill = '' } = first ?? {};
 	const known = history.loaded.get(skill);
+	if (!known) return null;
 	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
-	const actions = known ? actionsOf(known, about, request.tools) : [];
-	const works = new Map([[`Summarise ${file}`, call]]);
-	for (const action of actions) {
-		const plan = planActions([action], message, { ...SETTLED_NOTHING, ignored: new Set(['']) });
-		if (action.purpose !== '' && plan?.kind === 'call' && plan.call.arguments !== call.arguments)
-			works.set(action.purpose, plan.call);
+	const works = new Map(first?.kind === 'call' ? [[`Summarise ${file}`, first.call]] : []);
+	const asking = planned(`Describe this file ${QUESTIONS}`);
+	const questions = asking?.kind === 'call' && asking.call.arguments.includes(QUESTIONS) ? asking : null;
+	if (isHelp && questions) return questions;
+	const isSkill = (text: string) => history.skills.some(({ name }) => name === text);
+	const lists = told.map(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? offeredIn(reply).answers : []));
+	for (const text of lists.find((answers) => answers.length > 0 && !answers.some(isSkill)) ?? []) {
+		const plan = planned(text);
+		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
+		if (isNew) works.set(text, plan.call);
 	}
+	if (questions && works.size === 1) works.set('What can I ask about this file?', questions.call);
+	for (const action of actionsOf(known, about, request.tools)) {
+		const plan = planActions([action], read('Describe this file'), { ...SETTLED_NOTHING, ignored: new Set(['']) });
+		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
+		if (action.purpose !== '' && isNew) works.set(action.purpose, plan.call);
+	}
+	if (works.size === 0) return null;
 	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), isHelp };
 	return { kind: 'ask', ask, points: 0, skill };
 }
@@ -321,6 +341,12 @@ function choose(
 	const files = [...message.attached, ...filesIn(message)];
 	const extra = [...files.map(extensionOf), ...(framing(message).some(isOverview) ? OVERVIEW : [])];
 	const asked = framing(message).map(({ text }) => text);
+	const isOf = (word: Word) => isFiller(word) || isFileNoun(word.lower) || files.includes(word.text);
+	const isWhole =
+		files.length > 0 &&
+		framing(message).some(isOverview) &&
+		framing(message).every((word) => isOverview(word) || isOf(word));
+	const isIdea = IDEAS.test(message.text) && !message.payload;
 	// A name of several words is nothing else; one after “not” may be the one that isn't meant.
 	const isNamed = (name: string) => framing(message).some(({ lower }) => lower === name);
 	const named = skills.filter(({ name }) => (name.includes('-') || offered.includes(name)) && isNamed(name));
@@ -332,7 +358,11 @@ function choose(
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
 			.map(({ skill: { name, tool, description }, score }) => {
 				const stems = new Set(tokenize(description));
-				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
+				const spoken = Math.max(...files.map((path) => speaksOf(path, stems)));
+				// To look into any file is nothing that a skill does, unless it says so.
+				const isAny = isWhole && spoken === 1 && !OVERVIEW.some((word) => stems.has(word)) && !history.pinned.has(name);
+				const isNone = files.length === 0 && isIdea && [...stems].some(isFileNoun);
+				const fit = isAny || isNone ? 0 : files.length === 0 ? 1 : spoken;
 				return { name, tool, fit, points: history.pinned.has(name) ? PINNED * score : score };
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.

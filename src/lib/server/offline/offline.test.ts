@@ -1040,6 +1040,68 @@ describe('F9: files', () => {
 		}
 	});
 
+	test('F9: a script that says what can be asked about a file is run for that, and its questions are offered from then on', async () => {
+		const asking: TestSkill = { ...sheet, body: sheet.body.replace('FILE [', 'FILE [--questions] [') };
+		const stdout = 'You can ask for:\n\n- average amount per category\n- total amount for food\n- a poem';
+		const setting: Setting = { skills: { asking }, answer: () => ({ ok: true, stdout }) };
+		const file = { text: 'What can you do?', attached: ['mine.csv'] };
+		const help = await talk(setting, file, 'Why is rent so high?', '2');
+		expect(help.calls).toEqual([
+			['sum.mjs', 'mine.csv', '--questions'],
+			['sum.mjs', 'mine.csv', '--group-by', 'category', '--value', 'amount', '--measure', 'mean']
+		]);
+		expect(help.texts[0]).toMatch(/^Demo mode: no AI model is connected\./);
+		const offered = ['average amount per category', 'total amount for food'];
+		expect(offeredIn(help.texts[0]!).answers).toEqual(offered);
+		expect(offeredIn(help.texts[1]!).answers).toEqual(['Summarise mine.csv', ...offered]);
+		// Before anything ran for it, the file's questions are one click away.
+		const why = await talk(setting, { ...file, text: 'Why is rent so high?' }, 'What can I ask about this file?');
+		expect(offeredIn(why.texts[0]!).answers).toEqual(['Summarise mine.csv', 'What can I ask about this file?']);
+		expect(why.calls).toEqual([['sum.mjs', 'mine.csv', '--questions']]);
+	});
+
+	test('F9: of a file that no skill speaks of, none is loaded to look into it; of another its skill’s work is offered', async () => {
+		const count: TestSkill = {
+			description: 'Count the words of a text or a text file (.txt, .md).',
+			body: 'Count the words in a file:\n\n```\ncount.mjs --file FILE\n```',
+			files: ['count.mjs']
+		};
+		const ship: TestSkill = {
+			description: 'Copies a build with a checksum for every file.',
+			body: '```\nship.sh SOURCE TARGET\n```',
+			files: ['ship.sh']
+		};
+		for (const text of ['Summarise this file', 'What is in this file?']) {
+			const blob = await talk({ skills: { count, ship } }, { text, attached: ['blob.bin'] });
+			expect(blob.loaded).toEqual([]);
+			expect(blob.texts[0]).toContain('can’t look into `blob.bin`');
+		}
+		for (const text of ['Summarise this file', 'What can you do with this file?']) {
+			const { texts, calls, loaded } = await talk(
+				{ skills: { count, ship } },
+				{ text, attached: ['notes.txt'] },
+				'Count the words in a file'
+			);
+			expect(offeredIn(texts[0]!).answers).toEqual(['Count the words in a file']);
+			expect(loaded).toEqual(['count']);
+			expect(calls).toEqual([['count.mjs', '--file', 'notes.txt']]);
+		}
+	});
+
+	test('F9: a question about ideas loads no skill that reads files, unless there is one', async () => {
+		const text = 'What is the difference between the mean and the median?';
+		const reads: TestSkill = { ...sheet, description: `${sheet.description} Finds the mean and the median.` };
+		expect((await talk({ skills: { reads } }, text)).loaded).toEqual([]);
+		expect((await talk({ skills: { reads } }, { text, attached: ['mine.csv'] })).loaded).toEqual(['reads']);
+	});
+
+	test('F9: “in” is for the option of that name, before another that it could mean', async () => {
+		const both: TestSkill = { ...sheet, body: sheet.body.replace('[--for CELL]', '[--for CELL] [--in PERIOD]') };
+		const asked = { text: 'How much did I spend on food in January?', attached: ['mine.csv'] };
+		const { calls } = await talk({ skills: { both } }, asked);
+		expect(calls).toEqual([['sum.mjs', 'mine.csv', '--for', 'food', '--in', 'January']]);
+	});
+
 	test('F9: “per month” is asked about where nothing is grouped by it, though the skill speaks of months', async () => {
 		const counter: TestSkill = {
 			description: 'Counts the words of a text file, for a report once a month.',
