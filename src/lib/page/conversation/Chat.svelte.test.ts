@@ -106,6 +106,16 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
+	test('in Demo mode, which can look into few files, a file is asked what can be done with it', async () => {
+		app.health = health(true);
+		const { screen } = await setup();
+		session.draft.mention('notes.txt', 5);
+		const wish = screen.getByTestId('file-wish');
+		await expect.element(wish).toMatchTextContent('What can you do with this file?');
+		await wish.click();
+		await expect.poll(() => client.started).toHaveLength(1);
+	});
+
 	test('while a file is on its way nothing is offered that a click could not send', async () => {
 		const { screen } = await setup();
 		session.draft.attach([{ path: 'spend.csv', file: new File(['a,b'], 'spend.csv') }], []);

@@ -140,9 +140,11 @@ describe('F4: the page of a skill', () => {
 		expect(ontrusted).toHaveBeenCalledOnce();
 	});
 
-	test('is trusted where evals need it, with its risks named first', async () => {
+	test('is trusted above every tab, also where evals need it, with one button and its risks named first', async () => {
 		const { screen, client } = await setup(detailOf(), '#evals');
-		await screen.getByTestId('trust-to-run').click();
+		await expect.element(screen.getByTestId('run-obstacle')).toBeVisible();
+		await expect.poll(() => screen.getByRole('button', { name: /^Trust/ }).elements().length).toBe(1);
+		await screen.getByTestId('give-trust').click();
 		await expect.element(page.getByTestId('risks-to-trust')).toBeVisible();
 		await page.getByTestId('confirm-delete').click();
 		await expect

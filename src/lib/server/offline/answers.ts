@@ -25,7 +25,8 @@ const LAST_COMMA = /, (?=[^,]*$)/;
 const MAX_LISTED = 40;
 /** So many skills can be picked from. */
 const MAX_SKILLS = 12;
-export const ABOUT = 'Demo mode: no AI model is connected. It matches your words with the skills and runs their commands.';
+export const ABOUT =
+	'Demo mode: no AI model is connected. It matches your words with the skills and runs their commands.';
 const MAX_ERROR_LINES = 12;
 /** So many lines of a failed script are a message, and are shown whole. */
 const SHORT_MESSAGE = 5;
@@ -109,8 +110,7 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
 		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message.\n\n${CONNECT}`;
 	}
-	if (skills.length === 0)
-		return [ABOUT, 'There are no skills to use. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
+	if (skills.length === 0) return [ABOUT, 'Without a skill it can’t answer this.', CONNECT].join('\n\n');
 	const listed = skills.slice(0, MAX_SKILLS).map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;

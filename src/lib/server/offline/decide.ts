@@ -133,7 +133,7 @@ export function decide(request: ModelRequest): Decision {
 	const isLost = !step || asked?.about === 'left' || (asked?.about === 'value' && asked.slot.kind === 'file');
 	const words = framing(readMessage(text, { attached, earlier: [], workspace: [] }));
 	const unknown = asked?.about === 'left' ? asked.left.join(' ') : text;
-	const isWhole = isLost && words.some((word) => isOverview(word) && unknown.includes(word.text));
+	const isWhole = isLost && (isHelp || words.some((word) => isOverview(word) && unknown.includes(word.text)));
 	const unread = isLost || step?.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && isLost && !isHelp) return say(unread);

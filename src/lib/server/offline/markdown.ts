@@ -60,7 +60,7 @@ function renderJson(value: unknown, depth = 0): string {
 	if (isScalar(value)) return scalar(value);
 	if (!Array.isArray(value)) {
 		const entries = Object.entries(value as object);
-		const list = entries.map(([key, item]) => `**${escapeText(key)}**:${member(item, depth)}`);
+		const list = entries.map(([key, item]) => `**${keyText(key)}**:${member(item, depth)}`);
 		const isOne = depth === 0 && list.length === 1 && isScalar(entries[0]?.[1]);
 		return isOne
 			? String(list[0])
@@ -73,6 +73,11 @@ function renderJson(value: unknown, depth = 0): string {
 		(depth === 0 && isTable(rows) ? renderTable(rows) : rows.map((row) => `${indent}- ${inLine(row)}`).join('\n')) +
 		more
 	);
+}
+
+/** `charactersWithoutSpaces` in words. */
+function keyText(key: string): string {
+	return /^\p{Ll}+(\p{Lu}\p{Ll}+)+$/u.test(key) ? slotWords(key).join(' ') : escapeText(key);
 }
 
 /** What stands after the key of a list entry. */
@@ -193,7 +198,9 @@ function valueFor(given: unknown, told: { text: string; root: JsonObject }, key 
 		return Object.fromEntries(names.map((name) => [name, valueFor(properties[name], told, name, depth - 1)]));
 	}
 	if (type !== 'number' && type !== 'integer') return text.slice(0, asNumber(schema.maxLength) ?? undefined);
-	const label = key.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' ');
+	const apart = key.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ');
+	const labels = [key, apart].map((each) => each.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' '));
+	const label = labels.find((each) => each !== '' && text.toLowerCase().includes(each)) ?? '';
 	const at = label === '' ? -1 : text.toLowerCase().indexOf(label);
 	const figure = at < 0 ? null : /^[^\p{L}\d]{1,12}?(-?\d+(?:\.\d+)?)/u.exec(text.slice(at + label.length))?.[1];
 	const number = figure ? Number(figure) : (asNumber(schema.minimum) ?? 0);

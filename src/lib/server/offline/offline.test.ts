@@ -1242,8 +1242,8 @@ describe('F9: it says what it is', () => {
 		}
 	);
 
-	test('with no skills it says where to put one', async () => {
-		expect((await talk({}, 'hello')).texts[0]).toContain('to `skills/`');
+	test('without a skill it answers nothing, and says so', async () => {
+		expect((await talk({}, 'hello')).texts[0]).toContain('Without a skill it can’t answer this.');
 	});
 
 	test('an answer has no signature, and no line that repeats the step above it', async () => {

@@ -28,6 +28,7 @@ test.each([
 	['a short line with marks', '2*3*4 = 24\n', '`2*3*4 = 24`'],
 	['aligned columns', 'a    1\nb    2\n', '```text\na    1\nb    2\n```'],
 	['lines with a fence inside', 'x\n  ````\ny', '`````text\nx\n  ````\ny\n`````'],
+	['a key of several words', '{"withoutSpaces":4,"other_key":1}', '- **without spaces**: 4\n- **other\\_key**: 1'],
 	['an object', '{"words":4,"ok":true}', '- **words**: 4\n- **ok**: true'],
 	[
 		'a table of figures and of numbers that are names',

@@ -71,6 +71,7 @@ describe('F16: the evals of a skill', () => {
 	test('that there are none of, or that cannot be read, say so and offer no run', async () => {
 		const none = await setup({ cases: [] });
 		await expect.element(none.screen.getByTestId('edit-evals')).toHaveTextContent('Write a prompt');
+		await expect.element(none.screen.getByTestId('eval-example')).not.toMatchTextContent(/words are in/);
 		await expect.element(none.screen.getByTestId('start-evals')).not.toBeInTheDocument();
 		await none.screen.unmount();
 		const torn = await setup({ cases: [], problem: 'evals.json is no JSON, line 3.' });
@@ -80,11 +81,37 @@ describe('F16: the evals of a skill', () => {
 	test('are shown with their checks before the first run; without any, people judge', async () => {
 		const open = { id: '2', prompt: 'Hi', expected: null, files: [], expectations: [] };
 		const checks = { ...cases[0]!, expected: null, expectations: ['contains: 2', 'is kind'] };
-		const { screen } = await setup({ cases: [checks, open, { ...cases[0]!, id: '3' }] });
+		// Whether the skill is loaded is none of the checks that the form shows.
+		const third = { ...cases[0]!, id: '3', expectations: ['skillLoaded: demo', 'says 2'] };
+		const { screen } = await setup({ cases: [checks, open, third] });
 		const shown = screen.getByTestId('eval-case');
 		await expect.element(shown.nth(0).getByText('Checks: Answer contains 2; is kind')).toBeVisible();
 		await expect.element(shown.nth(1).getByText('No checks yet: you judge the answers.')).toBeVisible();
 		await expect.element(shown.nth(2).getByText('Good answer: 2 (1 check)')).toBeVisible();
+	});
+
+	test('show a file that was made, and ask of an answer without the skill nothing about loading it', async () => {
+		const expectations = [
+			{ text: 'skillLoaded: demo', isMet: false, reason: '' },
+			{ text: 'contains: 2', isMet: true, reason: '' }
+		];
+		const answers = [
+			answer({
+				text: '',
+				files: ['chart.svg'],
+				expectations: [{ ...expectations[0]!, isMet: true }, expectations[1]!]
+			}),
+			answer({ side: '2', loaded: [], expectations })
+		];
+		const result = { id: '1', prompt: 'Count', expected: null, shouldTrigger: null, answers };
+		const other = { ...result, id: '2', prompt: 'Count more' };
+		const { screen } = await setup({ runs: [{ ...done, results: [result, other] }] });
+		await expect.element(screen.getByTestId('eval-glance').getByText('Made: chart.svg').first()).toBeVisible();
+		await screen.getByText('Count', { exact: true }).click();
+		const side = (name: string) => screen.getByRole('region', { name, exact: true });
+		await expect.element(side('With the skill')).toMatchTextContent(/Loads the skill/);
+		await expect.element(side('Without it')).toMatchTextContent(/Answer contains 2/);
+		await expect.element(side('Without it')).not.toMatchTextContent(/Loads the skill/);
 	});
 
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {

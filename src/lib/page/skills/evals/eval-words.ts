@@ -65,6 +65,8 @@ export const isWith = ({ kind }: EvalSide): boolean => kind === 'with';
 
 /** Without the skill they can't be met, so they say nothing about whether it helps. */
 const OF_USE = ['skillLoaded', 'skillNotLoaded', 'toolCalled', 'exitCode'];
+/** Whether the skill is loaded is said beside a prompt, not among what must be true of its answer. */
+export const isOfLoading = (text: string): boolean => /^skill(Not)?Loaded$/.test(checkIn(text)?.kind ?? '');
 const isOfUse = (text: string): boolean => OF_USE.includes(checkIn(text)?.kind ?? '');
 
 /** The pass rate of the checks that a side without the skill could meet, too; null if there are none. */
