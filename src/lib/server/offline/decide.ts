@@ -238,23 +238,25 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const known = history.loaded.get(skill);
 	if (!known) return null;
 	const about = history.skills.find(({ name }) => name === skill)?.description ?? '';
-	const works = new Map(first?.kind === 'call' ? [[`Summarise ${file}`, first.call]] : []);
+	const works = new Map<string, PlannedCall>();
+	const add = (text: string, plan: Step | null) => {
+		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
+		if (text !== '' && isNew) works.set(text, plan.call);
+	};
 	const asking = planned(`Describe this file ${QUESTIONS}`);
 	const questions = asking?.kind === 'call' && asking.call.arguments.includes(QUESTIONS) ? asking : null;
 	if (isHelp && questions) return questions;
-	const isSkill = (text: string) => history.skills.some(({ name }) => name === text);
-	const lists = told.map(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? offeredIn(reply).answers : []));
-	for (const text of lists.find((answers) => answers.length > 0 && !answers.some(isSkill)) ?? []) {
-		const plan = planned(text);
-		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
-		if (isNew) works.set(text, plan.call);
-	}
-	if (questions && works.size === 1) works.set('What can I ask about this file?', questions.call);
-	for (const action of actionsOf(known, about, request.tools)) {
-		const plan = planActions([action], read('Describe this file'), { ...SETTLED_NOTHING, ignored: new Set(['']) });
-		const isNew = plan?.kind === 'call' && [...works.values()].every((call) => call.arguments !== plan.call.arguments);
-		if (action.purpose !== '' && isNew) works.set(action.purpose, plan.call);
-	}
+	add(`Summarise ${file}`, first);
+	// A list of skills is none of questions.
+	const offers = told.flatMap(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? [offeredIn(reply).answers] : []));
+	const own = offers.find((answers) => history.skills.every(({ name }) => !answers.includes(name)));
+	for (const text of own ?? []) add(text, planned(text));
+	if (works.size < 2) add('What can I ask about this file?', questions);
+	for (const action of actionsOf(known, about, request.tools))
+		add(
+			action.purpose,
+			planActions([action], read('Describe this file'), { ...SETTLED_NOTHING, ignored: new Set(['']) })
+		);
 	if (works.size === 0) return null;
 	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), isHelp };
 	return { kind: 'ask', ask, points: 0, skill };

@@ -198,9 +198,10 @@ function valueFor(given: unknown, told: { text: string; root: JsonObject }, key 
 		return Object.fromEntries(names.map((name) => [name, valueFor(properties[name], told, name, depth - 1)]));
 	}
 	if (type !== 'number' && type !== 'integer') return text.slice(0, asNumber(schema.maxLength) ?? undefined);
-	const apart = key.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ');
-	const labels = [key, apart].map((each) => each.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' '));
-	const label = labels.find((each) => each !== '' && text.toLowerCase().includes(each)) ?? '';
+	const plain = keyText(key)
+		.toLowerCase()
+		.replaceAll(/[^\p{L}\p{N}]+/gu, ' ');
+	const label = text.toLowerCase().includes(plain) ? plain : key.toLowerCase();
 	const at = label === '' ? -1 : text.toLowerCase().indexOf(label);
 	const figure = at < 0 ? null : /^[^\p{L}\d]{1,12}?(-?\d+(?:\.\d+)?)/u.exec(text.slice(at + label.length))?.[1];
 	const number = figure ? Number(figure) : (asNumber(schema.minimum) ?? 0);
