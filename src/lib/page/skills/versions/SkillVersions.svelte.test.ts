@@ -61,7 +61,10 @@ describe('A40: the versions of a skill', () => {
 		const { screen, client, rows, onchange } = await setup();
 		await expect.element(screen.getByTestId('versions-hint')).toMatchTextContent(/no version is lost/);
 		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
-		await rows.nth(1).getByRole('button', { name: /^Use version 1\.0\.0 of/ }).click();
+		await rows
+			.nth(1)
+			.getByRole('button', { name: /^Use version 1\.0\.0 of/ })
+			.click();
 		await expect
 			.element(screen.getByTestId('versions-status'))
 			.toMatchTextContent(/^Chats now use 1\.0\.0 of .*\(2\)\. It stays in use, even if there’s a newer one\.$/);
