@@ -32,7 +32,7 @@ async function admit({ config, login }: App, request: IncomingMessage): Promise<
 	const path = url.replace(/[?#].*$/s, '');
 	const client = enter(
 		// GET, because the handshake has no body.
-		{ method: 'GET', route: ROUTE, headers, connected: socket.remoteAddress ?? '' },
+		{ method: 'GET', route: ROUTE, headers, connected: socket.remoteAddress },
 		config,
 		{ isLoginNeeded: login.isNeeded }
 	);

@@ -377,6 +377,8 @@ export const skillFileText = z.object({
 	isWritable: z.boolean(),
 	/** The skill’s id, which changes with the name in its SKILL.md. */
 	skill: z.string(),
+	/** The skill’s folder as `source/folder`: the same under each of its ids, and while it’s broken. */
+	folder: z.string(),
 	/** Of a written file, with a bucket: why other servers don’t have it yet. */
 	hint: z.string().optional()
 });

@@ -161,6 +161,16 @@ describe('before the first message', () => {
 		await expect.element(example).toBeVisible();
 	});
 
+	test('F7: beside a pinned skill without an example stands what it does', async () => {
+		const { screen } = await setup();
+		const lead = screen.getByTestId('chat-lead');
+		await expect.element(lead).toMatchTextContent(/A skill is a folder/);
+		await session.skills.pinByName('weather');
+		await expect.element(lead).toHaveTextContent('weather: Tells the weather of a place.');
+		await session.skills.pinByName('data-analysis');
+		await expect.element(lead).toMatchTextContent(/A skill is a folder/);
+	});
+
 	test('an example that cannot be had says why, and nothing is sent', async () => {
 		client.putExample = () => Promise.reject(new ApiError('storage_full', 'The disk is full.'));
 		const { screen } = await setup();

@@ -434,6 +434,23 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ conflict: 'rename', enabled: false });
 	});
 
+	test('kept beside the one that was there says so, and how its scripts run', async () => {
+		const { screen, client } = await setup(
+			sampleStaged({ skills: [withScript({ installed: sameVersion, changes: [] })] })
+		);
+		client.confirmStaged.mockResolvedValue({
+			installed: [sampleInstalled({ name: 'demo-2', skillId: 'installed/demo-2', digest: 'e'.repeat(64) })],
+			skipped: []
+		});
+		await screen.getByTestId('conflict-rename').click();
+		await screen.getByTestId('confirm-install').click();
+		await expect
+			.element(screen.getByTestId('kept-both'))
+			.toHaveTextContent('Both are kept: the one you had is still demo, the new one is demo-2. Chats can use either.');
+		await expect.element(screen.getByTestId('installed-skill')).toMatchTextContent(/Scripts ask each time/);
+		await expect.element(screen.getByTestId('skipped')).not.toBeInTheDocument();
+	});
+
 	test('is discarded, also when it is gone already', async () => {
 		const { screen, client, ondiscarded } = await setup();
 		client.discardStaged.mockRejectedValueOnce(new ApiError('unavailable', 'The disk is full.'));

@@ -170,8 +170,8 @@ describe('the command palette', () => {
 		for (const [typed, label, place] of [
 			['fills forms', /^pdf-tools/, '/skills/pdf-tools'],
 			['acroform', /^pdf-tools/, '/skills/pdf-tools'],
-			['stamp', /^scripts\/stamp\.mjs\s*Script of pdf-tools/, '/skills/pdf-tools?file=scripts%2Fstamp.mjs#files'],
-			['count_p', /^count_pages\s*Tool of pdf-tools/, '/skills/pdf-tools'],
+			['stamp', /^Run scripts\/stamp\.mjs\s*Script of pdf-tools/, '/skills/pdf-tools#run?script=scripts%2Fstamp.mjs'],
+			['count_p', /^Run count_pages\s*Tool of pdf-tools/, '/skills/pdf-tools#run?script=count_pages'],
 			['order.csv', /^examples\/order\.csv/, '/skills/pdf-tools?file=examples%2Forder.csv#files'],
 			['custom instr', /^Settings · Chats/, '/settings#chats'],
 			['xyzzy & co', /^Search runs for “xyzzy & co”/, '/skills/executions?text=xyzzy%20%26%20co']

@@ -26,7 +26,8 @@ import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
 import { SETTINGS_SECTIONS } from '../settings/settings-form.svelte.ts';
-import { filePage, partsOf, skillPage } from '../skills/skill-words.ts';
+import { runScriptPage } from '../skills/run/scripts.ts';
+import { filePage, ownScripts, partsOf, skillPage } from '../skills/skill-words.ts';
 import { proseOf } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
@@ -257,8 +258,12 @@ function partsOfSkills(app: ChatApp): PaletteItem[] {
 		});
 		const examples = (example?.files ?? []).map((file) => `examples/${file}`);
 		return [
-			...scripts.map((script) => part(script, 'Script', SquareTerminal, filePage(id, script))),
-			...tools.map((tool) => part(tool, 'Tool', Wrench, skillPage(id))),
+			...scripts.map((script) =>
+				ownScripts(scripts).includes(script)
+					? part(`Run ${script}`, 'Script', SquareTerminal, runScriptPage(id, script))
+					: part(script, 'Script', SquareTerminal, filePage(id, script))
+			),
+			...tools.map((tool) => part(`Run ${tool}`, 'Tool', Wrench, runScriptPage(id, tool))),
 			...examples.map((file) => part(file, 'Example', FileText, filePage(id, file)))
 		];
 	});

@@ -229,7 +229,7 @@ describe('F4: the page of a skill', () => {
 		const client = clientOf();
 		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
 		const screen = await render(SkillPage, { client, id: 'demo' });
-		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/This skill doesn’t exist/);
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/Skill not found/);
 		client.getSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
 		await screen.rerender({ client, id: 'other' });
 		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/The database is busy/);

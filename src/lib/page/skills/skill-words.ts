@@ -193,12 +193,12 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	inline: 'text',
 	custom: 'a handler',
 	bundled: 'this app',
-	local: 'a skills folder',
+	local: 'your skills folder',
 	builtin: 'this server'
 };
 
 export const fromWords = (provider: SkillProvider): string =>
-	`${provider === 'draft' ? 'Saved from' : 'From'} ${PROVIDER_WORDS[provider]}`;
+	`${provider === 'draft' ? 'Saved from' : provider === 'local' ? 'In' : 'From'} ${PROVIDER_WORDS[provider]}`;
 
 /** The first match in the name counts, otherwise in the first sentence of the description. */
 const KINDS = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanText, findWords, markedParts } from './clean-text.ts';
+import { cleanText, findWords, markedParts, quoted } from './clean-text.ts';
 
 test.each([
 	['colours', '\u001b[1;31mred\u001b[0m', 'red'],
@@ -74,4 +74,9 @@ test('words of a query are found in a title in either case', () => {
 	]);
 	expect(findWords('İ pdf', 'pdf')).toEqual([]);
 	expect(findWords('title', '  ')).toEqual([]);
+});
+
+test('quotes within quotes are single', () => {
+	expect(quoted('Use x with “hello world”')).toBe('“Use x with ‘hello world’”');
+	expect(quoted('Is it 5" wide?')).toBe('“Is it 5" wide?”');
 });

@@ -64,3 +64,8 @@ export function stackedParts(text: string): StackedPart[] {
 export function cleanText(text: string): string {
 	return markHiddenInText(withoutSequences(text));
 }
+
+/** In quotes; those within are single. */
+export function quoted(text: string): string {
+	return `“${cleanText(text).replace(/“([^“”]*)”/g, '‘$1’')}”`;
+}

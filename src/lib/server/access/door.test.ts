@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkDoor, ownOrigin, type DoorSettings } from './door.ts';
+import { checkDoor, enter, ownOrigin, type DoorSettings } from './door.ts';
 
 const LOCAL: DoorSettings = { host: '127.0.0.1', publicOrigin: null };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -254,4 +254,12 @@ describe('SECURITY The server: the door takes writes as JSON only, because a for
 		expect(knock({ 'content-length': '5' }, to)).toBe('unsupported_media_type');
 		expect(knock({}, { ...to, route: '/v1/responses' })).toBe('unsupported_media_type');
 	});
+});
+
+test('SECURITY The server: whoever has hung up has no address, and is let in as nobody', () => {
+	const gone = { method: 'GET', route: '/', headers: new Headers({ host: '127.0.0.1:3000' }), connected: undefined };
+	const settings = { ...LOCAL, trustsProxy: false };
+	const code = 'forbidden';
+	expect(() => enter(gone, settings, { isLoginNeeded: false })).toThrow(expect.objectContaining({ code }));
+	expect(enter(gone, settings, { isLoginNeeded: true })).toBe('');
 });

@@ -134,14 +134,17 @@ const NOT_A_PAGE = "default-src 'self'; object-src 'none'; base-uri 'none'; form
 
 /** @returns the client address for counting wrong tokens. @throws AppError forbidden | unsupported_media_type */
 export function enter(
-	knock: Knock & { /** Address of the connection. */ connected: string },
+	knock: Knock & {
+		/** Address of the connection; undefined once the client has hung up. */ connected: string | undefined;
+	},
 	settings: DoorSettings & { trustsProxy: boolean },
 	{ isLoginNeeded }: { isLoginNeeded: boolean }
 ): string {
 	checkDoor(knock, settings);
+	const { connected = '', headers } = knock;
 	// The development server may listen on an address that isn’t in the settings.
-	if (!isLoginNeeded && !isLoopback(knock.connected.replace(/^::ffff:/, ''))) {
+	if (!isLoginNeeded && !isLoopback(connected.replace(/^::ffff:/, ''))) {
 		throw new AppError('forbidden', 'Without ADMIN_TOKEN, this server only answers this computer.');
 	}
-	return clientAddress(knock.connected, knock.headers.get('x-forwarded-for'), settings.trustsProxy);
+	return clientAddress(connected, headers.get('x-forwarded-for'), settings.trustsProxy);
 }

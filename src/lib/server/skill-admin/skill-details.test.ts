@@ -64,6 +64,14 @@ describe('E30: a skill as it is described', () => {
 		}
 	);
 
+	test.each(['torn', 'torn@1.0.0', 'installed/torn', 'installed/torn@1.0.0'])(
+		'F1: a broken one is found by %j, which led to it while it could be read',
+		async (id) => {
+			expect(await describeSkill(parts, id)).toMatchObject({ id: 'installed/torn', status: 'broken' });
+			await expect(changeSkill(parts, id, { mode: 'off' }, NOW)).rejects.toMatchObject({ code: 'conflict' });
+		}
+	);
+
 	test('has all that there is to decide about', async () => {
 		expect(await describeSkill(parts, 'net')).toMatchObject({
 			id: 'net',

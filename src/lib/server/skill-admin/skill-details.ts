@@ -158,9 +158,12 @@ function findBroken({ skills }: LookupParts, apiKeyId: string | null, id: string
 	return skills.registry.snapshot().broken.find((skill) => brokenIdOf(skill) === wanted && isSeenBy(apiKeyId, skill));
 }
 
-/** By its folder in plain form, which isn’t an id. */
+/** By its folder in plain form, which isn’t an id; else by what it’s found by while it can be read. */
 function findFolder({ skills }: LookupParts, apiKeyId: string | null, id: string): BrokenSkill | undefined {
-	return skills.registry.snapshot().broken.find((skill) => folderOf(skill) === id && isSeenBy(apiKeyId, skill));
+	const seen = skills.registry.snapshot().broken.filter((skill) => isSeenBy(apiKeyId, skill));
+	const { source, name } = parseReference(fromSkillId(id));
+	const isMeant = (skill: BrokenSkill) => skill.name === name && (source === null || skill.source === source);
+	return seen.find((skill) => folderOf(skill) === id) ?? seen.find(isMeant);
 }
 
 /** Whether this API key sees the skill. null is the operator, who sees all. */
@@ -173,7 +176,8 @@ export function brokenIdOf(skill: Pick<BrokenSkill, 'source' | 'root' | 'dir'>):
 	return toSkillId(folderOf(skill).replace(/[~@]/g, (sign) => (sign === '@' ? '~:' : '~~')));
 }
 
-function folderOf({ source, root, dir }: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
+/** `source/folder`, below its root. */
+export function folderOf({ source, root, dir }: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
 	return `${source}/${relative(root, dir).split(sep).join('/') || '.'}`;
 }
 

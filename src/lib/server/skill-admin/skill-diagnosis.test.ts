@@ -47,7 +47,7 @@ describe('F1: the diagnosis of a skill of the library', () => {
 		'mine/ghost',
 		'..',
 		'../away.md',
-		'torn',
+		'other/torn',
 		'good@9.9.9',
 		'builtin/file_read',
 		'',

@@ -59,7 +59,7 @@ describe('F1: a file of a skill', () => {
 	test('is read as text with its digest', async () => {
 		expect(await readSkillFile(parts, 'good', 'scripts/run.sh')).toEqual({
 			...{ path: 'scripts/run.sh', text: 'echo hi\n', bytes: 8, digest: hash('sha256', 'echo hi\n') },
-			...{ isExecutable: true, isWritable: true, skill: 'good' }
+			...{ isExecutable: true, isWritable: true, skill: 'good', folder: 'mine/good' }
 		});
 	});
 
@@ -67,8 +67,11 @@ describe('F1: a file of a skill', () => {
 		const { digest } = await readSkillFile(parts, 'mine/torn', 'SKILL.md');
 		const text = SKILL.replace('good', 'torn');
 		expect(await writeSkillFile(parts, 'mine/torn', { path: 'SKILL.md', text, digest })).toMatchObject({
-			skill: 'torn'
+			...{ skill: 'torn', folder: 'mine/torn' }
 		});
+		for (const id of ['torn', 'mine/torn', 'mine/torn@1.0.0']) {
+			expect(await readSkillFile(parts, id, 'SKILL.md')).toMatchObject({ skill: 'torn', folder: 'mine/torn' });
+		}
 		expect(skills.registry.snapshot().skills.map(({ name }) => name)).toContain('torn');
 	});
 

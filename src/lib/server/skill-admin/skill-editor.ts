@@ -21,7 +21,7 @@ import { FILE_ONLY, isThere, openFile } from '../foreign-folders.ts';
 import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
-import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from './skill-details.ts';
+import { type BuiltinSkill, findBuiltin, folderOf, type LookupParts, requireListed } from './skill-details.ts';
 import { idIn, folderGone, reloadedId, requireInRoot } from './skill-diagnosis.ts';
 import { changesOf } from '../trust/trust.ts';
 import type { ChangeSkill, SkillEdits } from './skill-edits.ts';
@@ -60,7 +60,8 @@ export async function readSkillFile(parts: SkillEditorParts, id: string, path: s
 	try {
 		const file = readText(folder.target, path);
 		if (!file) throw new AppError('not_found', `“${skill.name}” has no file “${path}”.`);
-		return { ...describe(path, file), isWritable: await isWritable(skill, folder), skill: idIn(parts, skill) };
+		const at = { skill: idIn(parts, skill), folder: folderOf(skill) };
+		return { ...describe(path, file), isWritable: await isWritable(skill, folder), ...at };
 	} finally {
 		await folder.close();
 	}
@@ -124,7 +125,8 @@ async function write(
 	} finally {
 		await folder.close();
 	}
-	return { ...describe(path, file), isWritable: true, skill: await reloadedId(parts, skill) };
+	const at = { skill: await reloadedId(parts, skill), folder: folderOf(skill) };
+	return { ...describe(path, file), isWritable: true, ...at };
 }
 
 /** @throws AppError as `writeSkillFile`; `invalid_input` for the SKILL.md, `not_found` */
@@ -319,7 +321,7 @@ async function isWritable(skill: Skill | BrokenSkill, folder: HeldFolder): Promi
 	}
 }
 
-function describe(path: string, { bytes, mode }: ReadFile): Omit<SkillFileText, 'isWritable' | 'skill'> {
+function describe(path: string, { bytes, mode }: ReadFile): Omit<SkillFileText, 'isWritable' | 'skill' | 'folder'> {
 	const isExecutable = (mode & 0o111) !== 0;
 	return { path, text: bytes.toString(), bytes: bytes.length, digest: digestOf(bytes), isExecutable };
 }

@@ -115,6 +115,7 @@ test('F3: needs are declared or found, there or not; no value is in them', async
 		binaries: [
 			{ name: 'my-tool', isDeclared: true, from: ['metadata.requires'], isFound: true },
 			{ name: 'missing-tool', isDeclared: true, from: ['metadata.requires'], isFound: false },
+			{ name: 'node', isDeclared: false, from: ['scripts/a.mjs'], isFound: true },
 			{ name: 'python3', isDeclared: false, from: ['scripts/run.py'], isFound: true }
 		],
 		packages: [

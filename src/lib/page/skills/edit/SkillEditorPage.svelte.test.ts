@@ -24,7 +24,8 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 			digest: `of ${text}`,
 			isExecutable: false,
 			isWritable: true,
-			skill: 'demo'
+			skill: 'demo',
+			folder: 'skills/demo'
 		};
 	};
 	return {
@@ -60,17 +61,18 @@ async function setup(
 	client = server(),
 	file = 'SKILL.md',
 	line: number | null = null,
-	executionId: string | null = null
+	executionId: string | null = null,
+	id = 'demo'
 ) {
-	const editor = new SkillEditor(client, 'demo');
+	const editor = new SkillEditor(client, id);
 	const frame = document.createElement('div');
 	frame.style.cssText = 'display: grid; height: 600px; width: 1000px';
 	document.body.append(frame);
-	const onremoved = vi.fn<(path: string, undo: () => Promise<void>) => void>();
-	const props = { client, editor, file, line, executionId, onchange: vi.fn(), onremoved };
+	const onundoable = vi.fn<(done: string, undo: () => Promise<void>) => void>();
+	const props = { client, editor, file, line, executionId, onchange: vi.fn(), onundoable };
 	const screen = await render(SkillEditorPage, props, { baseElement: frame });
 	await expect.element(screen.getByTestId('code-editor')).toBeVisible();
-	return { screen, client, editor, onremoved, code: screen.getByTestId('code-editor') };
+	return { screen, client, editor, onundoable, code: screen.getByTestId('code-editor') };
 }
 
 /** Also in the editor’s shadow root. */
@@ -160,6 +162,48 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('revert-file').click();
 		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
 		expect(Object.keys(localStorage)).toEqual([]);
+	});
+
+	test('F8: what was typed is there by each of the skill’s addresses, once', async () => {
+		const client = server();
+		const first = await setup(client, 'scripts/x.sh', null, null, 'skills/demo@1.0.0');
+		await first.code.fill('half a thought');
+		await first.screen.unmount();
+		const { code, editor } = await setup(client, 'scripts/x.sh');
+		await expect.poll(() => shownIn(code)).toBe('half a thought');
+		await code.fill('a whole one');
+		expect(Object.values(localStorage)).toEqual([expect.stringContaining('a whole one')]);
+		expect(editor.id).toBe('demo');
+	});
+
+	test('discarded changes come back with Undo', async () => {
+		const { screen, code, onundoable } = await setup();
+		await code.fill('an hour of work');
+		await screen.getByTestId('revert-file').click();
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
+		const [done, undo] = onundoable.mock.lastCall!;
+		expect(done).toBe('Discarded your changes to “SKILL.md”');
+		await undo();
+		await expect.poll(() => shownIn(code)).toBe('an hour of work');
+		await expect.element(screen.getByTestId('save-file')).toBeEnabled();
+	});
+
+	test('F1: a SKILL.md that was saved with an error says that chats can’t use it, and why', async () => {
+		const client = server();
+		const issue = { severity: 'error', field: '_', message: 'must start with ---', line: 1, fixId: null } as const;
+		client.checkText.mockImplementation(async (_, text) =>
+			text.startsWith('-\n') ? { ...RIGHT, status: 'broken', issues: [issue] } : RIGHT
+		);
+		const { screen, code } = await setup(client);
+		await code.fill('-\nname: demo\n');
+		await screen.getByTestId('save-file').click();
+		await expect
+			.element(screen.getByTestId('saved-broken'))
+			.toHaveTextContent('Saved, but chats can’t use this skill until this is fixed: The file must start with ---');
+		await code.fill('---\nname: demo\n');
+		await screen.getByTestId('save-file').click();
+		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/No problems/);
+		await expect.element(screen.getByTestId('saved-broken')).not.toBeInTheDocument();
 	});
 
 	test('F8: what was typed on a version that others changed since is shown beside theirs, not written over it', async () => {
@@ -278,7 +322,7 @@ describe('F1: the editor of a skill', () => {
 	});
 
 	test('files are chosen, made and removed, which can be undone; never the SKILL.md', async () => {
-		const { screen, client, onremoved, code } = await setup();
+		const { screen, client, onundoable, code } = await setup();
 		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
 		await screen.getByTestId('new-file').first().click();
 		await screen.getByLabelText('File path').first().fill('../x');
@@ -293,7 +337,7 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('remove-file').click();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
-		const undo = () => onremoved.mock.lastCall?.[1]();
+		const undo = () => onundoable.mock.lastCall?.[1]();
 		await undo();
 		await expect.poll(() => client.files.get('notes.md')).toBe('a note');
 		await expect.poll(() => shownIn(code)).toBe('a note');

@@ -19,7 +19,7 @@ export class SkillEditor {
 	#checking: AbortController | null = null;
 	/** Only the latest request counts. */
 	#asked = 0;
-	/** The skill's id on the server; a changed name in SKILL.md changes it. */
+	/** The skill's id on the server, one of several it may be opened by; a changed name in SKILL.md changes it. */
 	id = $state('');
 	path = $state('');
 	/** The saved file; null for a new one and before it's read. */
@@ -64,13 +64,15 @@ export class SkillEditor {
 		try {
 			const file = await this.#client.readFile(this.id, path);
 			if (asked !== this.#asked) return;
+			this.id = file.skill;
+			// The key is of its folder.
+			this.file = file;
 			const kept = this.#kept();
 			this.isRestored = kept !== null && kept.text !== asShown(file.text);
 			this.text = kept?.text ?? asShown(file.text);
 			// It was typed on another version, which must not be written over unseen.
 			const isOlder = this.isRestored && kept !== null && kept.digest !== file.digest;
-			this.file = isOlder ? { ...file, digest: kept.digest } : file;
-			if (isOlder) this.theirs = { file };
+			if (isOlder) Object.assign(this, { file: { ...file, digest: kept.digest }, theirs: { file } });
 			this.#checkSoon(0);
 		} catch (error) {
 			if (asked !== this.#asked) return;
@@ -84,11 +86,11 @@ export class SkillEditor {
 
 	/** A file that is not there yet: it is once it is saved. */
 	async #begin(text: string, asked: number): Promise<void> {
-		const { path, id: skill } = this;
-		const skillMd = await this.#client.readFile(skill, 'SKILL.md').catch(() => null);
+		const skillMd = await this.#client.readFile(this.id, 'SKILL.md').catch(() => null);
 		if (asked !== this.#asked) return;
-		const isWritable = skillMd?.isWritable ?? true;
-		this.file = { path, skill, text: '', bytes: 0, digest: '', isExecutable: false, isWritable };
+		const { skill = this.id, folder = this.id, isWritable = true } = skillMd ?? {};
+		this.id = skill;
+		this.file = { path: this.path, skill, folder, text: '', bytes: 0, digest: '', isExecutable: false, isWritable };
 		this.text = this.#kept()?.text ?? text;
 	}
 
@@ -233,7 +235,7 @@ export class SkillEditor {
 	}
 
 	#key(): string {
-		return `skill-typed:${this.id}:${this.path}`;
+		return `skill-typed:${this.file?.folder ?? this.id}:${this.path}`;
 	}
 }
 

@@ -20,7 +20,7 @@ async function openForm(
 	const disk = { text };
 	const fileOf = (path: string, content: string): SkillFileText => ({
 		...{ path, text: content, bytes: content.length, digest: `of ${content}` },
-		...{ isExecutable: false, isWritable, skill: 'installed/demo' }
+		...{ isExecutable: false, isWritable, skill: 'installed/demo', folder: 'installed/demo' }
 	});
 	const client = createFakeRegistry();
 	const run: EvalRun = {

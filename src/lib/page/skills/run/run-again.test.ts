@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
-import { executionOfHash, presetOf, runnablesOf, runPage } from './scripts.ts';
+import { namedInHash, presetOf, runnablesOf, runPage, runScriptPage } from './scripts.ts';
 import { tabOf } from '../skill-words.ts';
 
 const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['scripts/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
 
 test('F6: an address names a run by its id, and the tab of the form', () => {
 	const { pathname, hash } = new URL(runPage('installed/demo', 'e 1&x'), 'http://host');
-	expect([pathname, tabOf(hash), executionOfHash(hash)]).toEqual(['/skills/installed/demo', 'run', 'e 1&x']);
+	expect([pathname, tabOf(hash), namedInHash(hash, 'execution')]).toEqual(['/skills/installed/demo', 'run', 'e 1&x']);
 	expect(runPage('demo')).toBe('/skills/demo#run');
-	expect(['', '#run', '#run?execution=', '#run?script=rm', '#run?execution=%'].map(executionOfHash)).toEqual([
-		...[null, null, null, null],
-		'%'
-	]);
+	const hashes = ['', '#run', '#run?execution=', '#run?script=rm', '#run?execution=%'];
+	expect(hashes.map((each) => namedInHash(each, 'execution'))).toEqual([null, null, null, null, '%']);
+	const script = new URL(runScriptPage('demo', 'scripts/a b.sh'), 'http://host');
+	expect([tabOf(script.hash), namedInHash(script.hash, 'script')]).toEqual(['run', 'scripts/a b.sh']);
 });
 
 test('F6: the form begins as the run did', () => {

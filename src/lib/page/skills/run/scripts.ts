@@ -133,17 +133,19 @@ export interface RunPreset {
 	executionId?: string;
 }
 
-const PREFIX = '#run?execution=';
-
-/** Address of the run form. Prefilled by execution id, so that no address can say what to run. */
+/** Address of the run form. Prefilled by execution id, so that no address can say what to run a script with. */
 export function runPage(skillId: string, executionId?: string): string {
-	return skillPage(skillId) + (executionId === undefined ? '#run' : PREFIX + encodeURIComponent(executionId));
+	return `${skillPage(skillId)}#run${executionId === undefined ? '' : `?execution=${encodeURIComponent(executionId)}`}`;
 }
 
-/** The execution named by an address's hash, or null. */
-export function executionOfHash(hash: string): string | null {
-	if (!hash.startsWith(PREFIX)) return null;
-	return new URLSearchParams(hash.slice('#run?'.length)).get('execution') || null;
+/** The same, with a script or tool chosen. */
+export function runScriptPage(skillId: string, script: string): string {
+	return `${skillPage(skillId)}#run?script=${encodeURIComponent(script)}`;
+}
+
+/** The execution, or the script or tool, named by an address's hash; null if it names none. */
+export function namedInHash(hash: string, what: 'execution' | 'script'): string | null {
+	return hash.startsWith('#run?') ? new URLSearchParams(hash.slice('#run?'.length)).get(what) || null : null;
 }
 
 /** What each was last run with by hand, newest first. */

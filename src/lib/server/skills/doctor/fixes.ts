@@ -254,6 +254,8 @@ function withoutRepeat(raw: RawSkill, index: number): RawSkill | null {
 
 /** `---js`, ` ---`, `----`, `———`: meant as a fence. */
 const LIKE_FENCE = /^[ \t]*[-\u2010-\u2015]{2,}[ \t]*[\w-]*[ \t]*$/;
+/** `-`, `- - -`, `***`: so is this, if an entry is below it. */
+const SIGNS = /^[^\p{L}\p{N}]+$/u;
 const ENTRY = /^(?:"[^"]*"|'[^']*'|[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]|$)/;
 
 /** Removes everything before the opening fence: a byte order mark, blank lines. */
@@ -271,7 +273,8 @@ function withOpening(text: string, folder: string): string | null {
 	const eol = endingOf(first);
 	const from = (start: number) => lines.slice(start).join('');
 	const candidates: string[] = [];
-	const isLikeFence = LIKE_FENCE.test(contentOf(first));
+	const isAboveEntry = ENTRY.test(lines[top + 1] ?? '');
+	const isLikeFence = LIKE_FENCE.test(contentOf(first)) || (SIGNS.test(contentOf(first)) && isAboveEntry);
 	if (isLikeFence || ENTRY.test(first)) {
 		const fenced = `---${eol}${from(isLikeFence ? top + 1 : top)}`;
 		candidates.push(fenced);

@@ -171,6 +171,11 @@ describe('F1: what can be mended, and how', () => {
 			' ----\nname: demo\ndescription: x\n———\nBody',
 			'---\nname: demo\ndescription: x\n---\nBody'
 		],
+		...['-', '--', '----', '–––', ' ---', '- - -', '***'].map((line): [string, string, string] => [
+			`an opening fence that is “${line}”`,
+			`${line}\nname: demo\ndescription: x\n---\nBody`,
+			'---\nname: demo\ndescription: x\n---\nBody'
+		]),
 		['no opening fence', 'name: demo\ndescription: x\n---\nBody', '---\nname: demo\ndescription: x\n---\nBody'],
 		[
 			'no closing fence',

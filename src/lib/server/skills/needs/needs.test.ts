@@ -168,7 +168,7 @@ subprocess.run(["pandoc", "-o", x]); os.system("pdftotext a b"); shutil.which("s
 	const node = `execFileSync('magick', []); spawn(\`rg\`, a); exec("unheard-of")`;
 	const found = await needs({ 'a.sh': shell, 'b.py': python, 'c.js': node, run: '#!/usr/bin/env python3\n' });
 	expect(found.binaries.join(' ')).toBe(
-		'bash ffmpeg git jq magick mytool other-tool pandoc pdftotext python3 rg some-tool yq'
+		'bash ffmpeg git jq magick mytool node other-tool pandoc pdftotext python3 rg some-tool yq'
 	);
 });
 
@@ -502,7 +502,7 @@ import c from 'lib/c';import{d}from"d"`;
 		const javascript =
 			"await execa('pandoc', []); await promisify(execFile)('qpdf'); import ffmpeg from 'fluent-ffmpeg'";
 		const found = await needs({ 'a.sh': shell, 'b.py': python, 'c.mjs': javascript });
-		expect(found.binaries.join(' ')).toBe('bash ffmpeg magick my-tool pandoc pdftoppm python3 qpdf tesseract');
+		expect(found.binaries.join(' ')).toBe('bash ffmpeg magick my-tool node pandoc pdftoppm python3 qpdf tesseract');
 	});
 
 	test('the instructions tell packages to install in a sentence, and modules to run', async () => {

@@ -160,9 +160,9 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 			addHosts(path, hostsInCode(withoutHashes(text)));
 			continue;
 		}
-		if (language === 'python') binaries.add('python3', path);
 		const program = programInFirstLine(text);
-		if (program && /^(deno|bun|tsx)$/.test(program)) binaries.add(program, path);
+		const other = program && /^(deno|bun|tsx)$/.test(program) ? program : null;
+		binaries.add(other ?? (language === 'python' ? 'python3' : 'node'), path);
 		readCode(path, language, text);
 	}
 	const body = skill.body.slice(0, MAX_BYTES);
