@@ -3,7 +3,7 @@ import { builtinNameOf } from '../../shared/names.ts';
 import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { tokenize } from '../skills/find/words.ts';
+import { tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
@@ -27,7 +27,7 @@ import {
 	understand,
 	withoutAddress
 } from './account.ts';
-import { isAlike } from './fill.ts';
+import { isAlike, isAmong, isNamed } from './fill.ts';
 import {
 	filesIn,
 	framing,
@@ -38,6 +38,8 @@ import {
 	lacksFile,
 	type Message,
 	OVERVIEW,
+	overlapsAny,
+	type Piece,
 	readMessage,
 	type Word
 } from './message.ts';
@@ -58,6 +60,8 @@ const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|
 /** Asks for no work, but what there is. */
 const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?)\W*$/i;
+/** Asks for advice, not for work. */
+const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -76,6 +80,8 @@ interface Choice {
 	name: string;
 	points: number;
 	tool: FunctionTool | null;
+	/** Meant whatever is said: by its name, or for a file of its own. */
+	isSure: boolean;
 	/** No word of the message speaks of it. */
 	isFallback?: boolean;
 }
@@ -256,7 +262,7 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	/** The one that fits best and has no command; its instructions may leave the work to another skill, which they name. */
 	let leading: LoadedSkill | null = null;
 	for (const choice of choose(scene, message, settled)) {
-		const { name, tool, points } = choice;
+		const { name, tool, points, isSure } = choice;
 		if (leading && !leading.body.includes(name)) continue;
 		// Another one is looked at where the better one has no answer, or is hardly better.
 		if (steps.some((before) => isClean(before) && points < ALIKE * before.choice.points)) break;
@@ -267,7 +273,8 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		const plan = planActions(actions, choice.isFallback ? asText(message, actions) : message, settled);
 		if (!plan && steps.length === 0 && !skill) return { kind: 'outline', skill: name };
 		if (!plan && steps.length === 0) leading ??= skill ?? null;
-		if (plan) steps.push({ choice, step: { ...plan, skill: name } });
+		const isAgreed = isSure || plan?.kind !== 'ask' || actions.some((each) => isJob(each, message));
+		if (plan && isAgreed) steps.push({ choice, step: { ...plan, skill: name } });
 	}
 	const [first] = steps;
 	if (!first && leading) return { kind: 'outline', skill: leading.name };
@@ -310,7 +317,7 @@ function choose(
 	const { skills, loaded } = history;
 	const { toolChoice } = request;
 	const certain = (name: string | undefined, tool: FunctionTool | null = null) =>
-		name === undefined ? [] : [{ name, tool, points: Infinity }];
+		name === undefined ? [] : [{ name, tool, points: Infinity, isSure: true }];
 	const wanted = typeof toolChoice === 'object' ? tools.find(({ name }) => name === toolChoice.name) : undefined;
 	if (wanted) return certain(wanted.name, wanted);
 	const chosen = skills.find(({ name }) => settled.chosen.has(name)) ?? ownerOf(history, message);
@@ -327,17 +334,30 @@ function choose(
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
+	const telling = tellingIn(message);
+	// What hardly speaks of the message isn't worth being read; a verb alone (`write`) says less than what it is about.
+	const isWorth = (name: string, stems: Set<string>) => {
+		const known = telling.filter((word) => isAmong(word, stems));
+		const share = known.some((word) => word !== message.words[0]) ? 3 : 2;
+		return (
+			isCalled(name, telling) || telling.length === 0 || (known.length > 0 && share * known.length >= telling.length)
+		);
+	};
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
 			.map(({ skill: { name, tool, description }, score }) => {
-				const stems = new Set(tokenize(description));
+				const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
 				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
-				return { name, tool, fit, points: history.pinned.has(name) ? PINNED * score : score };
+				const isOwn = files.length > 0 && fit === 3;
+				const isMeant = tool !== null || isOwn || loaded.has(name) || hasValue(message) || isWorth(name, stems);
+				return { name, tool, fit, isMeant, isSure: isOwn, points: history.pinned.has(name) ? PINNED * score : score };
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
 		const isExact = ranked.some(({ fit }) => fit === 3);
-		const fitting = ranked.filter(({ fit }) => fit > 0 && !(isExact && fit === 2)).sort((a, b) => b.points - a.points);
+		const fitting = ranked
+			.filter(({ fit, isMeant }) => isMeant && fit > 0 && !(isExact && fit === 2))
+			.sort((a, b) => b.points - a.points);
 		const near = fitting.filter(({ points }) => points >= NEAR * (fitting[0]?.points ?? 0)).slice(0, MAX_COMPARED);
 		if (near.length > 0) return near;
 	}
@@ -345,7 +365,8 @@ function choose(
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
 	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
 	const last = [...loaded.keys()].findLast((name) => isFollowUp && skills.some((each) => each.name === name));
-	const known = certain(begun ?? last);
+	const isListed = skills.some(({ name }) => name === begun);
+	const known = certain(isListed ? last : (begun ?? last));
 	return known.length > 0 ? known : certain(fallback).map((choice) => ({ ...choice, isFallback: true }));
 }
 
@@ -397,6 +418,39 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best.action, word));
 	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange, fit: fitFor(best) };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
+}
+
+/** Words that say what is wanted: no small words, no values, and not what a thing is like (`that …`). */
+function tellingIn(message: Message): Word[] {
+	const values = message.pieces.filter(({ form }) => !/^(word|unit)$/.test(form));
+	const words = framing(message);
+	const isTelling = (word: Word) => !isFiller(word) && !isOverview(word) && !overlapsAny(word, values);
+	const first = words.findIndex(isTelling);
+	const end = words.findIndex(({ lower }, at) => first >= 0 && at > first && lower === 'that');
+	// `ship dist to out`
+	const isPlace = (at: number) => at > first && /^(to|into|from|as)$/.test(words[at - 1]?.lower ?? '');
+	return words.filter((word, at) => isTelling(word) && !isPlace(at) && (end < 0 || at < end));
+}
+
+/** Does it bring something to work with? */
+function hasValue({ pieces, payload }: Message): boolean {
+	const isValue = ({ form, unit = '' }: Piece) => unit !== '' || /^(date|time|url|email|quote|code|span)$/.test(form);
+	return payload !== null || pieces.some(isValue);
+}
+
+function isCalled(skill: string, telling: readonly Word[]): boolean {
+	const name = tokenizeName(skill);
+	return name.length > 0 && name.every((part) => telling.some((word) => word.stem === part));
+}
+
+/** Would a person agree that this is the job? Only then is it worth asking for what it lacks. */
+function isJob(action: Action, message: Message): boolean {
+	if (HOW_TO.test(message.text)) return false;
+	const telling = tellingIn(message);
+	const known = telling.filter((word) => isNamed(word, action) || knows(action, word)).length;
+	const hasWork = hasValue(message) || message.pieces.some(({ form }) => /^(name|file)$/.test(form));
+	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
+	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }
 
 function offered(candidates: readonly Candidate[]): Action[] {
