@@ -107,7 +107,7 @@ function questionFor(slot: Slot): string {
 export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean): string {
 	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
-		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message.\n\n${CONNECT}`;
+		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
 	}
 	if (skills.length === 0)
 		return [ABOUT, 'There are no skills to use. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');

@@ -13,6 +13,7 @@ import {
 	readHistory,
 	readSkillContent,
 	toolNamesOf,
+	type Turn,
 	USE_SKILL
 } from './history.ts';
 import {
@@ -59,9 +60,16 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Asks for no work, but what there is. */
 const HELP =
-	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?)\W*$/i;
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.*|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
+/** A sentence that asks something of its own: no answer to what was asked. */
+const QUESTION =
+	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about).*\?\W*$/is;
+const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i;
+/** Ends a question without an answer to it. */
+const LEAVING =
+	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -88,15 +96,18 @@ interface Choice {
 
 type Plan =
 	/** `fit`: how clearly the skill speaks of the files that the call is given. */
-	| { kind: 'call'; call: PlannedCall; strange: number; fit: number }
+	| { kind: 'call'; call: PlannedCall; strange: number; fit: number; used?: Used }
 	/** `isOdd`: something was said that goes nowhere. */
 	| { kind: 'ask'; ask: Ask; points: number; isOdd?: boolean };
 /** `others`: skills that fitted as well as the one that is called. */
 type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
 
-interface Candidate {
+interface Used {
 	action: Action;
 	filled: Filled;
+}
+
+interface Candidate extends Used {
 	/** How many words of its own name were said. */
 	named: number;
 	points: number;
@@ -113,6 +124,7 @@ export function decide(request: ModelRequest): Decision {
 	const { calls, turns, skills } = history;
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
+	if (LEAVING.test(turns.at(-1)?.text ?? '') && isAsking(turns.at(-2)?.reply ?? '')) return say('OK, never mind.');
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
@@ -137,7 +149,16 @@ export function decide(request: ModelRequest): Decision {
 	const unread = isLost || step?.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && isLost && !isHelp) return say(unread);
-	const offer = () => offerText(skills, turns.at(-2)?.reply ?? '', isHelp);
+	const named = isHelp
+		? skills.filter(({ name }) =>
+				text
+					.toLowerCase()
+					.split(/[^\w-]+/)
+					.includes(name)
+			)
+		: [];
+	const replied = QUESTION.test(text) ? '' : (turns.at(-2)?.reply ?? '');
+	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
@@ -168,9 +189,34 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 		const isWish = start === begin || start < turns.length - 1;
 		const asked = turns.slice(begin, start).flatMap(({ reply }) => offeredIn(reply).answers);
 		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined, asked }, start);
-		if (step !== 'other') return step;
+		if (step === 'other') continue;
+		const [last] = turns.slice(-1);
+		const isNew = last && start === turns.length - 1 && step?.kind !== 'load' && FOLLOWING.test(last.text);
+		const before = isNew ? nextStep(request, { ...history, turns: turns.slice(-MAX_THREAD, -1) }) : null;
+		const isOther =
+			step?.kind === 'call' && before?.kind === 'call' && step.used?.action.label !== before.used?.action.label;
+		if (!last || before?.kind !== 'call' || !before.used || isOther) return step;
+		// What follows on a script is for that script, or runs what it names itself; nothing is asked about it.
+		return again(before.used, last, before.skill) ?? (step?.kind === 'ask' ? null : step);
 	}
 	return null;
+}
+
+/** The same command with what a message changes (`and after 22:30?`); null where that doesn't say all of it. */
+function again({ action, filled }: Used, { text, attached }: Turn, skill = ''): Step | null {
+	const message = readMessage(text, { attached, earlier: [], workspace: [] });
+	const changed = understand(action, message, new Map());
+	const isSaid = changed.values.size > 0 || tellingIn(message).some((word) => knows(action, word));
+	if (!isSaid || changed.left.length > 0) return null;
+	const values = new Map([...filled.values, ...changed.values]);
+	return {
+		kind: 'call',
+		call: action.call(values),
+		strange: 0,
+		fit: 0,
+		used: { action, filled: { ...filled, values } },
+		skill
+	};
 }
 
 /** From a message on, each one after it being the answer to what was asked; `other` where one is not. */
@@ -191,6 +237,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		const ask = askOf(step);
 		if (!step || !ask) return 'other';
 		const answer = readMessage(text, { ...message, attached });
+		if (/^(value|left)$/.test(ask.about) && QUESTION.test(text) && attached.length === 0) return 'other';
 		if (ask.about === 'value' && ask.slot.kind !== 'file' && ownerOf(scene.history, answer)) return 'other';
 		if (ask.about === 'work') {
 			const works = [...ask.works.keys()].map((work) => [work]);
@@ -336,12 +383,11 @@ function choose(
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
 	const telling = tellingIn(message);
 	// What hardly speaks of the message isn't worth being read; a verb alone (`write`) says less than what it is about.
+	const hasPlace = /\S (to|into) \S/.test(message.text);
 	const isWorth = (name: string, stems: Set<string>) => {
 		const known = telling.filter((word) => isAmong(word, stems));
-		const share = known.some((word) => word !== message.words[0]) ? 3 : 2;
-		return (
-			isCalled(name, telling) || telling.length === 0 || (known.length > 0 && share * known.length >= telling.length)
-		);
+		const isAbout = known.length === telling.length || hasPlace || known.some((word) => word !== message.words[0]);
+		return isCalled(name, telling) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
 	};
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
@@ -350,7 +396,12 @@ function choose(
 				const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
 				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
 				const isOwn = files.length > 0 && fit === 3;
-				const isMeant = tool !== null || isOwn || loaded.has(name) || hasValue(message) || isWorth(name, stems);
+				const isMeant =
+					tool !== null ||
+					(files.length > 0 && fit > 1) ||
+					loaded.has(name) ||
+					hasValue(message) ||
+					isWorth(name, stems);
 				return { name, tool, fit, isMeant, isSure: isOwn, points: history.pinned.has(name) ? PINNED * score : score };
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
@@ -363,7 +414,7 @@ function choose(
 	}
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
-	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
+	const isFollowUp = FOLLOWING.test(message.text.slice(0, 40));
 	const last = [...loaded.keys()].findLast((name) => isFollowUp && skills.some((each) => each.name === name));
 	const isListed = skills.some(({ name }) => name === begun);
 	const known = certain(isListed ? last : (begun ?? last));
@@ -416,7 +467,8 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	// A command that no word speaks of is a guess.
 	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
 	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best.action, word));
-	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange, fit: fitFor(best) };
+	if (alike.length === 0 && !isGuess)
+		return { kind: 'call', call, strange: filled.strange, fit: fitFor(best), used: best };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
 }
 
@@ -448,7 +500,7 @@ function isJob(action: Action, message: Message): boolean {
 	if (HOW_TO.test(message.text)) return false;
 	const telling = tellingIn(message);
 	const known = telling.filter((word) => isNamed(word, action) || knows(action, word)).length;
-	const hasWork = hasValue(message) || message.pieces.some(({ form }) => /^(name|file)$/.test(form));
+	const hasWork = hasValue(message) || message.pieces.some(({ form }) => form === 'file');
 	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
 	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }

@@ -448,11 +448,50 @@ describe('F9: a skill that it has never seen is run as its instructions document
 
 	test('what it cannot take as an answer it says once, with what to do', async () => {
 		const skills = { weather: SKILLS.weather! };
-		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'why do you ask?', 'who are you?');
+		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'who are you?');
 		expect(calls).toEqual([]);
 		expect(texts[1]).toMatch(/can't use this as an answer[^]*everything in one message[^]*Connect a model in Settings/);
 		expect(texts[1]).not.toContain('No skill clearly fits');
 		expect(texts[2]).toContain('No skill clearly fits');
+	});
+
+	test.each(['never mind', 'No, never mind.', 'no', 'cancel', 'Stop!', 'forget it, please', 'no thanks'])(
+		'F9: a question can be left: %s',
+		async (reply) => {
+			const skills = { weather: SKILLS.weather!, slugify: SKILLS.slugify! };
+			const { calls, texts } = await talk({ skills }, 'how is the weather?', reply, 'Rome');
+			expect(calls).toEqual([]);
+			expect(texts[0]).toContain('**city**');
+			expect(texts[1]).toBe('OK, never mind.');
+			expect(texts[2]).toContain('No skill clearly fits');
+		}
+	);
+
+	test('F9: a question with a verb of its own is no answer, and is answered for itself', async () => {
+		const skills = { slugify: SKILLS.slugify!, weather: SKILLS.weather! };
+		const { calls, texts } = await talk({ skills }, 'make a slug', 'Who owes the fee?');
+		expect(calls).toEqual([]);
+		expect(texts[1]).toContain('No skill clearly fits');
+	});
+
+	test('F9: what follows on a script with “and” is for it with what is new, or for none', async () => {
+		const tides = {
+			description: 'Tells when the next tide is.',
+			body: 'The next tide after a time:\n\n```\nscripts/next.mjs HH:MM\n```\n\nAll: `scripts/all.mjs`\n',
+			files: ['scripts/next.mjs', 'scripts/all.mjs', 'scripts/broken.mjs']
+		};
+		const setting = { skills: { tides, weather: SKILLS.weather! } };
+		const start = 'next tide after 18:00?';
+		const next = ['scripts/next.mjs', '18:00'];
+		const { calls } = await talk(setting, start, 'And after 22:30?', 'and after 6:15?');
+		expect(calls).toEqual([next, ['scripts/next.mjs', '22:30'], ['scripts/next.mjs', '06:15']]);
+		const other = await talk(setting, start, 'and the weather and forecast in Rome?');
+		expect(other.calls).toEqual([next, ['scripts/weather.mjs', 'Rome']]);
+		for (const text of ['and what do you think?', 'and tomorrow?', 'And a poem?']) {
+			const { calls, texts } = await talk(setting, start, text);
+			expect(calls, text).toEqual([next]);
+			expect(texts[1], text).toContain('No skill clearly fits');
+		}
 	});
 
 	test('what is no answer is a request of its own', async () => {
@@ -698,7 +737,7 @@ describe('F9: skills with tools', () => {
 		});
 		const asked = await answerTo(user('thanks'));
 		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run for this yet/);
-		const again = await answerTo(user('thanks'), asked, user('why do you ask?'));
+		const again = await answerTo(user('thanks'), asked, user('not so fast'));
 		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
 
