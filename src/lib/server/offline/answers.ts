@@ -52,7 +52,7 @@ export function askText(ask: Ask): string {
 			);
 			return ['Which of these do you want?', list(shown), 'Reply with its number.'];
 		}
-		if (ask.about === 'value') return [questionFor(ask.slot)];
+		if (ask.about === 'value') return [needFor(ask.slot, ask.action.purpose) ?? questionFor(ask.slot)];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
 		const words = ask.action.slots.flatMap(({ kind, name, flag }) =>
 			/^(switch|file|output)$/.test(kind) ? [] : `**${slotWords(flag ?? name).join(' ')}**`
@@ -80,12 +80,27 @@ function shortForm(form: string): string {
 
 const WHAT: Partial<Record<Slot['kind'], string>> = { url: 'web address', email: 'email address', text: 'text' };
 
+/** The name of a value that is called by what it is, or by one letter, tells nothing more. */
+const PLAIN = /^(.?|text|string|value|number|file|input|path|url|date|output|hh mm|yyyy mm dd)$/;
+
+/** `To create a skill, I need its **name**: …`, where the command says what it does; else null. */
+function needFor({ name, flag, choices, kind, about }: Slot, purpose: string): string | null {
+	const words = slotWords(flag ?? name).join(' ');
+	const job = /^(?:to )?((?!(?:how|what|which|a|an|the|one|all|this)\b)[a-z]*[^\Ws](?:ss)?\b.*)$/i.exec(purpose)?.[1];
+	if (job === undefined || choices.length > 0 || /^(file|output|date)$/.test(kind)) return null;
+	const [said = ''] = about.replace(/^\W*`[^`]*`[\s:|–-]*/, '').split(/\.(?=\s|$)|;|\s\|/, 1);
+	const more = said === '' || said.length > 160 ? '' : `: ${said.replaceAll('**', '').trim()}`;
+	const own = flag !== null && kind === 'name' ? ` ${slotWords(name).join(' ')}` : '';
+	const thing = PLAIN.test(words)
+		? `a ${WHAT[kind] ?? (/^(number|time)$/.test(kind) ? kind : 'value')}`
+		: `the **${words}**${own}`;
+	return `To ${job.charAt(0).toLowerCase()}${job.slice(1)}, I need ${thing.replace(/^a (?=e)/, 'an ')}${more}.`;
+}
+
 function questionFor(slot: Slot): string {
 	const { name, flag, choices, kind } = slot;
 	const words = slotWords(flag ?? name).join(' ');
-	// The name of a value that is called by what it is, or by one letter, tells nothing more.
-	const isPlain =
-		words.length < 2 || /^(text|string|value|number|file|input|path|url|date|output|hh mm|yyyy mm dd)$/.test(words);
+	const isPlain = PLAIN.test(words);
 	const purpose = isPlain || words === kind ? '' : ` for **${words}**`;
 	const [extension] = wantedExtensions(slot);
 	if (choices.length > 0) {
