@@ -156,8 +156,7 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
 		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page.`,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
-		CONNECT,
-		ASKED.replace(' yet', '')
+		CONNECT
 	].join('\n\n');
 }
 

@@ -265,6 +265,15 @@ function answerable(scene: Scene, step: Step | null, message: Message, brought: 
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
 	const work = workOn(scene, file, HELP.test(message.text));
 	if (!work) return step;
+	if (message.attached.length > 1 && work.kind === 'ask' && work.ask.about === 'work') {
+		const each = message.attached.slice(0, MAX_WORKS).map((path) => workOn(scene, path, HELP.test(message.text)));
+		const loading = each.find((step) => step?.kind === 'load');
+		if (loading) return loading;
+		const first = each.flatMap((step) =>
+			step?.kind === 'ask' && step.ask.about === 'work' ? [...step.ask.works].slice(0, 1) : []
+		);
+		return { ...work, ask: { ...work.ask, file: message.attached.join(', '), works: new Map(first) } };
+	}
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
 	if (step?.kind === 'ask' && !step.isOdd && isOwn) return step;

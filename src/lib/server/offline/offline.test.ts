@@ -521,6 +521,19 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(offeredIn(one.texts[0]!).answers).toEqual(['deploy']);
 	});
 
+	test('F9: of several files that came along it names each, and offers each', async () => {
+		const table = {
+			description: 'Summarise a CSV file.',
+			body: '```\nscripts/sum.mjs FILE\n```',
+			files: ['scripts/sum.mjs']
+		};
+		const both = { text: 'Who is the oldest member?', attached: ['members.csv', 'spend.csv'] };
+		const { calls, texts } = await talk({ skills: { table } }, both, 'Summarise spend.csv');
+		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise members.csv', 'Summarise spend.csv']);
+		expect(texts[0]).toContain('With `members.csv, spend.csv`');
+		expect(calls).toEqual([['scripts/sum.mjs', 'spend.csv']]);
+	});
+
 	test('F9: a question with a verb of its own is no answer, and is answered for itself', async () => {
 		const skills = { slugify: SKILLS.slugify!, weather: SKILLS.weather! };
 		const { calls, texts } = await talk({ skills }, 'make a slug', 'Who owes the fee?');
