@@ -66,6 +66,7 @@ const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|
 /** A sentence that asks something of its own: no answer to what was asked. */
 const QUESTION =
 	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about).*\?\W*$/is;
+/** Goes on with what was asked before. */
 const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
@@ -149,14 +150,8 @@ export function decide(request: ModelRequest): Decision {
 	const unread = isLost || step?.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && isLost && !isHelp) return say(unread);
-	const named = isHelp
-		? skills.filter(({ name }) =>
-				text
-					.toLowerCase()
-					.split(/[^\w-]+/)
-					.includes(name)
-			)
-		: [];
+	const said = isHelp ? text.toLowerCase().split(/[^\w-]+/) : [];
+	const named = skills.filter(({ name }) => said.includes(name));
 	const replied = QUESTION.test(text) ? '' : (turns.at(-2)?.reply ?? '');
 	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
@@ -404,14 +399,10 @@ function choose(
 			.map(({ skill: { name, tool, description }, score }) => {
 				const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
 				const fit = files.length === 0 ? 1 : Math.max(...files.map((path) => speaksOf(path, stems)));
-				const isOwn = files.length > 0 && fit === 3;
-				const isMeant =
-					tool !== null ||
-					(files.length > 0 && fit > 1) ||
-					loaded.has(name) ||
-					hasValue(message) ||
-					isWorth(name, stems);
-				return { name, tool, fit, isMeant, isSure: isOwn, points: history.pinned.has(name) ? PINNED * score : score };
+				const isKnown = tool !== null || loaded.has(name) || (files.length > 0 && fit > 1);
+				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
+				const isSure = files.length > 0 && fit === 3;
+				return { name, tool, fit, isMeant, isSure, points: history.pinned.has(name) ? PINNED * score : score };
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
 		const isExact = ranked.some(({ fit }) => fit === 3);

@@ -512,6 +512,15 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		}
 	);
 
+	test.each(['When is the next meeting?', 'Summarise these notes'])(
+		'F9: a file that none reads is no reason to ask: %s',
+		async (text) => {
+			const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
+			expect(calls).toEqual([]);
+			expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
+		}
+	);
+
 	test('F9: a verb alone loads nothing, and which skills there are is told', async () => {
 		expect((await talk({ skills: BUNDLED }, 'Write me a poem about the sea')).loaded).toEqual([]);
 		expect((await talk({ skills: BUNDLED }, 'Split the atom')).loaded).toEqual([]);
