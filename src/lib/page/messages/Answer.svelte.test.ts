@@ -198,8 +198,8 @@ test('F9: what Demo mode asks to choose from are buttons, and plain text once it
 	const answers = screen.getByTestId('offered-answers').getByRole('button');
 	await expect
 		.element(screen.getByTestId('message'))
-		.toMatchTextContent(/Which skill\?\s*tables\s*books\s*No script has run for this yet/);
-	expect(answers.elements().map(textOf)).toEqual(['tables', 'books']);
+		.toMatchTextContent(/Which skill\?\s*tables\s*books\s*Never mind\s*No script has run for this yet/);
+	expect(answers.elements().map(textOf)).toEqual(['tables', 'books', 'Never mind']);
 	answers.nth(1).element().focus();
 	await userEvent.keyboard('{Enter}');
 	expect(actions.choose.mock.calls).toEqual([['books']]);

@@ -237,8 +237,7 @@ export function settle(asked: Ask, answer: Message, settled: Settled): Settled |
 	const { action } = asked;
 	const { text, words } = answer;
 	const left = asked.about === 'left' ? asked.left : [];
-	const letsGo =
-		/^(yes|ok|okay|go|run|ahead|ignore|without|skip|drop|none|nothing|nevermind|mind|leave|away|out|forget|anyway)$/;
+	const letsGo = /^(yes|ok|okay|go|run|ahead|ignore|without|skip|drop|none|nothing|leave|away|out|anyway)$/;
 	const isLetGo = words.length > 0 && words.every((word) => letsGo.test(word.lower) || isFiller(word, true));
 	const next = choosing(action.label);
 	if (left.length > 0 && isLetGo) return { ...next, ignored: new Set(['']) };

@@ -244,7 +244,13 @@ function noted(group: Group, notes: Notes): Group {
 		if (typeof part !== 'string') {
 			const { choices = [], text = '' } = note ?? notes.get(part.name.toLowerCase()) ?? {};
 			const known = part.choices.length === 0 && choices.length > 1 ? choices : part.choices;
-			return { ...part, choices: known, isRequired: !isOptional, hints: [...part.hints, ...tokenize(text)] };
+			return {
+				...part,
+				about: text,
+				choices: known,
+				isRequired: !isOptional,
+				hints: [...part.hints, ...tokenize(text)]
+			};
 		}
 		// The value that a line shows is one of those that the text names.
 		const isShown = flag !== null && note && note.choices.length > 1 && note.choices.includes(part);

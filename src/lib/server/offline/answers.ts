@@ -53,7 +53,7 @@ export function askText(ask: Ask): string {
 			);
 			return ['Which of these do you want?', list(shown), 'Reply with its number.'];
 		}
-		if (ask.about === 'value') return [questionFor(ask.slot)];
+		if (ask.about === 'value') return [needFor(ask.slot, ask.action.purpose) ?? questionFor(ask.slot)];
 		const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
 		const words = ask.action.slots.flatMap(({ kind, name, flag }) =>
 			/^(switch|file|output)$/.test(kind) ? [] : `**${slotWords(flag ?? name).join(' ')}**`
@@ -81,12 +81,27 @@ function shortForm(form: string): string {
 
 const WHAT: Partial<Record<Slot['kind'], string>> = { url: 'web address', email: 'email address', text: 'text' };
 
+/** The name of a value that is called by what it is, or by one letter, tells nothing more. */
+const PLAIN = /^(.?|text|string|value|number|file|input|path|url|date|output|hh mm|yyyy mm dd)$/;
+
+/** `To create a skill, I need its **name**: …`, where the command says what it does; else null. */
+function needFor({ name, flag, choices, kind, about }: Slot, purpose: string): string | null {
+	const words = slotWords(flag ?? name).join(' ');
+	const job = /^(?:to )?((?!(?:how|what|which|a|an|the|one|all|this)\b)[a-z]*[^\Ws](?:ss)?\b.*)$/i.exec(purpose)?.[1];
+	if (job === undefined || choices.length > 0 || /^(file|output|date)$/.test(kind)) return null;
+	const [said = ''] = about.replace(/^\W*`[^`]*`[\s:|–-]*/, '').split(/\.(?=\s|$)|;|\s\|/, 1);
+	const more = said === '' || said.length > 160 ? '' : `: ${said.replaceAll('**', '').trim()}`;
+	const own = flag !== null && kind === 'name' ? ` ${slotWords(name).join(' ')}` : '';
+	const thing = PLAIN.test(words)
+		? `a ${WHAT[kind] ?? (/^(number|time)$/.test(kind) ? kind : 'value')}`
+		: `the **${words}**${own}`;
+	return `To ${job.charAt(0).toLowerCase()}${job.slice(1)}, I need ${thing.replace(/^a (?=e)/, 'an ')}${more}.`;
+}
+
 function questionFor(slot: Slot): string {
 	const { name, flag, choices, kind } = slot;
 	const words = slotWords(flag ?? name).join(' ');
-	// The name of a value that is called by what it is, or by one letter, tells nothing more.
-	const isPlain =
-		words.length < 2 || /^(text|string|value|number|file|input|path|url|date|output|hh mm|yyyy mm dd)$/.test(words);
+	const isPlain = PLAIN.test(words);
 	const purpose = isPlain || words === kind ? '' : ` for **${words}**`;
 	const [extension] = wantedExtensions(slot);
 	if (choices.length > 0) {
@@ -108,7 +123,7 @@ function questionFor(slot: Slot): string {
 export function offerText(skills: readonly CatalogSkill[], said: string, isHelp: boolean): string {
 	if (said.includes(ASKED) && !isHelp) {
 		const takes = offeredIn(said).answers.length > 1 ? 'a number of the list' : 'a value or “ignore it”';
-		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message.\n\n${CONNECT}`;
+		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
 	}
 	if (skills.length === 0) return [ABOUT, 'Without a skill it can’t answer this.', CONNECT].join('\n\n');
 	const listed = skills.slice(0, MAX_SKILLS).map(({ name, description }) => {
@@ -141,8 +156,7 @@ export function instructionsText({ name, body }: LoadedSkill, asked: string): st
 		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
 		`The instructions of **${name}** name no command that demo mode could run. Run its scripts by hand in the **Run** tab of the skill's page.`,
 		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
-		CONNECT,
-		ASKED.replace(' yet', '')
+		CONNECT
 	].join('\n\n');
 }
 

@@ -3,7 +3,7 @@ import { builtinNameOf } from '../../shared/names.ts';
 import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { tokenize } from '../skills/find/words.ts';
+import { tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
 import { ABOUT, type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
 import {
@@ -28,7 +28,7 @@ import {
 	understand,
 	withoutAddress
 } from './account.ts';
-import { isAlike } from './fill.ts';
+import { isAlike, isAmong, isNamed } from './fill.ts';
 import {
 	filesIn,
 	framing,
@@ -39,6 +39,8 @@ import {
 	lacksFile,
 	type Message,
 	OVERVIEW,
+	overlapsAny,
+	type Piece,
 	readMessage,
 	type Word
 } from './message.ts';
@@ -58,7 +60,17 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Asks for no work, but what there is. */
 const HELP =
-	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?)\W*$/i;
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.*|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
+/** Asks for advice, not for work. */
+const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
+/** A sentence that asks something of its own: no answer to what was asked. */
+const QUESTION =
+	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about).*\?\W*$/is;
+/** Goes on with what was asked before. */
+const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i;
+/** Ends a question without an answer to it. */
+const LEAVING =
+	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -77,21 +89,26 @@ interface Choice {
 	name: string;
 	points: number;
 	tool: FunctionTool | null;
+	/** Meant whatever is said: by its name, or for a file of its own. */
+	isSure: boolean;
 	/** No word of the message speaks of it. */
 	isFallback?: boolean;
 }
 
 type Plan =
 	/** `fit`: how clearly the skill speaks of the files that the call is given. */
-	| { kind: 'call'; call: PlannedCall; strange: number; fit: number }
+	| { kind: 'call'; call: PlannedCall; strange: number; fit: number; used?: Used }
 	/** `isOdd`: something was said that goes nowhere. */
 	| { kind: 'ask'; ask: Ask; points: number; isOdd?: boolean };
 /** `others`: skills that fitted as well as the one that is called. */
 type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: string[] };
 
-interface Candidate {
+interface Used {
 	action: Action;
 	filled: Filled;
+}
+
+interface Candidate extends Used {
 	/** How many words of its own name were said. */
 	named: number;
 	points: number;
@@ -112,6 +129,7 @@ export function decide(request: ModelRequest): Decision {
 	const { calls, turns, skills } = history;
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
+	if (LEAVING.test(turns.at(-1)?.text ?? '') && isAsking(turns.at(-2)?.reply ?? '')) return say('OK, never mind.');
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
 	const isHelp = HELP.test(text);
@@ -137,7 +155,10 @@ export function decide(request: ModelRequest): Decision {
 	const unread = isLost || step?.kind === 'outline' ? unreadText(attached, isWhole) : '';
 	// Of a file that it can't look into, it has nothing to ask.
 	if (unread !== '' && isLost && !isHelp) return say(unread);
-	const offer = () => offerText(skills, turns.at(-2)?.reply ?? '', isHelp);
+	const said = isHelp ? text.toLowerCase().split(/[^\w-]+/) : [];
+	const named = skills.filter(({ name }) => said.includes(name));
+	const replied = QUESTION.test(text) ? '' : (turns.at(-2)?.reply ?? '');
+	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
 }
@@ -168,9 +189,34 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 		const isWish = start === begin || start < turns.length - 1;
 		const asked = turns.slice(begin, start).flatMap(({ reply }) => offeredIn(reply).answers);
 		const step = follow({ request, history, tools, fallback: isWish ? fallback : undefined, asked }, start);
-		if (step !== 'other') return step;
+		if (step === 'other') continue;
+		const [last] = turns.slice(-1);
+		const isNew = last && start === turns.length - 1 && step?.kind !== 'load' && FOLLOWING.test(last.text);
+		const before = isNew ? nextStep(request, { ...history, turns: turns.slice(-MAX_THREAD, -1) }) : null;
+		const isOther =
+			step?.kind === 'call' && before?.kind === 'call' && step.used?.action.label !== before.used?.action.label;
+		if (!last || before?.kind !== 'call' || !before.used || isOther) return step;
+		// What follows on a script is for that script, or runs what it names itself; nothing is asked about it.
+		return again(before.used, last, before.skill) ?? (step?.kind === 'ask' ? null : step);
 	}
 	return null;
+}
+
+/** The same command with what a message changes (`and after 22:30?`); null where that doesn't say all of it. */
+function again({ action, filled }: Used, { text, attached }: Turn, skill = ''): Step | null {
+	const message = readMessage(text, { attached, earlier: [], workspace: [] });
+	const changed = understand(action, message, new Map());
+	const isSaid = changed.values.size > 0 || tellingIn(message).some((word) => knows(action, word));
+	if (!isSaid || changed.left.length > 0) return null;
+	const values = new Map([...filled.values, ...changed.values]);
+	return {
+		kind: 'call',
+		call: action.call(values),
+		strange: 0,
+		fit: 0,
+		used: { action, filled: { ...filled, values } },
+		skill
+	};
 }
 
 /** From a message on, each one after it being the answer to what was asked; `other` where one is not. */
@@ -192,6 +238,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		const ask = askOf(step);
 		if (!step || !ask) return 'other';
 		const answer = readMessage(text, { ...message, attached });
+		if (/^(value|left)$/.test(ask.about) && QUESTION.test(text) && attached.length === 0) return 'other';
 		if (ask.about === 'value' && ask.slot.kind !== 'file' && ownerOf(scene.history, answer)) return 'other';
 		if (ask.about === 'work') {
 			const works = [...ask.works.keys()].map((work) => [work]);
@@ -219,6 +266,15 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
 	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, HELP.test(message.text));
 	if (!work) return step;
+	if (message.attached.length > 1 && work.kind === 'ask' && work.ask.about === 'work') {
+		const each = message.attached.slice(0, MAX_WORKS).map((path) => workOn(scene, path, [], HELP.test(message.text)));
+		const loading = each.find((step) => step?.kind === 'load');
+		if (loading) return loading;
+		const first = each.flatMap((step) =>
+			step?.kind === 'ask' && step.ask.about === 'work' ? [...step.ask.works].slice(0, 1) : []
+		);
+		return { ...work, ask: { ...work.ask, file: message.attached.join(', '), works: new Map(first) } };
+	}
 	// A question of the skill that speaks of such files, where all that was said goes somewhere.
 	const isOwn = step?.skill === work.skill || step?.skill === undefined;
 	if (step?.kind === 'ask' && !step.isOdd && isOwn) return step;
@@ -278,7 +334,7 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	/** The one that fits best and has no command; its instructions may leave the work to another skill, which they name. */
 	let leading: LoadedSkill | null = null;
 	for (const choice of choose(scene, message, settled)) {
-		const { name, tool, points } = choice;
+		const { name, tool, points, isSure } = choice;
 		if (leading && !leading.body.includes(name)) continue;
 		// Another one is looked at where the better one has no answer, or is hardly better.
 		if (steps.some((before) => isClean(before) && points < ALIKE * before.choice.points)) break;
@@ -289,7 +345,8 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		const plan = planActions(actions, choice.isFallback ? asText(message, actions) : message, settled);
 		if (!plan && steps.length === 0 && !skill) return { kind: 'outline', skill: name };
 		if (!plan && steps.length === 0) leading ??= skill ?? null;
-		if (plan) steps.push({ choice, step: { ...plan, skill: name } });
+		const isAgreed = isSure || plan?.kind !== 'ask' || actions.some((each) => isJob(each, message));
+		if (plan && isAgreed) steps.push({ choice, step: { ...plan, skill: name } });
 	}
 	const [first] = steps;
 	if (!first && leading) return { kind: 'outline', skill: leading.name };
@@ -332,7 +389,7 @@ function choose(
 	const { skills, loaded } = history;
 	const { toolChoice } = request;
 	const certain = (name: string | undefined, tool: FunctionTool | null = null) =>
-		name === undefined ? [] : [{ name, tool, points: Infinity }];
+		name === undefined ? [] : [{ name, tool, points: Infinity, isSure: true }];
 	const wanted = typeof toolChoice === 'object' ? tools.find(({ name }) => name === toolChoice.name) : undefined;
 	if (wanted) return certain(wanted.name, wanted);
 	const chosen = skills.find(({ name }) => settled.chosen.has(name)) ?? ownerOf(history, message);
@@ -355,29 +412,43 @@ function choose(
 	if (named.length === 1 && !asked.some((word) => NEGATING.test(word.toLowerCase()))) return certain(named[0]?.name);
 	const called = tools.filter(({ name }) => isSaid(name.split('_'), asked));
 	if (called.length === 1) return certain(called[0]?.name, called[0]);
+	const telling = tellingIn(message);
+	// What hardly speaks of the message isn't worth being read; a verb alone (`write`) says less than what it is about.
+	const hasPlace = /\S (to|into) \S/.test(message.text);
+	const isWorth = (name: string, stems: Set<string>) => {
+		const known = telling.filter((word) => isAmong(word, stems));
+		const isAbout = known.length === telling.length || hasPlace || known.some((word) => word !== message.words[0]);
+		return isCalled(name, telling) || telling.length === 0 || (isAbout && 3 * known.length >= telling.length);
+	};
 	for (const query of [asked, [message.text]]) {
 		const ranked = index
 			.rank([...query, ...extra].join(' '), 3 * MAX_COMPARED)
 			.map(({ skill: { name, tool, description }, score }) => {
-				const stems = new Set(tokenize(description));
+				const stems = new Set([...tokenizeName(name), ...tokenize(description)]);
 				const spoken = Math.max(...files.map((path) => speaksOf(path, stems)));
 				// To look into any file is nothing that a skill does, unless it says so.
 				const isAny = isWhole && spoken === 1 && !OVERVIEW.some((word) => stems.has(word)) && !history.pinned.has(name);
 				const isNone = files.length === 0 && isIdea && [...stems].some(isFileNoun);
 				const fit = isAny || isNone ? 0 : files.length === 0 ? 1 : spoken;
-				return { name, tool, fit, points: history.pinned.has(name) ? PINNED * score : score };
+				const isKnown = tool !== null || loaded.has(name) || (files.length > 0 && fit > 1);
+				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
+				const isSure = files.length > 0 && fit === 3;
+				return { name, tool, fit, isMeant, isSure, points: history.pinned.has(name) ? PINNED * score : score };
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
 		const isExact = ranked.some(({ fit }) => fit === 3);
-		const fitting = ranked.filter(({ fit }) => fit > 0 && !(isExact && fit === 2)).sort((a, b) => b.points - a.points);
+		const fitting = ranked
+			.filter(({ fit, isMeant }) => isMeant && fit > 0 && !(isExact && fit === 2))
+			.sort((a, b) => b.points - a.points);
 		const near = fitting.filter(({ points }) => points >= NEAR * (fitting[0]?.points ?? 0)).slice(0, MAX_COMPARED);
 		if (near.length > 0) return near;
 	}
 	// What was begun is gone on with, also where it is in no list.
 	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
-	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
+	const isFollowUp = FOLLOWING.test(message.text.slice(0, 40));
 	const last = [...loaded.keys()].findLast((name) => isFollowUp && skills.some((each) => each.name === name));
-	const known = certain(begun ?? last);
+	const isListed = skills.some(({ name }) => name === begun);
+	const known = certain(isListed ? last : (begun ?? last));
 	return known.length > 0 ? known : certain(fallback).map((choice) => ({ ...choice, isFallback: true }));
 }
 
@@ -427,8 +498,42 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	// A command that no word speaks of is a guess.
 	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
 	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best.action, word));
-	if (alike.length === 0 && !isGuess) return { kind: 'call', call, strange: filled.strange, fit: fitFor(best) };
+	if (alike.length === 0 && !isGuess)
+		return { kind: 'call', call, strange: filled.strange, fit: fitFor(best), used: best };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };
+}
+
+/** Words that say what is wanted: no small words, no values, and not what a thing is like (`that …`). */
+function tellingIn(message: Message): Word[] {
+	const values = message.pieces.filter(({ form }) => !/^(word|unit)$/.test(form));
+	const words = framing(message);
+	const isTelling = (word: Word) => !isFiller(word) && !isOverview(word) && !overlapsAny(word, values);
+	const first = words.findIndex(isTelling);
+	const end = words.findIndex(({ lower }, at) => first >= 0 && at > first && lower === 'that');
+	// `ship dist to out`
+	const isPlace = (at: number) => at > first && /^(to|into|from|as)$/.test(words[at - 1]?.lower ?? '');
+	return words.filter((word, at) => isTelling(word) && !isPlace(at) && (end < 0 || at < end));
+}
+
+/** Does it bring something to work with? */
+function hasValue({ pieces, payload }: Message): boolean {
+	const isValue = ({ form, unit = '' }: Piece) => unit !== '' || /^(date|time|url|email|quote|code|span)$/.test(form);
+	return payload !== null || pieces.some(isValue);
+}
+
+function isCalled(skill: string, telling: readonly Word[]): boolean {
+	const name = tokenizeName(skill);
+	return name.length > 0 && name.every((part) => telling.some((word) => word.stem === part));
+}
+
+/** Would a person agree that this is the job? Only then is it worth asking for what it lacks. */
+function isJob(action: Action, message: Message): boolean {
+	if (HOW_TO.test(message.text)) return false;
+	const telling = tellingIn(message);
+	const known = telling.filter((word) => isNamed(word, action) || knows(action, word)).length;
+	const hasWork = hasValue(message) || message.pieces.some(({ form }) => form === 'file');
+	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
+	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }
 
 function offered(candidates: readonly Candidate[]): Action[] {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
@@ -366,7 +366,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['translate', 'Translate hello world into German', 'What text should I use?'],
 		['calculator', 'calculate 2 + 3 * 4', 'What text should I use for **expression**?'],
 		['csv-to-json', 'convert sales.csv to json', 'What should I call the new file?'],
-		['copy', 'verify the folder out', 'What should I use for **target**?'],
+		['copy', 'verify the folder out', 'To verify a folder, I need the **target**.'],
 		['chat', 'Post the message hello to the dev channel of our chat', '“hello dev”'],
 		['weather', 'weather in Paris, 20 % cheaper', '“20 %”'],
 		['weather', 'weather in Paris without rain', '“without”'],
@@ -385,7 +385,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
 		expect(calls).toEqual([]);
 		expect(texts[0]).toContain(question);
-		expect(texts[0]).toMatch(/\?[^]*\*No script has run for this yet\./);
+		expect(texts[0]).toMatch(/[?.]\n\n[^]*\*No script has run for this yet\./);
 		expect(texts[0]).not.toMatch(/scripts\/|\[--/);
 	});
 
@@ -448,11 +448,126 @@ describe('F9: a skill that it has never seen is run as its instructions document
 
 	test('what it cannot take as an answer it says once, with what to do', async () => {
 		const skills = { weather: SKILLS.weather! };
-		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'why do you ask?', 'who are you?');
+		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'who are you?');
 		expect(calls).toEqual([]);
 		expect(texts[1]).toMatch(/can't use this as an answer[^]*everything in one message[^]*Connect a model in Settings/);
 		expect(texts[1]).not.toContain('No skill clearly fits');
 		expect(texts[2]).toContain('No skill clearly fits');
+	});
+
+	test.each(['never mind', 'No, never mind.', 'no', 'cancel', 'Stop!', 'forget it, please', 'no thanks'])(
+		'F9: a question can be left: %s',
+		async (reply) => {
+			const skills = { weather: SKILLS.weather!, slugify: SKILLS.slugify! };
+			const { calls, texts } = await talk({ skills }, 'how is the weather?', reply, 'Rome');
+			expect(calls).toEqual([]);
+			expect(texts[0]).toContain('**city**');
+			expect(texts[1]).toBe('OK, never mind.');
+			expect(texts[2]).toContain('No skill clearly fits');
+		}
+	);
+
+	test('F9: what it asks for says for which job, and what the skill says of it', async () => {
+		const body =
+			'Create a folder for notes:\n\n```\nscripts/make.mjs NAME\n```\n\n- `NAME`: lower-case letters, such as `diary`. It is also the title.\n';
+		const notes = { description: 'Create a folder for notes.', body, files: ['scripts/make.mjs'] };
+		const { calls, texts } = await talk({ skills: { notes } }, 'Create a folder for my notes, please', 'diary');
+		expect(texts[0]).toMatch(
+			/^To create a folder for notes, I need the \*\*name\*\*: lower-case letters, such as `diary`\.\n/
+		);
+		expect(calls).toEqual([['scripts/make.mjs', 'diary']]);
+	});
+
+	const BUNDLED = Object.fromEntries(
+		readdirSync('skills').map((name): [string, TestSkill] => {
+			const [, head = '', body = ''] = readFileSync(`skills/${name}/SKILL.md`, 'utf8').split(/^---$/m);
+			const files = readdirSync(`skills/${name}`, { recursive: true }).map(String);
+			return [name, { description: /^description: (.+)$/m.exec(head)?.[1] ?? '', body, files }];
+		})
+	);
+	test.each(
+		[
+			'Write me a poem about the sea|Please book a table for two tonight|Explain photosynthesis|How do I install a skill?',
+			'Can you draw a cat?|Who won the world cup in 1998?|What is the capital of France?|Give me a recipe for pancakes',
+			'Tell me about black holes|Order a pizza for dinner|Translate good morning to Spanish|Remind me to call mum at six',
+			'Play some jazz|Draft an email to my landlord|Write a cover letter for a job as a nurse|Is it safe to eat raw eggs?',
+			'What should I wear tomorrow?|How tall is Mount Everest?|Turn off the kitchen lights|Suggest a name for my cat',
+			'Help me plan a trip to Japan|Fix my sink|What is the meaning of life?|Find me a flight to Lisbon|Who are you?',
+			'Draw a map of Europe|Read my mind|Split the atom|Join a gym near me|Send flowers to my wife|Publish my novel',
+			'Rotate my tyres|List the planets of the solar system|Check my homework|Fill my glass|Review this restaurant',
+			'What are the rules of chess?|Create a logo for my bakery|Turn lead into gold|Extract a tooth|Merge two companies',
+			'Why is my page slow?|Which members joined in 2021|Sing me a song|Recommend a good book|How do I learn to swim?'
+		].flatMap((row) => row.split('|'))
+	)('F9: what is the job of no skill is asked nothing: %s', async (text) => {
+		const { calls, texts } = await talk({ skills: BUNDLED }, text);
+		expect(calls).toEqual([]);
+		expect(texts[0]).toContain('No skill clearly fits your message.');
+	});
+
+	test.each(['Create a new skill', 'Deploy the build', 'What’s the weather?', 'Read this web page', 'Count the words'])(
+		'F9: what is the job of a skill is asked for what it lacks: %s',
+		async (text) => {
+			const { texts } = await talk({ skills: BUNDLED }, text);
+			expect(texts[0]).toContain('No script has run for this yet.');
+		}
+	);
+
+	test.each(['When is the next meeting?', 'Summarise these notes'])(
+		'F9: a file that none reads is no reason to ask: %s',
+		async (text) => {
+			const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
+			expect(calls).toEqual([]);
+			expect(texts[0]).not.toMatch(/I need|should I|Which of these/);
+		}
+	);
+
+	test('F9: a verb alone loads nothing, and which skills there are is told', async () => {
+		expect((await talk({ skills: BUNDLED }, 'Write me a poem about the sea')).loaded).toEqual([]);
+		expect((await talk({ skills: BUNDLED }, 'Split the atom')).loaded).toEqual([]);
+		const all = await talk({ skills: BUNDLED }, 'Which skills do you have?');
+		expect(offeredIn(all.texts[0]!).answers).toEqual(Object.keys(BUNDLED));
+		const one = await talk({ skills: BUNDLED }, 'What can the deploy skill do?');
+		expect(offeredIn(one.texts[0]!).answers).toEqual(['deploy']);
+	});
+
+	test('F9: of several files that came along it names each, and offers each', async () => {
+		const table = {
+			description: 'Summarise a CSV file.',
+			body: '```\nscripts/sum.mjs FILE\n```',
+			files: ['scripts/sum.mjs']
+		};
+		const both = { text: 'Who is the oldest member?', attached: ['members.csv', 'spend.csv'] };
+		const { calls, texts } = await talk({ skills: { table } }, both, 'Summarise spend.csv');
+		expect(offeredIn(texts[0]!).answers).toEqual(['Summarise members.csv', 'Summarise spend.csv']);
+		expect(texts[0]).toContain('With `members.csv, spend.csv`');
+		expect(calls).toEqual([['scripts/sum.mjs', 'spend.csv']]);
+	});
+
+	test('F9: a question with a verb of its own is no answer, and is answered for itself', async () => {
+		const skills = { slugify: SKILLS.slugify!, weather: SKILLS.weather! };
+		const { calls, texts } = await talk({ skills }, 'make a slug', 'Who owes the fee?');
+		expect(calls).toEqual([]);
+		expect(texts[1]).toContain('No skill clearly fits');
+	});
+
+	test('F9: what follows on a script with “and” is for it with what is new, or for none', async () => {
+		const tides = {
+			description: 'Tells when the next tide is.',
+			body: 'The next tide after a time:\n\n```\nscripts/next.mjs HH:MM\n```\n\nAll: `scripts/all.mjs`\n',
+			files: ['scripts/next.mjs', 'scripts/all.mjs', 'scripts/broken.mjs']
+		};
+		const setting = { skills: { tides, weather: SKILLS.weather! } };
+		const start = 'next tide after 18:00?';
+		const next = ['scripts/next.mjs', '18:00'];
+		const { calls } = await talk(setting, start, 'And after 22:30?', 'and after 6:15?');
+		expect(calls).toEqual([next, ['scripts/next.mjs', '22:30'], ['scripts/next.mjs', '06:15']]);
+		const other = await talk(setting, start, 'and the weather and forecast in Rome?');
+		expect(other.calls).toEqual([next, ['scripts/weather.mjs', 'Rome']]);
+		for (const text of ['and what do you think?', 'and tomorrow?', 'And a poem?']) {
+			const { calls, texts } = await talk(setting, start, text);
+			expect(calls, text).toEqual([next]);
+			expect(texts[1], text).toContain('No skill clearly fits');
+		}
 	});
 
 	test('what is no answer is a request of its own', async () => {
@@ -698,7 +813,7 @@ describe('F9: skills with tools', () => {
 		});
 		const asked = await answerTo(user('thanks'));
 		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run for this yet/);
-		const again = await answerTo(user('thanks'), asked, user('why do you ask?'));
+		const again = await answerTo(user('thanks'), asked, user('not so fast'));
 		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
 
@@ -935,7 +1050,7 @@ describe('F9: files', () => {
 			{ text: 'summary of this file', attached: ['mine.xlsx'] },
 			'add up'
 		);
-		expect(summary.texts[1]).toContain('Which column should I use for **group by**?');
+		expect(summary.texts[1]).toContain('To add up by a column, I need the **group by** column.');
 	});
 
 	const pages: TestSkill = {
@@ -1116,7 +1231,7 @@ describe('F9: files', () => {
 	test('F9: what is about something else than the file of an earlier message is asked about for itself', async () => {
 		const both = { skills: { ...around.skills, weather: SKILLS.weather! } };
 		const { texts } = await talk(both, { text: 'Summarise this file', attached: ['mine.csv'] }, 'how is the weather?');
-		expect(texts[1]).toContain('What should I use for **city**?');
+		expect(texts[1]).toContain('I need the **city**.');
 	});
 
 	test('F9: what somebody does is no column: “How much did I spend per month?”', async () => {

@@ -12,6 +12,8 @@ export interface Slot {
 	labels: string[];
 	/** Stems of what is said of it. */
 	hints: string[];
+	/** What is said of it; '' for nothing. */
+	about: string;
 	kind: SlotKind;
 	/** Of a pair such as SOURCE and TARGET, FROM and TO. */
 	side: 'source' | 'target' | null;
@@ -76,8 +78,6 @@ const DOMAIN_ENDINGS = new Set('com org net io dev edu gov eu de uk fr app ai'.s
 export type SlotOptions = Partial<Omit<Slot, 'name' | 'labels' | 'side' | 'kind' | 'hints'>> & {
 	/** Overrules what the name says. */
 	kind?: SlotKind | undefined;
-	/** What is said of it. */
-	about?: string;
 };
 
 export function makeSlot(name: string, options: SlotOptions = {}): Slot {
@@ -91,6 +91,7 @@ export function makeSlot(name: string, options: SlotOptions = {}): Slot {
 		name,
 		labels: [...new Set((telling.length > 0 ? telling : words.filter((word) => word.length > 2)).map(stem))],
 		hints: tokenize(about),
+		about,
 		kind,
 		side: kind === 'output' || has(TARGET) ? 'target' : has(SOURCE) ? 'source' : null,
 		flag,
