@@ -3,6 +3,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import { markHidden } from '../../shared/characters.ts';
 import {
 	builtinNameOf,
+	CASE_SESSION,
 	DRAFT_SOURCE,
 	EVAL_SESSION,
 	isEval,
@@ -167,7 +168,7 @@ export function sourceOf({ apiKeyId, sessionId, conversationId }: SkillExecution
 	if (sessionId?.startsWith(`${EVAL_SESSION}draft-`)) return 'Draft';
 	if (isEval(sessionId)) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
-	if (sessionId?.startsWith('case-')) return 'Test case';
+	if (sessionId?.startsWith(CASE_SESSION)) return 'Test case';
 	if ((sessionId ?? conversationId)?.startsWith('run-')) return 'Run tab';
 	return sessionId?.startsWith('resp_') ? 'Responses API' : 'API';
 }

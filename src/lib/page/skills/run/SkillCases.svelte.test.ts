@@ -9,7 +9,7 @@ import SkillCases from './SkillCases.svelte';
 
 const caseOf = (id: string, more: Partial<SkillCase> = {}): SkillCase => ({
 	...{ id, skillId: 'installed/demo', title: `Case ${id}`, script: 'scripts/x.sh', args: ['two words'], tool: null },
-	...{ input: null, expect: { exitCode: 0, contains: ['said'] }, createdAt: '2026-01-01T00:00:00.000Z', lastRun: null },
+	...{ input: null, files: [], expect: { exitCode: 0, contains: ['said'] }, createdAt: '2026-01-01T00:00:00.000Z', lastRun: null },
 	...more
 });
 const runOf = (isPassed: boolean, failures: string[] = []): CaseRun => ({
