@@ -112,8 +112,8 @@ export function linesOf(text: string): string[] {
 export function filesGiven(paths: readonly string[], { args, input }: Pick<NewCase, 'args' | 'input'>): string[] {
 	const textsIn = (value: unknown): string[] =>
 		typeof value === 'string' ? [value] : Object.values(asObject(value)).concat(asArray(value)).flatMap(textsIn);
-	const given = [...(args ?? []).flatMap((arg) => [arg, arg.replace(/^--?[^=]+=/, '')]), ...textsIn(input)].map((text) =>
-		text.replace(/^\.\//, '').replace(/\/$/, '')
+	const given = [...(args ?? []).flatMap((arg) => [arg, arg.replace(/^--?[^=]+=/, '')]), ...textsIn(input)].map(
+		(text) => text.replace(/^\.\//, '').replace(/\/$/, '')
 	);
 	return paths.filter((path) => given.some((text) => text === '.' || path === text || path.startsWith(`${text}/`)));
 }

@@ -363,8 +363,9 @@ export function createSkillCases(db: Kysely<Database>) {
 export type SkillCases = ReturnType<typeof createSkillCases>;
 
 function toCase(row: Selectable<SkillCasesTable>): SkillCase {
-	const body = JSON.parse(row.body) as Omit<SkillCase, 'id' | 'skillId' | 'createdAt' | 'lastRun'>;
+	type Body = Omit<SkillCase, 'id' | 'skillId' | 'createdAt' | 'lastRun' | 'files'> & Partial<Pick<SkillCase, 'files'>>;
+	const body = JSON.parse(row.body) as Body;
 	const lastRun = row.last_run === null ? null : (JSON.parse(row.last_run) as SkillCase['lastRun']);
-	// Those of old versions have no files.
-	return { id: row.id, skillId: row.skill_id, files: [], ...body, createdAt: row.created_at, lastRun };
+	const { files = [] } = body;
+	return { id: row.id, skillId: row.skill_id, ...body, files, createdAt: row.created_at, lastRun };
 }
