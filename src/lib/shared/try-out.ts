@@ -372,7 +372,7 @@ export const executionQuery = z.object({
 		.min(1)
 		.max(200)
 		.optional()
-		.describe('Only runs with this in the name of their skill, script or tool, or in what it was given.'),
+		.describe('Only runs with this in the name of their skill, script or tool, in what it was given, or in its error.'),
 	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),
 	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });

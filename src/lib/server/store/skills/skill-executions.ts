@@ -253,6 +253,8 @@ async function count(
 
 /** Characters of each text that a search looks through. */
 const SOUGHT = sql.lit(2000);
+/** Of output: at its end, programs say why they failed. */
+const END_OF_OUTPUT = sql`substr(output, case when length(output) > ${SOUGHT} then length(output) - ${SOUGHT} + 1 else 1 end)`;
 
 function narrow<Selected>(
 	query: SelectQueryBuilder<Database, 'skill_executions', Selected>,
@@ -277,7 +279,9 @@ function narrow<Selected>(
 		found = found.where(
 			sql<boolean>`(lower(skill) like ${plain} escape '!' or lower(substr(coalesce(script, ''), 1, ${SOUGHT})) like ${plain} escape '!'
 				or lower(substr(coalesce(tool, ''), 1, ${SOUGHT})) like ${plain} escape '!' or lower(substr(argv, 1, ${SOUGHT})) like ${inJson} escape '!'
-				or lower(substr(coalesce(input, ''), 1, ${SOUGHT})) like ${inJson} escape '!')`
+				or lower(substr(coalesce(input, ''), 1, ${SOUGHT})) like ${inJson} escape '!'
+				or lower(substr(coalesce(error_message, ''), 1, ${SOUGHT})) like ${plain} escape '!'
+				or (status = 'error' and lower(${END_OF_OUTPUT}) like ${plain} escape '!'))`
 		);
 	}
 	if (since !== undefined) found = found.where('created_at', '>=', since);
