@@ -440,6 +440,14 @@ describe('F6: running by hand', () => {
 		await page.viewport(1280, 800);
 	});
 
+	test('a case of a form with fields keeps the file in its field', async () => {
+		const { screen } = await setup(known, vi.fn());
+		await screen.getByLabelText('file required').fill('in.csv');
+		await screen.getByLabelText('--limit required').fill('3');
+		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByTestId('case-files')).toHaveTextContent('Keeps in.csv for the next runs.');
+	});
+
 	test('a form for a case begins in sight, below a long result', async () => {
 		const { screen, runExecution } = await setup(skill, vi.fn());
 		await page.viewport(390, 400);
