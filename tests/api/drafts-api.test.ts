@@ -437,6 +437,29 @@ describe('F8: without a model', () => {
 		const saved = await ask('POST', `/${id}/save`, { revision: 2 });
 		expect(saved).toMatchObject({ status: 409, error: { message: expect.stringContaining('new.md') as string } });
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
+		// It’s said before, and another one can be begun.
+		const listed = async () => (await ask<DraftList>('GET')).answer.data.map((each) => [each.id, each.isStale]);
+		expect(await listed()).toEqual([[id, true]]);
+		expect((await ask<DraftReview>('GET', `/${id}/review`)).answer.isStale).toBe(true);
+		const next = await begin({ skill: 'demo' });
+		expect((await ask<DraftReview>('GET', `/${next.id}/review`)).answer.isStale).toBe(false);
+		expect(await listed()).toEqual(expect.arrayContaining([[next.id, false]]));
+	});
+
+	test('what is undone to the skill as it is by now can be changed and saved', async () => {
+		await open();
+		await mkdir(join(root, 'skills/demo'));
+		const old = '---\nname: demo\ndescription: Is old.\n---\nHi';
+		await writeFile(join(root, 'skills/demo/SKILL.md'), old);
+		await app.skills.registry.reload();
+		const { id } = await begin({ skill: 'demo' });
+		await ask('PUT', `/${id}`, { revision: 1, files: [{ path: 'SKILL.md', text: `${old} there` }] });
+		await ask('POST', `/${id}/save`, { revision: 2 });
+		await writeFile(join(root, 'skills/demo/SKILL.md'), old);
+		await app.skills.registry.reload();
+		await ask('PUT', `/${id}`, { revision: 3, undo: true });
+		await ask('PUT', `/${id}`, { revision: 4, files: [{ path: 'SKILL.md', text: `${old} again` }] });
+		expect((await ask('POST', `/${id}/save`, { revision: 5 })).status).toBe(200);
 	});
 
 	test.each([

@@ -41,6 +41,7 @@ export function createFakeRegistry() {
 		listTrash: vi.fn<Client['listTrash']>(async () => []),
 		restoreSkill: vi.fn<Client['restoreSkill']>(missing),
 		deleteTrashed: vi.fn<Client['deleteTrashed']>(done),
+		listFiles: vi.fn<Client['listFiles']>(async () => []),
 		listCases: vi.fn<Client['listCases']>(async () => []),
 		addCase: vi.fn<Client['addCase']>(missing),
 		runCase: vi.fn<Client['runCase']>(missing),

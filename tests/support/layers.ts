@@ -108,7 +108,7 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/skill-admin/',
-		imports: [SHARED, LOG, CSV, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, SKILLS, STORE, TRUST, TURNS]
+		imports: [SHARED, LOG, CSV, SAFE_PATH, FOREIGN_FOLDERS, VERSIONS, WORKSPACES, SKILLS, STORE, TRUST, TURNS]
 	},
 	{
 		path: 'lib/server/builtins/',

@@ -397,7 +397,7 @@ async function createParts(
 		apiKeys,
 		store,
 		adHoc,
-		cases: createCases({ store, modes, adHoc }),
+		cases: createCases({ store, modes, adHoc, workspaces, folderOf }),
 		evals,
 		drafts,
 		workspaces,

@@ -44,6 +44,8 @@ export function isByRules({ from, base, model }: Pick<SkillDraft, 'from' | 'base
 	return from !== null && base === null && model === null;
 }
 
+const isStale = z.boolean().describe('The skill that it changes has changed since it was begun, so it can’t be saved.');
+
 /** Newest first. */
 export const draftList = z.object({
 	data: z.array(
@@ -52,7 +54,8 @@ export const draftList = z.object({
 			/** The errors that keep it from being saved, as its review says. */
 			.extend({
 				faults: z.array(skillDiagnostic),
-				hasChanges: z.boolean().describe('It differs from the skill that it changes; a new one always does.')
+				hasChanges: z.boolean().describe('It differs from the skill that it changes; a new one always does.'),
+				isStale
 			})
 	)
 });
@@ -97,6 +100,7 @@ export type DraftChange = z.infer<typeof draftChange>;
 /** What the library, the security check and a look at its needs say of it; its changes are those against the skill there is. */
 export const draftReview = stagedSkill.extend({
 	revision: z.number(),
+	isStale,
 	/** Estimated tokens of its instructions. */
 	tokens: z.number()
 });

@@ -166,6 +166,13 @@ export const EVAL_SESSION = 'eval-';
 
 export const isEval = (sessionId: string | null | undefined): boolean => sessionId?.startsWith(EVAL_SESSION) ?? false;
 
+/** Sessions of test cases start with it. */
+export const CASE_SESSION = 'case-';
+
+/** A test of a skill is no use of it. */
+export const isTest = (sessionId: string | null | undefined): boolean =>
+	isEval(sessionId) || (sessionId?.startsWith(CASE_SESSION) ?? false);
+
 /** The skill whose text ran, saved or not; null if it’s in no library. */
 export function librarySkillOf(skillId: string): string | null {
 	const id = skillId.startsWith(UNSAVED_SOURCE) ? skillId.slice(UNSAVED_SOURCE.length) : skillId;

@@ -29,8 +29,13 @@ export const skillCaseCreate = z
 		args: z.array(z.string().max(100_000)).max(1000).optional(),
 		tool: z.string().min(1).max(256).optional(),
 		input: z.record(z.string(), z.unknown()).optional(),
+		/** Paths of files that are kept with it, for each of its runs… */
+		files: z.array(z.string().min(1).max(1024)).max(20).default([]),
+		/** …and the conversation, or the session, that has them. */
+		conversationId: z.string().min(1).max(256).optional(),
 		expect: caseExpectation.default({})
 	})
+	.refine(({ files, conversationId }) => files.length === 0 || conversationId !== undefined, 'must say whose files')
 	.refine(({ script, tool }) => (script === undefined) !== (tool === undefined), 'must name a script or a tool');
 
 export const skillCase = z.object({
@@ -42,6 +47,8 @@ export const skillCase = z.object({
 	args: z.array(z.string()),
 	tool: z.string().nullable(),
 	input: z.record(z.string(), z.unknown()).nullable(),
+	/** Kept with it. */
+	files: z.array(z.string()),
 	expect: caseExpectation,
 	createdAt: z.string(),
 	lastRun: z
@@ -365,7 +372,7 @@ export const executionQuery = z.object({
 		.min(1)
 		.max(200)
 		.optional()
-		.describe('Only runs with this in the name of their skill, script or tool, or in what it was given.'),
+		.describe('Only runs with this in the name of their skill, script or tool, in what it was given, or in its error.'),
 	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),
 	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });

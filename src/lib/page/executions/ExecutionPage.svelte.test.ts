@@ -83,12 +83,16 @@ describe('E13: the page of an execution', () => {
 		['resp_1', 'Responses API'],
 		['mine', 'API'],
 		['case-1', 'Test case'],
-		[null, 'API']
-	])('E10: the list tells where a run without a chat comes from: session %s', async (sessionId, source) => {
-		const executions = [sampleExecution({ conversationId: null, apiKeyId: null, sessionId })];
-		const table = await render(ExecutionTable, { executions, onend: () => {} });
-		await expect.element(table.getByTestId('execution-source')).toHaveTextContent(source);
-	});
+		[null, 'API'],
+		['run-1', 'Editor', 'unsaved.installed/demo']
+	])(
+		'E10: the list tells where a run without a chat comes from: session %s',
+		async (sessionId, source, skillId = 'installed/demo') => {
+			const executions = [sampleExecution({ skillId, conversationId: null, apiKeyId: null, sessionId })];
+			const table = await render(ExecutionTable, { executions, onend: () => {} });
+			await expect.element(table.getByTestId('execution-source')).toHaveTextContent(source);
+		}
+	);
 
 	test('that a person has denied says so, and is no failure', async () => {
 		const denied = {

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import type { SkillExecution } from '../../shared/try-out.ts';
-import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
+import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import ExecutionRow from './ExecutionRow.svelte';
 import RunAgain from './RunAgain.svelte';
@@ -69,9 +69,11 @@ describe('E13: an execution', () => {
 	test('run again in its chat does not lead there, and says that the answer is older only if it succeeded', async () => {
 		const onanswer = vi.fn();
 		const screen = await render(ExecutionRow, { execution, isOpen: true, isInChat: true, onanswer });
+		await expect.element(screen.getByTestId('old-answer')).toMatchTextContent(/^\s*Answer again\s*$/);
+		await screen.rerender({ isAnswered: true });
+		await expect.element(screen.getByTestId('old-answer')).toMatchTextContent(/The answer below is from the first run/);
 		await expect.element(screen.getByRole('link', { name: 'Open run' })).toBeVisible();
 		await expect.element(screen.getByRole('link', { name: 'Open chat' })).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('old-answer')).toBeVisible();
 		await screen.getByTestId('answer-again').click();
 		expect(onanswer).toHaveBeenCalledOnce();
 		await screen.rerender({ execution: { ...execution, status: 'error' } });
@@ -165,6 +167,7 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 			Promise.resolve({ data: [] as SkillExecution[], total: 0, page: 1, limit: 50, totalPages: 1 })
 		),
 		getExecution: vi.fn(() => Promise.resolve(sampleExecution({ argv: ['a b'] }))),
+		getSkill: vi.fn(),
 		runExecution: vi
 			.fn()
 			.mockRejectedValueOnce(asks)
@@ -215,11 +218,14 @@ test('F6: the latest rerun from before a reload is shown again, and no other run
 			})
 		),
 		getExecution: vi.fn(),
+		getSkill: vi.fn(async () => sampleDetail({ digest: 'mended' })),
 		runExecution: vi.fn()
 	};
 	const onrun = vi.fn();
-	await render(RunAgain, { executionId: 'e1', conversationId: 'c1', onrun, client });
+	const screen = await render(RunAgain, { executionId: 'e1', conversationId: 'c1', onrun, client });
 	await expect.poll(() => onrun.mock.calls).toMatchObject([[{ id: 'e3' }, true]]);
+	// It was mended since.
+	await expect.element(screen.getByTestId('run-again')).toHaveTextContent('Run the changed skill');
 	expect(client.listExecutions).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ conversationId: 'c1' }));
 	await render(RunAgain, { executionId: 'e1', onrun, client });
 	expect(client.listExecutions).toHaveBeenCalledOnce();

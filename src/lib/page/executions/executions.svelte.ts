@@ -3,6 +3,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import { markHidden } from '../../shared/characters.ts';
 import {
 	builtinNameOf,
+	CASE_SESSION,
 	DRAFT_SOURCE,
 	EVAL_SESSION,
 	isEval,
@@ -162,13 +163,14 @@ export function chatOf({ conversationId }: SkillExecution): string | null {
 	return conversationId?.startsWith('run-') ? null : conversationId;
 }
 
-/** Where it came from, if not from a chat: drafts, evals, test cases and the Run tab name their sessions. */
-export function sourceOf({ apiKeyId, sessionId, conversationId }: SkillExecution, keyName?: string): string {
+/** Where it came from, if not from a chat: drafts, evals, test cases and the Run tab name their sessions; only the editor runs what isn’t saved. */
+export function sourceOf({ skillId, apiKeyId, sessionId, conversationId }: SkillExecution, keyName?: string): string {
 	if (sessionId?.startsWith(`${EVAL_SESSION}draft-`)) return 'Draft';
 	if (isEval(sessionId)) return 'Eval';
 	if (apiKeyId !== null) return keyName ?? 'API key';
-	if (sessionId?.startsWith('case-')) return 'Test case';
-	if ((sessionId ?? conversationId)?.startsWith('run-')) return 'Run tab';
+	if (sessionId?.startsWith(CASE_SESSION)) return 'Test case';
+	if ((sessionId ?? conversationId)?.startsWith('run-'))
+		return skillId.startsWith(UNSAVED_SOURCE) ? 'Editor' : 'Run tab';
 	return sessionId?.startsWith('resp_') ? 'Responses API' : 'API';
 }
 

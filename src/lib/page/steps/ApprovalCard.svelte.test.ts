@@ -91,6 +91,9 @@ describe('E30: the card of a call that has to be allowed', () => {
 			.toMatchTextContent(new RegExp(`^\\s*${words} It asks each time until you trust the skill\\.\\s*${link}\\s*$`));
 		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
 		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+		const change = screen.getByRole('link', { name: 'Trust this change' });
+		if (trust === 'changed') await expect.element(change).toHaveAttribute('href', '/skills/skills-2/demo');
+		else await expect.element(change).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('deny')).toBeVisible();
 		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
 	});

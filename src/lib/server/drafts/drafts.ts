@@ -50,7 +50,7 @@ import {
 } from './draft-files.ts';
 import { draftFromChat } from './from-chat.ts';
 import { createHider, type Hider, type KnownSecrets } from './personal.ts';
-import { createSaving, digestsOf, type SavingParts, savable } from './saving.ts';
+import { changedSince, createSaving, digestsOf, type SavingParts, savable } from './saving.ts';
 import { createTrials, type TrialParts } from './trials.ts';
 
 export interface DraftParts extends TrialParts, SavingParts {
@@ -131,9 +131,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		data: await Promise.all(
 			(await undiscarded()).map(async ({ files, baseFiles, ...draft }) => {
 				const { id, name, state, model, from, base, updatedAt } = draft;
-				const saved = state === 'saved' && base !== null ? baseOf(base) : null;
-				const hasChanges = base === null || differs(files, saved ? await digestsOf(saved) : baseFiles);
-				return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges };
+				const skill = base === null ? null : baseOf(base);
+				const current = skill && (await digestsOf(skill));
+				const hasChanges = base === null || differs(files, current ?? baseFiles);
+				const isStale = current !== null && hasChanges && changedSince(baseFiles, current).length > 0;
+				return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges, isStale };
 			})
 		)
 	});
@@ -372,7 +374,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			if (undo) {
 				const last = before.earlier.at(-1);
 				if (!last) throw new AppError('conflict', 'There is nothing to undo.');
-				return shown(await put(before, { ...again, files: last, earlier: before.earlier.slice(0, -1) }));
+				const base = before.base === null ? null : baseOf(before.base);
+				const current = base && (await digestsOf(base));
+				// What the skill is by now is a place to go on from.
+				const baseFiles = current && !differs(last, current) ? current : before.baseFiles;
+				return shown(await put(before, { ...again, files: last, baseFiles, earlier: before.earlier.slice(0, -1) }));
 			}
 			const made = new Map(before.files.map((file) => [file.path, file]));
 			for (const { path, text } of files ?? []) {
@@ -412,7 +418,10 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 				const changes = base && (await changesOf(await filesForDiff(base), draft.files.map(forDiff)));
 				const diagnostics = withLines(skill.diagnostics, text, draft.name);
 				const { revision } = draft;
-				return { ...skill, diagnostics, ...(base && { changes }), revision, tokens: instructionTokens(text) };
+				const current = base && (await digestsOf(base));
+				const isStale =
+					current !== null && differs(draft.files, current) && changedSince(draft.baseFiles, current).length > 0;
+				return { ...skill, diagnostics, ...(base && { changes }), revision, isStale, tokens: instructionTokens(text) };
 			});
 		},
 		async save(id, revision) {

@@ -86,12 +86,11 @@ export function createSaving({ store, installer, exclusively = createLines(), ed
 			throw new AppError('conflict', `Another skill is named “${name}”.`, { hint: 'Choose another name.' });
 		}
 		const now = await digestsOf(base);
-		const paths = new Set([...Object.keys(now), ...Object.keys(baseFiles ?? now)]);
-		const changed = [...paths].filter((path) => now[path] !== (baseFiles ?? now)[path]);
+		const changed = changedSince(baseFiles, now);
 		if (changed.length > 0) {
 			const what = changed.slice(0, 3).join(', ');
-			throw new AppError('conflict', `Somebody has changed the skill since this draft was begun: ${what}.`, {
-				hint: 'Nothing was saved. Open a new draft of the skill and bring your changes over; this one stays.'
+			throw new AppError('conflict', `The skill has changed since this draft was begun: ${what}.`, {
+				hint: 'Nothing was saved. Start again from the current skill and bring your changes over; this draft stays.'
 			});
 		}
 		const installs = await store.skillInstalls.list(id);
@@ -158,6 +157,12 @@ async function adopt(path: string, { uid, gid }: Stats, mode: number): Promise<v
 export async function digestsOf(skill: Pick<Skill, 'dir'>): Promise<Record<string, string>> {
 	const { files } = await readFolder(skill.dir);
 	return Object.fromEntries(files.filter(isHeld).map(({ path, sha256 }) => [path, sha256]));
+}
+
+/** Paths of what differs from what the skill was. Without that, none is known. */
+export function changedSince(before: Record<string, string> | undefined, now: Record<string, string>): string[] {
+	const paths = new Set([...Object.keys(now), ...Object.keys(before ?? now)]);
+	return [...paths].filter((path) => now[path] !== (before ?? now)[path]);
 }
 
 /** The one skill of a draft. @throws AppError `invalid_input` if it's broken, or not one */

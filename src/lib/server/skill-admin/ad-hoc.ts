@@ -1,5 +1,5 @@
 /** Runs a script, tool or built-in skill on request, without a model (E10, E11, F6). */
-import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import { AppError, type ErrorCode, errorLine } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type {
 	AdHocExecution,
@@ -9,7 +9,7 @@ import type {
 	skillCaseCreate,
 	SkillExecution
 } from '../../shared/try-out.ts';
-import { fromSkillId } from '../../shared/names.ts';
+import { CASE_SESSION, fromSkillId } from '../../shared/names.ts';
 import { type ExecutionCaller, skillIdOf } from '../skills/run/execution-host.ts';
 import { ownerOf } from '../skills/registry/visibility.ts';
 import type { SkillOperation } from '../skills/call/operations.ts';
@@ -28,6 +28,7 @@ import { type LookupParts, requireSkill } from './skill-details.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { type Asker, hintFor, mayAnswer, runsUnasked, typeOf } from '../turns/toolbox.ts';
 import { randomUUID } from 'node:crypto';
+import type { Workspaces } from '../workspaces.ts';
 import type { z } from 'zod';
 import { declaredVariables } from '../skills/needs/variables.ts';
 import { resolveScript } from '../skills/read/files.ts';
@@ -325,42 +326,63 @@ export function createCases(parts: {
 	store: Pick<Store, 'skillCases'>;
 	adHoc: AdHocParts;
 	modes: LookupParts['modes'];
+	workspaces: Pick<Workspaces, 'read' | 'write' | 'copyAll' | 'removeAll'>;
+	/** Name of a session’s workspace. */
+	folderOf(apiKeyId: null, sessionId: string): string;
 }): Cases {
-	const { store, adHoc, modes } = parts;
+	const { store, adHoc, modes, workspaces, folderOf } = parts;
 	const skillOf = (id: string) => requireSkill({ skills: adHoc.skills, modes }, null, id);
 	const requireCase = async (skill: Skill, caseId: string): Promise<SkillCase> => {
 		const found = await store.skillCases.get(caseId);
 		if (found?.skillId === skillIdOf(skill)) return found;
 		throw new AppError('not_found', `“${skill.name}” has no case with this id.`);
 	};
+	/** The workspace with the files of a case. */
+	const keptIn = (caseId: string) => folderOf(null, `${CASE_SESSION}files-${caseId}`);
+	const keepFiles = async (caseId: string, paths: readonly string[], from: string): Promise<void> => {
+		for (const path of paths) {
+			const { file } = await workspaces.read(from, path);
+			const body = file.readableWebStream() as ReadableStream<Uint8Array>;
+			await workspaces.write(keptIn(caseId), path, body).finally(() => file.close());
+		}
+	};
 	return {
 		list: async (id) => store.skillCases.list(skillIdOf(skillOf(id))),
 
-		async create(id, { title, script, args, tool, input, expect }) {
+		async create(id, { title, script, args, tool, input, files, conversationId = '', expect }) {
 			const skill = skillOf(id);
 			const skillId = skillIdOf(skill);
 			await requirePart(skill, script, tool);
 			if ((await store.skillCases.list(skillId)).length >= MAX_CASES) {
 				throw new AppError('conflict', `“${skill.name}” already has ${MAX_CASES} cases. Delete one first.`);
 			}
-			const what = { script: script ?? null, args: args ?? [], tool: tool ?? null, input: input ?? null };
+			const what = { script: script ?? null, args: args ?? [], tool: tool ?? null, input: input ?? null, files };
 			const entry = { id: randomUUID(), skillId, title, ...what, expect, createdAt: new Date().toISOString() };
-			await store.skillCases.add(entry);
+			try {
+				await keepFiles(entry.id, files, conversationId);
+				await store.skillCases.add(entry);
+			} catch (error) {
+				await workspaces.removeAll(keptIn(entry.id));
+				throw error;
+			}
 			return { ...entry, lastRun: null };
 		},
 
 		async run(id, caseId, { allow, signal }) {
 			const skill = skillOf(id);
-			const { script, args, tool, input, expect } = await requireCase(skill, caseId);
+			const { script, args, tool, input, files, expect } = await requireCase(skill, caseId);
+			// The list of runs knows it by its start.
+			const sessionId = `${CASE_SESSION}${randomUUID()}`;
 			const asked = {
 				skillName: `${skillIdOf(skill)}@${skill.version}`,
 				...(script === null ? {} : { script, args }),
 				...(tool === null ? {} : { tool, input: input ?? {} }),
 				owner: skill.owner,
-				// The list of runs knows it by its start.
-				sessionId: `case-${randomUUID()}`
+				sessionId
 			};
-			const ran = await runAdHoc(adHoc, asked, signal, { allow });
+			const folder = folderOf(null, sessionId);
+			if (files.length > 0) await workspaces.copyAll(keptIn(caseId), folder, '');
+			const ran = await runAdHoc(adHoc, asked, signal, { allow }).finally(() => workspaces.removeAll(folder));
 			const failures = failuresOf(ran, expect);
 			const isPassed = failures.length === 0;
 			const at = new Date().toISOString();
@@ -371,6 +393,7 @@ export function createCases(parts: {
 		async remove(id, caseId) {
 			await requireCase(skillOf(id), caseId);
 			await store.skillCases.remove(caseId);
+			await workspaces.removeAll(keptIn(caseId));
 		}
 	};
 }
@@ -391,16 +414,21 @@ async function requirePart(skill: Skill, script: string | undefined, tool: strin
 	});
 }
 
+/** Characters of an error’s line that a case shows. */
+const MAX_LINE = 300;
+
 /** One sentence per unmet expectation. Without an expected exit code, the run must succeed. */
 function failuresOf({ execution, result }: AdHocResult, { exitCode, contains, files }: CaseExpectation): string[] {
 	const { status, errorMessage } = execution;
+	const line = status === 'error' ? errorLine(execution.output ?? '') : null;
+	const reason = line === null ? '' : ` It said: ${line.slice(0, MAX_LINE)}`;
 	const failures: string[] = [];
 	if (exitCode === undefined && status !== 'success') {
-		failures.push(`It should succeed, but didn’t: ${errorMessage ?? status}`);
+		failures.push(`It should succeed, but didn’t: ${errorMessage ?? status}${reason}`);
 	}
 	if (exitCode !== undefined && execution.exitCode !== exitCode) {
 		const ended = execution.exitCode === null ? `had none (${errorMessage ?? status})` : `was ${execution.exitCode}`;
-		failures.push(`The exit code should be ${exitCode}, but ${ended}.`);
+		failures.push(`The exit code should be ${exitCode}, but ${ended}.${reason}`);
 	}
 	const said = saidIn(result);
 	for (const text of contains ?? []) {

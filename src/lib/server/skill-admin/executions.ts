@@ -1,5 +1,5 @@
 /** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (E13, E29). */
-import { isEval, isInLibrary } from '../../shared/names.ts';
+import { isInLibrary, isTest } from '../../shared/names.ts';
 import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
 import { csvRow } from '../csv.ts';
 import type { Log } from '../log.ts';
@@ -69,7 +69,7 @@ export function createExecutionRecorder(
 		started(execution) {
 			const startedAt = now();
 			const { skillId, caller } = execution;
-			const isUse = isInLibrary(skillId) && !isEval(caller.sessionId);
+			const isUse = isInLibrary(skillId) && !isTest(caller.sessionId);
 			underWay.set(execution.id, { skillId, isUse, startedAt });
 			return write(execution.id, skillExecutions.start(execution, startedAt, bootId));
 		},

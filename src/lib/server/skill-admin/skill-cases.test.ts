@@ -13,12 +13,14 @@ import { createApprovalPolicy, type ApprovalMode } from '../trust/approval-polic
 import { createExecutionRecorder } from './executions.ts';
 import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Asker } from '../turns/toolbox.ts';
+import { createWorkspaces, type Workspaces } from '../workspaces.ts';
 
 const folder = emptyFolder();
 let store: Store;
 let skills: SkillsProvider;
 let modes: StoredSkillModes;
 let cases: Cases;
+let workspaces: Workspaces;
 let isEnabled: boolean;
 let mode: ApprovalMode;
 
@@ -54,9 +56,12 @@ beforeEach(async () => {
 	modes = await openSkillModes(store);
 	const trusted = ['local', 'owned', 'installed'].map((name) => join(folder, name));
 	const trust = createTrust({ store, roots: trusted, installedRoot: join(folder, 'installed'), trustsLocal: true });
+	workspaces = createWorkspaces(join(folder, 'data'));
 	cases = createCases({
 		store,
 		modes,
+		workspaces,
+		folderOf: (_, sessionId) => sessionId,
 		adHoc: {
 			...{ skills, store, modes, findBuiltin: () => null },
 			approvals: {
@@ -65,7 +70,7 @@ beforeEach(async () => {
 			},
 			withTexts: () => Promise.reject(new Error('not needed')),
 			isEnabled: () => isEnabled,
-			inWorkspace: async (_of, work) => ({ result: await work(join(folder, 'workspace')), unkept: null })
+			inWorkspace: ({ sessionId = '' }, work) => workspaces.use(sessionId, work)
 		}
 	});
 });
@@ -89,6 +94,7 @@ describe('F6: what can be no case', () => {
 		['no title', { title: ' ', script: 'x' }],
 		['an argument that is no text', { script: 'x', args: [1] }],
 		['an exit code that is none', { script: 'x', expect: { exitCode: 1.5 } }],
+		['files of nobody', { script: 'x', files: ['in.csv'] }],
 		['an unknown key', { script: 'x', owner: 'me' }],
 		['an unknown expectation', { script: 'x', expect: { stdout: 'a' } }]
 	])('%s is no request at all', (_, body) => {
@@ -108,7 +114,7 @@ describe('F6: what can be no case', () => {
 	});
 
 	test('more than 200 of a skill', async () => {
-		const entry = { title: 'x', script: 'scripts/say.sh', args: [], tool: null, input: null, expect: {} };
+		const entry = { title: 'x', script: 'scripts/say.sh', args: [], tool: null, input: null, files: [], expect: {} };
 		for (let index = 0; index < 200; index += 1) {
 			await store.skillCases.add({ ...entry, id: `c${index}`, skillId: 'local/demo', createdAt: '2026-01-01' });
 		}
@@ -130,6 +136,36 @@ describe('F6: a case is kept and run again', () => {
 		expect(kept).toEqual({ ...made, lastRun: { isPassed, failures, executionId: execution.id, at } });
 	});
 
+	test('its files are kept with it, and each run begins with them', async () => {
+		await put('local/demo/scripts/add.sh', 'cat data/in.csv && echo more >> data/in.csv\n');
+		await skills.registry.reload();
+		await workspaces.write('run-1', 'data/in.csv', new Blob(['a,b\n']).stream());
+		const from = { conversationId: 'run-1', files: ['data/in.csv'] };
+		const made = await create('demo', { script: 'scripts/add.sh', ...from, expect: { contains: ['a,b'] } });
+		expect(made.files).toEqual(['data/in.csv']);
+		await workspaces.removeAll('run-1');
+		for (const _ of [1, 2]) {
+			const { isPassed, execution } = await runCase('demo', made.id);
+			expect({ isPassed, output: execution.output }).toEqual({ isPassed: true, output: 'a,b\n' });
+			expect(await workspaces.list(execution.sessionId ?? '')).toEqual([]);
+		}
+		await cases.remove('demo', made.id);
+		expect(await workspaces.list(`case-files-${made.id}`)).toEqual([]);
+	});
+
+	test('it isn’t kept without a file that is gone', async () => {
+		const from = { conversationId: 'run-1', files: ['gone.csv'] };
+		await expect(create('demo', { script: 'scripts/say.sh', ...from })).rejects.toMatchObject({ code: 'not_found' });
+		expect(await cases.list('demo')).toEqual([]);
+	});
+
+	test('its runs are tests, and no use of the skill', async () => {
+		const made = await create('demo', { script: 'scripts/fail.sh' });
+		await runCase('demo', made.id);
+		expect(await store.skillExecutions.usage()).toEqual(new Map());
+		expect((await store.skillExecutions.health('local/demo', '2020')).days).toEqual([]);
+	});
+
 	test('a tool: its value is looked at as JSON', async () => {
 		const made = await create('demo', { tool: 'add', input: { a: 1, b: 2 }, expect: { contains: ['"sum":3'] } });
 		expect(await runCase('demo', made.id)).toMatchObject({ isPassed: true, execution: { tool: 'add' } });
@@ -142,7 +178,7 @@ describe('F6: a case is kept and run again', () => {
 		expect({ isPassed, failures }).toEqual({
 			isPassed: false,
 			failures: [
-				'The exit code should be 0, but was 3.',
+				'The exit code should be 0, but was 3. It said: broken',
 				'Its output should contain “fine”, but doesn’t.',
 				'It should create or change the file “out.txt”, but didn’t.'
 			]

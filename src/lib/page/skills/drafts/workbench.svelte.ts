@@ -8,7 +8,7 @@ import { readStored, writeStored } from '../../ui/clipboard.ts';
 
 export type WorkbenchClient = Pick<
 	Client,
-	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft' | 'improveDraft'
+	'getDraft' | 'changeDraft' | 'reviewDraft' | 'saveDraft' | 'stopDraft' | 'deleteDraft' | 'improveDraft' | 'startDraft'
 >;
 
 interface Pending {
@@ -202,7 +202,20 @@ export class Workbench {
 			this.#show(await this.#client.saveDraft(this.id, this.draft.revision));
 			savedAs = this.draft.savedAs;
 		});
+		// It may say by now why it can’t.
+		if (savedAs === null) this.review = null;
+		await this.check();
 		return savedAs;
+	}
+
+	/** Another draft, of the skill as it is now; resolves to its id, or to null with `error`. */
+	async startAgain(): Promise<string | null> {
+		await this.flush();
+		let id: string | null = null;
+		await this.#work(async () => {
+			if (this.draft?.base) ({ id } = await this.#client.startDraft({ skill: this.draft.base }));
+		});
+		return id;
 	}
 
 	/** Makes it a draft again, after it was discarded or its skill removed. Rejects with an ApiError. */

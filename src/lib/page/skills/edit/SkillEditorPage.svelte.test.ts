@@ -39,6 +39,7 @@ function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scr
 		uploadFile: vi.fn<Client['uploadFile']>(),
 		putExample: vi.fn<Client['putExample']>(),
 		addCase: vi.fn<Client['addCase']>(),
+		listFiles: vi.fn<Client['listFiles']>(),
 		changeSkill: vi.fn(async () => sampleDetail()),
 		readFile: vi.fn(async (_id: string, path: string) => fileOf(path)),
 		writeFile: vi.fn(async (_id: string, { path, text, digest }: SkillFileWrite) => {

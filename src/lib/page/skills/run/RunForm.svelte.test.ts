@@ -30,7 +30,9 @@ async function setup(
 	const uploadFile = vi.fn<Client['uploadFile']>(async (_id, path) => ({ path, bytes: 1, modifiedAt: '' }));
 	const getExecution = vi.fn<Client['getExecution']>(async () => execution);
 	const putExample = vi.fn<Client['putExample']>(async () => ({ prompt: '', files: [] }));
-	const client = { runExecution, addCase, uploadFile, putExample, getExecution };
+	const fileOf = (path: string) => ({ path, bytes: 1, modifiedAt: '', versions: [] });
+	const listFiles = vi.fn<Client['listFiles']>(async () => ['in.csv', 'made.txt', 'other.csv'].map(fileOf));
+	const client = { runExecution, addCase, listFiles, uploadFile, putExample, getExecution };
 	const screen = await render(RunForm, { client, skill: detail, oncase, preset, last });
 	return { screen, runExecution, addCase, uploadFile, putExample, client };
 }
@@ -90,7 +92,8 @@ describe('F6: a form that is left and come back to', () => {
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.unmount();
-		const client = { runExecution: vi.fn(), addCase: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn() };
+		const listed = { addCase: vi.fn(), listFiles: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn() };
+		const client = { ...listed, runExecution: vi.fn() };
 		const getExecution = vi.fn(() => Promise.reject(new ApiError('not_found', 'Run not found.')));
 		const again = await render(RunForm, { client: { ...client, getExecution }, skill });
 		await expect.poll(() => getExecution.mock.calls.length).toBe(1);
@@ -390,10 +393,12 @@ describe('F6: running by hand', () => {
 	test('is kept as a case, with the exit code and the files of the run; a refusal keeps what was typed', async () => {
 		const oncase = vi.fn();
 		const { screen, addCase } = await setup(skill, oncase);
-		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-text').fill('two words\n--in=./in.csv\nmade.txt');
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByLabelText('Title')).toHaveFocus();
+		await expect.element(screen.getByTestId('case-files')).toHaveTextContent('Keeps in.csv for the next runs.');
 		await screen.getByLabelText('Title').fill('Says it');
 		await expect.element(screen.getByLabelText('Expected exit code')).toHaveValue('0');
 		await expect.element(screen.getByLabelText('Files created, one per line')).toHaveValue('made.txt');
@@ -408,7 +413,9 @@ describe('F6: running by hand', () => {
 		expect(addCase).toHaveBeenLastCalledWith('skills/demo', {
 			title: 'Says it',
 			script: 'scripts/say.sh',
-			args: ['two words'],
+			args: ['two words', '--in=./in.csv', 'made.txt'],
+			files: ['in.csv'],
+			conversationId: expect.stringMatching(/^run-/) as string,
 			expect: { exitCode: 0, contains: ['said', 'more'], files: ['made.txt'] }
 		});
 		expect(oncase).toHaveBeenCalledOnce();
@@ -433,6 +440,45 @@ describe('F6: running by hand', () => {
 		await page.viewport(1280, 800);
 	});
 
+	test('a case of a form with fields keeps the file in its field', async () => {
+		const { screen } = await setup(known, vi.fn());
+		await screen.getByLabelText('file required').fill('in.csv');
+		await screen.getByLabelText('--limit required').fill('3');
+		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByTestId('case-files')).toHaveTextContent('Keeps in.csv for the next runs.');
+	});
+
+	test('a form for a case begins in sight, below a long result', async () => {
+		const { screen, runExecution } = await setup(skill, vi.fn());
+		await page.viewport(390, 400);
+		runExecution.mockResolvedValueOnce({ execution: { ...execution, output: 'line\n'.repeat(200) } });
+		await screen.getByTestId('run-button').click();
+		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByLabelText('Title')).toBeInViewport();
+		await page.viewport(1280, 800);
+	});
+
+	test('each script shows its own last result, or none', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run tool');
+		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+	});
+
+	test('an error is said once', async () => {
+		const { screen, runExecution } = await setup();
+		const failed = { status: 'error', errorType: 'ExecutionFailed', exitCode: 1, output: 'No such file.\n' } as const;
+		const errorMessage = 'scripts/say.sh ended with exit code 1.';
+		runExecution.mockResolvedValueOnce({ execution: { ...execution, ...failed, errorMessage } });
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('No such file.');
+		await expect.element(screen.getByTestId('execution-output')).not.toBeInTheDocument();
+	});
+
 	test('fits into 390 pixels', async () => {
 		const frame = document.createElement('div');
 		frame.style.width = '390px';
@@ -443,7 +489,10 @@ describe('F6: running by hand', () => {
 		const screen = await render(
 			RunForm,
 			{
-				client: { runExecution, addCase: vi.fn(), uploadFile: vi.fn(), putExample: vi.fn(), getExecution: vi.fn() },
+				client: {
+					...{ runExecution, addCase: vi.fn(), listFiles: vi.fn() },
+					...{ uploadFile: vi.fn(), putExample: vi.fn(), getExecution: vi.fn() }
+				},
 				skill: wide
 			},
 			{ baseElement: frame }

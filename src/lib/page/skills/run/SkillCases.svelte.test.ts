@@ -9,7 +9,13 @@ import SkillCases from './SkillCases.svelte';
 
 const caseOf = (id: string, more: Partial<SkillCase> = {}): SkillCase => ({
 	...{ id, skillId: 'installed/demo', title: `Case ${id}`, script: 'scripts/x.sh', args: ['two words'], tool: null },
-	...{ input: null, expect: { exitCode: 0, contains: ['said'] }, createdAt: '2026-01-01T00:00:00.000Z', lastRun: null },
+	...{
+		input: null,
+		files: [],
+		expect: { exitCode: 0, contains: ['said'] },
+		createdAt: '2026-01-01T00:00:00.000Z',
+		lastRun: null
+	},
 	...more
 });
 const runOf = (isPassed: boolean, failures: string[] = []): CaseRun => ({
@@ -38,9 +44,17 @@ describe('F6: the cases of a skill', () => {
 		await expect.element(rows.nth(0)).toMatchTextContent(/scripts\/x\.sh "two words".*exit code 0, prints “said”/s);
 		await expect.element(rows.nth(0).getByTestId('case-result')).toHaveTextContent('Failed');
 		await expect.element(rows.nth(0).getByTestId('case-failure')).toHaveTextContent('It did not print “said”.');
-		await expect.element(rows.nth(1).getByTestId('case-result')).toHaveTextContent('Not run');
+		await expect.element(rows.nth(1).getByTestId('case-result')).toHaveTextContent('Not run yet');
 		await expect.element(rows.nth(1).getByRole('heading')).toHaveTextContent('Ev⟨U+202E⟩il');
-		await expect.element(screen.getByTestId('cases-status')).toMatchTextContent('0 of 2 passed in the last run');
+		await expect
+			.element(screen.getByTestId('cases-status'))
+			.toMatchTextContent('0 of 1 passed in the last run, 1 not run yet');
+	});
+
+	test('say what files they keep; nothing has passed or failed before the first run', async () => {
+		const { screen } = await setup([caseOf('a', { files: ['in.csv'] })]);
+		await expect.element(screen.getByTestId('cases-status')).toMatchTextContent(/^Not run yet$/);
+		await expect.element(screen.getByTestId('skill-case')).toMatchTextContent(/Files: in\.csv/);
 	});
 
 	test('are run one after the other; one that fails does not keep the next from running', async () => {

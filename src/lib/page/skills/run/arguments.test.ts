@@ -113,6 +113,16 @@ p.add_argument('--version', action='version', version='1')`;
 		]);
 	});
 
+	test('a hint that ends in a bracket, and places that say how their value is written', () => {
+		const text = '# Usage: x.sh HH:MM [--clean]\n#   --clean   delete all (which must have been made here)\n';
+		expect(fieldsOf(text, 'scripts/x.sh')).toEqual([
+			{
+				'HH:MM': { type: 'string', minLength: 1, examples: ['09:30'] },
+				'--clean': { type: 'boolean', description: 'delete all (which must have been made here)' }
+			}
+		]);
+	});
+
 	test('a comment of a shell script, which says its own name', () => {
 		expect(fieldsOf('#!/bin/sh\n# Usage: $0 SOURCE <target> [--mode {fast,slow}]\n\ncp', 'scripts/x.sh')).toEqual([
 			{

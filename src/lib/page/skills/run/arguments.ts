@@ -118,8 +118,13 @@ function numberIn({ schema: { type } }: Parameter, text: string): unknown {
 	return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : null;
 }
 
-/** Whether its value names a file, which can be chosen. */
-export function isFileName(name: string): boolean {
+/** Whether its value names a file, which can be chosen: not one that is written. */
+export function isFileName(name: string, about = ''): boolean {
+	if (
+		/(^|[-_. ])(out(put)?|save|write)($|[-_. \d])/i.test(name) ||
+		/\b(?:write|save|draw|create|export)s?\b|\boutput\b/i.test(about)
+	)
+		return false;
 	return /(^|[-_. ])(files?|path|input|source|csv|pdf|image|document)($|[-_. \d])/i.test(name);
 }
 
@@ -190,7 +195,7 @@ const afterWords = (line: string, count: number): string =>
 function descriptionsIn(lines: readonly string[]): Map<string, string> {
 	const rows = lines.slice(0, 120).flatMap((line): [string, string][] => {
 		const [, flags = '', about = ''] =
-			/^[\s#*]*((?:-\w,?\s+)?--[\w-]+)(?:[ =]\S+)?\s{2,}(\S.*?)["'`;),]*$/.exec(line) ?? [];
+			/^[\s#*]*((?:-\w,?\s+)?--[\w-]+)(?:[ =]\S+)?\s{2,}(\S.*?)(?:["'`][;),]*)?$/.exec(line) ?? [];
 		return flags
 			.split(/,?\s+/)
 			.filter(Boolean)
@@ -286,13 +291,22 @@ function addOptional(
 	return true;
 }
 
+/** Of places that say how their value is written. */
+const EXAMPLES: Partial<Record<string, string>> = {
+	'HH:MM': '09:30',
+	'HH:MM:SS': '09:30:00',
+	'YYYY-MM-DD': '2026-01-31',
+	'YYYY-MM': '2026-01'
+};
+
 function valueOf(place: string | null): Record<string, unknown> {
 	if (place === null) return { type: 'boolean' };
 	const choices = /^\{(.+)\}$/
 		.exec(place)?.[1]
 		?.split(/[,|]/)
 		.map((choice) => choice.trim());
-	return choices ? { type: 'string', enum: choices } : { type: 'string' };
+	const example = EXAMPLES[place];
+	return { type: 'string', ...(choices && { enum: choices }), ...(example && { examples: [example] }) };
 }
 
 // Declarations in code.

@@ -2,6 +2,8 @@
 import type { SkillDetail } from '../../../shared/skills.ts';
 import type { SkillExecution } from '../../../shared/try-out.ts';
 import { librarySkillOf } from '../../../shared/names.ts';
+import { asArray, asObject } from '../../../shared/json.ts';
+import type { NewCase } from '../../server.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { ownScripts, skillPage } from '../skill-words.ts';
 
@@ -104,6 +106,16 @@ function emptyValue(schema: unknown): unknown {
 /** Non-empty lines, such as arguments. */
 export function linesOf(text: string): string[] {
 	return text.split('\n').filter((line) => line !== '');
+}
+
+/** Those of these files that a run was given: by their path, or by a folder’s. */
+export function filesGiven(paths: readonly string[], { args, input }: Pick<NewCase, 'args' | 'input'>): string[] {
+	const textsIn = (value: unknown): string[] =>
+		typeof value === 'string' ? [value] : Object.values(asObject(value)).concat(asArray(value)).flatMap(textsIn);
+	const given = [...(args ?? []).flatMap((arg) => [arg, arg.replace(/^--?[^=]+=/, '')]), ...textsIn(input)].map(
+		(text) => text.replace(/^\.\//, '').replace(/\/$/, '')
+	);
+	return paths.filter((path) => given.some((text) => text === '.' || path === text || path.startsWith(`${text}/`)));
 }
 
 /** @throws Error with a sentence if it isn't a JSON object */

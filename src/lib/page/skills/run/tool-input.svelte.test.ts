@@ -44,6 +44,16 @@ describe('F6: the input of a tool from its schema', () => {
 		]);
 	});
 
+	test('lets a file be chosen that is read, not one that is written', () => {
+		const string = (description: string) => ({ type: 'string', description });
+		const properties = {
+			...{ file: string('CSV file to read'), 'chart-file': string('name of the SVG file, and draws it') },
+			...{ output_path: string('') }
+		};
+		const { fields } = new ToolInput({ type: 'object', properties });
+		expect(fields.map(({ isFile }) => isFile)).toEqual([true, false, false]);
+	});
+
 	test('says of each field what is wrong with it', () => {
 		const input = new ToolInput(schema);
 		type(input, { share: 'half', tags: '["a"' });

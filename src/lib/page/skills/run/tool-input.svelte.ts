@@ -1,7 +1,7 @@
 /** A JSON Schema as form fields, and the typed values as the input of a tool or the arguments of a script. Pure. */
 import { argsOf, type Command, inputOf, isFileName } from './arguments.ts';
 import { emptyInput, linesOf, readInput } from './scripts.ts';
-import { asObject } from '../../../shared/json.ts';
+import { asArray, asObject, asText } from '../../../shared/json.ts';
 
 export interface Field {
 	name: string;
@@ -16,6 +16,8 @@ export interface Field {
 	choices: unknown[];
 	/** The schema's default; undefined if none. */
 	preset: unknown;
+	/** A value as one may type it; empty if unknown. */
+	example: string;
 	/** Its value is the path of a file. */
 	isFile: boolean;
 }
@@ -81,7 +83,8 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
 		preset: schema.default,
 		kind: choices.length > 0 ? 'choice' : schema.format === 'lines' ? 'lines' : kindOf(type),
 		isInteger: type === 'integer',
-		isFile: type !== 'boolean' && choices.length === 0 && isFileName(name)
+		example: type === 'string' ? (asText(asArray(schema.examples)[0]) ?? '') : '',
+		isFile: type !== 'boolean' && choices.length === 0 && isFileName(name, description)
 	};
 }
 

@@ -12,6 +12,7 @@ const entry = (id: string, part: Partial<SkillCase> = {}): Omit<SkillCase, 'last
 	args: ['a', '\ud800', ''],
 	tool: null,
 	input: null,
+	files: ['data/in.csv'],
 	expect: { exitCode: 0, contains: ['hi'] },
 	createdAt: at(1),
 	...part

@@ -90,6 +90,25 @@ export function testSkillExecutions(bench: () => Bench): void {
 			expect([await found('begin'), await found('aend')]).toEqual([['e4'], []]);
 		});
 
+		test('E10: by what their error says, at the end of what they printed', async () => {
+			const { skillExecutions } = store;
+			const output = `${'a'.repeat(3000)}\nTypeError: text.toUpercase is not a function`;
+			for (const [id, status] of [
+				['e1', 'error'],
+				['e2', 'success']
+			] as const) {
+				await skillExecutions.start(start(id), at(1));
+				await skillExecutions.finish(id, end({ status, output }), at(2));
+			}
+			await skillExecutions.start(start('e3'), at(3));
+			await skillExecutions.finish('e3', end({ status: 'timeout', message: 'It took longer than 30 s.' }), at(4));
+			const found = async (text: string) =>
+				(await skillExecutions.list({ text }, { page: 1, limit: 9 })).data.map(({ id }) => id);
+			expect(await found('touppercase')).toEqual([]);
+			expect(await found('toUpercase')).toEqual(['e1']);
+			expect(await found('longer than 30')).toEqual(['e3']);
+		});
+
 		test('E10: newest first, by skill, status, key and conversation, in pages', async () => {
 			const { skillExecutions } = store;
 			for (let index = 0; index < 5; index += 1) {

@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { ExecutionQuery, SkillCase, SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
-import { BUILT_IN_MODEL, EVAL_SESSION, isEval, isInLibrary } from '../../../shared/names.ts';
+import { BUILT_IN_MODEL, CASE_SESSION, EVAL_SESSION, isInLibrary, isTest } from '../../../shared/names.ts';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { locked } from '../locks.ts';
 import { type Database, hasEffect, isPostgres, type SkillCasesTable, type SkillExecutionsTable } from '../schema.ts';
@@ -137,7 +137,7 @@ export function createSkillExecutions(db: Kysely<Database>) {
 
 		/**
 		 * Runs of a skill (`source/name`) that ended, by day, and answers in which it ran: since a time (ISO 8601), without
-		 * those that were denied and those of evals. Answers of Demo mode don't count: they cost nothing.
+		 * those that were denied and those of evals and test cases. Answers of Demo mode don't count: they cost nothing.
 		 */
 		async health(skillId: string, since: string) {
 			const ended = db
@@ -146,7 +146,12 @@ export function createSkillExecutions(db: Kysely<Database>) {
 				.where('status', 'in', ['success', 'error', 'timeout'])
 				.where('created_at', '>=', since)
 				.where(({ or, eb }) => or([eb('error_type', 'is', null), eb('error_type', '!=', 'ApprovalDenied')]))
-				.where(({ or, eb }) => or([eb('session_id', 'is', null), eb('session_id', 'not like', `${EVAL_SESSION}%`)]));
+				.where(({ or, and, eb }) =>
+					or([
+						eb('session_id', 'is', null),
+						and([EVAL_SESSION, CASE_SESSION].map((start) => eb('session_id', 'not like', `${start}%`)))
+					])
+				);
 			const day = sql<string>`substr(created_at, 1, 10)`;
 			const days = await ended
 				.select(({ fn }) => [day.as('day'), 'status', fn.countAll<number | string>().as('runs')])
@@ -224,8 +229,8 @@ async function count(
 	{ skill_id, session_id, created_at }: { skill_id: string; session_id: string | null; created_at: string },
 	hasFailed: boolean
 ): Promise<void> {
-	// Trying a draft is no use of a skill, nor are evals.
-	if (!isInLibrary(skill_id) || isEval(session_id)) return;
+	// Trying a draft is no use of a skill, nor are evals and test cases.
+	if (!isInLibrary(skill_id) || isTest(session_id)) return;
 	const failures = hasFailed ? 1 : 0;
 	await transaction
 		.insertInto('skill_usage')
@@ -248,6 +253,8 @@ async function count(
 
 /** Characters of each text that a search looks through. */
 const SOUGHT = sql.lit(2000);
+/** Of output: at its end, programs say why they failed. */
+const END_OF_OUTPUT = sql`substr(output, case when length(output) > ${SOUGHT} then length(output) - ${SOUGHT} + 1 else 1 end)`;
 
 function narrow<Selected>(
 	query: SelectQueryBuilder<Database, 'skill_executions', Selected>,
@@ -272,7 +279,9 @@ function narrow<Selected>(
 		found = found.where(
 			sql<boolean>`(lower(skill) like ${plain} escape '!' or lower(substr(coalesce(script, ''), 1, ${SOUGHT})) like ${plain} escape '!'
 				or lower(substr(coalesce(tool, ''), 1, ${SOUGHT})) like ${plain} escape '!' or lower(substr(argv, 1, ${SOUGHT})) like ${inJson} escape '!'
-				or lower(substr(coalesce(input, ''), 1, ${SOUGHT})) like ${inJson} escape '!')`
+				or lower(substr(coalesce(input, ''), 1, ${SOUGHT})) like ${inJson} escape '!'
+				or lower(substr(coalesce(error_message, ''), 1, ${SOUGHT})) like ${plain} escape '!'
+				or (status = 'error' and lower(${END_OF_OUTPUT}) like ${plain} escape '!'))`
 		);
 	}
 	if (since !== undefined) found = found.where('created_at', '>=', since);
@@ -358,7 +367,9 @@ export function createSkillCases(db: Kysely<Database>) {
 export type SkillCases = ReturnType<typeof createSkillCases>;
 
 function toCase(row: Selectable<SkillCasesTable>): SkillCase {
-	const body = JSON.parse(row.body) as Omit<SkillCase, 'id' | 'skillId' | 'createdAt' | 'lastRun'>;
+	type Body = Omit<SkillCase, 'id' | 'skillId' | 'createdAt' | 'lastRun' | 'files'> & Partial<Pick<SkillCase, 'files'>>;
+	const body = JSON.parse(row.body) as Body;
 	const lastRun = row.last_run === null ? null : (JSON.parse(row.last_run) as SkillCase['lastRun']);
-	return { id: row.id, skillId: row.skill_id, ...body, createdAt: row.created_at, lastRun };
+	const { files = [] } = body;
+	return { id: row.id, skillId: row.skill_id, ...body, files, createdAt: row.created_at, lastRun };
 }
