@@ -62,7 +62,7 @@ describe('F16: the prompts of a skill, in a form', () => {
 	test('of a skill without any are there and asked in one click, from its example', async () => {
 		const example = { title: 'Count', prompt: 'Count “a b”.', files: ['a.txt'] };
 		const { screen, client, disk, saved } = await openForm(null, { example, isLeftClosed: true });
-		await expect.element(screen.getByTestId('eval-example')).toMatchTextContent(/Count “a b”.*Loads the skill demo/);
+		await expect.element(screen.getByTestId('eval-example')).toMatchTextContent(/Count ‘a b’.*Loads the skill demo/);
 		await screen.getByTestId('run-first-eval').click();
 		await expect.poll(() => client.startEvals.mock.calls).toEqual([['installed/demo', {}]]);
 		const first = { prompt: 'Count “a b”.', files: ['examples/a.txt'], expectations: ['skillLoaded: demo'] };
