@@ -106,12 +106,14 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
-	test('in Demo mode, which can look into few files, a file is asked what can be done with it', async () => {
+	test('Demo mode, which can look into few files, is asked for a summary of tables, and else what it can do', async () => {
 		app.health = health(true);
 		const { screen } = await setup();
-		session.draft.mention('notes.txt', 5);
 		const wish = screen.getByTestId('file-wish');
-		await expect.element(wish).toMatchTextContent('What can you do with this file?');
+		session.draft.mention('spend.csv', 5);
+		await expect.element(wish.first()).toMatchTextContent('Summarise this file');
+		session.draft.mention('notes.txt', 5);
+		await expect.element(wish).toMatchTextContent('What can you do with these files?');
 		await wish.click();
 		await expect.poll(() => client.started).toHaveLength(1);
 	});

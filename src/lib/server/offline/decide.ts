@@ -178,7 +178,11 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 	const { turns, loaded } = history;
 	const skillTools = new Set([...loaded.values()].flatMap(toolNamesOf));
 	const isMeant = (name: string) => builtinNameOf(name) === null || turns.at(-1)?.text.includes(name) === true;
-	const tools = request.tools.filter(({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name));
+	// An id that another tool finds, no person can be asked for.
+	const isFed = ({ name, parameters }: FunctionTool, said = JSON.stringify(parameters)) =>
+		request.tools.some((other) => other.name !== name && said.includes(`from ${other.name}`));
+	const isOwn = ({ name }: FunctionTool) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name);
+	const tools = request.tools.filter((tool) => isOwn(tool) && !isFed(tool));
 	const [only, ...others] = history.pinned;
 	const fallback = others.length > 0 ? undefined : only;
 	let start = turns.length - 1;

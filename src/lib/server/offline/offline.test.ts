@@ -817,6 +817,17 @@ describe('F9: skills with tools', () => {
 		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
 
+	test('what only another tool can tell, such as an id, nobody is asked for', async () => {
+		const find = functionTool('find_trip', 'Find a trip', { city: { type: 'string', description: 'Where to' } });
+		const id = { type: 'string', description: 'The id from find_trip' };
+		const tools = [find, functionTool('book_trip', 'Book a trip that find_trip found', { id })];
+		const { texts, calls } = await talk({ tools }, 'Book a trip');
+		expect(calls).toEqual([]);
+		expect(texts[0]).not.toContain('**id**');
+		const alone = [functionTool('book_trip', 'Book a trip', { id: { type: 'string', description: 'Which' } })];
+		expect((await talk({ tools: alone }, 'Book a trip')).texts[0]).toContain('**id**');
+	});
+
 	test('F7: of two skills that do the same the pinned one is meant', async () => {
 		const tally = { ...SKILLS['count-words']!, description: 'Counts the words of a text.', tools: [] };
 		const instructions = `${instructionsFor({ skills: { ...SKILLS, tally } })}\n\n${contentOf('tally', tally)}`;
