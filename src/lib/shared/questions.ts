@@ -113,6 +113,14 @@ export function isAskedBack(text: string): boolean {
 	return text.trimEnd().endsWith(ASKED);
 }
 
+/** Opens what Demo mode says where it can do nothing. */
+export const UNFIT = 'No skill clearly fits your message.';
+
+/** Neither does it answer where no skill fits. */
+export function isUnanswered(text: string): boolean {
+	return isAskedBack(text) || text.includes(UNFIT);
+}
+
 /** What an answer of Demo mode says of a failure besides the cause and the advice, which the page shows in the failed step: what the script printed, and which other skill there is. */
 export function besideStep(text: string): string {
 	if (!/^`[^`\n]+` failed[.:]/.test(text)) return text;

@@ -14,7 +14,7 @@ import {
 	type Reply
 } from '../../../../tests/support/model-server.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
-import { ASKED } from '../../shared/questions.ts';
+import { ASKED, UNFIT } from '../../shared/questions.ts';
 import { type EvalAnswer, evalStart, type EvalResult, type EvalRun } from '../../shared/try-out.ts';
 import { createLog } from '../log.ts';
 import { createResponsesModel } from '../models/responses/responses.ts';
@@ -365,15 +365,18 @@ describe('F16: with and without the skill, side by side', () => {
 		});
 	});
 
-	test('an answer of Demo mode that only asks back meets no check, whatever it loaded', async () => {
+	test.each([
+		['asks back', `Which one?\n\n${ASKED}`],
+		['says that no skill fits', `Which one? ${UNFIT}`]
+	])('an answer of Demo mode that only %s meets no check, whatever it loaded', async (_, said) => {
 		await putEvals('local/demo', [{ id: 1, prompt: 'One.', expectations: ['contains: Which', 'notContains: no'] }]);
 		agent.isOffline = true;
-		serve(2, ({ isWith }) => text(isWith ? `Which one?\n\n${ASKED}` : 'Which? None.'));
+		serve(2, ({ isWith }) => text(isWith ? said : 'Which? None.'));
 		const run = await finished('demo');
 		expect(ratesOf(run)).toEqual([null, 1]);
 		const [asked] = withSkill(run.results[0]);
 		expect(asked?.expectations.map(({ isMet }) => isMet)).toEqual([null, null]);
-		expect(asked?.expectations[0]?.reason).toBe('Demo mode asked back instead of answering.');
+		expect(asked?.expectations[0]?.reason).toBe('Demo mode couldn’t answer this.');
 	});
 });
 

@@ -1,7 +1,7 @@
 /** Runs a skill's evals on several sides: with the skill, without it, with another version, by several models (F16). */
 import { hash } from 'node:crypto';
 import { figuresOf } from '../../shared/evals.ts';
-import { isAskedBack } from '../../shared/questions.ts';
+import { isUnanswered } from '../../shared/questions.ts';
 import type { EvalAnswer, EvalResult, EvalRun, EvalSide } from '../../shared/try-out.ts';
 import { openInside } from '../safe-path.ts';
 import { digestOfFolder } from '../skills/read/skill-tree.ts';
@@ -175,7 +175,7 @@ export async function runEvals(
 			const key = keyOf(judged.get(asked) ?? null, side, round);
 			const found = key === null ? null : ((await parts.findAnswer?.(key)) ?? null);
 			// Versions before kept questions back as answers.
-			const known = found && !isAskedBack(found.text) ? found : null;
+			const known = found && !isUnanswered(found.text) ? found : null;
 			const said = known ?? (await ask(job));
 			if (!said) return;
 			const given: EvalAnswer = { ...said, side: side.id, round, isCached: known !== null };
@@ -276,8 +276,8 @@ async function tell(
 		return { expectations: asked.expectations.map(({ text }) => ({ text, isMet: null, reason })), costUsd: null };
 	}
 	// What it loaded on the way to a question says nothing about an answer.
-	if (isAskedBack(seen.text)) {
-		const reason = 'Demo mode asked back instead of answering.';
+	if (isUnanswered(seen.text)) {
+		const reason = 'Demo mode couldn’t answer this.';
 		return { expectations: asked.expectations.map(({ text }) => ({ text, isMet: null, reason })), costUsd: null };
 	}
 	const seenByCode = asked.expectations.map((expectation) => look(expectation, seen));

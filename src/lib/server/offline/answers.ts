@@ -1,7 +1,7 @@
 /** What demo mode says: what it asks, what it has run and how that went, what there is. */
 import { errorLine, isTrace } from '../../shared/errors.ts';
 import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
-import { ASKED, NEXT, offeredIn } from '../../shared/questions.ts';
+import { ASKED, NEXT, offeredIn, UNFIT } from '../../shared/questions.ts';
 import { tokenize } from '../skills/find/words.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
@@ -131,7 +131,7 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
 	const more = skills.length > MAX_SKILLS ? 'All skills are listed in **Skills**. ' : '';
-	const lead = `${isHelp ? '' : 'No skill clearly fits your message. '}${NEXT}`;
+	const lead = `${isHelp ? '' : `${UNFIT} `}${NEXT}`;
 	return [ABOUT, lead, listed.join('\n'), more + CONNECT].join('\n\n');
 }
 

@@ -469,7 +469,7 @@ describe('F16: the evals of a skill', () => {
 		// Nothing is told of answers without the skill.
 		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/“a b”\.\s*Not answered\s*Expected/);
 		const said = screen.getByTestId('eval-demo');
-		await expect.element(said).toMatchTextContent(/asked back, so it can’t tell whether the skill helps/);
+		await expect.element(said).toMatchTextContent(/couldn’t answer all, so it can’t tell whether the skill helps/);
 		await expect
 			.element(said.getByRole('link', { name: 'Connect a model' }))
 			.toHaveAttribute('href', '/settings#account');

@@ -3,7 +3,7 @@ import { cleanText } from '../../text/clean-text.ts';
 import { formatCost } from '../../text/format.ts';
 import { checkIn, wilson } from '../../../shared/evals.ts';
 import { BUILT_IN_MODEL } from '../../../shared/names.ts';
-import { isAskedBack } from '../../../shared/questions.ts';
+import { isUnanswered } from '../../../shared/questions.ts';
 import { isFirstVersion } from '../skill-words.ts';
 import {
 	type EvalAnswer,
@@ -42,7 +42,7 @@ export function percent(rate: number | null | undefined): string {
 	return typeof rate === 'number' ? `${Math.round(rate * 100)} %` : '–';
 }
 
-/** In Demo mode, answers without any judged check are questions that it asked back. */
+/** In Demo mode, answers without any judged check tell nothing. */
 export const canTell = ({ model, figures }: Pick<EvalSide, 'model' | 'figures'>): boolean =>
 	model !== BUILT_IN_MODEL || figures.judged >= figures.answers;
 
@@ -82,7 +82,7 @@ function rateOfAnswers({ id, figures }: EvalSide, results: readonly EvalResult[]
 	return all.length === 0 ? null : { value, ...wilson(value, left.length) };
 }
 
-export const ASKED_BACK = 'Demo mode asked back instead of answering';
+export const UNANSWERED = 'Demo mode couldn’t answer this';
 
 /** As sure as it is: intervals that overlap decide nothing. Null while there is none, and in Demo mode. */
 function verdictOf(
@@ -139,13 +139,13 @@ export function areMet(answers: readonly EvalAnswer[]): boolean {
 	return answers.every(({ status }) => status === 'success') && !checksOf(answers).includes(false);
 }
 
-/** `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back. `untried`: there is no answer. */
+/** `unchecked`: nobody could judge all of it. `asked`: Demo mode asked back, or no skill fitted. `untried`: there is no answer. */
 export type Outcome = 'passed' | 'failed' | 'unchecked' | 'asked' | 'untried';
 
 export function outcomeOf(answers: readonly EvalAnswer[]): Outcome {
 	if (answers.every(({ status }) => status === 'cancelled')) return 'untried';
 	if (!areMet(answers)) return 'failed';
-	if (answers.some(({ text }) => isAskedBack(text))) return 'asked';
+	if (answers.some(({ text }) => isUnanswered(text))) return 'asked';
 	const checks = checksOf(answers);
 	return checks.length > 0 && !checks.includes(null) ? 'passed' : 'unchecked';
 }
