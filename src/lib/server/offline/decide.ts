@@ -60,12 +60,13 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Asks for no work, but what there is. */
 const HELP =
-	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.*|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
-/** A sentence that asks something of its own: no answer to what was asked. */
+/** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
 const QUESTION =
-	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about).*\?\W*$/is;
+	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
+const isQuestion = (text: string) => QUESTION.test(text) && /\?\W{0,9}$/.test(text);
 /** Goes on with what was asked before. */
 const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i;
 /** Ends a question without an answer to it. */
@@ -157,7 +158,7 @@ export function decide(request: ModelRequest): Decision {
 	if (unread !== '' && isLost && !isHelp) return say(unread);
 	const said = isHelp ? text.toLowerCase().split(/[^\w-]+/) : [];
 	const named = skills.filter(({ name }) => said.includes(name));
-	const replied = QUESTION.test(text) ? '' : (turns.at(-2)?.reply ?? '');
+	const replied = isQuestion(text) ? '' : (turns.at(-2)?.reply ?? '');
 	const offer = () => offerText(named.length > 0 ? named : skills, replied, isHelp);
 	const answer = asked ? askText(asked) : skill ? instructionsText(skill, text) : offer();
 	return say([unread, answer].filter(Boolean).join('\n\n'));
@@ -242,7 +243,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		const ask = askOf(step);
 		if (!step || !ask) return 'other';
 		const answer = readMessage(text, { ...message, attached });
-		if (/^(value|left)$/.test(ask.about) && QUESTION.test(text) && attached.length === 0) return 'other';
+		if (/^(value|left)$/.test(ask.about) && isQuestion(text) && attached.length === 0) return 'other';
 		if (ask.about === 'value' && ask.slot.kind !== 'file' && ownerOf(scene.history, answer)) return 'other';
 		if (ask.about === 'work') {
 			const works = [...ask.works.keys()].map((work) => [work]);

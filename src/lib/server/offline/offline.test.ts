@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
-import { offeredIn } from '../../shared/questions.ts';
+import { ASKED, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
 import { createOfflineModel } from './offline.ts';
@@ -1540,6 +1540,16 @@ describe('F9: it behaves as any model does', () => {
 			expect(ends(await collect(request({ instructions: long, input, tools: [use] })))).toBe(1);
 		}
 	);
+});
+
+test.each(['what', 'which skills', 'no'])('a message of %j and marks without end is read once', async (words) => {
+	const content = `${words} ${'?'.repeat(500_000)}\nx`;
+	const input: ResponseItem[] = [
+		{ type: 'message', role: 'user', content: 'count' },
+		{ type: 'message', role: 'assistant', content: ASKED },
+		{ type: 'message', role: 'user', content }
+	];
+	expect(itemsOf(await collect(request({ input })))[0]).toMatchObject({ type: 'message' });
 });
 
 test('F9: asked to go on with an answer that was stopped, it takes up the question again, and the call that was stopped', async () => {
