@@ -419,7 +419,7 @@ describe('files', () => {
 	});
 });
 
-describe('a skill that is dropped', () => {
+describe('a skill that is dropped or chosen', () => {
 	const drop = (...files: File[]): void => {
 		const data = new DataTransfer();
 		for (const file of files) data.items.add(file);
@@ -427,10 +427,11 @@ describe('a skill that is dropped', () => {
 	};
 	const zip = () => new File(['x'], 'walrus.zip', { type: 'application/zip' });
 
-	test('is installed when somebody says so', async () => {
+	test.each(['dropped', 'chosen'])('is installed when somebody says so: %s', async (how) => {
 		const oninstall = vi.fn<(files: FolderFile[]) => void>();
 		const screen = await render(Composer, { session, oninstall });
-		drop(zip());
+		if (how === 'dropped') drop(zip());
+		else await screen.getByTestId('file-input').upload(zip());
 		await expect.element(page.getByTestId('dropped-skill')).toMatchTextContent('“walrus.zip” looks like a skill.');
 		await page.getByTestId('install-dropped').click();
 		expect(oninstall.mock.calls.map(([files]) => files.map(({ path }) => path))).toEqual([['walrus.zip']]);

@@ -130,7 +130,10 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
-	const more = skills.length > MAX_SKILLS ? 'All skills are listed in **Skills**. ' : '';
+	const more =
+		skills.length > MAX_SKILLS
+			? 'All are listed in **Skills**, where more can be installed. '
+			: 'More skills can be installed or made in **Skills**. ';
 	const lead = `${isHelp ? '' : `${UNFIT} `}${NEXT}`;
 	return [ABOUT, lead, listed.join('\n'), more + CONNECT].join('\n\n');
 }

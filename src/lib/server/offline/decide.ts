@@ -1,5 +1,5 @@
 /** Decides what demo mode does next: call something, ask something, or tell how it went. Pure. */
-import { builtinNameOf } from '../../shared/names.ts';
+import { builtinNameOf, DRAFT_TOOL } from '../../shared/names.ts';
 import { insteadText, isAsking, NEXT, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
@@ -183,7 +183,9 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 	const isFed = ({ name, parameters }: FunctionTool, said = JSON.stringify(parameters)) =>
 		request.tools.some((other) => other.name !== name && said.includes(`from ${other.name}`));
 	const isOwn = ({ name }: FunctionTool) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name);
-	const tools = request.tools.filter((tool) => isOwn(tool) && !isFed(tool));
+	// A chat that has only begun is nothing to make a skill of.
+	const isEarly = ({ name }: FunctionTool) => name === DRAFT_TOOL && turns.length < 2;
+	const tools = request.tools.filter((tool) => isOwn(tool) && !isFed(tool) && !isEarly(tool));
 	const [only, ...others] = history.pinned;
 	const fallback = others.length > 0 ? undefined : only;
 	let start = turns.length - 1;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
+import { DRAFT_TOOL } from '../../shared/names.ts';
 import { ASKED, offeredIn } from '../../shared/questions.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { knownFrom, noteOf } from '../agent/turn-note.ts';
@@ -826,6 +827,15 @@ describe('F9: skills with tools', () => {
 		expect(texts[0]).not.toContain('**id**');
 		const alone = [functionTool('book_trip', 'Book a trip', { id: { type: 'string', description: 'Which' } })];
 		expect((await talk({ tools: alone }, 'Book a trip')).texts[0]).toContain('**id**');
+	});
+
+	test('of a chat that has only begun no skill is made', async () => {
+		const tools = [functionTool(DRAFT_TOOL, 'Make a draft of a skill from this chat', {})];
+		const { calls } = await talk({ tools }, 'make me a skill');
+		expect(calls).toEqual([]);
+		expect((await talk({ tools }, 'Hello', 'Make a draft of a skill from this chat')).calls).toEqual([
+			{ [DRAFT_TOOL]: {} }
+		]);
 	});
 
 	test('F7: of two skills that do the same the pinned one is meant', async () => {

@@ -254,8 +254,8 @@ function withoutRepeat(raw: RawSkill, index: number): RawSkill | null {
 
 /** `---js`, ` ---`, `----`, `———`: meant as a fence. */
 const LIKE_FENCE = /^[ \t]*[-\u2010-\u2015]{2,}[ \t]*[\w-]*[ \t]*$/;
-/** `-`, `- - -`, `***`: so is this, if an entry is below it. */
-const SIGNS = /^[^\p{L}\p{N}]+$/u;
+/** `-`, `- - -`, `***`, `oops`: so is this, if an entry is below it. */
+const SIGNS = /^(?:[^\p{L}\p{N}]+|[^\s:]{1,20})$/u;
 const ENTRY = /^(?:"[^"]*"|'[^']*'|[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]|$)/;
 
 /** Removes everything before the opening fence: a byte order mark, blank lines. */

@@ -171,7 +171,7 @@ describe('F1: what can be mended, and how', () => {
 			' ----\nname: demo\ndescription: x\n———\nBody',
 			'---\nname: demo\ndescription: x\n---\nBody'
 		],
-		...['-', '--', '----', '–––', ' ---', '- - -', '***'].map((line): [string, string, string] => [
+		...['-', '--', '----', '–––', ' ---', '- - -', '***', 'oops'].map((line): [string, string, string] => [
 			`an opening fence that is “${line}”`,
 			`${line}\nname: demo\ndescription: x\n---\nBody`,
 			'---\nname: demo\ndescription: x\n---\nBody'
