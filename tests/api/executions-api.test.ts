@@ -9,6 +9,7 @@ import { readFolder } from '../../src/lib/server/trust/folder.ts';
 import type { Health } from '../../src/lib/shared/api.ts';
 import * as health from '../../src/routes/api/health/+server.ts';
 import * as files from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
+import * as cases from '../../src/routes/api/skills/[...id]/cases/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import * as skillHealth from '../../src/routes/api/skills/[...id]/health/+server.ts';
 import type { SkillHealth } from '../../src/lib/shared/skills.ts';
@@ -39,6 +40,7 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process', ...env }));
 	server = await serveRoutes(app, {
 		...{ '/api/skills/executions': executions, '/api/health': health },
+		'/api/skills/[...id]/cases': cases,
 		'/api/skills/[...id]/health': skillHealth,
 		'/api/conversations/[id]/files/[...path]': files
 	});
@@ -69,6 +71,25 @@ test('F6: a run among the files of a conversation sees them, and needs that conv
 	expect((await run('look.sh', { conversationId: 'c1' })).result?.stdout).toBe('from the chat');
 	expect((await run('look.sh', { conversationId: '../c1' })).status).toBe(404);
 	expect((await run('look.sh', { conversationId: 'c2' })).status).toBe(404);
+});
+
+test('F6: a case takes files of a conversation or a session, and nothing else of the data folder', async () => {
+	await put('look.sh', 'cat note.txt');
+	await start();
+	await mkdir(app.workspaces.path('c1'), { recursive: true });
+	await writeFile(join(app.workspaces.path('c1'), 'note.txt'), 'from the chat');
+	const keep = async (conversationId: string, path: string) => {
+		const response = await fetch(`${server.url}/api/skills/demo/cases`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ title: 'x', script: 'look.sh', files: [path], conversationId })
+		});
+		return response.status;
+	};
+	for (const id of ['..', '.', '../..', 'c1/../..', '/', root]) expect(await keep(id, 'app.sqlite'), id).toBe(400);
+	for (const path of ['../../app.sqlite', '/etc/hostname']) expect(await keep('c1', path), path).not.toBe(201);
+	expect(await keep('c1', 'note.txt')).toBe(201);
+	expect((await app.cases.list('demo')).map(({ files }) => files)).toEqual([['note.txt']]);
 });
 
 test('F6: files of a session are put and read like those of a conversation, which is never listed', async () => {

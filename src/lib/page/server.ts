@@ -360,8 +360,7 @@ export function createClient() {
 		completeSignIn: (body: BodyOf<'/api/account/sign-in/complete', 'POST'>) =>
 			call('POST', '/api/account/sign-in/complete', { body }),
 		/** Newest first, including revoked keys. */
-		listKeys: async () => (await call('GET', '/api/keys', {})).data,
-		latestProgram: async () => (await call('GET', '/api/keys', {})).latestProgram,
+		listKeys: () => call('GET', '/api/keys', {}),
 		/** The only response with the key itself. */
 		createKey: (body: BodyOf<'/api/keys', 'POST'>) => call('POST', '/api/keys', { body }),
 		renameKey: (id: string, name: string) => call('PATCH', '/api/keys/[id]', { params: { id }, body: { name } }),

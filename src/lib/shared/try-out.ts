@@ -1,5 +1,6 @@
 /** REST contracts for trying skills: test cases, evals and executions (E10–E13, E29, F6, F16). Times are ISO 8601. */
 import { z } from 'zod';
+import { conversationId } from './api.ts';
 import { modelId } from './models.ts';
 import { MAX_SKILL_FILE_BYTES } from './names.ts';
 import { missingNeed } from './skills.ts';
@@ -32,7 +33,7 @@ export const skillCaseCreate = z
 		/** Paths of files that are kept with it, for each of its runs… */
 		files: z.array(z.string().min(1).max(1024)).max(20).default([]),
 		/** …and the conversation, or the session, that has them. */
-		conversationId: z.string().min(1).max(256).optional(),
+		conversationId: conversationId.optional(),
 		expect: caseExpectation.default({})
 	})
 	.refine(({ files, conversationId }) => files.length === 0 || conversationId !== undefined, 'must say whose files')

@@ -22,8 +22,7 @@ const keyOf = (id: string, more: Partial<ApiKey> = {}): ApiKey => ({
 function createFakeKeys(keys: ApiKey[] = []) {
 	const known = new Map(keys.map((key) => [key.id, key]));
 	return {
-		listKeys: vi.fn<Client['listKeys']>(async () => [...known.values()].reverse()),
-		latestProgram: vi.fn<Client['latestProgram']>(async () => null),
+		listKeys: vi.fn<Client['listKeys']>(async () => ({ data: [...known.values()].reverse(), latestProgram: null })),
 		createKey: vi.fn<Client['createKey']>(async ({ name, scopes = [] }) => {
 			const made = keyOf(`key_${known.size + 1}`, { name, scopes });
 			known.set(made.id, made);
@@ -268,7 +267,8 @@ test('F12: says once a program has connected, by its key', async () => {
 	await screen.getByTestId('create-client-key').click();
 	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
 	const [made] = connect.keys.value ?? [];
-	client.listKeys.mockResolvedValue([{ ...keyOf('x'), ...made, lastUsedAt: new Date().toISOString() }]);
+	const data = [{ ...keyOf('x'), ...made, lastUsedAt: new Date().toISOString() }];
+	client.listKeys.mockResolvedValue({ data, latestProgram: null });
 	// Nobody reloads the page: it looks by itself.
 	await expect
 		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
@@ -282,7 +282,8 @@ test('F12: says once a program has connected, by its key', async () => {
 test('F12: says by its own name which program has connected without a key, also beside a key that was never used', async () => {
 	const { screen, client } = await setup({ hash: '#cursor', needsKey: false, keys: [keyOf('k', { name: 'Cursor' })] });
 	await expect.element(screen.getByTestId('key-use')).toHaveTextContent('Not connected yet');
-	client.latestProgram.mockResolvedValue({ name: 'cursor\u202e', connectedAt: new Date().toISOString() });
+	const latestProgram = { name: 'cursor\u202e', connectedAt: new Date().toISOString() };
+	client.listKeys.mockResolvedValue({ data: [], latestProgram });
 	await expect
 		.poll(() => screen.getByTestId('key-use').element().textContent.trim(), { timeout: 15_000 })
 		.toBe('“cursor⟨U+202E⟩” connected just now');

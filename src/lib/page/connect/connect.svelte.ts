@@ -4,19 +4,23 @@ import type { ApiScope } from '../../shared/names.ts';
 import type { Client } from '../server.ts';
 import { Reading } from '../ui/reading.svelte.ts';
 
-type KeysClient = Pick<Client, 'listKeys' | 'latestProgram' | 'createKey' | 'renameKey' | 'revokeKey'>;
+type KeysClient = Pick<Client, 'listKeys' | 'createKey' | 'renameKey' | 'revokeKey'>;
 
 export class Connect {
 	readonly #client: KeysClient;
 	readonly keys: Reading<ApiKey[]>;
-	readonly program: Reading<ConnectedProgram | null>;
+	/** The one that connected last, read with the keys. */
+	program = $state.raw<ConnectedProgram | null>(null);
 	/** The new key, used in the snippets; it can't be shown again. */
 	fresh = $state.raw<NewApiKey | null>(null);
 
 	constructor(client: KeysClient) {
 		this.#client = client;
-		this.keys = new Reading(() => client.listKeys());
-		this.program = new Reading(() => client.latestProgram());
+		this.keys = new Reading(async () => {
+			const { data, latestProgram } = await client.listKeys();
+			this.program = latestProgram;
+			return data;
+		});
 	}
 
 	/** The key that a program has: the new one, or the newest of its name. */

@@ -332,6 +332,16 @@ export class Executions {
 	}
 }
 
+/** Has the skill of a run other files by now? Unsaved text is in no library. */
+export async function hasSkillChanged(
+	client: Pick<Client, 'getSkill'>,
+	{ skillId, digest }: Pick<SkillExecution, 'skillId' | 'digest'>
+): Promise<boolean> {
+	if (librarySkillOf(skillId) !== skillId) return false;
+	const skill = await client.getSkill(skillId).catch(() => null);
+	return skill !== null && skill.digest !== digest;
+}
+
 type ExecutionWatchClient = Pick<
 	Client,
 	'getExecution' | 'runEvents' | 'endExecution' | 'getConversation' | 'restoreConversation' | 'getSkill'
@@ -363,7 +373,7 @@ export class ExecutionWatch {
 		try {
 			const value = await this.#client.getExecution(this.#id);
 			// Before it's shown, so that nothing moves.
-			if (hasFailed(value) && isOfSkill(value)) await this.#compare(value);
+			if (hasFailed(value) && isOfSkill(value)) this.hasChanged = await hasSkillChanged(this.#client, value);
 			if (this.#isOver) return;
 			const isFirst = this.value === null;
 			this.value = value;
@@ -382,13 +392,6 @@ export class ExecutionWatch {
 		} catch (error) {
 			this.error = asApiError(error);
 		}
-	}
-
-	/** Unsaved text is in no library. */
-	async #compare({ skillId, digest }: SkillExecution): Promise<void> {
-		if (librarySkillOf(skillId) !== skillId) return;
-		const skill = await this.#client.getSkill(skillId).catch(() => null);
-		this.hasChanged = skill !== null && skill.digest !== digest;
 	}
 
 	async #findChat(id: string): Promise<void> {

@@ -15,7 +15,7 @@ import {
 	type Span,
 	type Word
 } from './message.ts';
-import { extensionOf, isSeen, type Slot, slotWords, wantedExtensions, wordsForFile } from './slots.ts';
+import { extensionOf, isSeen, type Slot, slotWords, speaksOf, wantedExtensions, wordsForFile } from './slots.ts';
 
 /** A piece, and the words around it. */
 export interface Place extends Piece {
@@ -445,7 +445,9 @@ function implied(filling: Filling): void {
 			!isSeen(path) || wordsForFile(path).some((word) => subject.has(stem(word)) || prose.has(stem(word)));
 		const isWanted = (path: string) => (wanted.length === 0 ? isSpokenOf(path) : wanted.includes(extensionOf(path)));
 		const fits = (path: string) => isNew(path) && isWanted(path);
-		const before = [...new Set(earlier)].filter(fits);
+		// What came earlier isn't for a skill that speaks of other files.
+		const stems = new Set([...subject, ...prose]);
+		const before = [...new Set(earlier)].filter((path) => fits(path) && speaksOf(path, stems) > 0);
 		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(fits)] : [];
 		const list = [attached.filter(fits), ...others].find(({ length }) => length > 0) ?? [];
 		if (list.length === 1 || slot.isRepeated) put(slot, list, [], filling);

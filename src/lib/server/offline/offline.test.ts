@@ -1255,6 +1255,14 @@ describe('F9: files', () => {
 		expect(texts[1]).toContain('I need the **city**.');
 	});
 
+	test('F9: a file of an earlier message is not for a skill that speaks of others', async () => {
+		const both = { skills: { ...around.skills, 'count-words': SKILLS['count-words']! } };
+		const first = { text: 'Count the words of this file', attached: ['notes.txt'] };
+		const { calls } = await talk(both, first, 'Total revenue by month');
+		expect(calls).toHaveLength(1);
+		expect(JSON.stringify(calls)).not.toContain('analyze_csv');
+	});
+
 	test('F9: what somebody does is no column: “How much did I spend per month?”', async () => {
 		const { calls } = await talk(around, { text: 'How much did I spend per month?', attached: ['spend.csv'] });
 		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'spend.csv', '--group-by', 'month']]);

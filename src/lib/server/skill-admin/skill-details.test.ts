@@ -72,6 +72,15 @@ describe('E30: a skill as it is described', () => {
 		}
 	);
 
+	test.each(['rent', 'rent@2.0.0', 'installed/rent', 'installed/rent@2.0.0'])(
+		'F1: so is one that was installed, whose folder has its version: %j',
+		async (id) => {
+			await put('installed/rent@2.0.0/SKILL.md', 'oops\nname: rent\n---\nBody.');
+			await skills.registry.reload();
+			expect(await describeSkill(parts, id)).toMatchObject({ id: 'installed/rent~:2.0.0', status: 'broken' });
+		}
+	);
+
 	test('has all that there is to decide about', async () => {
 		expect(await describeSkill(parts, 'net')).toMatchObject({
 			id: 'net',
