@@ -445,10 +445,11 @@ function implied(filling: Filling): void {
 			!isSeen(path) || wordsForFile(path).some((word) => subject.has(stem(word)) || prose.has(stem(word)));
 		const isWanted = (path: string) => (wanted.length === 0 ? isSpokenOf(path) : wanted.includes(extensionOf(path)));
 		const fits = (path: string) => isNew(path) && isWanted(path);
-		// What came earlier isn't for a skill that speaks of other files.
+		// What is only there isn't for a skill that speaks of other files.
 		const stems = new Set([...subject, ...prose]);
-		const before = [...new Set(earlier)].filter((path) => fits(path) && speaksOf(path, stems) > 0);
-		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(fits)] : [];
+		const isFor = (path: string) => fits(path) && speaksOf(path, stems) > 0;
+		const before = [...new Set(earlier)].filter(isFor);
+		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(isFor)] : [];
 		const list = [attached.filter(fits), ...others].find(({ length }) => length > 0) ?? [];
 		if (list.length === 1 || slot.isRepeated) put(slot, list, [], filling);
 	}

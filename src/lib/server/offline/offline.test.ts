@@ -1258,7 +1258,7 @@ describe('F9: files', () => {
 	test('F9: a file of an earlier message is not for a skill that speaks of others', async () => {
 		const both = { skills: { ...around.skills, 'count-words': SKILLS['count-words']! } };
 		const first = { text: 'Count the words of this file', attached: ['notes.txt'] };
-		const { calls } = await talk(both, first, 'Total revenue by month');
+		const { calls } = await talk({ ...both, workspace: ['notes.txt'] }, first, 'Total revenue by month');
 		expect(calls).toHaveLength(1);
 		expect(JSON.stringify(calls)).not.toContain('analyze_csv');
 	});
