@@ -327,62 +327,133 @@ describe('data-analysis: files that cannot be analysed', () => {
 describe('data-analysis: rows and questions', () => {
 	const spent = 'date,category,cost\n2025-01-03,Food,4.5\n2025-01-12,Travel,20\n2025-02-01,Food,11.5\n';
 
-	it('finds out itself whether a word is a cell, a month, the rows or an end of the number', async () => {
-		const items =
-			'date,category,item,amount\n2025-01-03,Food,bread,4.20\n2025-01-05,Home,rent,900\n2025-02-02,Home,rent,920\n2025-02-10,Food,wine,18\n';
-		const said = async (...args: string[]) => {
-			const { stdout, stderr } = await analyze(items, ...args);
-			return stdout + stderr;
-		};
-		expect(await said('--value', 'rent', '--measure', 'mean')).toContain(
-			'Rows with item rent: Average amount: **910**'
-		);
-		expect(await said('--for', 'food', '--in', 'January')).toContain(
-			'Rows with category food, date January: Total amount: **4.2** (1 value;'
-		);
-		expect(await said('--in', '2025-02')).toContain('Rows with date 2025-02: Total amount: **938**');
-		expect(await said('--in', 'March')).toContain('No date of data.csv is in March.');
-		expect(await said('--period', 'month', '--value', 'cheapest')).toContain(
-			'Lowest total amount: **2025-01** (904.2). Highest:'
-		);
-		expect(await said('--group-by', 'category', '--lowest')).toContain(
-			'Lowest total amount: **Food** (22.2). Highest: **Home**'
-		);
-		expect(await said('--lowest')).toContain('Its row: date 2025-01-03, category Food, item bread, amount 4.20.');
-		expect(await said('--measure', 'median')).toContain('Median amount: **459**');
-		expect(await said('--measure', 'median', '--group-by', 'item')).toContain(
-			'The median is only there for all rows together'
-		);
-		expect(await said('--rows')).toMatch(/^Reading .*\n\n\*\*data\.csv\*\*: 4 rows, 4 columns\.\s*$/);
-		expect(await said('--value', 'item', '--cheapest')).toContain('item bread, amount 4.20.');
-		for (const rows of [['--rows'], ['--value', 'data'], ['--value', 'rows']])
-			expect(await said('--group-by', 'category', ...rows)).toContain('| Food | 2 | 50 % |');
-		expect(await said('--questions')).toMatch(
-			/^Reading .*\n\nYou can ask for:\n\n- summary of this file\n- which category has the highest amount\?\n/
-		);
-	});
-
-	it('reads only the rows with the cell that --for names, in whichever column it is, and refuses what it can’t find', async () => {
-		const { stdout } = await analyze(spent, '--for', 'food');
+	it('reads only the rows that meet all conditions of --where, and refuses what it can’t find', async () => {
+		const { stdout } = await analyze(spent, '--where', 'food');
 		expect(stdout).not.toContain('Chart:');
 		expect(stdout).toContain('Rows with category food: Total cost: **16** (2 values');
-		expect((await analyze(spent, '--for', 'category=Travel', '--measure', 'sum')).stdout).toContain(
-			'Total cost: **20**'
-		);
-		expect(await analyze(spent, '--for', 'shoes')).toMatchObject({
+		const total = async (...conditions: string[]) => {
+			const { stdout, stderr } = await analyze(spent, ...conditions.flatMap((each) => ['--where', each]));
+			return /Total cost: \*\*([\d.]+)\*\*/.exec(stdout)?.[1] ?? `${stdout}${stderr}`;
+		};
+		expect(await total('category=Travel')).toBe('20');
+		expect(await total('category!=Travel')).toBe('16');
+		expect(await total('food', 'January')).toBe('4.5');
+		expect(await total('cost>4.5', 'cost<=20')).toBe('31.5');
+		expect(await total('date>=2025-02')).toBe('11.5');
+		expect(await total('2025')).toBe('36');
+		expect(await total('March')).toContain('No row has date March.');
+		expect(await total('cost>cheap')).toContain('"cheap" in --where "cost>cheap" must be a number');
+		expect(await analyze(spent, '--where', 'shoes')).toMatchObject({
 			exitCode: 2,
 			stderr: expect.stringContaining(
 				'No cell of data.csv is "shoes". Its columns are: date, category, cost.'
 			) as string
 		});
-		const monthly = await analyze(spent, '--for', 'food', '--period', 'month');
+		const monthly = await analyze(spent, '--where', 'food', '--period', 'month');
 		expect(monthly.stdout).toContain('Chart: data-food-by-month.svg.');
 		expect(await readFile(join(monthly.cwd, 'data-food-by-month.svg'), 'utf8')).toContain(
 			'2 rows of data.csv, category food'
 		);
-		const both = await analyze('a,b,n\nx,y,1\ny,x,2\n', '--for', 'x');
+		const both = await analyze('a,b,n\nx,y,1\ny,x,2\n', '--where', 'x');
 		expect(both.exitCode).toBe(2);
-		expect(both.stderr).toContain('"x" is in several columns: a, b. Say which, such as --for "a=x".');
+		expect(both.stderr).toContain('"x" is in several columns: a, b. Say which, such as --where "a=x".');
+		const years = await analyze('day,n\n2024-01-02,1\n2025-01-02,2\n', '--where', 'January');
+		expect(years.stdout).toContain('- day January is of several years: 2024, 2025.');
+		expect((await analyze(spent, '--measure', 'median')).stdout).toContain('Median cost: **11.5**');
+		expect((await analyze(spent, '--measure', 'median', '--group-by', 'category')).stderr).toContain(
+			'The median is only there for all rows together'
+		);
+		expect((await analyze(spent, '--measure', 'max')).stdout).toContain('| 2025-01-12 | Travel | 20 |');
+		expect((await analyze(spent, '--questions')).stdout).toMatch(
+			/^Reading .*\n\nYou can ask for:\n\n- summary of this file\n- which category has the highest cost\?\n/
+		);
+	});
+
+	const shop =
+		'date,shop,kind,amount,pieces\n2025-01-03,Aldi,Food,4.20,2\n2025-01-05,Home Depot,Tools,90,1\n2025-02-02,Home Depot,Tools,60,4\n2025-02-10,Aldi,Drinks,18,3\n2025-03-01,Aldi,Food,40,5\n';
+	const guests =
+		'name,town,joined,paid\nAnn Lee,Leeds,2024-03-05,yes\nBo Chan,York,2025-01-12,no\nCy Young,Leeds,2025-06-30,yes\nDi Abbot,Hull,2023-11-02,no\n';
+
+	it.each([
+		[shop, 'How much did I spend in February?', 'Rows with date February: Total amount: **78** (2 values;'],
+		[shop, 'how much went on food in March', 'Rows with date March, kind Food: Total amount: **40** (1 value;'],
+		[shop, 'What was the most expensive month?', 'Highest total amount: **2025-01** (94.2). Lowest: **2025-03** (40).'],
+		[shop, 'which month was the cheapest', 'Lowest total amount: **2025-03** (40). Highest: **2025-01** (94.2).'],
+		[
+			shop,
+			'Did I spend more on drinks or food?',
+			'Rows with kind Drinks or Food: Highest total amount: **Food** (44.2).'
+		],
+		[shop, 'How many purchases over 50?', 'Rows with amount over 50: **2** rows of 5 (40 %).'],
+		[shop, 'purchases of 40 or more in March', 'Rows with amount at least 40, date March: **1** row of 5 (20 %).'],
+		[
+			shop,
+			'what did I pay between January and February',
+			'Rows with date since January, date until February: Total amount: **172.2**'
+		],
+		[shop, 'average per month', 'Average amount per month: **70.73** (3 months).'],
+		[shop, 'average amount at home depot', 'Rows with shop Home Depot: Average amount: **75**'],
+		[shop, 'highest amount of the whole file', '| 2025-01-05 | Home Depot | Tools | 90 | 1 |'],
+		[shop, 'the cheapest item', 'Lowest amount: **4.2** (5 values;'],
+		[shop, 'the two biggest purchases', 'The 2 rows with the highest amount:'],
+		[shop, 'top 2 kinds', 'Top 2: **Tools** (150), **Food** (44.2).'],
+		[shop, 'What did I spend the most on?', 'Highest total amount:'],
+		[shop, 'how many shops are there?', '**2** different values of shop.'],
+		[shop, 'how many purchases per shop', 'Highest number of rows: **Aldi** (3). Lowest: **Home Depot** (2).'],
+		[shop, 'everything except food', 'Rows with kind not Food: **3** rows of 5 (60 %). Total amount: **168**'],
+		[shop, 'amuont by kind', 'Highest total amount: **Tools** (150).'],
+		[shop, 'how many tools did I buy?', 'Rows with kind Tools: Total pieces: **5**'],
+		[shop, 'summarise this file for my boss', 'Total amount: **212.2** (5 values;'],
+		[shop, 'a pie chart of kinds', '- It draws bars, no pies.'],
+		[shop, 'How much on food?\nand in January?', 'Rows with kind Food, date January: Total amount: **4.2**'],
+		[
+			shop,
+			'How much did I spend in January?\nwhat about February\nonly at Aldi',
+			'Rows with date February, shop Aldi: Total amount: **18**'
+		],
+		[shop, 'which kind costs most?\nand in February?', 'Rows with date February: Highest amount: **Tools** (60).'],
+		[guests, 'How many are from Leeds?', 'Rows with town Leeds: **2** rows of 4 (50 %).'],
+		[guests, 'How many are not from Leeds?', 'Rows with town not Leeds: **2** rows of 4 (50 %).'],
+		[guests, 'unpaid guests from York', 'Rows with town York, paid no: **1** row of 4 (25 %).'],
+		[guests, 'Who still has to pay?', 'Rows with paid no: **2** rows of 4 (50 %).'],
+		[guests, "who hasn't paid", '| Di Abbot | Hull | 2023-11-02 | no |'],
+		[guests, 'Who joined last?', 'Latest joined:\n\n| name | town | joined | paid |\n|---|---|---|---|\n| Cy Young |'],
+		[guests, 'When did Ann join?', '| Ann Lee | Leeds | 2024-03-05 | yes |'],
+		[guests, 'Has Bo paid?', 'No row has name Bo Chan, paid yes.'],
+		[guests, 'who joined before 2025', 'Rows with joined before 2025: **2** rows of 4 (50 %).'],
+		[guests, 'how many members joined each year', 'Highest number of rows: **2025** (2).'],
+		[guests, 'how many guests?', '**4** rows.']
+	])('answers a question in plain words: %#', async (text, question, expected) => {
+		const { stdout, exitCode } = await analyze(text, '--question', question);
+		expect(stdout).toContain(expected);
+		expect(exitCode).toBe(0);
+	});
+
+	// An answer that leaves a word out is a wrong one.
+	it.each([
+		[shop, 'How much did I spend on shoes?', '“shoes”'],
+		[shop, 'What did I spend last month?', '“last”, “month”'],
+		[shop, 'food or shoes in March', '“shoes”'],
+		[shop, 'what did I spend compared to last year', '“last”, “year”'],
+		[shop, 'how much was not yet refunded', '“not”'],
+		[shop, 'amount 17', '“17”'],
+		[guests, 'explain photosynthesis', '“photosynthesis”'],
+		[guests, 'how many are from Paris', '“paris”']
+	])('says what it finds nothing for: %#', async (text, question, unknown) => {
+		const { stdout } = await analyze(text, '--question', question);
+		expect(stdout).toContain(`data.csv can't answer that: I find nothing called ${unknown}`);
+		expect(stdout).toContain('You can ask for:');
+	});
+
+	it('reads a long question of one letter, and one of marks, at once', async () => {
+		for (const question of [
+			'a'.repeat(5_000),
+			'?'.repeat(5_000),
+			'not '.repeat(2_000),
+			'over '.repeat(2_000),
+			'1 '.repeat(2_000)
+		])
+			expect((await analyze(guests, '--question', question)).exitCode).toBe(0);
 	});
 
 	it('offers questions that fit its columns beside a summary, and nothing else', async () => {

@@ -1,7 +1,9 @@
 /** One pass over a table: its columns, its groups, and what was odd about its rows. */
 
 import { Column, MOST_QUANTILE_VALUES } from './columns.mjs';
+import { compare } from './decimal.mjs';
 import { Groups } from './groups.mjs';
+import { parseDate, parseNumber } from './values.mjs';
 
 const PROGRESS_ROWS = 250_000;
 /** A cell over so many lines is more likely a quotation mark that was never closed. */
@@ -26,6 +28,22 @@ export function analyze(table, by, period) {
 		if (rows % PROGRESS_ROWS === 0) console.error(`${rows} rows read …`);
 	}
 	return { columns, groups, rows, notes: [...notesOn(table, columns, odd)] };
+}
+
+/** Up to `most` rows: those with the highest or lowest number or date in the column at `index`, or, without one, the first. */
+export function sortedRows(table, index, isHigh, most) {
+	const keyOf = (text) => parseDate(text) ?? parseNumber(text, table.decimalComma);
+	const inTurn = (one, other) => (typeof one === 'string' || typeof other === 'string' ? Number(String(one) > String(other)) - Number(String(one) < String(other)) : compare(one, other));
+	const best = [];
+	for (const { cells } of table.rows()) {
+		const key = index === null ? null : keyOf(cells[index]?.trim() ?? '');
+		if (index === null ? best.length === most : key === null) continue;
+		let place = best.length;
+		while (index !== null && place > 0 && (isHigh ? inTurn(key, best[place - 1].key) > 0 : inTurn(key, best[place - 1].key) < 0)) place -= 1;
+		if (place < most) best.splice(place, 0, { key, cells });
+		if (best.length > most) best.pop();
+	}
+	return best;
 }
 
 function* notesOn(table, columns, { short, long, tall, isOpen }) {

@@ -69,10 +69,9 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 
 /** The groups with the largest and the smallest number, in words; '' where all are the same or there's nothing to compare. */
 export function extremes({ groups, columns }, value, measure, isLowest = false) {
-	if (value === null) return '';
-	const { name, places } = columns[value];
-	const found = groups.ordered(value, measure).flatMap(({ label, sums }) => {
-		const size = sums[value].measure(measure);
+	const { name, places } = value === null ? { name: 'rows' } : columns[value];
+	const found = groups.ordered(value, measure).flatMap(({ label, rows, sums }) => {
+		const size = value === null ? decimal(rows) : sums[value].measure(measure);
 		return size ? [{ label, size }] : [];
 	});
 	const [low, high] = found.reduce(
@@ -82,7 +81,7 @@ export function extremes({ groups, columns }, value, measure, isLowest = false) 
 	if (!low || compare(low, high) === 0) return '';
 	// A sum is no single number.
 	const isSingle = groups.ordered(null).every(({ rows }) => rows === 1);
-	const what = measure === 'sum' && !isSingle ? `total ${cell(name)}` : measured(measure, cell(name));
+	const what = value === null ? 'number of rows' : measure === 'sum' && !isSingle ? `total ${cell(name)}` : measured(measure, cell(name));
 	const those = (size) => {
 		const labels = found.filter((group) => compare(group.size, size) === 0).map(({ label }) => `**${cell(label)}**`);
 		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
@@ -91,6 +90,23 @@ export function extremes({ groups, columns }, value, measure, isLowest = false) 
 	return isLowest
 		? `Lowest ${what}: ${those(low)}. Highest: ${those(high)}.`
 		: `Highest ${what}: ${those(high)}. Lowest: ${those(low)}.`;
+}
+
+/** The first so many groups in words, the largest or the smallest first. */
+export function ranking({ groups, columns }, value, measure, isLowest, most) {
+	const sizes = groups.ordered(value, measure).flatMap(({ label, rows, sums }) => {
+		const size = value === null ? decimal(rows) : sums[value].measure(measure);
+		return size ? [{ label, size }] : [];
+	});
+	sizes.sort((one, other) => compare(other.size, one.size) * (isLowest ? -1 : 1));
+	return `${isLowest ? 'Lowest' : 'Top'} ${most}: ${sizes.slice(0, most).map(({ label, size }) => `**${cell(label)}** (${grouped(size, value === null ? undefined : columns[value].places)})`).join(', ')}.`;
+}
+
+/** What a month or year has on average, which the average of its rows doesn't say. */
+export function averageOf({ groups, columns }, value, period) {
+	const { name, places, numbers } = columns[value];
+	const count = groups.ordered(null).length;
+	return `Average ${cell(name)} per ${period}: **${grouped(divide(numbers.sum, decimal(count)), places)}** (${count} ${count === 1 ? period : `${period}s`}).`;
 }
 
 /** `revenue`, `average revenue`, `min of revenue`. */
@@ -116,6 +132,18 @@ export function totals(column, measure) {
 	const others = Object.entries(all).flatMap(([key, [other, value]]) => (key === measure ? [] : `${other} ${value}`));
 	const count = `${numbers.count.toLocaleString('en-US')} ${numbers.count === 1 ? 'value' : 'values'}`;
 	return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}** (${count}; ${others.join(', ')}).`;
+}
+
+/** The rows as they are, `total` of which there may be more. */
+export function rowReport(columns, rows, total) {
+	const table = markdownTable(columns.map(({ name }) => name), rows.map(({ cells }) => columns.map((_, index) => cells[index]?.trim() ?? '')), columns.map(({ isNumber }) => isNumber));
+	return total > rows.length ? `${table}\n\n${total - rows.length} more rows are not shown.` : table;
+}
+
+/** ` (25 % of 12 rows)`, ` 25 %`; '' where that says nothing. */
+export function shareOf(whole, part) {
+	if (typeof whole === 'number') return ` of ${whole.toLocaleString('en-US')} (${share(decimal(part), decimal(whole))})`;
+	return compare(whole, ZERO) > 0 && compare(part, ZERO) >= 0 ? ` ${share(part, whole)}` : '';
 }
 
 function section(heading, headers, rows, total) {
@@ -210,10 +238,17 @@ export function kindsOf(columns) {
 /** What else can be asked about the file, as a list after `first`; '' where there is nothing. */
 export function questions(columns, value, dates, first = []) {
 	const kinds = kindsOf(columns);
-	if (value === null) return '';
 	const name = (column) => (/^[\p{Ll}\p{N}_-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
-	const amount = name(columns[value]);
 	const list = [];
+	if (value === null) {
+		if (kinds === null) return '';
+		const by = name(columns[kinds]);
+		const [[cell]] = columns[kinds].counts;
+		list.push(`how many rows per ${by}`, `how many rows with ${/^[\p{L}\p{N} -]+$/u.test(cell) ? cell : name({ name: cell })}`);
+		if (dates.length === 1) list.push('how many rows per month');
+		return `You can ask for:\n\n${[...first, ...list].map((each) => `- ${each}`).join('\n')}`;
+	}
+	const amount = name(columns[value]);
 	if (kinds !== null && columns[kinds].type !== 'date') {
 		const [[cell]] = columns[kinds].counts;
 		const by = name(columns[kinds]);

@@ -4,29 +4,28 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, parse as parsePath, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { analyze } from '../lib/analysis.mjs';
+import { analyze, sortedRows } from '../lib/analysis.mjs';
 import { chartOf } from '../lib/chart.mjs';
-import { compare } from '../lib/decimal.mjs';
+import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
-import { columnReport, extremes, groupReport, kindsOf, numberReport, questions, totals } from '../lib/report.mjs';
+import { columnIndex, likelyValue, simplify } from '../lib/names.mjs';
+import { readQuestion } from '../lib/question.mjs';
+import { averageOf, columnReport, extremes, groupReport, kindsOf, numberReport, questions, ranking, rowReport, shareOf, totals } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
-import { monthNumber, parseDate, parseNumber, periodKey } from '../lib/values.mjs';
 
-const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
-                       [--period {day,month,quarter,year}] [--for CELL] [--in PERIOD]
-                       [--lowest] [--rows] [--questions] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
+const USAGE = `Usage: analyze_csv.mjs FILE [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
+                       [--period {day,month,quarter,year}] [--where CONDITION]
+                       [--questions] [--details] [--chart] [--chart-file FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
 
 Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
 
+  --question TEXT    answers a question in plain words; each further line goes on with the one before
   --group-by COLUMN  one line for each value of this column; several with commas
   --value COLUMN     the number column to add up and draw
   --measure          what groups are compared by: sum, unless said
   --period           groups by that of a date column
-  --for CELL         only rows in which a cell holds this text; or COLUMN=CELL
-  --in PERIOD        only rows whose date is in this month or year
-  --lowest           the lowest group first, or the row with the lowest number
-  --rows             counts the rows, and adds nothing up
+  --where CONDITION  only rows such as food, January, category=food, amount>100, date>=2025-02; several are all met
   --questions        only what can be asked about the file
   --details          with --group-by: every number by group, every column, statistics
   --chart            draws one, also where a measure is named
@@ -37,16 +36,11 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
 
 const MEASURES = ['sum', 'mean', 'median', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
-/** Words that stand for the number itself, and say which end of it is asked for. */
-const LOW = /^(lowest|least|cheapest|smallest|minimum|min|fewest)$/i;
-const HIGH = /^(highest|most|dearest|most expensive|expensive|biggest|largest|maximum|max)$/i;
-const ROWS = /^(rows?|entries|records|lines)$/i;
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
-/** So many rows with the lowest number are named. */
-const MOST_ROWS_NAMED = 3;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
-const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
+/** So many rows are shown. */
+const MOST_ROWS_LISTED = 20;
 
 function main(args) {
 	const options = readOptions(args);
@@ -54,63 +48,120 @@ function main(args) {
 	const size = statSync(options.file, { throwIfNoEntry: false });
 	if (size?.isFile()) console.log(`Reading ${options.file} (${bytesText(size.size)}) …\n`);
 	const notes = [];
-	const table = readWords(options, openTable(options.file, options), notes);
-	const { groupBy, period } = readPeriod(options, table, notes);
-	const by = groupColumns(groupBy, table, notes);
-	let wanted = options.value ? columnIndex(options.value, table, notes) : null;
-	const chartPath = checkedChartPath(options, table, by, period);
-	const analysis = analyze(table, by, period);
-	const { columns, groups, rows } = analysis;
+	const whole = openTable(options.file, options);
+	const asked = options.question?.trim() ? readQuestion(options.question, whole, analyze(whole, []).columns) : null;
+	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked.unknown, whole);
+	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
+	if (asked?.isPie) notes.push('It draws bars, no pies.');
+	const table = onlyRows(whole, wanted.conditions, notes);
+	const chartPath = checkedChartPath(options, table, wanted);
+	const analysis = analyze(table, wanted.by, wanted.period);
 	notes.push(...analysis.notes);
-	let numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
-	// The cheapest item: of the rows, whatever its column holds.
-	if (wanted !== null && options.isLowest && !groups && !columns[wanted].isNumber) wanted = null;
-	if (wanted !== null) {
-		if (!columns[wanted].isNumber && rows > 0) {
-			const names = numbers.map((index) => columns[index].name).join(', ');
-			const hint = names ? `These do: ${names}.` : 'No column does.';
-			throw new UsageError(`The column "${columns[wanted].name}" does not hold numbers. ${hint}`);
-		}
-		numbers = columns[wanted].isNumber ? [wanted] : [];
+	const { columns, groups, rows } = analysis;
+	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
+	const named = wanted.value;
+	if (named !== null && rows > 0 && !columns[named].isNumber) {
+		const names = numbers.map((index) => columns[index].name).join(', ');
+		throw new UsageError(`The column "${columns[named].name}" does not hold numbers. ${names ? `These do: ${names}.` : 'No column does.'}`);
 	}
-	const value = options.isOfRows ? null : (wanted ?? likelyValue(columns, numbers));
+	const value = named ?? likelyValue(columns, numbers);
 	if (options.questions) return console.log(questions(columns, value, table.dates, ['summary of this file']) || 'There is no column of numbers to ask about.');
-	const of = table.only ? `Rows with ${table.only}: ` : '';
-	if (groups && rows > 0) {
-		const shown = options.isOfRows ? [] : options.details || value === null ? numbers : [value];
-		const headline = extremes(analysis, value, options.measure, options.isLowest);
-		if (headline) console.log(`${of}${headline}\n`);
-		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
-	}
-	if (!groups && value !== null && rows > 0) console.log(`${of}${totals(columns[value], options.measure)}\n`);
-	if (!groups && value !== null && rows > 0 && /^(min|max)$/.test(options.measure)) console.log(`${rowsWith(table, value, columns[value].numbers[options.measure])}\n`);
-	// Who asks for one figure is given that.
-	const isNumberAsked = options.isMeasureAsked || (table.only !== undefined && !groups);
-	const isFigure = !groups && (value !== null || options.isOfRows) && isNumberAsked && !options.details;
-	// Who names a measure asked for numbers.
-	const isDrawn = !isNumberAsked || options.chart || options['chart-file'] !== undefined;
+	const answered = rows === 0 ? nothing(table, notes) : answer(wanted, { details: options.details, whole, table, analysis, value });
+	if (answered.text) console.log(`${answered.text}\n`);
+	const isDrawn = rows > 0 && (options.chart || options['chart-file'] !== undefined || answered.isDrawn);
 	let drawn = '';
-	if (rows > 0 && isDrawn) {
+	if (isDrawn) {
 		const kinds = groups || value === null || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
 		const shown = kinds === null ? analysis : analyze(table, [kinds]);
-		const { title, svg } = chartOf(shown, value, options.measure, table.only ? `${table.name}, ${table.only}` : table.name);
+		const { title, svg } = chartOf(shown, answered.isOfRows ? null : value, wanted.measure ?? 'sum', table.only ? `${table.name}, ${table.only}` : table.name);
 		writeChart(chartPath, svg);
 		// What is grouped has its title above.
 		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
-	} else if (rows === 0) notes.push("There's a header but not a single row of data, so there's no chart.");
+	}
 	const facts = [countOf(rows, 'row'), countOf(columns.length, 'column')];
 	// Nobody needs to be told what nearly every file has.
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
 	console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
-	const more = rows === 0 || groups || isFigure ? '' : questions(columns, value, table.dates);
-	if (more) console.log(`${more}\n`);
-	// The groups stand above.
-	if (options.details || (!groups && !isFigure)) {
+	if (answered.isWhole) {
+		const more = rows === 0 || groups ? '' : questions(columns, value, table.dates);
 		const statistics = numberReport(columns);
-		console.log(columnReport(columns) + (statistics && `\n\n${statistics}`));
+		console.log([more, columnReport(columns), statistics].filter(Boolean).join('\n\n'));
 	}
 	if (notes.length > 0) console.log(`\n## Notes\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
+}
+
+/** Of a question that asks for no more than what the script prints without one. */
+function isPlain({ conditions, by, value, measure, end, isList }) {
+	return conditions.length === 0 && by.length === 0 && value === null && !measure && !end && !isList;
+}
+
+/** What the options ask for, as a question would. */
+function readFlags(options, table, notes) {
+	const { groupBy, period } = readPeriod(options, table, notes);
+	return {
+		conditions: options.where.map((each) => readCondition(each, table, notes)),
+		by: groupColumns(groupBy, table, notes),
+		period,
+		value: options.value ? columnIndex(options.value, table, notes) : null,
+		measure: options.measure
+	};
+}
+
+function refuse(unknown, table) {
+	const { columns, groups } = analyze(table, []);
+	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
+	const words = unknown.slice(0, 3).map((word) => `“${word}”`).join(', ');
+	console.log(`${table.name} can't answer that: I find nothing called ${words} in it. Its columns are ${table.columns.join(', ')}.\n`);
+	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
+}
+
+function nothing(table, notes) {
+	if (!table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
+	return { text: table.only ? `No row has ${table.only}.` : '', isWhole: !table.only };
+}
+
+/** @returns the text, whether a chart belongs to it, whether it's of rows and not of a number, and whether columns and statistics follow */
+function answer(wanted, { details, whole, table, analysis, value }) {
+	const { by, period, measure = 'sum', end = { min: 'low', max: 'high' }[measure], isOfKinds, isList, isShare, isChart } = wanted;
+	const { columns, groups, rows } = analysis;
+	const of = table.only ? `Rows with ${table.only}: ` : '';
+	const isOfRows = isOfKinds || value === null || (wanted.isQuestion && measure === 'count' && wanted.value === null);
+	const count = `**${rows.toLocaleString('en-US')}** ${rows === 1 ? 'row' : 'rows'}`;
+	const said = (parts, more) => ({ text: [parts.some(Boolean) && of + parts.filter(Boolean).join(' '), more].filter(Boolean).join('\n\n'), isOfRows });
+	if (groups) {
+		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
+		const shown = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
+		const headline = isOfKinds
+			? [`**${groups.ordered(null).length}** different values of ${columns[by[0]].name}.`]
+			: wanted.top
+			? [ranking(analysis, isOfRows ? null : value, measure, end === 'low', wanted.top)]
+			: [wanted.isOfPeriods && !isOfRows && averageOf(analysis, value, period), extremes(analysis, isOfRows ? null : value, measure, end === 'low')];
+		const isDrawn = wanted.isQuestion || wanted.measure === undefined;
+		if (table.only && !headline.some(Boolean)) headline.push(count);
+		return { ...said(headline, groupReport(analysis, shown, isOfRows ? null : value, measure)), isDrawn, isWhole: details };
+	}
+	const top = wanted.top ?? MOST_ROWS_LISTED;
+	const rowsAt = (index, isHigh) => {
+		const found = sortedRows(table, index, isHigh, top);
+		const same = wanted.top ? found : found.filter(({ cells }) => cells[index] === found[0].cells[index]);
+		return rowReport(columns, same, same.length);
+	};
+	if (/late|early/.test(end)) {
+		const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
+		const index = wanted.date ?? dates[0];
+		return { ...said([`${end === 'late' ? 'Latest' : 'Earliest'} ${columns[index].name}:`], rowsAt(index, end === 'late')), isDrawn: isChart };
+	}
+	if (end && value !== null)
+		return { ...said([wanted.top ? `The ${wanted.top} rows with the ${end === 'high' ? 'highest' : 'lowest'} ${columns[value].name}:` : totals(columns[value], end === 'high' ? 'max' : 'min')], rowsAt(value, end === 'high')), isDrawn: isChart };
+	const isPart = isShare || table.only !== undefined;
+	if (isList || (wanted.isQuestion && isOfRows)) {
+		const shown = table.only || isList ? rowReport(columns, sortedRows(table, null, false, MOST_ROWS_LISTED), rows) : '';
+		return { ...said([`${count}${isPart ? shareOf(analyze(whole, []).rows, rows) : ''}.`, isList && value !== null && totals(columns[value], measure)], shown), isDrawn: isChart };
+	}
+	const isFigure = wanted.measure !== undefined || isPart;
+	const part = isPart && value !== null && measure === 'sum' ? shareOf(analyze(whole, []).columns[value].numbers.sum, columns[value].numbers.sum) : '';
+	return { ...said(value === null ? [] : [totals(columns[value], measure), part && `That is${part} of all.`]), isDrawn: isChart || !isFigure, isWhole: details || !isFigure };
 }
 
 /** null when help is asked for. */
@@ -127,11 +178,8 @@ function readOptions(args) {
 				value: text,
 				measure: text,
 				period: text,
-				for: { ...text, multiple: true, default: [] },
-				in: { ...text, multiple: true, default: [] },
-				lowest: flag,
-				cheapest: flag,
-				rows: flag,
+				question: text,
+				where: { ...text, multiple: true, default: [] },
 				questions: flag,
 				details: flag,
 				chart: flag,
@@ -152,9 +200,8 @@ function readOptions(args) {
 	if (delimiter && (delimiter.length !== 1 || '"\r\n'.includes(delimiter)))
 		throw new UsageError('--delimiter must be one character.');
 	const named = values.measure?.toLowerCase() ?? 'sum';
-	const isLowest = Boolean(values.lowest || values.cheapest);
 	const isGrouped = values['group-by'].length > 0 || values.period !== undefined;
-	const measure = isLowest && !isGrouped && values.measure === undefined ? 'min' : (SYNONYMS[named] ?? named);
+	const measure = SYNONYMS[named] ?? named;
 	checkChoice('--measure', measure, MEASURES);
 	if (measure === 'median' && isGrouped) throw new UsageError('The median is only there for all rows together, not by group.');
 	if (values.period) checkChoice('--period', values.period, PERIODS);
@@ -162,11 +209,7 @@ function readOptions(args) {
 		...values,
 		file: positionals[0],
 		groupBy: values['group-by'],
-		measure,
-		isLowest,
-		isOfRows: Boolean(values.rows),
-		only: [...values.for, ...values.in],
-		isMeasureAsked: values.rows || values.measure !== undefined || (isLowest && !isGrouped),
+		measure: values.measure === undefined ? undefined : measure,
 		delimiter,
 		header: values['no-header'] ? false : undefined
 	};
@@ -195,141 +238,16 @@ function readPeriod({ groupBy, period }, table, notes) {
 	return { groupBy: table.dates, period: word };
 }
 
-/** What `--value` says that is no column: a cell, a month, the rows themselves, or the highest or lowest of the number; then only those rows. */
-function readWords(options, table, notes) {
-	const { value } = options;
-	const isColumn = value === undefined || nearColumns(value, table).length > 0;
-	if (!isColumn && (ROWS.test(value) || simplify(value) === simplify(parsePath(table.name).name))) {
-		Object.assign(options, { value: undefined, isOfRows: true, isMeasureAsked: true });
-	} else if (!isColumn && (LOW.test(value) || HIGH.test(value))) {
-		Object.assign(options, { value: undefined, isLowest: LOW.test(value) });
-	} else if (!isColumn && (periodIn(value) || columnsWith(value, table).size > 0)) {
-		Object.assign(options, { value: undefined, only: [value, ...options.only] });
-	}
-	return options.only.reduce((rows, wanted) => onlyRows(rows, wanted, notes), table);
-}
-
-/** The rows with this cell in the one column that has such, else of this month or year; `COLUMN=CELL` names the column. */
-function onlyRows(table, wanted, notes) {
-	const [, named, rest] = /^([^=]+)=(.*)$/.exec(wanted) ?? [];
-	const column = named === undefined ? null : columnIndex(named, table, notes);
-	const cell = rest ?? wanted;
-	const found = columnsWith(cell, table);
-	const [at, ...others] = column === null ? found : [column];
-	const names = [at, ...others].map((index) => table.columns[index]);
-	if (others.length > 0)
-		throw new UsageError(`"${wanted}" is in several columns: ${names.join(', ')}. Say which, such as --for "${names[0]}=${wanted}".`);
-	const period = found.has(at) ? null : periodIn(cell);
-	const dates = column === null ? table.dates : table.dates.filter((name) => name === names[0]);
-	if (!found.has(at) && (!period || dates.length !== 1)) {
-		const which = period && dates.length > 1 ? ` Say which column of dates, such as --for "${dates[0]}=${cell}".` : '';
-		throw new UsageError(`No cell of ${table.name} is "${cell}". Its columns are: ${table.columns.join(', ')}.${which}`);
-	}
-	const { rows, only } = table;
-	const index = period ? table.columns.indexOf(dates[0]) : at;
-	const isIt = period ? (text) => period.test(parseDate(text?.trim() ?? '') ?? '') : (text) => isCell(text, cell);
-	const years = new Set();
-	if (period) for (const { cells } of rows()) if (isIt(cells[index])) years.add(parseDate(cells[index].trim()).slice(0, 4));
-	if (period && years.size === 0) throw new UsageError(`No ${dates[0]} of ${table.name} is in ${cell}.`);
-	if (years.size > 1) notes.push(`${cell} is of several years: ${[...years].sort().join(', ')}.`);
-	return {
-		...table,
-		only: [only, `${table.columns[index]} ${cell}`].filter(Boolean).join(', '),
-		*rows() {
-			for (const row of rows()) if (isIt(row.cells[index])) yield row;
-		}
-	};
-}
-
-function isCell(text, wanted) {
-	return text?.trim().toLowerCase() === wanted.trim().toLowerCase();
-}
-
-/** Indexes of the columns that have this cell. */
-function columnsWith(wanted, table) {
-	const found = new Set();
-	for (const { cells } of table.rows())
-		for (const [index, text] of cells.entries()) if (isCell(text, wanted) && index < table.columns.length) found.add(index);
-	return found;
-}
-
-/** Which days as 2025-01-31 are in it: January, Jan 2025, 2025-01, 2025; null for what is no month and no year. */
-function periodIn(text) {
-	const month = monthNumber(text.trim());
-	if (month) return new RegExp(`^\\d{4}-${String(month).padStart(2, '0')}-`);
-	const key = /^\d{4}$/.test(text.trim()) ? text.trim() : periodKey(text.trim());
-	return key && !key.includes('Q') ? new RegExp(`^${key}-`) : null;
-}
-
-/** The rows that hold this number, with all their cells. */
-function rowsWith(table, value, number) {
-	const found = [];
-	for (const { cells } of table.rows()) {
-		const here = parseNumber(cells[value]?.trim() ?? '', table.decimalComma);
-		if (here && compare(here, number) === 0) found.push(table.columns.map((name, index) => `${name} ${cells[index]?.trim() ?? ''}`).join(', '));
-	}
-	const more = found.length > MOST_ROWS_NAMED ? ` and ${found.length - MOST_ROWS_NAMED} more` : '';
-	return `${found.length === 1 ? 'Its row' : 'Its rows'}: ${found.slice(0, MOST_ROWS_NAMED).join('; ')}${more}.`;
-}
-
 /** Indexes of the columns to group by; a name is tried whole before it is divided at its commas. */
 function groupColumns(wanted, table, notes) {
 	const names = wanted.flatMap((name) => (table.columns.includes(name) ? [name] : name.split(',')));
 	return [...new Set(names.map((name) => columnIndex(name.trim(), table, notes)))];
 }
 
-/** Indexes of the columns that may be meant: by the exact name, then without regard to case and punctuation, then near misses. */
-function nearColumns(wanted, { columns }) {
-	if (columns.includes(wanted)) return [columns.indexOf(wanted)];
-	const plain = columns.map(simplify);
-	const target = simplify(wanted);
-	const same = plain.flatMap((name, index) => (target && name === target ? [index] : []));
-	if (same.length === 1) return same;
-	const matches = (isNear) => plain.flatMap((name, index) => (isNear(name) ? [index] : []));
-	let near = target.length > 2 ? matches((name) => name.length > 2 && (name.startsWith(target) || target.startsWith(name))) : [];
-	if (near.length === 0 && target.length > 2) near = matches((name) => likeness(name, target) >= 0.8);
-	return near;
-}
-
-/** A near miss is noted. */
-function columnIndex(wanted, table, notes) {
-	const { columns, name } = table;
-	const [index, ...others] = nearColumns(wanted, table);
-	if (index === undefined || others.length > 0)
-		throw new UsageError(`There is no column "${wanted}" in ${name}. Its columns are: ${columns.join(', ')}.`);
-	if (columns[index] !== wanted && simplify(columns[index]) !== simplify(wanted))
-		notes.push(`There is no column "${wanted}", so "${columns[index]}" was used.`);
-	return index;
-}
-
-function simplify(name) {
-	return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-/** The share of letters that two names have in common, in the same order: 0 to 1. */
-function likeness(one, other) {
-	let row = new Array(other.length + 1).fill(0);
-	for (const letter of one) {
-		const next = [0];
-		for (let index = 0; index < other.length; index += 1)
-			next.push(letter === other[index] ? row[index] + 1 : Math.max(row[index + 1], next[index]));
-		row = next;
-	}
-	return (2 * row.at(-1)) / (one.length + other.length);
-}
-
-/** The number column that a reader most likely means: by its name, else the first that has decimals, else the first. */
-function likelyValue(columns, numbers) {
-	for (const word of LIKELY_VALUES) {
-		const named = numbers.find((index) => simplify(columns[index].name).includes(word));
-		if (named !== undefined) return named;
-	}
-	return numbers.find((index) => columns[index].hasDecimals) ?? numbers[0] ?? null;
-}
-
 /** A path inside the working directory that doesn't replace the analyzed file. */
-function checkedChartPath(options, table, by, period) {
-	const base = slug(`${parsePath(table.name).name} ${options.only.join(' ')}`) || 'data';
+function checkedChartPath(options, table, { by, period, conditions }) {
+	const only = conditions.map(({ index, text }) => text.replace(`${table.columns[index]} `, '')).join(' ');
+	const base = slug(`${parsePath(table.name).name} ${only}`) || 'data';
 	const named = options['chart-file'];
 	let path = named ?? `${base}-summary.svg`;
 	if (named === undefined && by.length > 0) {

@@ -1,6 +1,6 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about, and what is said then settles it. Pure. */
 import { allWords, stem, tokenizeName } from '../skills/find/words.ts';
-import type { Action } from './actions.ts';
+import type { Action, Values } from './actions.ts';
 import { type Ask, choicesOf } from './answers.ts';
 import {
 	fillAction,
@@ -15,6 +15,7 @@ import {
 	PREPOSITIONS
 } from './fill.ts';
 import {
+	filesIn,
 	framing,
 	isFiller,
 	isOverview,
@@ -24,7 +25,7 @@ import {
 	type Piece,
 	type Word
 } from './message.ts';
-import { extensionOf, type Slot, speaksOf, wordsForFile } from './slots.ts';
+import { extensionOf, isFileNoun, type Slot, speaksOf, wordsForFile } from './slots.ts';
 
 export interface Filled {
 	/** One text for each slot; several for one that is repeated. */
@@ -56,6 +57,12 @@ const TELLING =
 	/^((and|so|but|because|since|as) )*((i|we|it|he|she|they|this|that|there|every(body|one)|no(body| one))\b|(my|our|the|its|his|her|their) .*\b(is|are|was|were|be|been|has|have|had|do|does|did|will|can|says?|said|costs?|weighs?|comes?|came|goes|went|takes?|took|gets?|got|needs?|\p{L}{3,}ed)\b)/iu;
 const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|\b\w+['’]d\b/i;
 
+/** Wants a file changed: no question about it. */
+const CHANGING =
+	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make)\b/i;
+/** A longer message is more than a question. */
+const MAX_QUESTION = 500;
+
 /** Questions for a number, for yes or no, or for what was: by the words of a command that answers such. */
 const QUESTIONS: [RegExp, string[]][] = [
 	[
@@ -74,7 +81,37 @@ const QUESTIONS: [RegExp, string[]][] = [
 export function understand(action: Action, message: Message, given: ReadonlyMap<Slot, string[]>): Filled {
 	const filling = fillAction(action, message, given);
 	const missing = action.slots.filter((slot) => slot.isRequired && !filling.values.has(slot));
-	return { values: filling.values, missing, ...account(filling) };
+	const accounted = account(filling);
+	const isFile = ({ lower, text }: Word) => isFileNoun(lower) || message.attached.includes(text);
+	// All of it went somewhere, or there's nothing in it but the file.
+	const isTold =
+		[...filling.values.keys()].some(({ kind }) => kind !== 'file') ||
+		framing(message).every((word) => isFiller(word) || isOverview(word) || isFile(word));
+	const isUnderstood = isTold && accounted.left.length === 0 && accounted.strange === 0;
+	const hasFile = message.attached.length > 0 || filesIn(message).length > 0;
+	const isOther = isUnderstood || !hasFile || isWishForChange(message.text) || message.text.length > MAX_QUESTION;
+	const asked = isOther ? null : withQuestion(action, filling.values, message.text);
+	// How strange it is still tells whether another skill is meant.
+	return asked
+		? { values: asked, missing, left: [], vague: '', strange: accounted.strange }
+		: { values: filling.values, missing, ...accounted };
+}
+
+/** For a script that reads questions about its file itself (`FILE --question TEXT`), the files with the question; null for others. */
+export function withQuestion({ slots }: Action, values: Values, question: string): Map<Slot, string[]> | null {
+	const asked = slots.find(takesQuestion);
+	const files = [...values].flatMap(([slot, texts]): [Slot, string[]][] =>
+		slot.kind === 'file' ? [[slot, [...texts]]] : []
+	);
+	return asked ? new Map([...files, [asked, [question]]]) : null;
+}
+
+export function isWishForChange(text: string): boolean {
+	return CHANGING.test(text);
+}
+
+export function takesQuestion({ flag }: Slot): boolean {
+	return flag === '--question';
 }
 
 function account(filling: Filling): Pick<Filled, 'left' | 'vague' | 'strange'> {

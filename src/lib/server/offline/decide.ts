@@ -19,14 +19,17 @@ import {
 import {
 	type Filled,
 	fitFor,
+	isWishForChange,
 	keyOf,
 	knows,
 	pick,
 	settle,
 	type Settled,
 	SETTLED_NOTHING,
+	takesQuestion,
 	understand,
-	withoutAddress
+	withoutAddress,
+	withQuestion
 } from './account.ts';
 import { isAlike, isAmong, isNamed } from './fill.ts';
 import {
@@ -107,6 +110,8 @@ type Step = ({ kind: 'load' | 'outline' } | Plan) & { skill?: string; others?: s
 interface Used {
 	action: Action;
 	filled: Filled;
+	/** The message, and those that went on with it. */
+	said: string;
 }
 
 interface Candidate extends Used {
@@ -167,7 +172,8 @@ export function decide(request: ModelRequest): Decision {
 /** Of the questions that a script offers, those that would run something if they were asked. */
 function withoutUnmet(report: string, request: ModelRequest, history: History): string {
 	const unmet = offeredIn(report).answers.filter((text) => {
-		const turns = [...history.turns, { text, attached: [], reply: '' }];
+		const told = history.turns.map((turn, at, { length }) => (at === length - 1 ? { ...turn, reply: report } : turn));
+		const turns = [...told, { text, attached: [], reply: '' }];
 		return nextStep(request, { ...history, turns })?.kind !== 'call';
 	});
 	const kept = unmet.reduce((text, question) => text.replace(`\n- ${question}`, ''), report);
@@ -210,18 +216,20 @@ function nextStep(request: ModelRequest, history: History): Step | null {
 }
 
 /** The same command with what a message changes (`and after 22:30?`); null where that doesn't say all of it. */
-function again({ action, filled }: Used, { text, attached }: Turn, skill = ''): Step | null {
+function again({ action, filled, said }: Used, { text, attached }: Turn, skill = ''): Step | null {
+	const thread = `${said}\n${text}`;
+	const asked = isWishForChange(text) ? null : withQuestion(action, filled.values, thread);
 	const message = readMessage(text, { attached, earlier: [], workspace: [] });
 	const changed = understand(action, message, new Map());
 	const isSaid = changed.values.size > 0 || tellingIn(message).some((word) => knows(action, word));
-	if (!isSaid || changed.left.length > 0) return null;
-	const values = new Map([...filled.values, ...changed.values]);
+	if (!asked && (!isSaid || changed.left.length > 0)) return null;
+	const values = asked ?? new Map([...filled.values, ...changed.values]);
 	return {
 		kind: 'call',
 		call: action.call(values),
 		strange: 0,
 		fit: 0,
-		used: { action, filled: { ...filled, values } },
+		used: { action, filled: { ...filled, values }, said: thread },
 		skill
 	};
 }
@@ -239,7 +247,8 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	let settled = SETTLED_NOTHING;
 	const brought = turns.slice(0, start).findLastIndex(({ attached }) => attached.length > 0);
 	const told = brought < 0 ? [] : turns.slice(brought, start);
-	const next = () => answerable(scene, stepFor(scene, message, settled), message, told);
+	const next = () =>
+		aboutEarlier(scene, message, told) ?? answerable(scene, stepFor(scene, message, settled), message, told);
 	let step = next();
 	for (const { text, attached } of answers) {
 		const ask = askOf(step);
@@ -267,6 +276,31 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 	return step;
 }
 
+/** A question about the file that the chat is about, where a script reads such and has printed what is asked about: no other skill is looked at. */
+function aboutEarlier(scene: Scene, message: Message, told: readonly Turn[]): Step | null {
+	const [file, ...others] = told[0]?.attached ?? [];
+	const isOther =
+		message.attached.length > 0 || others.length > 0 || message.payload !== null || HELP.test(message.text);
+	if (file === undefined || isOther || scene.request.toolChoice !== 'auto') return null;
+	const printed = new Set(tokenize(told.map(({ reply }) => reply).join(' ')));
+	const telling = framing(message).filter((word) => !isFiller(word) && !isOverview(word) && !/^\d/.test(word.text));
+	const known = telling.filter((word) => isAmong(word, printed)).length;
+	const isOfSkill = scene.history.skills.some(({ name }) => isCalled(name, telling));
+	return known === 0 || 2 * known < telling.length || isOfSkill ? null : questionOn(scene, file, message);
+}
+
+/** Of the skills in use, the one whose script reads questions about such a file, with this question. */
+function questionOn(scene: Scene, file: string, message: Message): Step | null {
+	const about = { ...message, attached: [file], earlier: [], workspace: [] };
+	for (const skill of scene.history.loaded.values()) {
+		const actions = actionsOf(skill, '', scene.request.tools).filter(({ slots }) => slots.some(takesQuestion));
+		const plan = actions.length === 0 ? null : planActions(actions, about, SETTLED_NOTHING);
+		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(skill.body))) === 3;
+		if (isFor) return { ...plan, skill: skill.name };
+	}
+	return null;
+}
+
 /** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
 function answerable(scene: Scene, step: Step | null, message: Message, told: readonly Turn[]): Step | null {
 	const file = message.attached[0] ?? told[0]?.attached[0];
@@ -287,7 +321,8 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	if (step?.kind === 'ask' && !step.isOdd && isOwn) return step;
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
-	return message.attached.length === 0 && isElsewhere && !isOwn ? step : work;
+	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
+	return (isQuestion(message.text) && !HELP.test(message.text) ? questionOn(scene, file, message) : null) ?? work;
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */
@@ -307,7 +342,9 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 		if (text !== '' && isNew) works.set(text, plan.call);
 	};
 	const asking = planned(`Describe this file ${QUESTIONS}`);
-	const questions = asking?.kind === 'call' && asking.call.arguments.includes(QUESTIONS) ? asking : null;
+	const isListed =
+		asking?.kind === 'call' && [...(asking.used?.filled.values.keys() ?? [])].some(({ flag }) => flag === QUESTIONS);
+	const questions = isListed ? asking : null;
 	if (isHelp && questions) return questions;
 	add(`Summarise ${file}`, first);
 	// A list of skills is none of questions.
@@ -577,6 +614,7 @@ function rate(action: Action, message: Message, settled: Settled): Candidate {
 	const known = framing(message).filter((word) => knows(action, word)).length;
 	return {
 		action,
+		said: message.text,
 		filled: { ...filled, left },
 		named,
 		points: 3 * named + known / 1_000 - 3 * left.length - filled.missing.length,

@@ -47,9 +47,6 @@ const SMALL = setOf('is are was were be of = at by with for the a an about my ou
 export const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
-/** As good as the preposition that an option is called by. */
-const SAME = new Map(Object.entries({ per: 'by', each: 'by', on: 'for', in: 'for' }));
-const SUPERLATIVE = /\b(most|least|best|worst|highest|lowest)\b/i;
 const TO = setOf('to into as -> → =>');
 const WE = /\b(we['’]?re|we (are|were)|us)\s+$/i;
 const OF_US = /^ (of (us|them)|ways?|people|ppl|persons|guests|friends)\b/i;
@@ -306,30 +303,24 @@ function pointsOf(place: Place, slot: Slot, filling: Filling): number {
 			slots.some((each) => isLabel(own, each.labels)));
 	if (base === NEVER || (form === 'word' && PREPOSITIONS.has(own?.lower ?? '')) || (isWord && isVague)) return NEVER;
 	const flag = slot.flag?.split('-').at(-1) ?? '';
-	const hasOwn = slots.some((each) => each.flag === `--${said}`);
 	// `revenue by region`: of two columns it is the one that is not grouped by.
 	const isGrouped = (each: Slot) =>
 		/-by$/.test(each.flag ?? '') && slotWords(each.name).at(-1) === slotWords(slot.name).at(-1);
 	// `did I spend`: what somebody does is no column.
 	const isDone = /^(i|you|we|they|he|she)$/.test(said);
 	const isColumn =
-		slot.choices.length === 0 &&
-		/^(word|name|quote)$/.test(form) &&
+		isWord &&
 		!isRequired &&
 		!isDone &&
-		(said === 'of' || form === 'quote' || isOpenWord(own, filling)) &&
+		(said === 'of' || isOpenWord(own, filling)) &&
 		flag !== 'by' &&
 		slots.some(isGrouped);
-	const [measure, isLast] = [before?.lower ?? '', after === undefined || PREPOSITIONS.has(next)];
-	const isMeasured = isLast && (SUPERLATIVE.test(measure) || slots.some((each) => isOneOf(measure, each)));
 	const [isSince, isUntil] = [/^(since|after)$/.test(said), /^(before|until|till)$/.test(said)];
 	const cues: [isMet: boolean, worth: number][] = [
 		[isCalled, 5],
 		[!isCalled && isLabel(after, labels) && form !== 'word' && !isOther, form === 'number' ? 5.5 : 3.5],
-		[PREPOSITIONS.has(flag) && form !== 'file' && (hasOwn ? said : (SAME.get(said) ?? said)) === flag, 4],
-		// `Which category costs the most?`, `average amount`
-		[flag === 'by' && said === 'which' && SUPERLATIVE.test(filling.message.text), 4],
-		[isColumn && (/^(by|per)$/.test(next) || isMeasured), 4],
+		[PREPOSITIONS.has(flag) && form !== 'file' && (said === flag || (flag === 'by' && /^(per|each)$/.test(said))), 4],
+		[isColumn && /^(by|per)$/.test(next), 4],
 		[side === 'target' && TO.has(said), 4],
 		[side === 'source' && (TO.has(next) || (form !== 'number' && isMeasure)), 3]
 	];

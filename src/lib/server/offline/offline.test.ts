@@ -1114,43 +1114,60 @@ describe('F9: files', () => {
 		description:
 			'A summary of a CSV file, such as which category costs most, or how much somebody could spend on food.',
 		body:
-			'```\nsum.mjs FILE [--group-by COLUMN] [--value NUMBER_COLUMN] [--for CELL] [--measure NAME]\n```\n\n' +
-			'- `--group-by`: a line for each value, and which has most, least, is highest or lowest\n- `--measure`: `sum` or `mean`\n',
+			'```\nsum.mjs FILE [--question TEXT] [--group-by COLUMN]\n```\n\n' +
+			'- `--group-by`: a line for each value, and which has most, least, is highest or lowest\n- `--question`: answers it about a CSV file\n',
 		files: ['sum.mjs']
 	};
 
 	test.each([
-		['Which category costs the most?', ['--group-by', 'category']],
-		['Which “Unit Kind” has the highest “unit price”?', ['--group-by', 'Unit Kind', '--value', 'unit price']],
-		['How much did I spend on food?', ['--for', 'food']],
-		['average amount', ['--value', 'amount', '--measure', 'mean']],
-		['average amount for food', ['--value', 'amount', '--for', 'food', '--measure', 'mean']],
-		['Average Betrag per Ort', ['--group-by', 'Ort', '--value', 'Betrag', '--measure', 'mean']],
-		['total amount for each category', ['--group-by', 'category', '--value', 'amount', '--measure', 'sum']],
-		['total amount per category in mine.csv', ['--group-by', 'category', '--value', 'amount', '--measure', 'sum']]
-	])('F9: “%s” names columns and cells of a file, and the script checks them', async (text, more) => {
-		const { calls } = await talk({ skills: { sheet } }, { text, attached: ['mine.csv'] });
-		expect(calls).toEqual([['sum.mjs', 'mine.csv', ...more]]);
+		'Which category costs the most?',
+		'How much did I spend on food?',
+		'average “unit price” for food',
+		'Who joined last?',
+		'not paid?',
+		'purchases over 200 in February',
+		'total amount per category in mine.csv'
+	])('F9: “%s” goes to the script that reads questions about its file, in the person’s words', async (text) => {
+		const asked = ['sum.mjs', 'mine.csv', '--question', text];
+		const file = { text: 'Summarise this file', attached: ['mine.csv'] };
+		expect((await talk({ skills: { sheet } }, { text, attached: ['mine.csv'] })).calls).toEqual([asked]);
+		// About the file that an earlier message brought, as far as the script has printed what is asked about.
+		const stdout = 'category, costs, amount, unit, price, joined, paid, February: food, rent';
+		const setting: Setting = { skills: { sheet, pages }, answer: () => ({ ok: true, stdout }) };
+		const later = await talk(setting, file, text);
+		expect(later.calls).toEqual([['sum.mjs', 'mine.csv'], asked]);
+		expect(later.loaded).toEqual(['sheet']);
 	});
 
-	test.each(['What is the highest amount?', 'Which column is there?', 'How much did I spend on old shoes?'])(
-		'F9: what “%s” asks no command answers: nothing runs',
-		async (text) => {
-			const { calls } = await talk({ skills: { sheet } }, { text, attached: ['mine.csv'] });
-			expect(calls).toEqual([]);
+	test('F9: what goes on with a question is given with it; a wish to change the file and one about something else are not', async () => {
+		const stdout = 'food, rent, January, March';
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
+		const start = { text: 'How much did I spend on food?', attached: ['mine.csv'] };
+		const { calls } = await talk(setting, start, 'and in March?', 'what about rent');
+		const thread = [start.text, 'and in March?', 'what about rent'];
+		expect(calls).toEqual(
+			thread.map((_, at) => ['sum.mjs', 'mine.csv', '--question', thread.slice(0, at + 1).join('\n')])
+		);
+		for (const text of ['delete the rows with rent', 'Please convert this to French', 'write a poem about rent']) {
+			expect((await talk(setting, { text, attached: ['mine.csv'] })).calls).toEqual([]);
+			expect((await talk(setting, start, text)).calls).toHaveLength(1);
 		}
-	);
+		expect((await talk(setting, start, 'explain photosynthesis')).calls).toHaveLength(1);
+		const pasted = `How much is it?\n${'1,2,3\n'.repeat(200)}`;
+		expect((await talk(setting, { text: pasted, attached: ['mine.csv'] })).calls).toEqual([]);
+	});
 
 	test('F9: of the questions that a script offers at its end, those that would run are offered', async () => {
-		const stdout = '## Sums\n\nYou can ask for:\n\n- average amount per category\n- a poem about amounts';
-		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
+		const stdout = '## Sums\n\nYou can ask for:\n\n- amount by category\n- a poem about amounts';
+		const grouping = { ...sheet, body: '```\nsum.mjs FILE [--group-by COLUMN] [--value COLUMN]\n```' };
+		const setting: Setting = { skills: { grouping }, answer: () => ({ ok: true, stdout }) };
 		const file = { text: 'Summarise this file', attached: ['mine.csv'] };
 		const { texts } = await talk(setting, file);
 		expect(offeredIn(texts[0]!)).toMatchObject({
 			before: '## Sums\n\nYou can ask for:',
-			answers: ['average amount per category']
+			answers: ['amount by category']
 		});
-		const { calls } = await talk(setting, file, 'average amount per category');
+		const { calls } = await talk(setting, file, 'amount by category');
 		expect(calls).toHaveLength(2);
 		const none: Setting = {
 			...setting,
@@ -1178,20 +1195,21 @@ describe('F9: files', () => {
 
 	test('F9: a script that says what can be asked about a file is run for that, and its questions are offered from then on', async () => {
 		const asking: TestSkill = { ...sheet, body: sheet.body.replace('FILE [', 'FILE [--questions] [') };
-		const stdout = 'You can ask for:\n\n- average amount per category\n- total amount for food\n- a poem';
+		const stdout = 'You can ask for:\n\n- average amount per category\n- total amount for food';
 		const setting: Setting = { skills: { asking }, answer: () => ({ ok: true, stdout }) };
 		const file = { text: 'What can you do?', attached: ['mine.csv'] };
-		const help = await talk(setting, file, 'Why is rent so high?', '2');
+		const help = await talk(setting, file, 'Why is rent so high?', 'sing a song', '3');
 		expect(help.calls).toEqual([
 			['sum.mjs', 'mine.csv', '--questions'],
-			['sum.mjs', 'mine.csv', '--group-by', 'category', '--value', 'amount', '--measure', 'mean']
+			['sum.mjs', 'mine.csv', '--question', 'Why is rent so high?'],
+			['sum.mjs', 'mine.csv', '--question', 'total amount for food']
 		]);
 		expect(help.texts[0]).toMatch(/^Demo mode: no AI model is connected\./);
 		const offered = ['average amount per category', 'total amount for food'];
 		expect(offeredIn(help.texts[0]!).answers).toEqual(offered);
-		expect(offeredIn(help.texts[1]!).answers).toEqual(['Summarise mine.csv', ...offered]);
+		expect(offeredIn(help.texts[2]!).answers).toEqual(['Summarise mine.csv', ...offered]);
 		// Before anything ran for it, the file's questions are one click away.
-		const why = await talk(setting, { ...file, text: 'Why is rent so high?' }, 'What can I ask about this file?');
+		const why = await talk(setting, { ...file, text: 'write a poem' }, 'What can I ask about this file?');
 		expect(offeredIn(why.texts[0]!).answers).toEqual(['Summarise mine.csv', 'What can I ask about this file?']);
 		expect(why.calls).toEqual([['sum.mjs', 'mine.csv', '--questions']]);
 	});
@@ -1229,13 +1247,6 @@ describe('F9: files', () => {
 		const reads: TestSkill = { ...sheet, description: `${sheet.description} Finds the mean and the median.` };
 		expect((await talk({ skills: { reads } }, text)).loaded).toEqual([]);
 		expect((await talk({ skills: { reads } }, { text, attached: ['mine.csv'] })).loaded).toEqual(['reads']);
-	});
-
-	test('F9: “in” is for the option of that name, before another that it could mean', async () => {
-		const both: TestSkill = { ...sheet, body: sheet.body.replace('[--for CELL]', '[--for CELL] [--in PERIOD]') };
-		const asked = { text: 'How much did I spend on food in January?', attached: ['mine.csv'] };
-		const { calls } = await talk({ skills: { both } }, asked);
-		expect(calls).toEqual([['sum.mjs', 'mine.csv', '--for', 'food', '--in', 'January']]);
 	});
 
 	test('F9: “per month” is asked about where nothing is grouped by it, though the skill speaks of months', async () => {

@@ -1,0 +1,101 @@
+/** Finds the columns that are meant, by what people call them. */
+
+import { UsageError } from './errors.mjs';
+
+const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
+
+/** They hold a sentence together, or say what every row is. */
+export const SMALL = new Set(
+	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
+	 can could will would should may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
+	 into as by per and or also then now but so if any all some each every across within between than vs versus compared compare comparison against out up only just
+	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending pay pays cost costs buy buys bought sell sells sold
+	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
+	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
+	 altogether overall whole entire together time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again here different various distinct unique kind kinds
+	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize sort sorted order ordered group grouped calculate compute work add up
+	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young`.split(/\s+/)
+);
+
+/** Indexes of the columns that may be meant: by the exact name, then without regard to case and punctuation, then near misses. */
+export function nearColumns(wanted, { columns }) {
+	if (columns.includes(wanted)) return [columns.indexOf(wanted)];
+	const plain = columns.map(simplify);
+	const target = simplify(wanted);
+	const same = plain.flatMap((name, index) => (target && name === target ? [index] : []));
+	if (same.length === 1) return same;
+	const matches = (isNear) => plain.flatMap((name, index) => (isNear(name) ? [index] : []));
+	let near = target.length > 2 ? matches((name) => name.length > 2 && (name.startsWith(target) || target.startsWith(name))) : [];
+	if (near.length === 0 && target.length > 2) near = matches((name) => likeness(name, target) >= 0.8);
+	return near;
+}
+
+/** A near miss is noted. */
+export function columnIndex(wanted, table, notes) {
+	const { columns, name } = table;
+	const [index, ...others] = nearColumns(wanted, table);
+	if (index === undefined || others.length > 0)
+		throw new UsageError(`There is no column "${wanted}" in ${name}. Its columns are: ${columns.join(', ')}.`);
+	if (columns[index] !== wanted && simplify(columns[index]) !== simplify(wanted))
+		notes.push(`There is no column "${wanted}", so "${columns[index]}" was used.`);
+	return index;
+}
+
+export function simplify(name) {
+	return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The number column that a reader most likely means: by its name, else the first that has decimals, else the first. */
+export function likelyValue(columns, numbers) {
+	for (const word of LIKELY_VALUES) {
+		const named = numbers.find((index) => simplify(columns[index].name).includes(word));
+		if (named !== undefined) return named;
+	}
+	return numbers.find((index) => columns[index].hasDecimals) ?? numbers[0] ?? null;
+}
+
+/** Without the ending that a number or a tense gives it. */
+export function stem(word) {
+	return word.replace(/^paid$/, 'pay').replace(/ies$/, 'y').replace(/(s|sh|ch|x)es$/, '$1').replace(/([^s])s$/, '$1');
+}
+
+/** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
+export function namedColumns(said, columns) {
+	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
+	const found = [];
+	const order = columns.map(({ name }, index) => ({ index, parts: name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [] })).sort((one, other) => other.parts.length - one.parts.length);
+	for (const isSame of [(one, other) => stem(one) === stem(other), isNear]) {
+		for (const { index, parts } of order) {
+			const isTaken = (token) => found.some(({ at, text }) => token.at < at + text.length && at < token.at + token.text.length);
+			if (parts.length === 0 || found.some((each) => each.index === index)) continue;
+			const from = tokens.findIndex((_, place) => parts.every((part, step) => tokens[place + step] && !isTaken(tokens[place + step]) && isSame(tokens[place + step].text, part)));
+			const [first, last] = [tokens[from], tokens[from + parts.length - 1]];
+			if (first) found.push({ index, at: first.at, text: said.slice(first.at, last.at + last.text.length) });
+		}
+		// `unpaid`
+		for (const { index, parts } of order)
+			if (parts.length === 1 && columns[index].type === 'yes/no' && found.every((each) => each.index !== index)) {
+				const at = said.indexOf(` un${parts[0]} `);
+				if (at >= 0) found.push({ index, at: at + 3, text: parts[0] });
+			}
+	}
+	return found.sort((one, other) => one.at - other.at);
+}
+
+function isNear(said, name) {
+	if (SMALL.has(said) || said.length < 4 || name.length < 4) return false;
+	const [short, long] = said.length < name.length ? [said, name] : [name, said];
+	return (long.startsWith(short) && long.length - short.length <= 4) || (short.length > 4 && likeness(said, name) >= 0.8);
+}
+
+/** The share of letters that two names have in common, in the same order: 0 to 1. */
+function likeness(one, other) {
+	let row = new Array(other.length + 1).fill(0);
+	for (const letter of one) {
+		const next = [0];
+		for (let index = 0; index < other.length; index += 1)
+			next.push(letter === other[index] ? row[index] + 1 : Math.max(row[index + 1], next[index]));
+		row = next;
+	}
+	return (2 * row.at(-1)) / (one.length + other.length);
+}
