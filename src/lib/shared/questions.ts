@@ -167,7 +167,7 @@ export function offeredIn(text: string): OfferedAnswers {
 			about: parts.map(([, , , about = '']) => about),
 			after: paragraphs
 				.slice(list + 1)
-				.filter((each) => !each.startsWith('Reply with '))
+				.filter((each) => each !== ASKED && !each.startsWith('Reply with '))
 				.join('\n\n')
 		};
 	}

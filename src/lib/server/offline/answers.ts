@@ -21,6 +21,7 @@ export type Ask =
 	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall>; isHelp: boolean };
 
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
+const INSTALLING = 'To install a skill, press **Install** in **Skills**, or drop its folder or zip on this page. ';
 const LAST_COMMA = /, (?=[^,]*$)/;
 const MAX_LISTED = 40;
 /** So many skills can be picked from. */
@@ -126,16 +127,25 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 		return `Demo mode can't use this as an answer: it understands ${takes}. Ask again with everything in one message, or reply “never mind”.\n\n${CONNECT}`;
 	}
 	if (skills.length === 0) return [ABOUT, 'Without a skill it can’t answer this.', CONNECT].join('\n\n');
-	const listed = skills.slice(0, MAX_SKILLS).map(({ name, description }) => {
+	const shown = skills.slice(0, MAX_SKILLS);
+	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
+	if (!isHelp) {
+		const names = shown
+			.map(({ name }) => `**${name}**`)
+			.join(', ')
+			.replace(LAST_COMMA, skills.length > MAX_SKILLS ? ', ' : ' and ');
+		return [
+			ABOUT,
+			`${UNFIT} There ${skills.length === 1 ? 'is' : 'are'} ${names}${skills.length > MAX_SKILLS ? ' and more' : ''}. ${NEXT}`,
+			'- What can you do?',
+			more + CONNECT
+		].join('\n\n');
+	}
+	const listed = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
-	const more =
-		skills.length > MAX_SKILLS
-			? 'All are listed in **Skills**, where more can be installed. '
-			: 'More skills can be installed or made in **Skills**. ';
-	const lead = `${isHelp ? '' : `${UNFIT} `}${NEXT}`;
-	return [ABOUT, lead, listed.join('\n'), more + CONNECT].join('\n\n');
+	return [ABOUT, NEXT, listed.join('\n'), more + CONNECT].join('\n\n');
 }
 
 /** For attachments that only a model could look at, or, where only that was asked, all; '' where there is none. */

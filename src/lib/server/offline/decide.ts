@@ -386,7 +386,9 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 		if (!tool && !skill && request.tools.some((each) => each.name === LOAD_SKILL)) return { kind: 'load', skill: name };
 		const about = history.skills.find((each) => each.name === name)?.description ?? '';
 		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
-		const plan = planActions(actions, choice.isFallback ? asText(message, actions) : message, settled);
+		const isTried =
+			choice.isFallback || (history.pinned.has(name) && actions.every((each) => !isComplete(each, message)));
+		const plan = planActions(actions, isTried ? asText(message, actions) : message, settled);
 		if (!plan && steps.length === 0 && !skill) return { kind: 'outline', skill: name };
 		if (!plan && steps.length === 0) leading ??= skill ?? null;
 		const isAgreed = isSure || plan?.kind !== 'ask' || actions.some((each) => isJob(each, message));
@@ -409,13 +411,19 @@ function stepFor(scene: Scene, message: Message, settled: Settled): Step | null 
 	return (best ?? steps.find(({ step }) => step.kind !== 'ask' || step.points >= 0) ?? first)?.step ?? null;
 }
 
-/** For the only command, if a text is all that it needs. */
+function isComplete(action: Action, message: Message): boolean {
+	return understand(action, message, new Map()).missing.length === 0;
+}
+
+/** For the only command, if a text is all that it needs: what stands after the words that call it (`Shout hello`). */
 function asText(message: Message, actions: readonly Action[]): Message {
 	const [needed, ...others] = actions.flatMap(({ slots }) => slots.filter(({ isRequired }) => isRequired));
 	const isOnly = actions.length === 1 && others.length === 0 && needed?.kind === 'text';
 	const { text, words } = message;
 	if (!isOnly || words.every((word) => isFiller(word))) return message;
-	return { ...message, payload: { start: 0, end: text.length, value: text } };
+	const calls = (word: Word) => isFiller(word) || actions.some((action) => isNamed(word, action));
+	const start = words.find((word) => !calls(word))?.start ?? 0;
+	return { ...message, payload: { start, end: text.length, value: text.slice(start) } };
 }
 
 /** The skill with a script that is named word for word: nothing else is meant then. */
@@ -523,9 +531,12 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	const isNearer = (each: Candidate, than = best) =>
 		words.some((word) => knows(each.action, word) && !knows(than.action, word));
 	// What is called by its name and lacks something is asked about, rather than that another is run by chance.
-	const rivals = others.filter(
-		({ named, isComplete, filled }) => !isComplete && filled.left.length === 0 && named >= Math.max(1, best.named)
-	);
+	const isWhole = words.length > 0 && words.every(isOverview);
+	const rivals = isWhole
+		? []
+		: others.filter(
+				({ named, isComplete, filled }) => !isComplete && filled.left.length === 0 && named >= Math.max(1, best.named)
+			);
 	const isOverall = words.some(isOverview);
 	const isCalled = (each: Candidate) => each.named > best.named && !isOverall && !isNearer(best, each);
 	const clear = rivals.filter((each) => isNearer(each) || isCalled(each));
