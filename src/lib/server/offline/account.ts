@@ -180,7 +180,8 @@ function namesFile(paths: readonly string[] = [], { stem: said, lower }: Word): 
 	return paths.some((path) => words(path).some((word) => word === said || word === lower));
 }
 
-function isRestricting({ lower }: Word): boolean {
+/** A negation, a superlative, a limit or a digit. */
+export function isRestricting({ lower }: Word): boolean {
 	return RESTRICTING.test(lower) || /\d/.test(lower);
 }
 

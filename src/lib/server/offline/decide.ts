@@ -19,6 +19,7 @@ import {
 import {
 	type Filled,
 	fitFor,
+	isRestricting,
 	isWishForChange,
 	keyOf,
 	knows,
@@ -322,7 +323,8 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
-	return (isQuestion(message.text) && !HELP.test(message.text) ? questionOn(scene, file, message) : null) ?? work;
+	const isAsked = isQuestion(message.text) || framing(message).some(isRestricting);
+	return (isAsked && !HELP.test(message.text) ? questionOn(scene, file, message) : null) ?? work;
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */

@@ -1155,6 +1155,8 @@ describe('F9: files', () => {
 			expect((await talk(setting, start, text)).calls).toHaveLength(1);
 		}
 		expect((await talk(setting, start, 'explain photosynthesis')).calls).toHaveLength(1);
+		// A limit, too, asks for something.
+		expect((await talk(setting, start, 'purchases over 200')).calls[1]?.at(-1)).toBe('purchases over 200');
 		const pasted = `How much is it?\n${'1,2,3\n'.repeat(200)}`;
 		expect((await talk(setting, { text: pasted, attached: ['mine.csv'] })).calls).toEqual([]);
 	});
