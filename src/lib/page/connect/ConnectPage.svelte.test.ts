@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
@@ -62,6 +62,9 @@ async function setup(
 	return { screen, client, connect, onclient, make };
 }
 
+// Others ask for a phone’s.
+beforeEach(() => page.viewport(1280, 800));
+
 const shownCode = (): string =>
 	[...document.querySelectorAll('[data-testid=code-block]')].map((each) => each.textContent).join();
 
@@ -87,6 +90,16 @@ test('F12: on a phone, nothing of a command is out of sight, and copying gives t
 	for (const pre of document.querySelectorAll('[data-testid=code-block] pre')) {
 		expect(pre.scrollWidth).toBeLessThanOrEqual(pre.clientWidth);
 	}
+});
+
+test('F12: on a phone, programs are a choice, and the settings of the one that is chosen begin in sight', async () => {
+	await page.viewport(390, 844);
+	const { screen, onclient } = await setup();
+	await expect.element(screen.getByTestId('client-cursor')).not.toBeVisible();
+	await screen.getByTestId('choose-client').selectOptions('Cursor');
+	expect(onclient).toHaveBeenLastCalledWith('cursor');
+	await expect.element(screen.getByTestId('choose-client')).toHaveValue('cursor');
+	await expect.element(screen.getByRole('heading', { name: 'Cursor', exact: true })).toBeInViewport();
 });
 
 test('F12: with the keyboard, the settings of the program are next once it is chosen', async () => {

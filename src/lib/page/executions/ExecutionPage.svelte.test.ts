@@ -32,14 +32,21 @@ async function setup(...answers: SkillExecution[]) {
 describe('E13: the page of an execution', () => {
 	test('shows what ran, what came of it and what is known of it, as text', async () => {
 		const { screen, sources } = await setup(
-			sampleExecution({ argv: ['two words'], output: '<b>said</b>\u202e it', files: [{ path: 'made.txt', bytes: 3 }] })
+			sampleExecution({
+				argv: ['two words'],
+				output: '<b>said</b>\u202e it',
+				files: [
+					{ path: 'made.txt', bytes: 3 },
+					{ path: 'b.svg', bytes: 4 }
+				]
+			})
 		);
 		await expect.element(screen.getByTestId('terminal-command')).toHaveTextContent('$ scripts/x.sh "two words"');
 		await expect.element(screen.getByTestId('execution-output')).toMatchTextContent(/<b>said<\/b>⟨U\+202E⟩ it/);
-		await expect.element(screen.getByText('Wrote made.txt')).toBeVisible();
-		await expect.element(screen.getByText('made.txt (3 B)')).not.toBeVisible();
+		await expect.element(screen.getByText('Wrote made.txt, b.svg')).toBeVisible();
+		await expect.element(screen.getByText('made.txt (3 B), b.svg (4 B)')).not.toBeVisible();
 		await screen.getByText('Details').click();
-		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
+		await expect.element(screen.getByText('made.txt (3 B), b.svg (4 B)')).toBeVisible();
 		await expect.element(screen.getByTestId('conversation-link')).not.toBeInTheDocument();
 		expect(sources).toEqual([]);
 	});
@@ -380,6 +387,15 @@ describe('E10: the table of executions', () => {
 		const executions = [sampleExecution({ ...more, argv: [...('argv' in more ? more.argv : [])] })];
 		const screen = await render(ExecutionTable, { executions, onend: vi.fn() });
 		await expect.element(screen.getByTestId('execution-link')).toHaveTextContent(line);
+	});
+
+	test('on a narrow page, no line of a command ends inside the name of an option', async () => {
+		await page.viewport(390, 844);
+		const argv = ['summary', 'orders-of-the-year.xlsx', '--group-by', 'region', '--value', 'revenue'];
+		const screen = await render(ExecutionTable, { executions: [sampleExecution({ argv })], onend: vi.fn() });
+		const options = [...screen.getByTestId('execution-link').element().querySelectorAll('span')];
+		expect(options.map(({ textContent }) => textContent)).toEqual(['--group-by', '--value']);
+		for (const option of options) expect(option.getClientRects()).toHaveLength(1);
 	});
 
 	test.each([

@@ -175,10 +175,11 @@ export function sourceOf({ skillId, apiKeyId, sessionId, conversationId }: Skill
 }
 
 /** What came of it, in a line: what went wrong, or what it wrote. Empty if there’s no more to it than its status. */
-export function outcomeOf(execution: SkillExecution): string {
-	const [first, ...others] = execution.files;
+export function outcomeOf(execution: SkillExecution, mostNamed = 1): string {
+	const { files } = execution;
 	if (hasFailed(execution)) return withoutSecrets(problemOf(asStep(execution).execution));
-	return first ? `Wrote ${others.length > 0 ? `${others.length + 1} files` : markHidden(first.path)}` : '';
+	if (files.length === 0) return '';
+	return `Wrote ${files.length > mostNamed ? `${files.length} files` : files.map(({ path }) => markHidden(path)).join(', ')}`;
 }
 
 /** The limits that a script meets most often; the run's page has all. */

@@ -41,7 +41,13 @@ async function setup() {
 		go: (path) => void done.push(path)
 	});
 	app.library.skills = [
-		sampleSummary({ id: 'pdf-tools', name: 'pdf-tools', description: 'Fills forms.', tags: ['acroform'], ...PARTS })
+		sampleSummary({
+			id: 'pdf-tools',
+			name: 'pdf-tools',
+			description: 'Fills forms. Adds up costs.',
+			tags: ['acroform'],
+			...PARTS
+		})
 	];
 	await app.conversations.refresh();
 	return render(Overlays, { app, onsearch: () => done.push('search'), onimport: () => done.push('import') });
@@ -197,6 +203,10 @@ describe('the command palette', () => {
 			['history', /^Runs/, '/skills/executions'],
 			['create a skill', /^New skill/, '/skills/new'],
 			['outdated', /^Skill updates/, '/skills/updates'],
+			['cost', /^Settings · Limits/, '/settings#limits'],
+			['upload', /^Install skills/, '/skills/install'],
+			['help', /^Keyboard shortcuts/, null],
+			['dark mode', /^Theme: dark/, null],
 			['dark', /^Theme: dark/, null]
 		] as const) {
 			await open(screen);
@@ -284,6 +294,24 @@ describe('the command palette', () => {
 		await screen.getByTestId('palette-input').fill(typed);
 		await screen.getByRole('option', { name: new RegExp(`^${label}`) }).click();
 		await expect.poll(result).toBe(expected);
+	});
+
+	test('of a chat that is open, it exports, archives and deletes; of none, “delete” finds the trash', async () => {
+		const screen = await setup();
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('delete');
+		await expect.poll(() => active(screen)).toMatch(/^Trash/);
+		app.shownId = 'a';
+		for (const [typed, label] of [
+			['share', /^Export chat as Markdown/],
+			['archive', /^Archive chat/],
+			['delete', /^Delete chat/]
+		] as const) {
+			await screen.getByTestId('palette-input').fill(typed);
+			await expect.poll(() => active(screen)).toMatch(label);
+		}
+		await userEvent.keyboard('{Enter}');
+		await expect.poll(() => app.conversations.list.map(({ id }) => id)).toEqual(['b']);
 	});
 
 	test('Escape closes it, and nothing else hears of that', async () => {

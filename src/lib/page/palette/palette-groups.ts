@@ -1,5 +1,6 @@
 /** Items of the command palette, in the order shown before typing. */
 import Activity from '@lucide/svelte/icons/activity';
+import Archive from '@lucide/svelte/icons/archive';
 import Braces from '@lucide/svelte/icons/braces';
 import CircleStop from '@lucide/svelte/icons/circle-stop';
 import Code from '@lucide/svelte/icons/code';
@@ -71,9 +72,10 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 			label: groups.conversations,
 			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
 		},
+		// Before skills: what a page is for beats a word in the text of a skill.
+		{ id: 'pages', label: groups.pages, items: pages(app) },
 		{ id: 'skills', label: groups.skills, items: skills(app) },
 		{ id: 'parts', label: groups.parts, items: search.query.trim().length < 2 ? [] : partsOfSkills(app) },
-		{ id: 'pages', label: groups.pages, items: pages(app) },
 		{
 			id: 'found',
 			label: groups.found,
@@ -111,6 +113,7 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 		const keys = SHORTCUTS.find((shortcut) => shortcut.id === id)?.keys[0];
 		return keys ? { keys } : {};
 	};
+	const shown = app.conversations.list.find(({ id }) => id === shownId);
 	const save = (format: 'json' | 'markdown') => () => shownId && saveFile(app.actions.exportUrl(shownId, format));
 	return [
 		{
@@ -145,6 +148,7 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 					{
 						id: 'export-markdown',
 						label: 'Export chat as Markdown',
+						words: 'share save download',
 						icon: FileText,
 						isQuiet: true,
 						run: save('markdown')
@@ -152,15 +156,37 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 					{
 						id: 'export-json',
 						label: 'Export chat as JSON',
+						words: 'backup save download',
 						icon: Braces,
 						isQuiet: true,
 						run: save('json')
 					}
 				]),
+		...(shown
+			? [
+					{
+						id: 'archive',
+						label: 'Archive chat',
+						words: 'hide',
+						icon: Archive,
+						isQuiet: true,
+						run: () => app.actions.toggleArchive(shown)
+					},
+					{
+						id: 'delete',
+						label: 'Delete chat',
+						words: 'remove',
+						icon: Trash2,
+						isQuiet: true,
+						run: () => app.actions.remove(shown)
+					}
+				]
+			: []),
 		{ id: 'import', label: 'Import chat', icon: Upload, isQuiet: true, run: onimport },
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,
 			label: `Theme: ${theme}`,
+			words: `${theme} mode`,
 			icon: SunMoon,
 			isQuiet: true,
 			run: () => void (app.theme.current = theme)
@@ -168,6 +194,7 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 		{
 			id: 'shortcuts',
 			label: 'Keyboard shortcuts',
+			words: 'help hotkeys',
 			icon: Keyboard,
 			...keysOf('shortcuts'),
 			run: () => void (app.overlay = 'shortcuts')
@@ -189,8 +216,8 @@ function pages(app: ChatApp): PaletteItem[] {
 	});
 	return [
 		page('/skills', 'Skills', Puzzle),
-		page('/skills/install', 'Install skills', Download),
-		{ ...page('/skills/executions', 'Runs', Activity), prose: 'runs of scripts executions history log' },
+		{ ...page('/skills/install', 'Install skills', Download), prose: 'upload add skill zip folder github' },
+		{ ...page('/skills/executions', 'Runs', Activity), prose: 'runs of scripts executions history logs' },
 		page('/connect', 'Other programs', Plug),
 		page('/settings', 'Settings', Settings),
 		quiet('/skills/new', 'New skill', Plus, 'create write make'),

@@ -12,13 +12,13 @@ export const SETTINGS_SECTIONS = [
 	},
 	{
 		...{ id: 'chats', title: 'Chats', rows: ['Custom instructions', 'Automatic titles', 'Web tools'] },
-		words: 'system prompt search'
+		words: 'system prompt search memory'
 	},
 	{ id: 'presets', title: 'Presets', rows: [], words: 'assistants' },
 	{
 		...{ id: 'limits', title: 'Limits' },
 		rows: ['Steps per reply', 'Cost per reply', 'Time per reply', 'Time per script'],
-		words: 'time limit for scripts or of answers timeout minutes seconds budget money'
+		words: 'time limit for scripts or of answers timeout minutes seconds budget money price spending'
 	},
 	{
 		...{ id: 'skills', title: 'Skills', rows: ['Suggest new skills', 'Catalog', 'SkillsMP key', 'Your skills'] },

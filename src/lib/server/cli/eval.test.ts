@@ -14,7 +14,8 @@ import {
 import { runCli } from '../skills/cli/run-cli.ts';
 import { evalCommand } from './eval.ts';
 
-const BUNDLED = join(import.meta.dirname, '../../../../skills/count-words');
+const SKILLS = join(import.meta.dirname, '../../../../skills');
+const BUNDLED = join(SKILLS, 'count-words');
 
 const dir = emptyFolder();
 let server: ModelServer;
@@ -263,6 +264,17 @@ describe('F16: npx openrouter-skills eval, for the CI of other people', () => {
 			stderr: expect.stringContaining('has no trigger evals')
 		});
 	});
+
+	// Those that need neither a key, the network nor a person’s folder.
+	test.each(['code-review', 'count-words', 'pdf', 'skill-creator', 'spreadsheets'])(
+		'F9: all that %s’s own evals check is met in demo mode, with the files they bring',
+		async (skill) => {
+			const { exitCode, stdout } = await run([join(SKILLS, skill), '--fail-under', '1'], {});
+			expect(stdout).toMatch(/^ +100 % .*of the expectations that could be checked$/m);
+			expect(stdout).not.toMatch(/^ +\? .*\b(contains|regex|file|toolCalled|skillLoaded): /m);
+			expect(exitCode).toBe(0);
+		}
+	);
 
 	test('F9: --trigger on the bundled skills, in demo mode', async () => {
 		const { exitCode, stdout } = await run([BUNDLED, '--trigger', '--fail-under', '1'], {});

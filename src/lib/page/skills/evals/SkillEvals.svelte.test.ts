@@ -270,10 +270,11 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(verdict.getByLabelText('Bad')).toBeInTheDocument();
 		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/Used, but shouldn’t be/);
 		await expect.element(screen.getByTestId('eval-unasked')).toHaveTextContent('Not asked this time: “Count it”');
-		// Only prompts of this question are listed.
-		await screen.getByTestId('eval-prompts-shown').click();
-		await expect.element(screen.getByTestId('eval-trigger-case')).toHaveLength(2);
-		await expect.element(screen.getByTestId('eval-case')).not.toBeInTheDocument();
+		// The results have the prompts; those of the other question are listed until they have been asked.
+		await expect.element(screen.getByTestId('eval-trigger-case')).not.toBeInTheDocument();
+		await screen.getByLabelText('Does it help?').click();
+		await expect.element(screen.getByTestId('eval-case')).toBeVisible();
+		await expect.element(screen.getByTestId('eval-trigger-case')).not.toBeInTheDocument();
 	});
 
 	test('that Demo mode can’t judge lead to where a model is connected', async () => {
@@ -438,6 +439,25 @@ describe('F16: the evals of a skill', () => {
 		await screen.getByText('All runs (2)').click();
 		await screen.getByTestId('eval-row').nth(1).getByRole('button').click();
 		await expect.element(screen.getByTestId('eval-since')).not.toBeInTheDocument();
+	});
+
+	test('that fail lead to a draft of the skill; those that pass don’t', async () => {
+		const failed = answer({ expectations: [{ text: 'contains: 2', isMet: false, reason: '' }] });
+		const result = { ...done.results[0]!, answers: [failed] };
+		const client = createFakeRegistry();
+		const onimprove = vi.fn(async () => {});
+		const show = (run: EvalRun) => {
+			client.getEvals.mockResolvedValue({ cases, triggers: [], problem: null, runs: [run] });
+			client.getEvalRun.mockResolvedValue(run);
+			return render(SkillEvals, { client, skillId: 'installed/demo', skill: sampleDetail(), onimprove });
+		};
+		const screen = await show({ ...done, sides: [sideOf({}, [failed])], results: [result] });
+		await screen.getByTestId('improve-failing').click();
+		expect(onimprove).toHaveBeenCalledOnce();
+		await screen.unmount();
+		const passing = await show(done);
+		await expect.element(passing.getByTestId('eval-run')).toBeVisible();
+		await expect.element(passing.getByTestId('improve-failing')).not.toBeInTheDocument();
 	});
 
 	test('begin with “Run evals” on a phone, too, and are scrolled to when they begin', async () => {

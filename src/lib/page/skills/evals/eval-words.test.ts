@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import type { EvalAnswer } from '../../../shared/try-out.ts';
-import { outcomeWithout, tallyWords, unmarked, useOf } from './eval-words.ts';
+import { firstWords, outcomeWithout, tallyWords, useOf } from './eval-words.ts';
 
-test('an answer in one line has none of the signs of Markdown', () => {
-	const text = '# Tides\n\n| when | what |\n|---|:--:|\n| 04:12 | **high** |\n\n- `a` - b\n> c';
-	expect(unmarked(text).replace(/\s+/g, ' ')).toBe('Tides when · what 04:12 · high a - b c');
+test('of an answer, a line says what it says first: no heading, no cells of a table, none of the signs of Markdown', () => {
+	const table = '| when | what |\n|---|:--:|\n| 04:12 | **high** |';
+	expect(firstWords(`# Tides\n\n${table}\n\nThe **highest** is at \`04:12\`.\n\nMore.`)).toBe(
+		'The highest is at 04:12.'
+	);
+	expect(firstWords('- **words**: 9\n- lines: 1')).toBe('words: 9 · lines: 1');
+	expect(firstWords(table).replace(/\s+/g, ' ')).toBe('when · what 04:12 · high');
+	expect(firstWords('')).toBe('');
 });
 
 test('a tally names each outcome there is, and together they are all prompts', () => {

@@ -120,8 +120,16 @@ function verdictOf(
 export const answersOf = ({ answers }: EvalResult, side: string): EvalAnswer[] =>
 	answers.filter((answer) => answer.side === side);
 
+/** The first paragraph that is no heading, table or code; of a list, its items in one line. */
+export function firstWords(text: string): string {
+	const paragraphs = text.trim().split(/\n[ \t]*\n\s*/);
+	return unmarked(
+		(paragraphs.find((each) => !/^(?:#{1,6} |\||```)/.test(each)) ?? text).replace(/\n[ \t]*[-*+] /g, ' · ')
+	);
+}
+
 /** Without the signs of headings, lists, tables, bold text and code. */
-export function unmarked(text: string): string {
+function unmarked(text: string): string {
 	return text
 		.replace(/^[ \t]*(?:```.*|[-:| \t]+$|#{1,6} |> ?|[-*+] )/gm, '')
 		.replace(/\*\*|`/g, '')
