@@ -498,16 +498,14 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
 		await expect.element(screen.getByTestId('hosts-to-allow')).not.toBeInTheDocument();
 		const abilities = screen.getByTestId('ability');
-		await expect
-			.element(abilities.first())
-			.toMatchTextContent(/^scripts\/x\.sh FILE \[--by NAME\]scripts\/x\.sh --all/);
+		await expect.element(abilities.first()).toMatchTextContent(/^scripts\/x\.sh\s*FILE\s*--by\s*Run$/);
 		// Also what SKILL.md doesn't explain: running it is how to see why it fails.
 		await expect.element(abilities.nth(1)).toMatchTextContent(/scripts\/y\.sh *Run/);
 		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('Folder', { exact: true })).toBeVisible();
 		expect(screen.container.textContent).not.toContain('1.0.0');
 		await screen.getByRole('button', { name: 'Run scripts/x.sh' }).click();
-		await expect.element(screen.getByLabelText('FILE required')).toBeVisible();
+		await expect.element(screen.getByLabelText('File required')).toBeVisible();
 	});
 
 	test('an ability leads to its form, also once another one was chosen there', async () => {
