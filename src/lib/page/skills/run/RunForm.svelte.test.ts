@@ -440,6 +440,21 @@ describe('F6: running by hand', () => {
 		await page.viewport(1280, 800);
 	});
 
+	test('a case begins with its command as title and with what the run said; without a title it says what is missing', async () => {
+		const { screen, addCase } = await setup(skill, vi.fn());
+		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-button').click();
+		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByLabelText('Title')).toHaveValue('say.sh "two words"');
+		const output = execution.output?.trim() ?? '';
+		expect(output).not.toBe('');
+		await expect.element(screen.getByLabelText('Expected output, one text per line')).toHaveValue(output);
+		await screen.getByLabelText('Title').fill('');
+		await screen.getByTestId('save-case').click();
+		await expect.element(screen.getByLabelText('Title')).toBeInvalid();
+		expect(addCase).not.toHaveBeenCalled();
+	});
+
 	test('a case of a form with fields keeps the file in its field', async () => {
 		const { screen } = await setup(known, vi.fn());
 		await screen.getByLabelText('file required').fill('in.csv');
