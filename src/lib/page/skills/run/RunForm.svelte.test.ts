@@ -202,7 +202,7 @@ describe('F6: a script whose parameters are known', () => {
 		await expect.element(screen.getByTestId('run-way')).toHaveValue('1');
 		await expect.element(screen.getByLabelText('--by required')).toHaveValue('90');
 		await screen.getByTestId('run-way').selectOptions('info FILE – what it is');
-		await screen.getByLabelText('FILE required').fill('b.pdf');
+		await screen.getByLabelText('File required').fill('b.pdf');
 		await screen.getByTestId('run-button').click();
 		expect(runExecution).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ args: ['info', 'b.pdf'] }));
 	});
