@@ -174,7 +174,7 @@ test('F6: a run that failed leads to its line; there it’s mended and run again
 	const lines = ['const [word] = process.argv.slice(2);', "throw new Error('No luck');", 'console.log(word);'];
 	await writeFile(join(app.skillsDir, 'mended-one/scripts', script), lines.join('\n'));
 	await page.goto('/skills/mended-one#run');
-	await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+	await page.getByRole('textbox', { name: 'Text required' }).fill('hello');
 	await page.getByTestId('run-button').click();
 	await page.getByRole('link', { name: 'Edit line 2' }).click();
 	await expect(code(page).locator('.cm-askedLine')).toContainText('No luck');
@@ -185,12 +185,12 @@ test('F6: a run that failed leads to its line; there it’s mended and run again
 	await page.getByTestId('save-file').click();
 	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	await page.getByRole('link', { name: 'Back to Run tab' }).click();
-	await expect(page.getByRole('textbox', { name: /^Text/ })).toHaveValue('hello');
+	await expect(page.getByRole('textbox', { name: 'Text required' })).toHaveValue('hello');
 	await expect(page.getByTestId('execution-output')).toHaveText('hello\n');
 	await page.getByRole('link', { name: 'Open run' }).click();
 	await expect(page.getByTestId('execution-replay')).toBeVisible();
 	await page.goBack();
-	await expect(page.getByRole('textbox', { name: /^Text/ })).toHaveValue('hello');
+	await expect(page.getByRole('textbox', { name: 'Text required' })).toHaveValue('hello');
 	await expect(page.getByTestId('execution-output')).toHaveText('hello\n');
 });
 
