@@ -174,7 +174,7 @@ test('F6: a run that failed leads to its line; there it’s mended and run again
 	const lines = ['const [word] = process.argv.slice(2);', "throw new Error('No luck');", 'console.log(word);'];
 	await writeFile(join(app.skillsDir, 'mended-one/scripts', script), lines.join('\n'));
 	await page.goto('/skills/mended-one#run');
-	await page.getByRole('textbox', { name: /^TEXT/ }).fill('hello');
+	await page.getByRole('textbox', { name: 'Text required' }).fill('hello');
 	await page.getByTestId('run-button').click();
 	await page.getByRole('link', { name: 'Edit line 2' }).click();
 	await expect(code(page).locator('.cm-askedLine')).toContainText('No luck');
@@ -185,12 +185,12 @@ test('F6: a run that failed leads to its line; there it’s mended and run again
 	await page.getByTestId('save-file').click();
 	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	await page.getByRole('link', { name: 'Back to Run tab' }).click();
-	await expect(page.getByRole('textbox', { name: /^TEXT/ })).toHaveValue('hello');
+	await expect(page.getByRole('textbox', { name: 'Text required' })).toHaveValue('hello');
 	await expect(page.getByTestId('execution-output')).toHaveText('hello\n');
 	await page.getByRole('link', { name: 'Open run' }).click();
 	await expect(page.getByTestId('execution-replay')).toBeVisible();
 	await page.goBack();
-	await expect(page.getByRole('textbox', { name: /^TEXT/ })).toHaveValue('hello');
+	await expect(page.getByRole('textbox', { name: 'Text required' })).toHaveValue('hello');
 	await expect(page.getByTestId('execution-output')).toHaveText('hello\n');
 });
 
@@ -285,7 +285,12 @@ test('F8: the Files tab shows pictures and drawings, and any file can be downloa
 	const picture = viewer.getByRole('img', { name: 'Preview of dot.png' });
 	await expect.poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
 	const files = page.getByRole('navigation', { name: 'Files' });
+	// Above the file, which has the whole width, and closed while one is asked for.
+	await expect(files).toBeHidden();
+	await page.getByTestId('toggle-files').click();
 	await expect(files).toHaveCount(1);
+	const width = async (part: typeof viewer) => (await part.boundingBox())?.width ?? 0;
+	expect(await width(viewer)).toBeGreaterThan(await width(files));
 	await files.locator('[data-path="data.bin"]').click();
 	await expect(viewer).toContainText('There is no preview of this file');
 	const [download] = await Promise.all([page.waitForEvent('download'), viewer.getByTestId('download-file').click()]);
@@ -296,12 +301,15 @@ test('F8: the Files tab shows pictures and drawings, and any file can be downloa
 	await expect.poll(() => drawing.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(9);
 	await viewer.getByTestId('preview-file').click();
 	await expect(viewer.getByTestId('file-text')).toHaveText(svg);
+	await expect(files).toBeVisible();
 	await page.setViewportSize({ width: 390, height: 800 });
-	await expect(files).toBeHidden();
-	await page.getByTestId('toggle-files').click();
 	await files.locator('[data-path="dot.png"]').click();
 	await expect(files).toBeHidden();
 	await expect(picture).toBeVisible();
+	// With room for both, they stand side by side.
+	await page.setViewportSize({ width: 1700, height: 800 });
+	await expect(files).toBeVisible();
+	await expect(page.getByTestId('toggle-files')).toBeHidden();
 });
 
 test('F8: two tabs that change one file say so, and none loses what it has', async ({ page, context, app }) => {

@@ -85,6 +85,16 @@ describe('the keyboard', () => {
 		expect(session.history.editedId).toBe('q');
 	});
 
+	test('a skill that is tried says what it can be asked, until another one is there', async () => {
+		const screen = await render(Composer, { session });
+		const input = screen.getByTestId('composer-input');
+		await expect.element(input).toHaveAttribute('placeholder', expect.stringMatching(/^Ask anything/));
+		await session.skills.pinByName('tides', { description: 'Tells tides. Use when someone asks about high water.' });
+		await expect.element(input).toHaveAttribute('placeholder', 'Ask about high water');
+		await session.skills.pinByName('count-words');
+		await expect.element(input).toHaveAttribute('placeholder', expect.stringMatching(/^Ask anything/));
+	});
+
 	test('Backspace in an empty box takes away the last file, then the last skill that waits to be pinned', async () => {
 		const removed: string[] = [];
 		const screen = await render(Composer, { session, onremoved: ({ path }) => removed.push(path) });

@@ -498,16 +498,42 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
 		await expect.element(screen.getByTestId('hosts-to-allow')).not.toBeInTheDocument();
 		const abilities = screen.getByTestId('ability');
-		await expect
-			.element(abilities.first())
-			.toMatchTextContent(/^scripts\/x\.sh FILE \[--by NAME\]scripts\/x\.sh --all/);
+		await expect.element(abilities.first()).toMatchTextContent(/^scripts\/x\.sh\s*FILE\s*--by\s*Run$/);
 		// Also what SKILL.md doesn't explain: running it is how to see why it fails.
 		await expect.element(abilities.nth(1)).toMatchTextContent(/scripts\/y\.sh *Run/);
 		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('Folder', { exact: true })).toBeVisible();
 		expect(screen.container.textContent).not.toContain('1.0.0');
 		await screen.getByRole('button', { name: 'Run scripts/x.sh' }).click();
-		await expect.element(screen.getByLabelText('FILE required')).toBeVisible();
+		await expect.element(screen.getByLabelText('File required')).toBeVisible();
+	});
+
+	test('a script says what it does and how it’s called, in words that stay whole, and no more than a few', async () => {
+		const options = Array.from({ length: 9 }, (_, at) => `[--option-${at} NUMBER]`).join(' ');
+		const text = `/** Draws a chart. It is fast. */\nconst USAGE = 'Usage: x.mjs FILE ${options}';\n`;
+		const many = Array.from({ length: 8 }, (_, at) => `y.mjs do-${at} FILE   does it ${at}`).join('\n');
+		const files = [
+			{ path: 'scripts/x.mjs', bytes: text.length, text },
+			{ path: 'scripts/y.mjs', bytes: many.length, text: `const USAGE = \`Usage: ${many}\`` }
+		];
+		const { screen } = await setup(detailOf({ files, scripts: ['scripts/x.mjs', 'scripts/y.mjs'], tools: [] }));
+		const [first, second] = [screen.getByTestId('ability').first(), screen.getByTestId('ability').nth(1)];
+		await expect
+			.element(first)
+			.toMatchTextContent(/^scripts\/x\.mjs\s*Draws a chart\.\s*FILE\s*--option-0.*--option-4\s*and 4 more\s*Run$/s);
+		await expect.element(second).toMatchTextContent(/do-0\s*FILE\s*does it 0.*do-5\s*FILE\s*does it 5\s*and 2 more/s);
+		for (const word of first.element().querySelectorAll('ul code')) expect(word.getClientRects()).toHaveLength(1);
+	});
+
+	test('where all is well, the security check and what it needs take a line each', async () => {
+		const node = { name: 'node', isDeclared: true, isFound: true, from: ['SKILL.md', 'lib/a.mjs'] };
+		const needs = { binaries: [node], packages: [], variables: [], skills: [], hosts: [] };
+		const calm = await setup(detailOf({ trust: 'trusted', findings: [], needs }));
+		const rows = () => calm.screen.container.querySelectorAll('section:has(> h3)');
+		const row = (heading: string) => [...rows()].find((each) => each.querySelector('h3')?.textContent === heading);
+		await expect.poll(() => row('What it needs')?.getBoundingClientRect().height).toBeLessThan(30);
+		expect(row('What it needs')?.textContent).toMatch(/node\s*installed\s*$/);
+		expect(row('Security check')?.getBoundingClientRect().height).toBeLessThan(30);
 	});
 
 	test('an ability leads to its form, also once another one was chosen there', async () => {

@@ -40,6 +40,35 @@ export function partsOf(description: string): { does: string; when: string } {
 	return { does, when: when.join(' ') };
 }
 
+/** Up to the mark that ends it: not the one of "e.g." or "v1.2". */
+export function firstSentence(text: string): string {
+	const [first = ''] = text
+		.trim()
+		.split(/(?<=[.!?]["”’)]*)(?<!(?<![\p{L}\d])(?:e\.g|i\.e|vs|cf|\p{L})\.)\s+(?=\P{Ll})|(?<=[。！？])/u, 1);
+	return first;
+}
+
+/** Characters that fit into an empty message box. */
+const MOST_ASKED = 60;
+
+/** A sentence that says more than a row of a list can show. */
+const LONG_SENTENCE = 80;
+
+/** What a skill does, for a list: one sentence; of a long one, what stands before its dash. */
+export function shortOf(description: string): string {
+	const sentence = firstSentence(partsOf(description).does);
+	const [head = ''] = sentence.split(/ [-–—]+ /, 1);
+	return sentence.length > LONG_SENTENCE && head.includes(' ') && head !== sentence ? `${head}.` : sentence;
+}
+
+/** What to type when it’s tried: what its description says it’s asked, or its name. */
+export function askFor({ name, description }: Pick<SkillSummary, 'name' | 'description'>): string {
+	const { when } = partsOf(description);
+	const [, asked = ''] =
+		/\bwhen(?:ever)? (?:the |a )?(?:user|someone|somebody|anyone|people|you) asks? ([^,;:.]+)/.exec(when) ?? [];
+	return asked === '' || asked.length > MOST_ASKED ? `Ask ${name} anything` : `Ask ${asked}`;
+}
+
 /** How many serious ones there are. */
 export const risksOf = (findings: readonly Pick<SkillFinding, 'severity'>[]): number =>
 	findings.filter(({ severity }) => severity === 'danger').length;
@@ -220,9 +249,8 @@ export type SkillKind = (typeof KINDS)[number][0] | 'skill';
 export const KIND_ORDER: readonly SkillKind[] = [...KINDS.map(([kind]) => kind), 'skill'];
 
 export function kindOf(name: string, description: string): SkillKind {
-	const [first = ''] = description.trim().match(/^.+?[.!?](?=\s|$)/s) ?? [description];
 	const fits = (words: string) => KINDS.find(([, pattern]) => pattern.test(words))?.[0];
-	return fits(name.replaceAll('-', ' ')) ?? fits(first) ?? 'skill';
+	return fits(name.replaceAll('-', ' ')) ?? fits(firstSentence(description)) ?? 'skill';
 }
 
 export interface Advice {
@@ -317,4 +345,13 @@ export function openNeeds(needs: SkillNeeds, before?: SkillNeeds): SkillNeeds {
 		variables: pick(needs.variables, ({ isSet, isOptional }) => !isSet && !isOptional, before?.variables),
 		skills: pick(needs.skills, ({ state, isDeclared }) => isDeclared && state !== 'on', before?.skills)
 	};
+}
+
+/** Nothing is missing that it needs to run; hosts are allowed or not. */
+export function hasWhatItNeeds(needs: SkillNeeds): boolean {
+	const { binaries, packages, variables, skills } = openNeeds(needs);
+	return (
+		binaries.length + packages.length + variables.length + skills.length === 0 &&
+		!needs.variables.some(({ problem }) => problem)
+	);
 }

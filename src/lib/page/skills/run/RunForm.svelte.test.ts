@@ -202,7 +202,7 @@ describe('F6: a script whose parameters are known', () => {
 		await expect.element(screen.getByTestId('run-way')).toHaveValue('1');
 		await expect.element(screen.getByLabelText('--by required')).toHaveValue('90');
 		await screen.getByTestId('run-way').selectOptions('info FILE – what it is');
-		await screen.getByLabelText('FILE required').fill('b.pdf');
+		await screen.getByLabelText('File required').fill('b.pdf');
 		await screen.getByTestId('run-button').click();
 		expect(runExecution).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ args: ['info', 'b.pdf'] }));
 	});
@@ -438,6 +438,21 @@ describe('F6: running by hand', () => {
 		expect(box('execution').top).toBeGreaterThan(box('run-form').bottom);
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('two words');
 		await page.viewport(1280, 800);
+	});
+
+	test('a case begins with its command as title and with what the run said; without a title it says what is missing', async () => {
+		const { screen, addCase } = await setup(skill, vi.fn());
+		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-button').click();
+		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByLabelText('Title')).toHaveValue('say.sh "two words"');
+		const output = execution.output?.trim() ?? '';
+		expect(output).not.toBe('');
+		await expect.element(screen.getByLabelText('Expected output, one text per line')).toHaveValue(output);
+		await screen.getByLabelText('Title').fill('');
+		await screen.getByTestId('save-case').click();
+		await expect.element(screen.getByLabelText('Title')).toBeInvalid();
+		expect(addCase).not.toHaveBeenCalled();
 	});
 
 	test('a case of a form with fields keeps the file in its field', async () => {

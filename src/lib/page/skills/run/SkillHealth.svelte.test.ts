@@ -76,6 +76,13 @@ test('F16: a failure before the skill was changed says so, in the script’s own
 	await expect.element(screen.getByTestId('improve-failing')).not.toBeInTheDocument();
 });
 
+test('F16: a reason that ends with a full stop gets no second one', async () => {
+	const { screen } = await setup(['success', 'error'], { more: { errorMessage: 'It took too long.' } });
+	await expect
+		.element(screen.getByTestId('last-failure'))
+		.toHaveTextContent('Last failure: It took too long. It ran well since.');
+});
+
 test('F16: runs of evals aren’t among them', async () => {
 	const { screen } = await setup(['error', 'success'], { more: { sessionId: 'eval-1' } });
 	await expect.element(screen.getByTestId('skill-usage')).toBeVisible();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { argsOf, commandsOf, inputOf, runsAsIs, schemaOf, takesNothing } from './arguments.ts';
+import { argsOf, commandsOf, inputOf, labelOf, runsAsIs, schemaOf, takesNothing } from './arguments.ts';
 import { wordsOf } from './scripts.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 
@@ -49,6 +49,19 @@ test('F6: a script or tool runs as it is if nothing is required', () => {
 	const asIs = (kind: 'script' | 'tool', name: string): boolean => runsAsIs(skill, { kind, name });
 	expect(['free.py', 'strict.py', 'bare.py'].map((name) => asIs('script', name))).toEqual([true, false, true]);
 	expect(['ping', 'add'].map((name) => asIs('tool', name))).toEqual([true, false]);
+});
+
+test.each([
+	['FILE', 'File'],
+	['FILE 2', 'File 2'],
+	['CHANNEL_ID', 'Channel ID'],
+	['URL', 'URL'],
+	['YYYY-MM-DD', 'YYYY-MM-DD'],
+	['HH:MM', 'HH:MM'],
+	['--limit', '--limit'],
+	['a', 'a']
+])('F6: the field of %s is called %s', (name, label) => {
+	expect(labelOf(name)).toBe(label);
 });
 
 describe('F6: the parameters of a script are read from', () => {
@@ -107,7 +120,7 @@ p.add_argument('--version', action='version', version='1')`;
 				FILE: { type: 'string', minLength: 1 },
 				'--group-by': { type: 'string', description: 'one line for each value' },
 				'--quiet': { type: 'boolean', description: 'prints nothing' },
-				'--out': { type: 'string', description: 'FILE' },
+				'--out': { type: 'string', description: 'File' },
 				MORE: { type: 'array', format: 'lines', items: { type: 'string' } }
 			}
 		]);

@@ -19,6 +19,8 @@ interface Parameter {
 export interface Command {
 	/** As its usage says it. */
 	label: string;
+	/** What it does, as its usage says it; may be empty. */
+	about: string;
 	/** Comes first, such as `read` in `pdf.mjs read FILE`. */
 	words: readonly string[];
 	parameters: readonly Parameter[];
@@ -137,6 +139,18 @@ function distinct(commands: readonly Command[]): Command[] {
 /** What stands for a value: `FILE`, `HH:MM`, `<file>`, `"TEXT"` or `{a,b}`, with `...` for several. */
 const PLACE = /^(?:[A-Z][A-Z\d]*(?:[_:/-][A-Z\d]+)*|<[^<>]+>|"[^"]+"|'[^']+'|\{[^{}]+\})(?:\.\.\.|…)?$/;
 export const isPlace = (word: string): boolean => PLACE.test(word);
+
+/** Words without vowels are short for something, and so are these. */
+const SHORT = /^[^AEIOUY]+$|^(?:API|ID|IDS|JSON|URI|URL|YAML)$/;
+
+/** A place as the label of a field: `FILE` as "File", `GROUP_ID` as "Group ID". Other names stay. */
+export function labelOf(name: string): string {
+	if (!/^[A-Z][A-Z\d]*(?:_[A-Z\d]+)*(?: \d+)?$/.test(name)) return name;
+	const words = name.split(/[_ ]/).map((word) => (SHORT.test(word) ? word : word.toLowerCase()));
+	const label = words.join(' ');
+	return label.charAt(0).toUpperCase() + label.slice(1);
+}
+
 const FLAG = /^--?[A-Za-z][\w-]*$/;
 const TOKENS = /\[[^[\]]*\](?:\.\.\.|…)?|"[^"]*"(?:\.\.\.|…)?|'[^']*'|<[^<>]*>(?:\.\.\.|…)?|\S+/g;
 /** How a shell script, or Python, says its own name. */
@@ -211,7 +225,8 @@ function commandIn(synopsis: string, described: ReadonlyMap<string, string>, abo
 	const add = (flag: string | null, place: string | null, isRequired: boolean, aliases: string[] = []): void => {
 		const wanted = flag ?? place?.replace(/^[<"'{]+|[>"'}]*(?:\.\.\.|…)?$/g, '') ?? '';
 		const same = parameters.filter(({ name }) => name === wanted || name.startsWith(`${wanted} `)).length;
-		const description = (flag && described.get(flag)) ?? (flag && place ? place.replace(/[<>]/g, '') : undefined);
+		const description =
+			(flag && described.get(flag)) ?? (flag && place ? labelOf(place.replace(/[<>]/g, '')) : undefined);
 		const schema = { ...valueOf(place), ...(description ? { description } : {}) };
 		parameters.push({ name: same > 0 ? `${wanted} ${same + 1}` : wanted, flag, aliases, isRequired, schema });
 	};
@@ -245,7 +260,7 @@ function commandIn(synopsis: string, described: ReadonlyMap<string, string>, abo
 		else return null;
 	}
 	if (parameters.length === 0) return null;
-	return { label: about ? `${synopsis} – ${about}` : synopsis, words, parameters };
+	return { label: about ? `${synopsis} – ${about}` : synopsis, about, words, parameters };
 }
 
 /** What stands in brackets. */
@@ -326,7 +341,7 @@ function argparseIn(text: string): Command | null {
 	if (found.length === 0) return null;
 	// An option of several values would take them, too.
 	const parameters = found.toSorted((a, b) => Number(a.flag !== null) - Number(b.flag !== null));
-	return { label: '', words: [], parameters };
+	return { ...{ label: '', about: '' }, words: [], parameters };
 }
 
 /** What stands in the brackets that open at `at`. */
@@ -410,7 +425,7 @@ function parseArgsIn(text: string): Command | null {
 		schema: { type: 'array', format: 'lines', items: { type: 'string' } }
 	};
 	return {
-		label: '',
+		...{ label: '', about: '' },
 		words: [],
 		parameters: [...(/allowPositionals\s*:\s*true/.test(text) ? [others] : []), ...found]
 	};

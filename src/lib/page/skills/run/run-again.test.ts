@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
-import { namedInHash, presetOf, runnablesOf, runPage, runScriptPage } from './scripts.ts';
+import { namedInHash, presetOf, purposeOf, runnablesOf, runPage, runScriptPage } from './scripts.ts';
 import { tabOf } from '../skill-words.ts';
 
 const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['scripts/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
@@ -60,4 +60,25 @@ test.each([
 test('F6: a run of another skill, and of what is there no more, is none to begin with', () => {
 	expect(presetOf(sampleExecution({ skillId: 'other/demo' }), skill)).toBeNull();
 	expect(presetOf(sampleExecution({ script: 'scripts/gone.sh' }), skill)).toBeNull();
+});
+
+test.each([
+	[
+		'x.mjs',
+		'#!/usr/bin/env node\n/** Draws a chart of a `CSV` file. It is fast. */\nimport "x";',
+		'Draws a chart of a CSV file.'
+	],
+	['x.mjs', '// @ts-check\n// Draws a chart,\n// and more.\n\n// Another thought here.', 'Draws a chart, and more.'],
+	['x.sh', '#!/bin/sh\n# x.sh - copies a folder\n# Usage: x.sh FROM TO\nset -e', 'copies a folder'],
+	['x.sh', '#!/bin/sh\n# Exit on the first error\nset -e\n# Copies a folder', ''],
+	[
+		'x.py',
+		'# -*- coding: utf-8 -*-\n# /// script\n# dependencies = ["a b c"]\n# ///\n"""\nCopyright 2026 by some people.\n\nReads all the tables.\n"""',
+		'Reads all the tables.'
+	],
+	['x.py', 'import argparse\np = argparse.ArgumentParser(description="Joins two tables")', 'Joins two tables'],
+	['x.py', 'import sys\n# Reads what it is given\nprint(1)', ''],
+	['x.py', `"""${'word '.repeat(100)}"""`, '']
+])('what %s says that it does, in a sentence, or nothing', (path, text, purpose) => {
+	expect(purposeOf([{ path, bytes: text.length, text }], path)).toBe(purpose);
 });

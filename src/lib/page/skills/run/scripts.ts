@@ -5,7 +5,7 @@ import { librarySkillOf } from '../../../shared/names.ts';
 import { asArray, asObject } from '../../../shared/json.ts';
 import type { NewCase } from '../../server.ts';
 import { cleanText } from '../../text/clean-text.ts';
-import { ownScripts, skillPage } from '../skill-words.ts';
+import { firstSentence, ownScripts, skillPage } from '../skill-words.ts';
 
 /**
  * As SKILL.md names them. Files in `scripts/` or at the top level are meant to be run; deeper ones are mostly parts of
@@ -67,6 +67,38 @@ export function usesOf(files: SkillDetail['files'], script: string): string[] {
 		return at >= 0 && at < words.length - 1 && code.length <= 300 ? [words.slice(at).join(' ')] : [];
 	});
 	return [...new Set(found)].slice(0, 5);
+}
+
+/** The comment or the docstring at the start of a text: in marks of its own, or line by line. */
+const OPENING = /^\s*(?:\/\*+([^]*?)\*\/|[ru]?"""([^]*?)"""|[ru]?'''([^]*?)'''|((?:[ \t]*(?:#|\/\/).*(?:\n|$))+))/i;
+/** Comments for programs, for lawyers, and on the line below. */
+const NOTICE =
+	/^(?:!|-\*-|@|eslint|shellcheck|pylint|vim:|SPDX|Copyright|\(c\)|©|Licen[cs]e|usage\b|(?:exit|stop|fail) (?:immediately|on)\b)|\blicensed under\b|\bstrict mode\b/i;
+const MAX_PURPOSE = 200;
+
+/** What a script says that it does, in a sentence: in what it begins with, or in its help. Empty if it doesn’t say. */
+export function purposeOf(files: SkillDetail['files'], script: string): string {
+	const whole = files.find(({ path }) => path === script)?.text?.slice(0, 10_000) ?? '';
+	const [parser = ''] = /ArgumentParser\([^]{0,400}/.exec(whole) ?? [];
+	const [, , help = ''] = /\bdescription\s*=\s*(["'])([^"'\n]+)\1/.exec(parser) ?? [];
+	// Without the packages that a Python script lists for its runner.
+	let text = whole.replace(/^# \/\/\/ \w+\n(?:#.*\n)*?# \/\/\/[ \t]*\n/m, '');
+	const said: string[] = [];
+	for (let found; said.length < 20 && (found = OPENING.exec(text)); text = text.slice(found[0].length)) {
+		const lines = (found.slice(1).find(Boolean) ?? '').split('\n').map((line) => line.replace(/^[\s*#/]*/, '').trim());
+		const kept = lines.filter((line) => !NOTICE.test(line));
+		said.push(...kept.join('\n').split(/\n{2,}/));
+	}
+	const file = script.split('/').at(-1) ?? '';
+	const names = [file, file.replace(/\.\w+$/, '')];
+	return (
+		[...said, help]
+			.map((paragraph) => firstSentence(paragraph.replace(/\s+/g, ' ').replaceAll('`', '')))
+			.map((each) =>
+				each.replace(/^([\w.-]+)\s*[-–—:]+\s+/, (start, word: string) => (names.includes(word) ? '' : start))
+			)
+			.find((each) => each.split(' ').length > 2 && each.length <= MAX_PURPOSE) ?? ''
+	);
 }
 
 /** The words of a command line, without their quotes. */

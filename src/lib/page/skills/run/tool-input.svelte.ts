@@ -1,10 +1,12 @@
 /** A JSON Schema as form fields, and the typed values as the input of a tool or the arguments of a script. Pure. */
-import { argsOf, type Command, inputOf, isFileName } from './arguments.ts';
+import { argsOf, type Command, inputOf, isFileName, labelOf } from './arguments.ts';
 import { emptyInput, linesOf, readInput } from './scripts.ts';
 import { asArray, asObject, asText } from '../../../shared/json.ts';
 
 export interface Field {
 	name: string;
+	/** The name as a word; a script's places are written in capitals. */
+	label: string;
 	description: string;
 	kind: 'text' | 'lines' | 'number' | 'boolean' | 'choice' | 'json';
 	/** For numbers. */
@@ -75,7 +77,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
 	const choices = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : [];
 	const description = [schema.title, schema.description].filter((text) => typeof text === 'string').join(': ');
 	return {
-		name,
+		...{ name, label: name },
 		description,
 		isRequired,
 		mayBeEmpty: !(Number(schema.minLength) > 0),
@@ -159,6 +161,8 @@ export class ToolInput {
 	/** `begun`: text to start with, instead of an empty input. */
 	constructor(schema: Record<string, unknown> | undefined, begun?: string | null, notation: Notation = JSON_INPUT) {
 		const fields = fieldsOf(schema);
+		// A tool's properties are called what they're called.
+		if (notation !== JSON_INPUT) for (const field of fields ?? []) field.label = labelOf(field.name);
 		this.notation = notation;
 		this.fields = fields ?? [];
 		this.text = notation === JSON_INPUT ? emptyInput(schema) : '';
@@ -193,7 +197,7 @@ export class ToolInput {
 		const read = this.#readFields();
 		this.problems = read.map(({ problem }) => problem);
 		const wrong = this.fields.filter((_, index) => this.problems[index] !== undefined);
-		if (wrong.length > 0) throw new Error(`Check ${wrong.map(({ name }) => name).join(', ')}.`);
+		if (wrong.length > 0) throw new Error(`Check ${wrong.map(({ label }) => label).join(', ')}.`);
 		return this.#inputOf(read.map(({ value }) => value));
 	}
 

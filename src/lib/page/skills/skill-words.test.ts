@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { askFor, firstSentence, shortOf } from './skill-words.ts';
+
+test.each([
+	['Reads files. It also writes.', 'Reads files.'],
+	['Counts words (.txt, .md). Use it.', 'Counts words (.txt, .md).'],
+	['Reads tables, e.g. CSV. Fast.', 'Reads tables, e.g. CSV.'],
+	['Runs Node.js v1.2 scripts\nand more! Really?', 'Runs Node.js v1.2 scripts\nand more!'],
+	['读取文件。也写。', '读取文件。'],
+	['No mark', 'No mark'],
+	['', '']
+])('the first sentence of %j', (text, sentence) => {
+	expect(firstSentence(text)).toBe(sentence);
+});
+
+test.each([
+	['Draws charts. Totals, averages and medians. Use when someone asks.', 'Draws charts.'],
+	['PDF toolkit - reads, fills in and joins.', 'PDF toolkit - reads, fills in and joins.'],
+	[
+		'Publish a build - copy a finished build folder to a target folder in one step, with a checksum for every file.',
+		'Publish a build.'
+	]
+])('F3: a list shows one sentence of %j; of a long one, what stands before its dash', (description, short) => {
+	expect(shortOf(description)).toBe(short);
+});
+
+test.each([
+	['Tells tides. Use when someone asks about tides or high water.', 'Ask about tides or high water'],
+	['Reviews. Use when the user asks for a review, or about a diff.', 'Ask for a review'],
+	['Makes skills. Use when the user wants one.', 'Ask demo anything'],
+	['', 'Ask demo anything']
+])('F7: what can be asked, by %j', (description, words) => {
+	expect(askFor({ name: 'demo', description })).toBe(words);
+});
