@@ -42,14 +42,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { HIDDEN_CLASS } from '../../../shared/characters.ts';
-import { syntaxFault } from './syntax-fault.ts';
-
-export interface CodeMark {
-	/** From 1. */
-	line: number;
-	severity: 'error' | 'warning';
-	message: string;
-}
+import { type CodeMark, syntaxFault } from './syntax-fault.ts';
 
 interface CodeOptions {
 	text: string;

@@ -1,6 +1,12 @@
 /** Where a script or JSON can't be read, as the tree that colors it tells. */
 import type { syntaxTree } from '@codemirror/language';
-import type { CodeMark } from './code-mirror.ts';
+
+export interface CodeMark {
+	/** From 1. */
+	line: number;
+	severity: 'error' | 'warning';
+	message: string;
+}
 
 /** By the end of the file's name. TypeScript isn't here: its parser doesn't know enough of it. */
 const READ = new Map(
