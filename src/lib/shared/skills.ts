@@ -384,7 +384,7 @@ export const skillFileText = z.object({
 });
 export type SkillFileText = z.infer<typeof skillFileText>;
 
-/** A version of a skill from before an edit: writes of its files within two minutes, a return to an earlier version, or a draft that was saved. */
+/** A version of a skill from before an edit: a save or removal of a file, a return to an earlier version, or a draft that was saved. */
 export const skillEdit = z.object({
 	id: z.string(),
 	editedAt: z.string(),

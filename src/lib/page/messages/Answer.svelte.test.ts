@@ -9,6 +9,7 @@ import { emptyAnswer, type Execution, foldEvent, type Message } from '../../shar
 import type { MessageActions } from './message-groups.ts';
 import Answer from './Answer.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
+import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
 
 const props = { conversationId: 'c', model: 'test/model' };
 
@@ -148,7 +149,7 @@ test('F9: why a step failed is said once, in the step; another model’s words s
 	const execution: Execution = {
 		...{ skill: 'demo', script: 'run.py', args: [], sandbox: 'process', files: [], exitCode: 1, durationMs: 1 },
 		...{ output: [{ stream: 'stderr', text: 'No such city.\n' }], error: 'ExecutionFailed' },
-		message: 'run.py ended with exit code 1.'
+		...{ message: 'run.py ended with exit code 1.', executionId: 'e1' }
 	};
 	const byModel = (model: string): Message => ({
 		...emptyAnswer('a', 'r', '2026-01-01T00:00:00.000Z'),
@@ -159,11 +160,19 @@ test('F9: why a step failed is said once, in the step; another model’s words s
 		],
 		usage: { inputTokens: 1, outputTokens: 1, model }
 	});
-	const screen = await render(Answer, { message: byModel(BUILT_IN_MODEL), ...props });
+	const again = sampleExecution({ id: 'e2', runId: null, status: 'success' });
+	const runs = { data: [again, sampleExecution({ id: 'e1' })], total: 2, page: 1, limit: 50, totalPages: 1 };
+	vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(runs));
+	const actions = fakeActions();
+	const screen = await render(Answer, { message: byModel(BUILT_IN_MODEL), ...props, actions });
 	await expect.element(screen.getByTestId('step-error')).toHaveTextContent('No such city.');
 	await expect.element(screen.getByTestId('markdown')).not.toBeInTheDocument();
+	// It ran again since, and no answer is below it.
+	await expect.element(screen.getByTestId('old-answer')).toMatchTextContent(/^\s*Answer again\s*$/);
 	await screen.rerender({ message: byModel('test/model') });
 	await expect.element(screen.getByTestId('markdown')).toHaveTextContent('run.py failed: No such city.');
+	await expect.element(screen.getByTestId('old-answer')).toMatchTextContent(/The answer below is from the first run/);
+	vi.restoreAllMocks();
 });
 
 test('F9: what Demo mode says can be asked next are buttons, with what is said of each', async () => {

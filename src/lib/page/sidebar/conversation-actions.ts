@@ -27,9 +27,6 @@ export function shownTitle({ title }: Pick<ConversationSummary, 'title'>): strin
 	return cleanText(title) || 'New chat';
 }
 
-/** An accidental deletion may be noticed late. */
-const UNDO_MS = 30_000;
-
 export class ConversationActions {
 	readonly #host: ActionsHost;
 	/** Notices that offer to undo a deletion, by chat. */
@@ -124,7 +121,7 @@ export class ConversationActions {
 	}
 
 	#offerUndo(text: string, run: () => void | Promise<void>): string {
-		return this.#host.toasts.show({ text, action: { label: 'Undo', run }, ms: UNDO_MS });
+		return this.#host.toasts.show({ text, action: { label: 'Undo', run } });
 	}
 
 	/** Opens the imported chat. */

@@ -6,6 +6,7 @@ import { ApiError } from '../request.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import Step from './Step.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
+import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 
 const execution: Execution = {
 	skill: 'count-words',
@@ -288,6 +289,25 @@ describe('F14: what can be done about a failure', () => {
 		await expect
 			.element(screen.getByRole('link', { name: 'Edit line 7' }))
 			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c&line=7&run=e7');
+	});
+
+	test('F8: once its skill has changed, it leads to no line of it: it may be mended', async () => {
+		const skillId = 'local/count-words';
+		const run = sampleExecution({ id: 'e7', skillId, conversationId: 'c', status: 'error' });
+		const answer = (url: string): unknown =>
+			url.includes('/executions')
+				? { data: [run], total: 1, page: 1, limit: 50, totalPages: 1 }
+				: sampleDetail({ digest: 'mended' });
+		vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => Response.json(answer(String(input))));
+		const output = [{ stream: 'stderr' as const, text: 'TypeError: no\n    at file:///s/scripts/count.js:7:3\n' }];
+		const part = { ...failed, execution: { ...failed.execution!, output, executionId: 'e7' } };
+		const screen = await render(Step, { part, conversationId: 'c' });
+		await expect.element(screen.getByTestId('run-again')).toHaveTextContent('Run the changed skill');
+		await expect
+			.element(screen.getByRole('link', { name: 'Edit skill' }))
+			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js&chat=c');
+		await expect.element(screen.getByTestId('step-advice')).not.toBeInTheDocument();
+		vi.restoreAllMocks();
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {

@@ -77,7 +77,11 @@ describe('E30: a skill as it is described', () => {
 		async (id) => {
 			await put('installed/rent@2.0.0/SKILL.md', 'oops\nname: rent\n---\nBody.');
 			await skills.registry.reload();
-			expect(await describeSkill(parts, id)).toMatchObject({ id: 'installed/rent~:2.0.0', status: 'broken' });
+			expect(await describeSkill(parts, id)).toMatchObject({
+				id: 'installed/rent~:2.0.0',
+				status: 'broken',
+				name: 'rent'
+			});
 		}
 	);
 

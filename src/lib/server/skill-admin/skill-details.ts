@@ -162,9 +162,7 @@ function findBroken({ skills }: LookupParts, apiKeyId: string | null, id: string
 function findFolder({ skills }: LookupParts, apiKeyId: string | null, id: string): BrokenSkill | undefined {
 	const seen = skills.registry.snapshot().broken.filter((skill) => isSeenBy(apiKeyId, skill));
 	const { source, name } = parseReference(fromSkillId(id));
-	// Folders of installed skills are called `name@version`.
-	const isMeant = (skill: BrokenSkill) =>
-		parseReference(skill.name).name === name && (source === null || skill.source === source);
+	const isMeant = (skill: BrokenSkill) => skill.name === name && (source === null || skill.source === source);
 	return seen.find((skill) => folderOf(skill) === id) ?? seen.find(isMeant);
 }
 

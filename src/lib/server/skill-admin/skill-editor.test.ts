@@ -202,22 +202,26 @@ describe('F1: a version from before an edit', () => {
 		expect(await readFile(join(root, 'good/logo.png'))).toEqual(bytes);
 	});
 
-	test('joins writes of two minutes; writing the same, or back what was there, is none', async () => {
+	test('is of one file: only saves of the same within seconds are one; writing the same, or back what was there, is none', async () => {
+		const pathsOf = async () => (await listEdits(parts, 'good')).map(({ paths }) => paths);
 		await edit('SKILL.md', SKILL);
-		expect(await listEdits(parts, 'good')).toEqual([]);
+		expect(await pathsOf()).toEqual([]);
 		await edit('a.md', '1');
 		for (const content of ['2', '3']) {
 			now -= LATER_MS;
 			await edit('a.md', content);
 		}
-		expect(await listEdits(parts, 'good')).toHaveLength(1);
+		expect(await pathsOf()).toEqual([['a.md']]);
 		now -= LATER_MS;
 		await edit('b.md', '1');
-		expect((await listEdits(parts, 'good')).map(({ paths }) => paths)).toEqual([['a.md', 'b.md']]);
+		expect(await pathsOf()).toEqual([['b.md'], ['a.md']]);
+		now += 15_000 - LATER_MS;
+		await edit('b.md', '2');
+		expect(await pathsOf()).toEqual([['b.md'], ['b.md'], ['a.md']]);
 		await edit('scripts/run.sh', 'echo ho\n');
 		now -= LATER_MS;
 		await edit('scripts/run.sh', 'echo hi\n');
-		expect(await listEdits(parts, 'good')).toHaveLength(1);
+		expect(await pathsOf()).toHaveLength(3);
 	});
 
 	test('has what another program wrote between two edits, too', async () => {
@@ -237,13 +241,13 @@ describe('F1: a version from before an edit', () => {
 		expect(await returnToEdit(parts, broken, await newest(broken))).toBe('good');
 	});
 
-	test('is not kept for ever: the last 30 edits, and no file that none of them names', async () => {
-		for (let count = 0; count < 35; count++) await edit('a.md', String(count));
+	test('is not kept for ever: the last 100 edits, and no file that none of them names', async () => {
+		for (let count = 0; count < 105; count++) await edit('a.md', String(count));
 		const kept = await listEdits(parts, 'good');
-		expect(kept).toHaveLength(30);
+		expect(kept).toHaveLength(100);
 		await returnToEdit(parts, 'good', kept.at(-1)?.id ?? '');
 		expect(await text('a.md')).toBe('4');
-		expect(await readdir(join(folder, 'edits', hash('sha256', join(root, 'good'))))).toHaveLength(31);
+		expect(await readdir(join(folder, 'edits', hash('sha256', join(root, 'good'))))).toHaveLength(101);
 		await expect(returnToEdit(parts, 'good', kept.at(-1)?.id ?? '')).rejects.toMatchObject(failsAs('not_found'));
 	});
 

@@ -9,10 +9,10 @@ import type { SkillEdit } from '../../shared/skills.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
 
 /** Of one skill; the oldest go first. */
-const MAX_EDITS = 30;
+const MAX_EDITS = 100;
 const MAX_BYTES = 20 * 1024 * 1024;
-/** Writes that follow the first one this soon are one edit. */
-const JOINED_MS = 2 * 60_000;
+/** Writes of one file that follow the first one this soon are one edit. */
+const JOINED_MS = 10_000;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const edit = z.object({
@@ -106,16 +106,15 @@ export function createSkillEdits(
 	};
 }
 
-/** null if it was a return or a draft, or if a file was changed by something else in between: that content would be lost. */
-function joinedWith(last: Edit, changes: Edit['files']): Edit | null {
-	const files = new Map(last.files.map((file) => [file.path, file]));
-	if (last.isReturn || last.isDraft) return null;
-	for (const change of changes) {
-		const known = files.get(change.path);
-		if (known && known.after !== (change.before?.id ?? null)) return null;
-		files.set(change.path, known ? { ...known, after: change.after } : change);
-	}
-	return { ...last, files: [...files.values()] };
+/**
+ * null if it was a return or a draft, or of other files: one can go back to each; or if something else changed the file
+ * in between: that content would be lost.
+ */
+function joinedWith(last: Edit, [change, ...others]: Edit['files']): Edit | null {
+	const [file, ...more] = last.files;
+	if (last.isReturn || last.isDraft || !file || !change || others.length + more.length > 0) return null;
+	if (file.path !== change.path || file.after !== (change.before?.id ?? null)) return null;
+	return { ...last, files: [{ ...file, after: change.after }] };
 }
 
 function isChange({ files }: Edit): boolean {

@@ -93,6 +93,7 @@ export interface Skill extends SkillSpec {
 /** A skill folder that can't be used. Listed with the reason, never dropped (F1). */
 export interface BrokenSkill {
 	status: 'broken';
+	/** Of its folder, without a version. */
 	name: string;
 	description: string;
 	path: string;

@@ -75,6 +75,25 @@ describe('F1: the Skill Doctor', () => {
 		expect(issues[3]?.textContent).not.toContain(TURNED);
 	});
 
+	test('shows the lines around each error, where their text is given; one problem has one button', async () => {
+		const text = Array.from({ length: 9 }, (_, index) => `line ${index + 1}`).join('\n');
+		const [first] = sick.issues.map((issue) => ({ ...issue, line: 6 }));
+		const getDiagnosis = vi.fn(async () => ({ ...sick, issues: first ? [first] : [] }));
+		const client = { getDiagnosis, fixSkill: vi.fn() };
+		const screen = await render(SkillDoctor, { client, id: 'Demo', text });
+		await expect
+			.element(screen.getByTestId('file-text'))
+			.toMatchTextContent(/^line 3 line 4 line 5 line 6 line 7 line 8 line 9$/);
+		await expect.element(screen.getByTestId('line-numbers')).toMatchTextContent(/^\s*3 4 5 6 7 8 9\s*$/);
+		await expect.element(screen.getByTestId('marked-line')).toHaveAttribute('data-line', '6');
+		expect(
+			screen
+				.getByRole('button')
+				.elements()
+				.map((each) => each.textContent)
+		).toEqual(['Fix']);
+	});
+
 	test('shows what one fix changes, and writes it only when told to, by keyboard alone', async () => {
 		const { screen, fixSkill, onfixed } = await setup();
 		await screen.getByRole('button', { name: 'Fix: name is no name' }).click();

@@ -70,7 +70,8 @@ export class Workbench {
 		const kept = asObject(parseJson(readStored('local', this.#key) ?? ''));
 		const pending = asArray(kept.pending).filter(isPending);
 		await this.#read(pending, kept.revision);
-		await this.flush();
+		// Otherwise, there is nothing to send to, and the error stays.
+		if (this.draft) await this.flush();
 	}
 
 	/** Never rejects. Forgets what was typed and isn't saved. */

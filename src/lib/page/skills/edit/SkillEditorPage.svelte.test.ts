@@ -122,7 +122,7 @@ describe('F1: the editor of a skill', () => {
 		const { screen, code } = await setup(client);
 		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/No problems found/);
 		await code.fill('one\nwrong\n');
-		await expect.element(screen.getByTestId('editor-check')).toHaveTextContent('1 error, 0 warnings');
+		await expect.element(screen.getByTestId('editor-check')).toHaveTextContent('1 error');
 		expect(client.checkText).toHaveBeenLastCalledWith('demo', 'one\nwrong\n', expect.any(AbortSignal));
 		await expect.poll(() => code.element().querySelector('.cm-lintRange-error')?.textContent).toBe('wrong');
 		await screen.getByTestId('issue-line').click();
@@ -222,6 +222,22 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('theirs and mine');
 		await screen.getByTestId('save-file').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('theirs and mine');
+	});
+
+	test('F8: a script that can’t be read says where, until it can; another file has nothing of it', async () => {
+		const files = { 'SKILL.md': 'one\n', 'scripts/x.mjs': 'const a = [1, 2;\nconst b = 3;\n' };
+		const { screen } = await setup(server(files), 'scripts/x.mjs');
+		const fault = screen.getByTestId('syntax-fault');
+		await expect
+			.element(fault)
+			.toMatchTextContent(/^\s*Line 1 doesn’t look like valid JavaScript here, or just before\s*$/);
+		await fault.getByRole('button', { name: 'Line 1' }).click();
+		await userEvent.keyboard('{End}{Backspace}];');
+		await expect.element(fault).not.toBeInTheDocument();
+		await userEvent.keyboard('(');
+		await expect.element(fault).toBeVisible();
+		await screen.getByTestId('skill-file').first().getByRole('button').click();
+		await expect.element(fault).not.toBeInTheDocument();
 	});
 
 	test('F8: in the front matter, fields that are missing are offered; not below it', async () => {

@@ -3,6 +3,7 @@ import { autocompletion, type CompletionContext, type CompletionResult } from '@
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import {
 	bracketMatching,
+	ensureSyntaxTree,
 	foldGutter,
 	foldKeymap,
 	HighlightStyle,
@@ -41,13 +42,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { HIDDEN_CLASS } from '../../../shared/characters.ts';
-
-export interface CodeMark {
-	/** From 1. */
-	line: number;
-	severity: 'error' | 'warning';
-	message: string;
-}
+import { type CodeMark, syntaxFault } from './syntax-fault.ts';
 
 interface CodeOptions {
 	text: string;
@@ -59,6 +54,8 @@ interface CodeOptions {
 	ontype: (text: string) => void;
 	/** Ctrl+Enter. */
 	onrun: () => void;
+	/** Where it can't be read as what it is, each time that changes. */
+	onfault: (fault: CodeMark | null) => void;
 }
 
 export interface Code {
@@ -72,6 +69,11 @@ export interface Code {
 	find(): void;
 	destroy(): void;
 }
+
+/** Delay after the last key; half a word is no fault. */
+const FAULT_MS = 500;
+/** For a text that takes longer to read, no fault is told. */
+const PARSE_MS = 200;
 
 /** The text was given, not typed. */
 const Given = Annotation.define<true>();
@@ -112,10 +114,35 @@ const askedLine = StateField.define<DecorationSet>({
 });
 
 /** In a shadow root, where its styles need no exception from the Content Security Policy. */
-export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, ontype, onrun }: CodeOptions): Code {
+export function openCode(
+	root: ShadowRoot,
+	{ text, path, label, isReadOnly, ontype, onrun, onfault }: CodeOptions
+): Code {
 	const [language, readOnly, wrapping] = [new Compartment(), new Compartment(), new Compartment()];
 	const tell = ({ docChanged, state, transactions }: ViewUpdate): void => {
+		if (docChanged) lookSoon(FAULT_MS);
 		if (docChanged && !transactions.some((each) => each.annotation(Given))) ontype(state.doc.toString());
+	};
+	let marks: readonly CodeMark[] = [];
+	let fault: CodeMark | null = null;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const lookSoon = (delayMs: number): void => {
+		clearTimeout(timer);
+		timer = setTimeout(look, delayMs);
+	};
+	const look = (): void => {
+		const tree = ensureSyntaxTree(view.state, view.state.doc.length, PARSE_MS);
+		fault = tree && syntaxFault(tree, view.state.doc.toString(), path);
+		onfault(fault);
+		showMarks();
+	};
+	const showMarks = (): void => {
+		const { doc } = view.state;
+		const at = ({ line, severity, message }: CodeMark): Diagnostic => {
+			const { from, to } = doc.line(Math.min(Math.max(line, 1), doc.lines));
+			return { from, to, severity, message };
+		};
+		view.dispatch(setDiagnostics(view.state, [...marks, ...(fault ? [fault] : [])].map(at)));
 	};
 	const view = new EditorView({
 		root,
@@ -167,7 +194,10 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 	void LanguageDescription.matchFilename(LANGUAGES, path)
 		?.load()
 		.then(
-			(found) => view.dispatch({ effects: language.reconfigure(found) }),
+			(found) => {
+				view.dispatch({ effects: language.reconfigure(found) });
+				lookSoon(0);
+			},
 			() => undefined // only its colours are missing
 		);
 	return {
@@ -178,13 +208,9 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 			view.dispatch({ changes: changeBetween(shown, next), annotations: Given.of(true) });
 		},
 		setReadOnly: (wanted) => view.dispatch({ effects: readOnly.reconfigure(EditorState.readOnly.of(wanted)) }),
-		setMarks(marks) {
-			const { doc } = view.state;
-			const at = ({ line, severity, message }: CodeMark): Diagnostic => {
-				const { from, to } = doc.line(Math.min(Math.max(line, 1), doc.lines));
-				return { from, to, severity, message };
-			};
-			view.dispatch(setDiagnostics(view.state, marks.map(at)));
+		setMarks(wanted) {
+			marks = wanted;
+			showMarks();
 		},
 		setWrapped: (wanted) => view.dispatch({ effects: wrapping.reconfigure(wanted ? EditorView.lineWrapping : []) }),
 		goTo(line, message = '') {
@@ -196,7 +222,10 @@ export function openCode(root: ShadowRoot, { text, path, label, isReadOnly, onty
 			});
 		},
 		find: () => openSearchPanel(view),
-		destroy: () => view.destroy()
+		destroy() {
+			clearTimeout(timer);
+			view.destroy();
+		}
 	};
 }
 

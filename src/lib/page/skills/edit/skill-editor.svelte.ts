@@ -2,7 +2,7 @@
 import type { SkillCheck, SkillDiagnostic, SkillFile, SkillFileText } from '../../../shared/skills.ts';
 import { cleanText } from '../../text/clean-text.ts';
 import { asObject, parseJson } from '../../../shared/json.ts';
-import type { CodeMark } from './code-mirror.ts';
+import type { CodeMark } from './syntax-fault.ts';
 import { FRONT_MATTER } from '../../markdown/tokens.ts';
 import { type ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';

@@ -277,6 +277,20 @@ describe('F1: the edits of a skill', () => {
 		await expect.element(screen.getByTestId('skill-change')).not.toBeInTheDocument();
 	});
 
+	test('are the newest ten at first, then all; without any, a page may show nothing', async () => {
+		const client = createFakeRegistry();
+		client.listEdits.mockResolvedValueOnce(Array.from({ length: 12 }, (_, index) => ({ ...edit, id: `e${index}` })));
+		const screen = await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned: vi.fn() });
+		await expect.element(screen.getByTestId('all-edits')).toHaveTextContent('Show all 12 edits');
+		expect(screen.getByTestId('skill-edit').elements()).toHaveLength(10);
+		await screen.getByTestId('all-edits').click();
+		await expect.poll(() => screen.getByTestId('skill-edit').elements().length).toBe(12);
+		await expect.element(screen.getByTestId('all-edits')).not.toBeInTheDocument();
+		client.listEdits.mockResolvedValueOnce([]);
+		const empty = await render(SkillEdits, { client, id: 'demo@2.0.0', isShownEmpty: false, onreturned: vi.fn() });
+		await expect.element(empty.getByTestId('skill-edits').last()).not.toBeVisible();
+	});
+
 	test('are restored, and the list is read again: it has what was there before', async () => {
 		const { client, onreturned, screen } = await rendered();
 		client.returnToEdit.mockResolvedValue({ skill: 'renamed' });

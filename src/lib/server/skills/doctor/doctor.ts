@@ -1,8 +1,8 @@
 /** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (F1, A5, A6, A23). */
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { changed, digestOf, DoctorError, replaceFile } from './skill-file.ts';
 import { FIXES, fixIdOf } from './fixes.ts';
-import { readEntries, skillFileOf } from '../read/folder-walk.ts';
+import { readEntries, readFolderName, skillFileOf } from '../read/folder-walk.ts';
 import { readSafely, readSkillText } from '../read/safe-read.ts';
 import { loadSkill, readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
 import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
@@ -131,7 +131,7 @@ function withoutFile(dir: string): Diagnosis {
 	const message = 'has no SKILL.md. Add one';
 	const issue: DiagnosedIssue = { field: '_', severity: 'error', message, line: 1, fixId: null, after: null };
 	const path = join(dir, 'SKILL.md');
-	return { name: basename(dir), status: 'broken', path, issues: [issue], fixed: null, digest: '' };
+	return { name: readFolderName(dir).name, status: 'broken', path, issues: [issue], fixed: null, digest: '' };
 }
 
 /** null if it can't be read, or not written back unchanged: the skill has an issue that says why. */

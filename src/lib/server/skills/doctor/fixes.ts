@@ -29,7 +29,7 @@ type Fix = (text: string, dir: string) => string | null;
 const FILE_FIXES: [part: string, fixId: string][] = [
 	['blank lines before', 'start'],
 	['byte order mark', 'start'],
-	['must start with a line', 'opening'],
+	['has no front matter', 'opening'],
 	['no closing ---', 'closing'],
 	['isn’t valid YAML', 'yaml']
 ];

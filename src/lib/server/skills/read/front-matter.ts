@@ -38,7 +38,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	}
 	// gray-matter reads a word after the fence as a language, and runs `js`: only give it a bare fence.
 	const open = /^---[ \t]*(?=\n|$)/.exec(text.slice(start));
-	if (!open) return whole('must start with a line that is exactly ---', top, '---');
+	if (!open) return whole('has no front matter: its first line must be exactly ---', top, '---');
 	const rest = text.slice(start + open[0].length);
 	const close = /\n---[ \t]*(?:\n|$)/.exec(rest);
 	if (!close) return whole('has no closing --- after the front matter', top, '---');

@@ -1,6 +1,6 @@
 /** Loads a skill from its folder, ready or broken; opens regular files only (A1, A2, A10, D16). */
 import { hash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { coerce, valid } from 'semver';
 import { asArray } from '../../../shared/json.ts';
 import { parseSkill } from '../parser.ts';
@@ -67,7 +67,16 @@ export async function loadSkill(
 	const { path: root, source, owner } = from;
 	const path = join(dir, file.name);
 	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
-		return { status: 'broken', name: basename(dir), description, path, dir, root, source, issues: [...issues] };
+		return {
+			status: 'broken',
+			name: readFolderName(dir).name,
+			description,
+			path,
+			dir,
+			root,
+			source,
+			issues: [...issues]
+		};
 	};
 	try {
 		reader.beforeFile(path, file.isSymbolicLink());
@@ -164,7 +173,16 @@ async function scriptFault(dir: string, script: string): Promise<string | null> 
 /** A folder that can't be searched, reported as a broken skill. */
 export function brokenFolder(dir: string, { path: root, source }: SkillRoot, message: string): BrokenSkill {
 	const issue: SkillIssue = { field: '_', severity: 'error', message };
-	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, source, issues: [issue] };
+	return {
+		status: 'broken',
+		name: readFolderName(dir).name,
+		description: '',
+		path: dir,
+		dir,
+		root,
+		source,
+		issues: [issue]
+	};
 }
 
 function firstParagraph(body: string): string {

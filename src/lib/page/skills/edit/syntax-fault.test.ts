@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { javascript } from '@codemirror/lang-javascript';
+import { json } from '@codemirror/lang-json';
+import { python } from '@codemirror/lang-python';
+import { describe, expect, test } from 'vitest';
+import { syntaxFault } from './syntax-fault.ts';
+
+const [JS, PY, JSON_] = [javascript(), python(), json()].map(({ language }) => language.parser);
+const PARSERS = new Map(Object.entries({ js: JS, mjs: JS, cjs: JS, py: PY, json: JSON_ }));
+const faultIn = (path: string, text: string) => {
+	const parser = PARSERS.get(path.split('.').at(-1) ?? '') ?? JS;
+	return parser ? syntaxFault(parser.parse(text), text, path) : null;
+};
+
+describe('F1: a script that can’t be read', () => {
+	test.each([
+		['a.mjs', 'console.log("a"\nconst b = 1;\n', 2, 'doesn’t look like valid JavaScript here, or just before'],
+		['a.js', 'const a = ;\nfoo();\n', 1, 'doesn’t look like valid JavaScript here, or just before'],
+		['a.mjs', 'function f() {\n  return 1;\n\n', 2, 'ends too early for JavaScript: something isn’t closed'],
+		['a.py', 'def f()\n    return 1\n', 1, 'doesn’t look like valid Python here, or just before'],
+		['a.json', '{"a": 1,}\n', 1, 'doesn’t look like valid JSON here, or just before']
+	])('%s %j is told with its line', (path, text, line, message) => {
+		expect(faultIn(path, text)).toEqual({ line, severity: 'warning', message });
+	});
+
+	test.each([
+		['a.mjs', '#!/usr/bin/env node\nimport a from "./a.json" with { type: "json" };\nawait a;\n'],
+		['a.py', 'def a():\n    yield\n\n\nx = 20.\nwith (a() as (b, c)):\n    pass\n'],
+		['a.py', 'x = f"{d["a"]:>{w}}"\nmatch x:\n    case ast.Name():\n        pass\n'],
+		['a.ts', 'const a: string = ;\n'],
+		['a.md', 'const a = ;'],
+		['a.json', ' \n']
+	])('%s %j has nothing to tell', (path, text) => {
+		expect(faultIn(path, text)).toBeNull();
+	});
+
+	test('no file of the bundled skills, of the examples and of the app’s own scripts is one', () => {
+		const files = ['skills', 'examples', 'scripts'].flatMap((folder) =>
+			readdirSync(folder, { recursive: true, withFileTypes: true })
+				.filter((entry) => entry.isFile() && PARSERS.has(entry.name.split('.').at(-1) ?? ''))
+				.map(({ parentPath, name }) => join(parentPath, name))
+		);
+		expect(files.length).toBeGreaterThan(20);
+		expect(files.filter((path) => faultIn(path, readFileSync(path, 'utf8')) !== null)).toEqual([]);
+	});
+});

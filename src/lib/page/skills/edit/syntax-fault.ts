@@ -1,0 +1,43 @@
+/** Where a script or JSON can't be read, as the tree that colors it tells. */
+import type { syntaxTree } from '@codemirror/language';
+
+export interface CodeMark {
+	/** From 1. */
+	line: number;
+	severity: 'error' | 'warning';
+	message: string;
+}
+
+/** By the end of the file's name. TypeScript isn't here: its parser doesn't know enough of it. */
+const READ = new Map(
+	Object.entries({ js: 'JavaScript', mjs: 'JavaScript', cjs: 'JavaScript', py: 'Python', json: 'JSON' })
+);
+
+/** What the parsers don't know, though it's right; on the line of the fault or the one before. */
+const UNKNOWN: Record<string, RegExp> = {
+	JavaScript: /\bwith\s*\{|\busing\s/,
+	Python: /\d\.(?!\d)|\f|\byield\)*\s*$|\)\s+as\s*\(|\bcase\s+\w+\./m
+};
+
+/** The first fault: what follows it is often only misread. `tree` is of the whole text. */
+export function syntaxFault(tree: ReturnType<typeof syntaxTree>, text: string, path: string): CodeMark | null {
+	const language = READ.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
+	if (language === undefined || text.trim() === '') return null;
+	let at: number | null = null;
+	tree.iterate({
+		enter({ type, from }) {
+			if (at === null && type.isError) at = from;
+			return at === null;
+		}
+	});
+	if (at === null) return null;
+	const isAtEnd = text.slice(at).trim() === '';
+	const before = (isAtEnd ? text.trimEnd() : text.slice(0, at)).split('\n');
+	const line = before.length;
+	const lines = text.split('\n').slice(Math.max(0, line - 2), line);
+	if (UNKNOWN[language]?.test(lines.join('\n'))) return null;
+	const message = isAtEnd
+		? `ends too early for ${language}: something isn’t closed`
+		: `doesn’t look like valid ${language} here, or just before`;
+	return { line, severity: 'warning', message };
+}
