@@ -1156,7 +1156,8 @@ describe('F9: files', () => {
 		}
 		expect((await talk(setting, start, 'explain photosynthesis')).calls).toHaveLength(1);
 		// A limit, too, asks for something.
-		expect((await talk(setting, start, 'purchases over 200')).calls[1]?.at(-1)).toBe('purchases over 200');
+		const limited = (await talk(setting, start, 'purchases over 200')).calls;
+		expect(limited[1]).toEqual(['sum.mjs', 'mine.csv', '--question', 'purchases over 200']);
 		const pasted = `How much is it?\n${'1,2,3\n'.repeat(200)}`;
 		expect((await talk(setting, { text: pasted, attached: ['mine.csv'] })).calls).toEqual([]);
 	});

@@ -6,7 +6,8 @@ export const GET = endpoint({
 	id: 'listSkillEdits',
 	tag: 'Versions',
 	summary: 'List versions from before edits',
-	description: 'What a file said is kept before each write and removal of it. Writes of one file within ten seconds are one edit.',
+	description:
+		'What a file said is kept before each write and removal of it. Writes of one file within ten seconds are one edit.',
 	params: OF_SKILL,
 	answer: skillEdits.describe('Edits, newest first.'),
 	errors: ['invalid_input'],
