@@ -8,7 +8,8 @@ import { monthNumber, parseDate, parseNumber, periodKey } from './values.mjs';
 const SIGN_WORDS = { '!=': 'not', '>': 'over', '<': 'under', '>=': 'at least', '<=': 'at most' };
 const DATE_WORDS = { '!=': 'not', '>': 'after', '<': 'before', '>=': 'since', '<=': 'until' };
 const SIGNED = /^(.+?)\s*(!=|>=|<=|=|>|<)\s*(.*)$/s;
-const MONTHS = /\b(\d{4}-\d{2}(?:-\d{2})?|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?: \d{4})?|(?:19|20)\d{2})(?![\w-])/g;
+const MONTHS =
+	/\b(\d{4}-\d{2}(?:-\d{2})?|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?: \d{4})?|(?:19|20)\d{2})(?![\w-])/g;
 
 /** `category Food`, `amount over 200`, `date since February`. */
 export function conditionText(name, sign, what, isDate = false) {
@@ -18,7 +19,9 @@ export function conditionText(name, sign, what, isDate = false) {
 /** The months and years in a sentence of small letters: `{ text, at, months }`, where `months` starts a date: 2025, 2025-01, 2025-01-31, or `-01` of any year. */
 export function monthsIn(sentence) {
 	return [...sentence.matchAll(MONTHS)].flatMap(({ 0: text, index: at }) => {
-		const isVerb = text === 'may' && !/\b(in|of|for|since|and|or|to|from|until|before|after|by|vs|between) $/.test(sentence.slice(0, at));
+		const isVerb =
+			text === 'may' &&
+			!/\b(in|of|for|since|and|or|to|from|until|before|after|by|vs|between) $/.test(sentence.slice(0, at));
 		const months = monthsOf(text);
 		return isVerb || months === null ? [] : [{ text, at, months }];
 	});
@@ -37,24 +40,33 @@ function monthsOf(text) {
 export function readCondition(wanted, table, notes) {
 	const [, named, sign = '=', rest] = SIGNED.exec(wanted) ?? [];
 	const what = (rest ?? wanted).trim();
-	const made = (index, more) => ({ index, sign, ...more, text: conditionText(table.columns[index], sign, what, 'months' in more) });
+	const made = (index, more) => ({
+		index,
+		sign,
+		...more,
+		text: conditionText(table.columns[index], sign, what, 'months' in more)
+	});
 	const months = monthsOf(what);
 	if (named !== undefined) {
 		const index = columnIndex(named.trim(), table, notes);
 		if (months !== null && table.dates.includes(table.columns[index])) return made(index, { months: [months] });
 		if (/^!?=$/.test(sign)) return made(index, { cells: [what] });
 		const number = parseNumber(what, table.decimalComma);
-		if (!number) throw new UsageError(`"${what}" in --where "${wanted}" must be a number, or a date of a column of dates.`);
+		if (!number)
+			throw new UsageError(`"${what}" in --where "${wanted}" must be a number, or a date of a column of dates.`);
 		return made(index, { number });
 	}
 	const [at, ...others] = columnsWith(what, table);
 	const names = [at, ...others].map((index) => table.columns[index]);
 	if (others.length > 0)
-		throw new UsageError(`"${wanted}" is in several columns: ${names.join(', ')}. Say which, such as --where "${names[0]}=${wanted}".`);
+		throw new UsageError(
+			`"${wanted}" is in several columns: ${names.join(', ')}. Say which, such as --where "${names[0]}=${wanted}".`
+		);
 	if (at !== undefined) return made(at, { cells: [what] });
 	const { dates } = table;
 	if (months !== null && dates.length === 1) return made(table.columns.indexOf(dates[0]), { months: [months] });
-	const which = months !== null && dates.length > 1 ? ` Say which column of dates, such as --where "${dates[0]}=${what}".` : '';
+	const which =
+		months !== null && dates.length > 1 ? ` Say which column of dates, such as --where "${dates[0]}=${what}".` : '';
 	throw new UsageError(`No cell of ${table.name} is "${what}". Its columns are: ${table.columns.join(', ')}.${which}`);
 }
 
@@ -62,7 +74,8 @@ export function readCondition(wanted, table, notes) {
 function columnsWith(wanted, table) {
 	const found = new Set();
 	for (const { cells } of table.rows())
-		for (const [index, text] of cells.entries()) if (isCell(text, wanted) && index < table.columns.length) found.add(index);
+		for (const [index, text] of cells.entries())
+			if (isCell(text, wanted) && index < table.columns.length) found.add(index);
 	return found;
 }
 
@@ -83,7 +96,11 @@ export function onlyRows(table, conditions, notes) {
 			return here !== null && isWithin(compare(here, number), sign);
 		}
 		const day = parseDate(text);
-		const isIn = day !== null && months.some((key) => isWithin(inTurn(key.startsWith('-') ? day.slice(4, 7) : day.slice(0, key.length), key), sign));
+		const isIn =
+			day !== null &&
+			months.some((key) =>
+				isWithin(inTurn(key.startsWith('-') ? day.slice(4, 7) : day.slice(0, key.length), key), sign)
+			);
 		if (isIn && sign === '=' && months.some((key) => key.startsWith('-'))) years.add(day.slice(0, 4));
 		return isIn;
 	};
@@ -91,7 +108,8 @@ export function onlyRows(table, conditions, notes) {
 		for (const row of table.rows()) if (conditions.every((each) => isMet(each, row.cells))) yield row;
 	};
 	if (conditions.some(({ months }) => months?.some((key) => key.startsWith('-')))) for (const _ of rows());
-	if (years.size > 1) notes.push(`${conditions.find(({ months }) => months).text} is of several years: ${[...years].sort().join(', ')}.`);
+	if (years.size > 1)
+		notes.push(`${conditions.find(({ months }) => months).text} is of several years: ${[...years].sort().join(', ')}.`);
 	return { ...table, only: conditions.map(({ text }) => text).join(', '), rows };
 }
 
@@ -100,5 +118,7 @@ function inTurn(one, other) {
 }
 
 function isWithin(order, sign) {
-	return { '=': order === 0, '!=': order !== 0, '>': order > 0, '<': order < 0, '>=': order >= 0, '<=': order <= 0 }[sign];
+	return { '=': order === 0, '!=': order !== 0, '>': order > 0, '<': order < 0, '>=': order >= 0, '<=': order <= 0 }[
+		sign
+	];
 }

@@ -14,7 +14,9 @@ export const SMALL = new Set(
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire together time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again here different various distinct unique kind kinds
 	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize sort sorted order ordered group grouped calculate compute work add up
-	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young`.split(/\s+/)
+	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common`.split(
+		/\s+/
+	)
 );
 
 /** Indexes of the columns that may be meant: by the exact name, then without regard to case and punctuation, then near misses. */
@@ -25,7 +27,8 @@ export function nearColumns(wanted, { columns }) {
 	const same = plain.flatMap((name, index) => (target && name === target ? [index] : []));
 	if (same.length === 1) return same;
 	const matches = (isNear) => plain.flatMap((name, index) => (isNear(name) ? [index] : []));
-	let near = target.length > 2 ? matches((name) => name.length > 2 && (name.startsWith(target) || target.startsWith(name))) : [];
+	let near =
+		target.length > 2 ? matches((name) => name.length > 2 && (name.startsWith(target) || target.startsWith(name))) : [];
 	if (near.length === 0 && target.length > 2) near = matches((name) => likeness(name, target) >= 0.8);
 	return near;
 }
@@ -56,19 +59,31 @@ export function likelyValue(columns, numbers) {
 
 /** Without the ending that a number or a tense gives it. */
 export function stem(word) {
-	return word.replace(/^paid$/, 'pay').replace(/ies$/, 'y').replace(/(s|sh|ch|x)es$/, '$1').replace(/([^s])s$/, '$1');
+	return word
+		.replace(/^paid$/, 'pay')
+		.replace(/ies$/, 'y')
+		.replace(/(s|sh|ch|x)es$/, '$1')
+		.replace(/([^s])s$/, '$1');
 }
 
 /** Columns that are named, in the order of the sentence: by all words of the name, or nearly (`joined` by `join`, `revenue` by `revnue`). */
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
-	const order = columns.map(({ name }, index) => ({ index, parts: name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [] })).sort((one, other) => other.parts.length - one.parts.length);
+	const order = columns
+		.map(({ name }, index) => ({ index, parts: name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [] }))
+		.sort((one, other) => other.parts.length - one.parts.length);
 	for (const isSame of [(one, other) => stem(one) === stem(other), isNear]) {
 		for (const { index, parts } of order) {
-			const isTaken = (token) => found.some(({ at, text }) => token.at < at + text.length && at < token.at + token.text.length);
+			const isTaken = (token) =>
+				found.some(({ at, text }) => token.at < at + text.length && at < token.at + token.text.length);
 			if (parts.length === 0 || found.some((each) => each.index === index)) continue;
-			const from = tokens.findIndex((_, place) => parts.every((part, step) => tokens[place + step] && !isTaken(tokens[place + step]) && isSame(tokens[place + step].text, part)));
+			const from = tokens.findIndex((_, place) =>
+				parts.every(
+					(part, step) =>
+						tokens[place + step] && !isTaken(tokens[place + step]) && isSame(tokens[place + step].text, part)
+				)
+			);
 			const [first, last] = [tokens[from], tokens[from + parts.length - 1]];
 			if (first) found.push({ index, at: first.at, text: said.slice(first.at, last.at + last.text.length) });
 		}
@@ -85,7 +100,9 @@ export function namedColumns(said, columns) {
 function isNear(said, name) {
 	if (SMALL.has(said) || said.length < 4 || name.length < 4) return false;
 	const [short, long] = said.length < name.length ? [said, name] : [name, said];
-	return (long.startsWith(short) && long.length - short.length <= 4) || (short.length > 4 && likeness(said, name) >= 0.8);
+	return (
+		(long.startsWith(short) && long.length - short.length <= 4) || (short.length > 4 && likeness(said, name) >= 0.8)
+	);
 }
 
 /** The share of letters that two names have in common, in the same order: 0 to 1. */

@@ -4,14 +4,15 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, parse as parsePath, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { analyze, sortedRows } from '../lib/analysis.mjs';
+import { analyze } from '../lib/analysis.mjs';
+import { answer } from '../lib/answer.mjs';
 import { chartOf } from '../lib/chart.mjs';
 import { onlyRows, readCondition } from '../lib/conditions.mjs';
 import { DataError, UsageError } from '../lib/errors.mjs';
 import { PERIODS } from '../lib/groups.mjs';
 import { columnIndex, likelyValue, simplify } from '../lib/names.mjs';
 import { readQuestion } from '../lib/question.mjs';
-import { averageOf, columnReport, extremes, groupReport, kindsOf, numberReport, questions, ranking, rowReport, shareOf, totals } from '../lib/report.mjs';
+import { columnReport, kindsOf, numberReport, questions } from '../lib/report.mjs';
 import { openTable } from '../lib/table.mjs';
 
 const USAGE = `Usage: analyze_csv.mjs FILE [--question TEXT] [--group-by COLUMN] [--value COLUMN] [--measure {sum,mean,median,count,min,max}]
@@ -39,8 +40,6 @@ const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', m
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
-/** So many rows are shown. */
-const MOST_ROWS_LISTED = 20;
 
 function main(args) {
 	const options = readOptions(args);
@@ -49,31 +48,46 @@ function main(args) {
 	if (size?.isFile()) console.log(`Reading ${options.file} (${bytesText(size.size)}) …\n`);
 	const notes = [];
 	const whole = openTable(options.file, options);
-	const asked = options.question?.trim() ? readQuestion(options.question, whole, analyze(whole, []).columns) : null;
-	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked.unknown, whole);
+	const isAsked = Boolean(options.question?.trim());
+	/** Of the whole file, where only some of its rows may be meant. */
+	const all = isAsked || options.where.length > 0 ? analyze(whole, []) : null;
+	const asked = isAsked ? readQuestion(options.question, whole, all.columns) : null;
+	if (asked && asked.unknown.length > 0 && !asked.isOverview) return refuse(asked.unknown, whole, all.columns);
 	const wanted = asked && !isPlain(asked) ? { ...asked, isQuestion: true } : readFlags(options, whole, notes);
 	if (asked?.isPie) notes.push('It draws bars, no pies.');
 	const table = onlyRows(whole, wanted.conditions, notes);
 	const chartPath = checkedChartPath(options, table, wanted);
-	const analysis = analyze(table, wanted.by, wanted.period);
+	const analysis = all && table === whole && wanted.by.length === 0 ? all : analyze(table, wanted.by, wanted.period);
 	notes.push(...analysis.notes);
 	const { columns, groups, rows } = analysis;
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !wanted.by.includes(index) ? [index] : []));
 	const named = wanted.value;
-	if (named !== null && rows > 0 && !columns[named].isNumber) {
+	if (named !== null && rows > 0 && !(all ?? analysis).columns[named].isNumber) {
 		const names = numbers.map((index) => columns[index].name).join(', ');
-		throw new UsageError(`The column "${columns[named].name}" does not hold numbers. ${names ? `These do: ${names}.` : 'No column does.'}`);
+		throw new UsageError(
+			`The column "${columns[named].name}" does not hold numbers. ${names ? `These do: ${names}.` : 'No column does.'}`
+		);
 	}
-	const value = named ?? likelyValue(columns, numbers);
-	if (options.questions) return console.log(questions(columns, value, table.dates, ['summary of this file']) || 'There is no column of numbers to ask about.');
-	const answered = rows === 0 ? nothing(table, notes) : answer(wanted, { details: options.details, whole, table, analysis, value });
+	const likely = named ?? likelyValue(columns, numbers);
+	const value = likely !== null && columns[likely].numbers.count === 0 ? null : likely;
+	if (options.questions)
+		return console.log(
+			questions(columns, value, table.dates, ['summary of this file']) || 'There is no column of numbers to ask about.'
+		);
+	const answered = answer(wanted, { details: options.details, all, table, analysis, value });
+	if (rows === 0 && !table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
 	if (answered.text) console.log(`${answered.text}\n`);
 	const isDrawn = rows > 0 && (options.chart || options['chart-file'] !== undefined || answered.isDrawn);
 	let drawn = '';
 	if (isDrawn) {
 		const kinds = groups || value === null || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
 		const shown = kinds === null ? analysis : analyze(table, [kinds]);
-		const { title, svg } = chartOf(shown, answered.isOfRows ? null : value, wanted.measure ?? 'sum', table.only ? `${table.name}, ${table.only}` : table.name);
+		const { title, svg } = chartOf(
+			shown,
+			answered.isOfRows ? null : value,
+			wanted.measure ?? 'sum',
+			table.only ? `${table.name}, ${table.only}` : table.name
+		);
 		writeChart(chartPath, svg);
 		// What is grouped has its title above.
 		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
@@ -108,60 +122,16 @@ function readFlags(options, table, notes) {
 	};
 }
 
-function refuse(unknown, table) {
-	const { columns, groups } = analyze(table, []);
+function refuse(unknown, table, columns) {
 	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
-	const words = unknown.slice(0, 3).map((word) => `“${word}”`).join(', ');
-	console.log(`${table.name} can't answer that: I find nothing called ${words} in it. Its columns are ${table.columns.join(', ')}.\n`);
+	const words = unknown
+		.slice(0, 3)
+		.map((word) => `“${word}”`)
+		.join(', ');
+	console.log(
+		`${table.name} can't answer that: I find nothing called ${words} in it. Its columns are ${table.columns.join(', ')}.\n`
+	);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
-}
-
-function nothing(table, notes) {
-	if (!table.only) notes.push("There's a header but not a single row of data, so there's no chart.");
-	return { text: table.only ? `No row has ${table.only}.` : '', isWhole: !table.only };
-}
-
-/** @returns the text, whether a chart belongs to it, whether it's of rows and not of a number, and whether columns and statistics follow */
-function answer(wanted, { details, whole, table, analysis, value }) {
-	const { by, period, measure = 'sum', end = { min: 'low', max: 'high' }[measure], isOfKinds, isList, isShare, isChart } = wanted;
-	const { columns, groups, rows } = analysis;
-	const of = table.only ? `Rows with ${table.only}: ` : '';
-	const isOfRows = isOfKinds || value === null || (wanted.isQuestion && measure === 'count' && wanted.value === null);
-	const count = `**${rows.toLocaleString('en-US')}** ${rows === 1 ? 'row' : 'rows'}`;
-	const said = (parts, more) => ({ text: [parts.some(Boolean) && of + parts.filter(Boolean).join(' '), more].filter(Boolean).join('\n\n'), isOfRows });
-	if (groups) {
-		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
-		const shown = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
-		const headline = isOfKinds
-			? [`**${groups.ordered(null).length}** different values of ${columns[by[0]].name}.`]
-			: wanted.top
-			? [ranking(analysis, isOfRows ? null : value, measure, end === 'low', wanted.top)]
-			: [wanted.isOfPeriods && !isOfRows && averageOf(analysis, value, period), extremes(analysis, isOfRows ? null : value, measure, end === 'low')];
-		const isDrawn = wanted.isQuestion || wanted.measure === undefined;
-		if (table.only && !headline.some(Boolean)) headline.push(count);
-		return { ...said(headline, groupReport(analysis, shown, isOfRows ? null : value, measure)), isDrawn, isWhole: details };
-	}
-	const top = wanted.top ?? MOST_ROWS_LISTED;
-	const rowsAt = (index, isHigh) => {
-		const found = sortedRows(table, index, isHigh, top);
-		const same = wanted.top ? found : found.filter(({ cells }) => cells[index] === found[0].cells[index]);
-		return rowReport(columns, same, same.length);
-	};
-	if (/late|early/.test(end)) {
-		const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
-		const index = wanted.date ?? dates[0];
-		return { ...said([`${end === 'late' ? 'Latest' : 'Earliest'} ${columns[index].name}:`], rowsAt(index, end === 'late')), isDrawn: isChart };
-	}
-	if (end && value !== null)
-		return { ...said([wanted.top ? `The ${wanted.top} rows with the ${end === 'high' ? 'highest' : 'lowest'} ${columns[value].name}:` : totals(columns[value], end === 'high' ? 'max' : 'min')], rowsAt(value, end === 'high')), isDrawn: isChart };
-	const isPart = isShare || table.only !== undefined;
-	if (isList || (wanted.isQuestion && isOfRows)) {
-		const shown = table.only || isList ? rowReport(columns, sortedRows(table, null, false, MOST_ROWS_LISTED), rows) : '';
-		return { ...said([`${count}${isPart ? shareOf(analyze(whole, []).rows, rows) : ''}.`, isList && value !== null && totals(columns[value], measure)], shown), isDrawn: isChart };
-	}
-	const isFigure = wanted.measure !== undefined || isPart;
-	const part = isPart && value !== null && measure === 'sum' ? shareOf(analyze(whole, []).columns[value].numbers.sum, columns[value].numbers.sum) : '';
-	return { ...said(value === null ? [] : [totals(columns[value], measure), part && `That is${part} of all.`]), isDrawn: isChart || !isFigure, isWhole: details || !isFigure };
 }
 
 /** null when help is asked for. */
@@ -203,7 +173,8 @@ function readOptions(args) {
 	const isGrouped = values['group-by'].length > 0 || values.period !== undefined;
 	const measure = SYNONYMS[named] ?? named;
 	checkChoice('--measure', measure, MEASURES);
-	if (measure === 'median' && isGrouped) throw new UsageError('The median is only there for all rows together, not by group.');
+	if (measure === 'median' && isGrouped)
+		throw new UsageError('The median is only there for all rows together, not by group.');
 	if (values.period) checkChoice('--period', values.period, PERIODS);
 	return {
 		...values,
@@ -231,7 +202,10 @@ function readPeriod({ groupBy, period }, table, notes) {
 	if (named !== undefined) return { groupBy: [named], period: table.dates.includes(named) ? period : undefined };
 	if (table.dates.length !== 1) {
 		if (!period) return { groupBy, period };
-		const which = table.dates.length > 1 ? `Name one of these: ${table.dates.join(', ')}.` : `No column of ${table.name} holds dates.`;
+		const which =
+			table.dates.length > 1
+				? `Name one of these: ${table.dates.join(', ')}.`
+				: `No column of ${table.name} holds dates.`;
 		throw new UsageError(`--period needs --group-by with a column of dates. ${which}`);
 	}
 	notes.push(`There is no column "${word}"; the dates in "${table.dates[0]}" were grouped by ${word}.`);
@@ -274,12 +248,22 @@ function writeChart(path, svg) {
 }
 
 function slug(text) {
-	const words = text.normalize('NFKD').replace(/[^\0-\x7f]/g, '').toLowerCase().match(/[a-z0-9]+/g) ?? [];
+	const words =
+		text
+			.normalize('NFKD')
+			.replace(/[^\0-\x7f]/g, '')
+			.toLowerCase()
+			.match(/[a-z0-9]+/g) ?? [];
 	return words.join('-').slice(0, 60).replace(/-$/, '');
 }
 
 function bytesText(size) {
-	const [limit, unit] = [[1024 ** 3, 'GB'], [1024 ** 2, 'MB'], [1024, 'KB']].find(([least]) => size >= least) ?? [];
+	const [limit, unit] =
+		[
+			[1024 ** 3, 'GB'],
+			[1024 ** 2, 'MB'],
+			[1024, 'KB']
+		].find(([least]) => size >= least) ?? [];
 	return limit ? `${(size / limit).toFixed(1)} ${unit}` : `${size} bytes`;
 }
 
