@@ -33,13 +33,21 @@ export function analyze(table, by, period) {
 /** Up to `most` rows: those with the highest or lowest number or date in the column at `index`, or, without one, the first. */
 export function sortedRows(table, index, isHigh, most) {
 	const keyOf = (text) => parseDate(text) ?? parseNumber(text, table.decimalComma);
-	const inTurn = (one, other) => (typeof one === 'string' || typeof other === 'string' ? Number(String(one) > String(other)) - Number(String(one) < String(other)) : compare(one, other));
+	const inTurn = (one, other) =>
+		typeof one === 'string' || typeof other === 'string'
+			? Number(String(one) > String(other)) - Number(String(one) < String(other))
+			: compare(one, other);
 	const best = [];
 	for (const { cells } of table.rows()) {
 		const key = index === null ? null : keyOf(cells[index]?.trim() ?? '');
 		if (index === null ? best.length === most : key === null) continue;
 		let place = best.length;
-		while (index !== null && place > 0 && (isHigh ? inTurn(key, best[place - 1].key) > 0 : inTurn(key, best[place - 1].key) < 0)) place -= 1;
+		while (
+			index !== null &&
+			place > 0 &&
+			(isHigh ? inTurn(key, best[place - 1].key) > 0 : inTurn(key, best[place - 1].key) < 0)
+		)
+			place -= 1;
 		if (place < most) best.splice(place, 0, { key, cells });
 		if (best.length > most) best.pop();
 	}
@@ -48,8 +56,7 @@ export function sortedRows(table, index, isHigh, most) {
 
 function* notesOn(table, columns, { short, long, tall, isOpen }) {
 	if (table.encodingNote) yield table.encodingNote;
-	if (!table.hasHeader)
-		yield 'The first row holds data, not names, so the columns are called column1, column2, ….';
+	if (!table.hasHeader) yield 'The first row holds data, not names, so the columns are called column1, column2, ….';
 	if (short.length > 0)
 		yield `${are(short.length, 'row')} shorter than the header; their last cells count as missing (${linesOf(short)}).`;
 	if (long.length > 0)

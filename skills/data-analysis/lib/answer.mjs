@@ -1,5 +1,6 @@
 /** What is said first: the figure, the groups or the rows that were asked for. */
 
+import { isAmount } from './names.mjs';
 import { sortedRows } from './analysis.mjs';
 import { averageOf, extremes, groupReport, ranking, rowReport, shareOf, totals } from './report.mjs';
 
@@ -42,11 +43,13 @@ export function answer(wanted, { details, all, table, analysis, value }) {
 	const isPart = Boolean(wanted.isShare || table.only);
 	if (wanted.isList || (isQuestion && isOfRows)) {
 		const listed =
-			wanted.isList || table.only ? rowReport(columns, sortedRows(table, null, false, MOST_ROWS), rows) : '';
+			wanted.isList || table.only
+				? rowReport(columns, sortedRows(table, wanted.sortBy ?? null, wanted.end === 'high', MOST_ROWS), rows)
+				: '';
 		return said(
 			[
 				`${count}${isPart ? shareOf((all ?? analysis).rows, rows) : ''}.`,
-				wanted.isList && value !== null && totals(columns[value], measure)
+				wanted.isList && value !== null && isAmount(columns[value].name) && totals(columns[value], measure)
 			],
 			listed
 		);

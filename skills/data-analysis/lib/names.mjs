@@ -5,6 +5,12 @@ import { UsageError } from './errors.mjs';
 const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
 
 /** They hold a sentence together, or say what every row is. */
+/** What rows often are. */
+export const ROW_NOUNS = new Set(
+	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item'.split(
+		' '
+	)
+);
 export const SMALL = new Set(
 	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
 	 can could will would should may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
@@ -14,7 +20,7 @@ export const SMALL = new Set(
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire together time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again here different various distinct unique kind kinds
 	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize sort sorted order ordered group grouped calculate compute work add up
-	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common`.split(
+	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common sort sorted rank ranked back`.split(
 		/\s+/
 	)
 );
@@ -48,8 +54,17 @@ export function simplify(name) {
 	return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The number column that a reader most likely means: by its name, else the first that has decimals, else the first. */
-export function likelyValue(columns, numbers) {
+/** To add them up says nothing. */
+const NO_AMOUNT =
+	/^(age|year|rating|score|grade|mark|rank|id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude)$/;
+
+export function isAmount(name) {
+	return !NO_AMOUNT.test(simplify(name));
+}
+
+/** The number column that a reader most likely means: by its name, else the first that has decimals, else the first; null where it's nothing to add up. */
+export function likelyValue(columns, all) {
+	const numbers = all.filter((index) => isAmount(columns[index].name));
 	for (const word of LIKELY_VALUES) {
 		const named = numbers.find((index) => simplify(columns[index].name).includes(word));
 		if (named !== undefined) return named;
@@ -61,6 +76,8 @@ export function likelyValue(columns, numbers) {
 export function stem(word) {
 	return word
 		.replace(/^paid$/, 'pay')
+		.replace(/^(\p{L}{3,})ing$/u, '$1')
+		.replace(/^(\p{L}{3,})ed$/u, '$1')
 		.replace(/ies$/, 'y')
 		.replace(/(s|sh|ch|x)es$/, '$1')
 		.replace(/([^s])s$/, '$1');

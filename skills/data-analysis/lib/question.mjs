@@ -1,7 +1,7 @@
 /** Reads a question in plain words: which rows it is about, what is compared, and by which number. */
 
 import { conditionText, monthsIn } from './conditions.mjs';
-import { likelyValue, namedColumns, SMALL, stem } from './names.mjs';
+import { likelyValue, namedColumns, ROW_NOUNS, SMALL, stem } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
@@ -14,7 +14,16 @@ const MEASURES = [
 const HIGH = /\b(most expensive|highest|most|maximum|max|biggest|largest|greatest|top|best|dearest|priciest)\b/;
 const LOW = /\b(least expensive|lowest|least|minimum|min|smallest|fewest|cheapest|worst)\b/;
 const LATE = /\b(last(?! (day|week|month|quarter|year)\b)|latest|newest|most recent|recent|recently)\b/;
-const EARLY = /\b(first|earliest|oldest)\b/;
+const EARLY = /\b(first|earliest|oldest|longest)\b/;
+const AGES = { high: /\b(oldest|eldest)\b/, low: /\byoungest\b/ };
+/** Of several kinds one figure is asked for. */
+const TOGETHER = /\b(together|combined|both|altogether|in total)\b/;
+const SORTING = /\b(sort|sorted|order|ordered|rank|ranked)( (them|it|all|everything|the rows|rows))? by$/;
+/** Says when, and is no name for what rows are. */
+const TIME =
+	/^(yesterday|today|tomorrow|tonight|now|ago|daily|(week|weekday|weekend|day|month|quarter|year|time|morning|evening|night)s?)$/;
+const MISSING = ['', 'na', 'n/a', 'nan', 'null', '-', '--'];
+const IS_MISSING = /\b(missing|empty|blank)\b/;
 const MORE = /\bmore\b/;
 const LESS = /\b(less|fewer)\b/;
 /** Right before what isn't meant, small words aside. */
@@ -28,7 +37,7 @@ const PERIODS = {
 	day: /\b(days?|daily)\b/g,
 	month: /\b(months?|monthly|over time|trend)\b/g,
 	quarter: /\b(quarters?|quarterly)\b/g,
-	year: /\b(years?|yearly|annual|annually)\b/g
+	year: /\b(years?|yearly)\b/g
 };
 const NUMBER = '[$€£¥]?\\s?(\\d[\\d,.]*\\d|\\d)';
 const LIMITS = [
@@ -78,7 +87,9 @@ function goOn(before, next) {
 	const by =
 		next.by.length > 0
 			? next.by
-			: before.by.filter((index) => next.conditions.every((each) => each.index !== index || each.isSeveral));
+			: before.by.filter((index) =>
+					next.conditions.every((each) => each.index !== index || each.isSeveral || each.sign !== '=')
+				);
 	return {
 		...before,
 		...Object.fromEntries(given),
@@ -95,7 +106,9 @@ function readLine(line, table, columns) {
 	const named = namedColumns(said, columns);
 	const all = (isIt) => columns.flatMap((column, index) => (isIt(column) ? [index] : []));
 	const dates = all(({ type }) => type === 'date');
-	const value = named.find(({ index }) => columns[index].isNumber)?.index ?? null;
+	const age = columns.findIndex(({ name, isNumber }) => isNumber && /^age$/i.test(name));
+	const ageEnd = age < 0 ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
+	const value = ageEnd ? age : (named.find(({ index }) => columns[index].isNumber)?.index ?? null);
 	const date = named.find(({ index }) => dates.includes(index))?.index ?? dates[0];
 	const likely =
 		value ??
@@ -109,21 +122,25 @@ function readLine(line, table, columns) {
 		...readMonths(sentence, columns, date),
 		...readCells(sentence, columns, named)
 	];
-	const { by, flags, isOfKinds } = readColumns(sentence, columns, named, conditions);
+	const { by, flags, isOfKinds, sortBy } = readColumns(sentence, columns, named, conditions);
 	conditions.push(...flags);
-	const compared = conditions.find(({ isSeveral, cells }) => isSeveral && cells);
-	if (compared && !by.includes(compared.index)) by.unshift(compared.index);
+	const compared = TOGETHER.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
+	if (compared?.cells && !by.includes(compared.index)) by.unshift(compared.index);
 	const isDateNamed = by.includes(date) && named.every(({ index }) => index !== date);
-	const period = date === undefined || isDateNamed ? undefined : readPeriod(sentence);
+	const periodNamed = date === undefined || isDateNamed ? undefined : readPeriod(sentence);
+	const period = periodNamed ?? (compared?.months ? comparedPeriod(compared.months) : undefined);
 	if (period) by.unshift(date);
 
-	const meant = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
+	const meant =
+		MEASURES.find(([, pattern]) => pattern.test(said))?.[0] ??
+		(value === null && isOfCount(sentence) ? 'count' : undefined);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined;
 	const pieces = columns.findIndex(({ name, isNumber }) => isNumber && PIECES.test(name));
 	const isOfPieces =
 		meant === 'count' && pieces >= 0 && value === null && /\b(sell|sold|sells|buy|bought|ordered|order)\b/.test(said);
-	const end = readEnd(sentence, date !== undefined && by.length === 0, compared);
+	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd, compared);
+	const end = ageEnd ?? dated;
 	// “What did I spend most on?” asks for a kind, not for a row.
 	const kinds = kindsOf(columns);
 	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) $/.test(said)) by.push(kinds);
@@ -140,7 +157,8 @@ function readLine(line, table, columns) {
 		isOfPeriods,
 		isOfMoney: /\b(spen[dt]|costs?|pay|earn(ed)?)\b/.test(said),
 		isShare: /\b(share|percent|percentage|proportion)\b|%/.test(said),
-		isList: /\b(list|show|who|whom|which ones|when)\b/.test(said),
+		sortBy,
+		isList: sortBy !== undefined || /\b(list|show|who|whom|which ones|when)\b/.test(said),
 		isChart: /\b(draw|chart|graph|plot|diagram|pie|visuali[sz]e|bars?)\b/.test(said),
 		isPie: /\bpie\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
@@ -261,7 +279,14 @@ function readCells(sentence, columns, named) {
 		const sign = sentence.isDenied(at) ? '!=' : '=';
 		const same = conditions.find((each) => each.index === index && each.sign === sign);
 		if (same) Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
-		else conditions.push({ index, sign, cells: [cell], text: conditionText(columns[index].name, sign, cell) });
+		else
+			conditions.push({
+				index,
+				sign,
+				cells: [cell],
+				end: at + text.length,
+				text: conditionText(columns[index].name, sign, cell)
+			});
 		sentence.take(at, text.length);
 	}
 	return conditions;
@@ -272,22 +297,37 @@ function readColumns(sentence, columns, named, conditions) {
 	const by = [];
 	const flags = [];
 	let isOfKinds = false;
+	let sortBy;
 	for (const { text, at, index } of named) {
 		const { name, type, isNumber, counts } = columns[index];
 		const before = sentence.before(at);
 		const isBy = BY.test(before) || BEST.test(before);
 		const isUn = /\bun$/.test(sentence.said.slice(0, at));
-		if (type === 'yes/no' && !isBy) {
-			const isNo = sentence.isDenied(at) || isUn;
+		const missing =
+			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
+			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
+		if (missing) {
+			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
+			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
+		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortBy = index;
+		else if (type === 'yes/no' && !isBy) {
+			const [answer = '', told] =
+				/^ (?:is |are )?(yes|no|true|false)\b/.exec(sentence.said.slice(at + text.length)) ?? [];
+			sentence.take(at + text.length, answer.length);
+			const isNo = told ? /no|false/.test(told) : sentence.isDenied(at) || isUn;
 			const cell = [...counts.keys()].find((each) => /^(no|false)$/i.test(each) === isNo) ?? (isNo ? 'no' : 'yes');
 			flags.push({ index, sign: '=', cells: [cell], text: conditionText(name, '=', cell) });
-		} else if (isBy ? !isNumber || /\b(per|by|each|every)$/.test(before) : !isNumber && type !== 'date') {
+		} else if (
+			isBy
+				? !isNumber || (/\b(per|by|each|every)$/.test(before) && by.length === 0 && named.length === 1)
+				: !isNumber && type !== 'date'
+		) {
 			isOfKinds ||= /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
 			if (isBy || conditions.every((each) => each.index !== index)) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}
-	return { by, flags, isOfKinds };
+	return { by, flags, isOfKinds, sortBy };
 }
 
 /** `per month`, `the best month`; not `last month`. */
@@ -299,6 +339,25 @@ function readPeriod(sentence) {
 		return name;
 	}
 	return undefined;
+}
+
+/** Of `June or May`, what each of them is. */
+function comparedPeriod(months) {
+	return months.every((key) => /^\d{4}$/.test(key))
+		? 'year'
+		: months.every((key) => /-\d{2}$/.test(key))
+			? 'month'
+			: undefined;
+}
+
+/** `the most orders`, `more members`: of rows there are many, of a number there is much. */
+function isOfCount({ left }) {
+	const [, ...next] = /\b(?:most|fewest|more|fewer) +(\p{L}+)(?: +(\p{L}+))?/u.exec(left) ?? [];
+	return next.some((word) => word && ROW_NOUNS.has(stem(word))) || Boolean(next[0] && !isSmall(next[0]));
+}
+
+function isSmall(word) {
+	return SMALL.has(word) || ROW_NOUNS.has(stem(word));
 }
 
 /** Which end is asked for; `more` and `less` only of what is compared. */
@@ -314,23 +373,30 @@ function readEnd(sentence, isDated, compared) {
 
 /** What is left of the sentence and has a meaning of its own. */
 function unknownIn(sentence, conditions) {
+	for (const pattern of [...Object.values(AGES), TOGETHER]) sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
 	// What every row is, only the person knows: `how many purchases`, `the cheapest trip`.
 	sentence.takeAll(/[\p{L}'-]+/gu, (word, at) => isRowNoun(word, sentence.before(at)));
-	const unknown = (sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? []).filter((word) => !SMALL.has(word));
+	const unknown = (sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? []).filter((word) => !isSmall(word));
 	// `purchases over 200`: what all rows are has a name of its own.
 	const [only, ...others] = unknown;
+	const at = sentence.left.indexOf(only);
+	// `bus rides`, as the last word.
+	const isAfterCell =
+		conditions.some(({ end }) => end === at - 1) &&
+		!TIME.test(only) &&
+		sentence.left.slice(at + only.length).trim() === '';
+	if (others.length === 0 && only && isAfterCell) return [];
 	const isRows = others.length === 0 && conditions.length > 0 && /[^s]s$/.test(only ?? '');
-	return isRows &&
-		!/\b(of|on|for|about|from|in|at|with|and|or)( the| my| all)?$/.test(sentence.before(sentence.left.indexOf(only)))
+	return isRows && !/\b(of|on|for|about|from|in|at|with|and|or)( the| my| all)?$/.test(sentence.before(at))
 		? []
 		: unknown;
 }
 
 function isRowNoun(word, before) {
 	return (
-		!SMALL.has(word) &&
-		!/^(day|week|month|quarter|year|time)s?$/.test(word) &&
+		!isSmall(word) &&
+		!TIME.test(word) &&
 		/\b(how many|number of|which|list( all)?|show( me)?( all)?|all|percentage of|percent of|share of|cheapest|expensive|highest|lowest|biggest|smallest|largest|last|latest|first|earliest|newest|oldest|top|most|average|median|total)( \d{1,2})?( (the|of the))?$/.test(
 			before
 		)
@@ -361,7 +427,7 @@ function cellsIn(open, columns) {
 			const last = tokens[place + size - 1];
 			const text = open.slice(tokens[place].at, last.at + last.text.length);
 			const known = keys.get(keyOf(text));
-			if (known && !(size === 1 && SMALL.has(text))) found.push({ ...known, text, at: tokens[place].at });
+			if (known && !(size === 1 && isSmall(text))) found.push({ ...known, text, at: tokens[place].at });
 		}
 	return found;
 }

@@ -1,6 +1,7 @@
 /** What was found, as Markdown. */
 
 import { quantile } from './columns.mjs';
+import { isAmount } from './names.mjs';
 import { compare, decimal, divide, grouped, multiply, plain, ZERO } from './decimal.mjs';
 
 const MOST_ROWS = 60;
@@ -15,7 +16,10 @@ function markdownTable(headers, rows, numeric) {
 }
 
 function cell(value) {
-	const text = (typeof value === 'number' ? value.toLocaleString('en-US') : String(value)).replace(/\p{C}/gu, ' ').trim().replace(/\s+/g, ' ');
+	const text = (typeof value === 'number' ? value.toLocaleString('en-US') : String(value))
+		.replace(/\p{C}/gu, ' ')
+		.trim()
+		.replace(/\s+/g, ' ');
 	return shortened(text, LONGEST_CELL).replace(/[\\|]/g, '\\$&');
 }
 
@@ -28,9 +32,7 @@ function shortened(text, most) {
 export function groupReport({ groups, columns, rows: total }, values, first, measure) {
 	const { title } = groups;
 	if (values.length === 0) {
-		const rows = groups
-			.ordered(null)
-			.map(({ label, rows }) => [label, rows, share(decimal(rows), decimal(total))]);
+		const rows = groups.ordered(null).map(({ label, rows }) => [label, rows, share(decimal(rows), decimal(total))]);
 		return section(`Rows by ${cell(title)}`, [title, 'rows', 'share'], rows, [total, '100 %']);
 	}
 	const parts = [];
@@ -75,13 +77,21 @@ export function extremes({ groups, columns }, value, measure, isLowest = false) 
 		return size ? [{ label, size }] : [];
 	});
 	const [low, high] = found.reduce(
-		([least, most], { size }) => [!least || compare(size, least) < 0 ? size : least, !most || compare(size, most) > 0 ? size : most],
+		([least, most], { size }) => [
+			!least || compare(size, least) < 0 ? size : least,
+			!most || compare(size, most) > 0 ? size : most
+		],
 		[]
 	);
 	if (!low || compare(low, high) === 0) return '';
 	// A sum is no single number.
 	const isSingle = groups.ordered(null).every(({ rows }) => rows === 1);
-	const what = value === null ? 'number of rows' : measure === 'sum' && !isSingle ? `total ${cell(name)}` : measured(measure, cell(name));
+	const what =
+		value === null
+			? 'number of rows'
+			: measure === 'sum' && !isSingle
+				? `total ${cell(name)}`
+				: measured(measure, cell(name));
 	const those = (size) => {
 		const labels = found.filter((group) => compare(group.size, size) === 0).map(({ label }) => `**${cell(label)}**`);
 		const rest = labels.length > 3 ? ` and ${labels.length - 3} more` : '';
@@ -99,7 +109,12 @@ export function ranking({ groups, columns }, value, measure, isLowest, most) {
 		return size ? [{ label, size }] : [];
 	});
 	sizes.sort((one, other) => compare(other.size, one.size) * (isLowest ? -1 : 1));
-	return `${isLowest ? 'Lowest' : 'Top'} ${most}: ${sizes.slice(0, most).map(({ label, size }) => `**${cell(label)}** (${grouped(size, value === null ? undefined : columns[value].places)})`).join(', ')}.`;
+	return `${isLowest ? 'Lowest' : 'Top'} ${most}: ${sizes
+		.slice(0, most)
+		.map(
+			({ label, size }) => `**${cell(label)}** (${grouped(size, value === null ? undefined : columns[value].places)})`
+		)
+		.join(', ')}.`;
 }
 
 /** What a month or year has on average, which the average of its rows doesn't say. */
@@ -128,7 +143,13 @@ export function totals(column, measure) {
 		const mark = column.isSampled ? '≈' : '';
 		figures.median = ['median', mark + grouped(quantile(column.sortedValues(), QUANTILES.median), places)];
 	}
-	const { [measure]: [word, figure], count: _, ...all } = figures;
+	const {
+		[measure]: [word, figure],
+		count: _,
+		...all
+	} = figures;
+	if (numbers.count === 1) return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}**.`;
+	if (!isAmount(name)) delete all.sum;
 	const others = Object.entries(all).flatMap(([key, [other, value]]) => (key === measure ? [] : `${other} ${value}`));
 	const count = `${numbers.count.toLocaleString('en-US')} ${numbers.count === 1 ? 'value' : 'values'}`;
 	return `${word[0].toUpperCase()}${word.slice(1)} ${cell(name)}: **${figure}** (${count}; ${others.join(', ')}).`;
@@ -136,19 +157,28 @@ export function totals(column, measure) {
 
 /** The rows as they are, `total` of which there may be more. */
 export function rowReport(columns, rows, total) {
-	const table = markdownTable(columns.map(({ name }) => name), rows.map(({ cells }) => columns.map((_, index) => cells[index]?.trim() ?? '')), columns.map(({ isNumber }) => isNumber));
+	const table = markdownTable(
+		columns.map(({ name }) => name),
+		rows.map(({ cells }) => columns.map((_, index) => cells[index]?.trim() ?? '')),
+		columns.map(({ isNumber }) => isNumber)
+	);
 	return total > rows.length ? `${table}\n\n${total - rows.length} more rows are not shown.` : table;
 }
 
 /** ` (25 % of 12 rows)`, ` 25 %`; '' where that says nothing. */
 export function shareOf(whole, part) {
-	if (typeof whole === 'number') return ` of ${whole.toLocaleString('en-US')} (${share(decimal(part), decimal(whole))})`;
+	if (typeof whole === 'number')
+		return ` of ${whole.toLocaleString('en-US')} (${share(decimal(part), decimal(whole))})`;
 	return compare(whole, ZERO) > 0 && compare(part, ZERO) >= 0 ? ` ${share(part, whole)}` : '';
 }
 
 function section(heading, headers, rows, total) {
 	const shown = [...rows.slice(0, MOST_ROWS), ['**All**', ...total]];
-	const table = markdownTable(headers, shown, headers.map((_, index) => index > 0));
+	const table = markdownTable(
+		headers,
+		shown,
+		headers.map((_, index) => index > 0)
+	);
 	const leftOut = rows.length - MOST_ROWS;
 	const rest = leftOut > 0 ? `\n\n${leftOut} more groups are not shown; **All** includes them.` : '';
 	return `## ${heading}\n\n${table}${rest}`;
@@ -156,7 +186,13 @@ function section(heading, headers, rows, total) {
 
 function numbersOf(found, places) {
 	if (found.count === 0) return [0, '–', '–', '–', '–'];
-	return [found.count, grouped(found.sum), grouped(found.measure('mean'), places), grouped(found.min), grouped(found.max)];
+	return [
+		found.count,
+		grouped(found.sum),
+		grouped(found.measure('mean'), places),
+		grouped(found.min),
+		grouped(found.max)
+	];
 }
 
 function share(part, whole) {
@@ -189,7 +225,9 @@ function contents(column) {
 	const text = figureText(column);
 	if (column.isNumber) return `${text(column.numbers.min)} to ${text(column.numbers.max)}`;
 	if (column.type === 'date') return `${column.firstDate} to ${column.lastDate}`;
-	const top = [...column.counts].sort(([one, times], [other, otherTimes]) => otherTimes - times || (one < other ? -1 : 1));
+	const top = [...column.counts].sort(
+		([one, times], [other, otherTimes]) => otherTimes - times || (one < other ? -1 : 1)
+	);
 	return top
 		.slice(0, 3)
 		.map(([text, times]) => `${shortened(text, 16)} (${times})`)
@@ -219,7 +257,11 @@ export function numberReport(columns) {
 		});
 	if (rows.length === 0) return '';
 	const headers = ['column', 'count', 'sum', 'mean', 'std. deviation', 'min', ...Object.keys(QUANTILES), 'max'];
-	return `## Numbers\n\n${markdownTable(headers, rows, headers.map((_, index) => index > 0))}`;
+	return `## Numbers\n\n${markdownTable(
+		headers,
+		rows,
+		headers.map((_, index) => index > 0)
+	)}`;
 }
 
 const MOST_QUESTIONS = 4;
@@ -238,21 +280,28 @@ export function kindsOf(columns) {
 /** What else can be asked about the file, as a list after `first`; '' where there is nothing. */
 export function questions(columns, value, dates, first = []) {
 	const kinds = kindsOf(columns);
-	const name = (column) => (/^[\p{Ll}\p{N}_-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
+	const name = (column) => (/^[\p{L}\p{N} _-]+$/u.test(column.name) ? column.name : `"${column.name}"`);
 	const list = [];
 	if (value === null) {
-		if (kinds === null) return '';
-		const by = name(columns[kinds]);
-		const [[cell]] = columns[kinds].counts;
-		list.push(`how many rows per ${by}`, `how many rows with ${/^[\p{L}\p{N} -]+$/u.test(cell) ? cell : name({ name: cell })}`);
-		if (dates.length === 1) list.push('how many rows per month');
-		return `You can ask for:\n\n${[...first, ...list].map((each) => `- ${each}`).join('\n')}`;
+		const flag = columns.find(({ type }) => type === 'yes/no');
+		if (kinds !== null && columns[kinds].type !== 'date') {
+			const [[cell]] = columns[kinds].counts;
+			list.push(`how many per ${name(columns[kinds])}?`, `how many are ${name({ name: cell })}?`);
+		}
+		if (flag) list.push(`how many have ${name(flag)} no?`);
+		if (dates.length > 0) list.push(`the latest ${name({ name: dates[0] })}`);
+		const shown = [...first, ...list.slice(0, MOST_QUESTIONS)];
+		return shown.length === 0 ? '' : `You can ask for:\n\n${shown.map((each) => `- ${each}`).join('\n')}`;
 	}
 	const amount = name(columns[value]);
 	if (kinds !== null && columns[kinds].type !== 'date') {
 		const [[cell]] = columns[kinds].counts;
 		const by = name(columns[kinds]);
-		list.push(`which ${by} has the highest ${amount}?`, `average ${amount} per ${by}`, `total ${amount} for ${name({ name: cell })}`);
+		list.push(
+			`which ${by} has the highest ${amount}?`,
+			`average ${amount} per ${by}`,
+			`total ${amount} for ${name({ name: cell })}`
+		);
 	}
 	if (dates.length === 1) list.push(`total ${amount} per month`);
 	list.push(`average ${amount}`);

@@ -80,7 +80,7 @@ function main(args) {
 	const isDrawn = rows > 0 && (options.chart || options['chart-file'] !== undefined || answered.isDrawn);
 	let drawn = '';
 	if (isDrawn) {
-		const kinds = groups || value === null || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
+		const kinds = groups || rows > MOST_ROWS_READ_TWICE ? null : kindsOf(columns);
 		const shown = kinds === null ? analysis : analyze(table, [kinds]);
 		const { title, svg } = chartOf(
 			shown,
@@ -92,11 +92,11 @@ function main(args) {
 		// What is grouped has its title above.
 		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
 	}
-	const facts = [countOf(rows, 'row'), countOf(columns.length, 'column')];
+	const facts = [table.only ? `${rows.toLocaleString('en-US')} of ${countOf(all.rows, 'row')}` : countOf(rows, 'row'), countOf(columns.length, 'column')];
 	// Nobody needs to be told what nearly every file has.
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
-	console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
+	if (!asked || drawn) console.log(`**${table.name}**: ${facts.join(', ')}.${drawn}\n`);
 	if (answered.isWhole) {
 		const more = rows === 0 || groups ? '' : questions(columns, value, table.dates);
 		const statistics = numberReport(columns);

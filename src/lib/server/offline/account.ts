@@ -60,6 +60,8 @@ const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|
 /** Wants a file changed: no question about it. */
 const CHANGING =
 	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make)\b/i;
+const DATA_QUESTION =
+	/^\W*((and|but|so|ok|okay)\W+)?(how (many|much|often|old|long)|who|whose|which|when|list|show( me)?|count|sort|compare)\b/i;
 /** A longer message is more than a question. */
 const MAX_QUESTION = 500;
 
@@ -83,13 +85,19 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 	const missing = action.slots.filter((slot) => slot.isRequired && !filling.values.has(slot));
 	const accounted = account(filling);
 	const isFile = ({ lower, text }: Word) => isFileNoun(lower) || message.attached.includes(text);
-	// All of it went somewhere, or there's nothing in it but the file.
-	const isTold =
-		[...filling.values.keys()].some(({ kind }) => kind !== 'file') ||
-		framing(message).every((word) => isFiller(word) || isOverview(word) || isFile(word));
-	const isUnderstood = isTold && accounted.left.length === 0 && accounted.strange === 0;
-	const hasFile = message.attached.length > 0 || filesIn(message).length > 0;
-	const isOther = isUnderstood || !hasFile || isWishForChange(message.text) || message.text.length > MAX_QUESTION;
+	const telling = framing(message).filter((word) => !isFiller(word) && !isOverview(word) && !isFile(word));
+	// Of a file that is only there, a question must be heard in it.
+	const isAbout =
+		message.attached.length > 0 ||
+		filesIn(message).length > 0 ||
+		isDataQuestion(message.text) ||
+		telling.some((word) => isRestricting(word) || knows(action, word));
+	const isOther =
+		telling.length === 0 ||
+		telling.some(({ text }) => text.startsWith('--')) ||
+		!isAbout ||
+		message.text.length > MAX_QUESTION ||
+		isWishForChange(message.text);
 	const asked = isOther ? null : withQuestion(action, filling.values, message.text);
 	// How strange it is still tells whether another skill is meant.
 	return asked
@@ -104,6 +112,11 @@ export function withQuestion({ slots }: Action, values: Values, question: string
 		slot.kind === 'file' ? [[slot, [...texts]]] : []
 	);
 	return asked ? new Map([...files, [asked, [question]]]) : null;
+}
+
+/** Asks for figures, for rows or for what they have. */
+export function isDataQuestion(text: string): boolean {
+	return DATA_QUESTION.test(text);
 }
 
 export function isWishForChange(text: string): boolean {

@@ -20,7 +20,7 @@ export type Ask =
 	/** What can be done with a file that it can't answer a question about, or where it was asked what it can do. */
 	| { about: 'work'; file: string; works: ReadonlyMap<string, PlannedCall>; isHelp: boolean };
 
-const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
+const CONNECT = 'For real answers, connect a model in **Settings**.';
 const INSTALLING = 'To install a skill, press **Install** in **Skills**, or drop its folder or zip on this page. ';
 const LAST_COMMA = /, (?=[^,]*$)/;
 const MAX_LISTED = 40;
@@ -129,18 +129,7 @@ export function offerText(skills: readonly CatalogSkill[], said: string, isHelp:
 	if (skills.length === 0) return [ABOUT, 'Without a skill it can’t answer this.', CONNECT].join('\n\n');
 	const shown = skills.slice(0, MAX_SKILLS);
 	const more = skills.length > MAX_SKILLS ? 'All are listed in **Skills**, where more can be installed. ' : INSTALLING;
-	if (!isHelp) {
-		const names = shown
-			.map(({ name }) => `**${name}**`)
-			.join(', ')
-			.replace(LAST_COMMA, skills.length > MAX_SKILLS ? ', ' : ' and ');
-		return [
-			ABOUT,
-			`${UNFIT} There ${skills.length === 1 ? 'is' : 'are'} ${names}${skills.length > MAX_SKILLS ? ' and more' : ''}. ${NEXT}`,
-			'- What can you do?',
-			more + CONNECT
-		].join('\n\n');
-	}
+	if (!isHelp) return [ABOUT, `${UNFIT} ${NEXT}`, '- What can you do?', more + CONNECT].join('\n\n');
 	const listed = shown.map(({ name, description }) => {
 		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
 		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;

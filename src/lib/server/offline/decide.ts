@@ -19,6 +19,7 @@ import {
 import {
 	type Filled,
 	fitFor,
+	isDataQuestion,
 	isRestricting,
 	isWishForChange,
 	keyOf,
@@ -64,7 +65,7 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Asks for no work, but what there is. */
 const HELP =
-	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
+	/^\W*(help|hi|hello|hey|hi there|hello there|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
@@ -72,10 +73,12 @@ const QUESTION =
 	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
 const isQuestion = (text: string) => QUESTION.test(text) && /\?\W{0,9}$/.test(text);
 /** Goes on with what was asked before. */
-const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i;
+const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b|\b(of|among) (them|those|these)\b/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
+const THANKS =
+	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
 /** So many messages can be about one question. */
 const MAX_THREAD = 8;
 
@@ -136,6 +139,7 @@ export function decide(request: ModelRequest): Decision {
 	const { calls, turns, skills } = history;
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
+	if (THANKS.test(turns.at(-1)?.text ?? '')) return say('You’re welcome.');
 	if (LEAVING.test(turns.at(-1)?.text ?? '') && isAsking(turns.at(-2)?.reply ?? '')) return say('OK, never mind.');
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
@@ -258,6 +262,7 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 		if (/^(value|left)$/.test(ask.about) && isQuestion(text) && attached.length === 0) return 'other';
 		if (ask.about === 'value' && ask.slot.kind !== 'file' && ownerOf(scene.history, answer)) return 'other';
 		if (ask.about === 'work') {
+			if (HELP.test(text)) return 'other';
 			const works = [...ask.works.keys()].map((work) => [work]);
 			const call = ask.works.get(pick(works, answer)?.[0] ?? '');
 			if (!call) return 'other';
@@ -323,7 +328,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
-	const isAsked = isQuestion(message.text) || framing(message).some(isRestricting);
+	const isAsked = isDataQuestion(message.text) || framing(message).some(isRestricting);
 	return (isAsked && !HELP.test(message.text) ? questionOn(scene, file, message) : null) ?? work;
 }
 

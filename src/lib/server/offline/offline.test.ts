@@ -451,7 +451,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const skills = { weather: SKILLS.weather! };
 		const { calls, texts } = await talk({ skills }, 'how is the weather?', 'not so fast', 'who are you?');
 		expect(calls).toEqual([]);
-		expect(texts[1]).toMatch(/can't use this as an answer[^]*everything in one message[^]*Connect a model in Settings/);
+		expect(texts[1]).toMatch(/can't use this as an answer[^]*everything in one message[^]*connect a model in/);
 		expect(texts[1]).not.toContain('No skill clearly fits');
 		expect(texts[2]).toContain('No skill clearly fits');
 	});
@@ -815,9 +815,9 @@ describe('F9: skills with tools', () => {
 		});
 		for (const text of ['shout hello world', 'Please shout: hello world'])
 			expect(JSON.parse(String((await answerTo(user(text))).arguments))).toMatchObject({ args: ['hello world'] });
-		const asked = await answerTo(user('thanks'));
+		const asked = await answerTo(user('please'));
 		expect(JSON.stringify(asked)).toMatch(/What text should I use\?.*No script has run for this yet/);
-		const again = await answerTo(user('thanks'), asked, user('not so fast'));
+		const again = await answerTo(user('please'), asked, user('not so fast'));
 		expect(JSON.stringify(again)).toContain("can't use this as an answer");
 	});
 
@@ -961,25 +961,11 @@ describe('F9: files', () => {
 	});
 
 	test.each([
-		[
+		...[
 			'Summarise this file and draw a bar chart of revenue by month',
-			'--group-by',
-			'month',
-			'--value',
-			'revenue',
-			'--chart'
-		],
-		[
 			'bar chart of the mean price per product',
-			'--group-by',
-			'product',
-			'--value',
-			'price',
-			'--measure',
-			'mean',
-			'--chart'
-		],
-		['average revenue per quarter', '--group-by', 'quarter', '--measure', 'mean'],
+			'average revenue per quarter'
+		].map((text) => [text, '--question', text]),
 		['Summarise this file'],
 		['Give me an overview of this file']
 	])(
@@ -1145,8 +1131,8 @@ describe('F9: files', () => {
 		const stdout = 'food, rent, January, March';
 		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
 		const start = { text: 'How much did I spend on food?', attached: ['mine.csv'] };
-		const { calls } = await talk(setting, start, 'and in March?', 'what about rent');
-		const thread = [start.text, 'and in March?', 'what about rent'];
+		const thread = [start.text, 'and in March?', 'what about rent', 'how many of them were over 20?'];
+		const { calls } = await talk(setting, start, ...thread.slice(1));
 		expect(calls).toEqual(
 			thread.map((_, at) => ['sum.mjs', 'mine.csv', '--question', thread.slice(0, at + 1).join('\n')])
 		);
@@ -1398,11 +1384,14 @@ describe('F9: it says what it is', () => {
 			const { calls, texts } = await talk({ skills: SKILLS }, message);
 			expect(calls).toEqual([]);
 			expect(texts[0]).toContain('no AI model is connected');
-			const refused =
-				/No skill clearly fits your message\. There are .*\*\*dice\*\*.* and more\. You can ask for:\n\n- What can you do\?\n/;
-			expect(texts[0]).toMatch(message === 'What can you do?' ? '- **dice** – Roll dice.' : refused);
+			const refused = /No skill clearly fits your message\. You can ask for:\n\n- What can you do\?\n/;
+			expect(texts[0]).toMatch(/^(hello|What can)/.test(message) ? '- **dice** – Roll dice.' : refused);
 		}
 	);
+
+	test.each(['thanks!', 'Thank you very much', 'great, thanks', 'cool'])('thanks need no skill: %s', async (text) => {
+		expect((await talk({ skills: SKILLS }, text)).texts).toEqual(['You’re welcome.']);
+	});
 
 	test('without a skill it answers nothing, and says so', async () => {
 		expect((await talk({}, 'hello')).texts[0]).toContain('Without a skill it can’t answer this.');
@@ -1422,7 +1411,7 @@ describe('F9: it says what it is', () => {
 		expect(calls).toEqual([]);
 		expect(texts[0]).toContain('- Findings\n  - Style');
 		expect(texts[0]).not.toContain('no heading');
-		expect(texts[0]).toContain('OPENROUTER_API_KEY');
+		expect(texts[0]).toContain('connect a model in **Settings**');
 	});
 });
 
