@@ -121,6 +121,9 @@ describe.skipIf(lacksPostgres())('with DATABASE_URL', () => {
 
 	test('of two databases that take a new folder at once, one has it', async () => {
 		const urls = [await postgres.createDatabase('one'), await postgres.createDatabase('two')];
+		// Made one after the other: those of the same millisecond are taken for one that was restored.
+		for (const url of urls)
+			await (await createApp(configOf(url, join(root, 'other', String(urls.indexOf(url)))))).close();
 		const dataDir = join(root, 'new');
 		const started = await Promise.allSettled(urls.map((url) => createApp(configOf(url, dataDir))));
 		const apps = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

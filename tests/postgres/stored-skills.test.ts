@@ -112,12 +112,12 @@ describe.skipIf(lacksPostgres())('F5: skills on two servers with one bucket', ()
 		await edit(a, 'installed/pdf', textOf('Second.'));
 		await removeSkillFile(a, 'installed/pdf', 'note.md');
 		await eventually(() => expect(skillAt(b, 'pdf')?.body).toBe('Second.'));
-		const [last] = await eventually(async () => {
-			const edits = await listEdits(b, 'installed/pdf');
-			expect(edits.flatMap(({ paths }) => paths).sort()).toEqual(['SKILL.md', 'note.md']);
-			return edits;
+		const edits = await eventually(async () => {
+			const found = await listEdits(b, 'installed/pdf');
+			expect(found.map(({ paths }) => paths)).toEqual([['note.md'], ['SKILL.md']]);
+			return found;
 		});
-		await returnToEdit(b, 'installed/pdf', last?.id ?? '');
+		await returnToEdit(b, 'installed/pdf', edits.at(-1)?.id ?? '');
 		await eventually(() => expect(skillAt(a, 'pdf')?.body).toBe('First.'));
 		await same(a, 'skills/pdf@1.0.0/note.md', 'A note.');
 		// Whoever has read an older text doesn't replace a newer one, on whichever server.
