@@ -23,9 +23,6 @@ export default defineConfig({
 				test: {
 					name: 'node',
 					environment: 'node',
-					// A process for each file costs more than most tests in it.
-					isolate: false,
-					setupFiles: 'tests/support/fresh-start.ts',
 					...patient,
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
 					exclude: [componentTests, crashTests, sandboxTests, 'tests/fixtures/**']
