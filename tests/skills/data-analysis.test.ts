@@ -374,6 +374,9 @@ describe('data-analysis: rows and questions', () => {
 	const guests =
 		'name,town,joined,paid\nAnn Lee,Leeds,2024-03-05,yes\nBo Chan,York,2025-01-12,no\nCy Young,Leeds,2025-06-30,yes\nDi Abbot,Hull,2023-11-02,no\n';
 
+	const ages = 'name,town,age,paid\nAnn,Leeds,44,yes\nBo,Hull,61,no\nCy,Hull,19,no\nDi,Leeds,24,yes\n';
+	const stock = 'Order ID,Customer,Product,Quantity,Unit Price\n1,Acme,Mug,6,8\n2,Acme,Teapot,2,24\n3,Lena,Mug,1,9\n';
+
 	it.each([
 		[shop, 'How much did I spend in February?', 'Rows with date February: Total amount: **78** (2 values;'],
 		[shop, 'how much went on food in March', 'Rows with date March, kind Food: Total amount: **40**.'],
@@ -432,7 +435,11 @@ describe('data-analysis: rows and questions', () => {
 			'Earliest joined:\n\n| name | town | joined | paid |\n|---|---|---|---|\n| Di Abbot |'
 		],
 		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'who is the oldest?', '| Bo |  | 61 |'],
-		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'whose town is missing?', 'Rows with no town: **1** row of 3'],
+		[
+			'name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n',
+			'whose town is missing?',
+			'Rows with no town: **1** row of 3'
+		],
 		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'sort by age', '|---|---|---:|\n| Cy | Hull | 19 |\n| Ann |'],
 		['name,town,age\nAnn,Leeds,44\nBo,,61\nCy,Hull,19\n', 'number of people in each town', 'Rows by town'],
 		[shop, 'top 2 shops by amount', 'Top 2: **Home Depot** (150), **Aldi** (62.2).'],
@@ -446,7 +453,39 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'how much for food and drinks together?', 'Total amount: **62.2**'],
 		[shop, 'which shop has the most purchases?', 'Highest number of rows: **Aldi** (3).'],
 		[shop, 'a chart of spending per month', 'Chart: data-by-month.svg.'],
-		[shop, 'the cheapest food trip', 'Rows with kind Food: Lowest amount: **4.2**']
+		[shop, 'the cheapest food trip', 'Rows with kind Food: Lowest amount: **4.2**'],
+		[shop, 'total without food and drinks', 'Rows with kind not Food or Drinks: Total amount: **150**'],
+		[
+			shop,
+			'everything except tools or food in February',
+			'Rows with date February, kind not Tools or Food: **1** row of 5'
+		],
+		[shop, 'highest purchase per shop', 'Highest max of amount: **Home Depot** (90). Lowest: **Aldi** (40).'],
+		[shop, 'food and drinks in january', 'Rows with date January, kind Food or Drinks: **1** row of 5'],
+		[shop, 'how many purchases per month', 'Highest number of rows: **2025-01**, **2025-02** (2).'],
+		[
+			guests,
+			'list guests from Leeds or Hull who have not paid',
+			'Rows with town Leeds or Hull, paid no: **1** row of 4'
+		],
+		[guests, 'how many of them havent paid?', 'Rows with paid no: **2** rows of 4'],
+		[
+			guests,
+			'who joined first, Ann or Bo?',
+			'Earliest joined:\n\n| name | town | joined | paid |\n|---|---|---|---|\n| Ann Lee |'
+		],
+		[ages, 'average age of those who have not paid', 'Rows with paid no: Average age: **40** (2 values;'],
+		[ages, 'who has not paid?\nhow old are they on average', 'Rows with paid no: Average age: **40** (2 values;'],
+		[ages, 'oldest in each town', 'Highest max of age: **Hull** (61). Lowest: **Leeds** (44).'],
+		[ages, 'which town has the highest age', 'Highest average age: **Hull** (40). Lowest: **Leeds** (34).'],
+		[ages, 'sort by age, oldest first', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann |'],
+		[ages, 'top 2 by age', '|---|---|---:|---|\n| Bo | Hull | 61 | no |\n| Ann | Leeds | 44 | yes |'],
+		[ages, 'who is over 40', 'Rows with age over 40: **2** rows of 4'],
+		[ages, 'what percentage of people have paid', 'Rows with paid yes: **2** rows of 4 (50 %).'],
+		[stock, 'cheapest product', 'Lowest min of Unit Price: **Mug** (8).'],
+		[stock, 'orders with more than 5 items', 'Rows with Quantity over 5: **1** row of 3'],
+		[stock, 'who is our best customer', 'Highest total Quantity: **Acme** (8).'],
+		[stock, 'how much is a mug?', 'Average Unit Price: **8.5**']
 	])('answers a question in plain words: %#', async (text, question, expected) => {
 		const { stdout, exitCode } = await analyze(text, '--question', question);
 		expect(stdout).toContain(expected);
@@ -464,11 +503,20 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'spending by weekday', '“weekday”'],
 		[shop, 'food yesterday', '“yesterday”'],
 		[guests, 'when is the annual show?', '“annual”'],
+		[guests, 'how many women are there', '“women”'],
+		[guests, 'what share of guests in Leeds have paid?', '“percentage”'],
+		[shop, 'average pace', '“pace”'],
+		[shop, 'what did I buy between 10 and 20 february', '“10”, “20”'],
+		[shop, 'the first half of february', '“half”'],
+		[shop, 'shops where I spent over 50 in total', '“in total”'],
+		[shop, 'cheapest and most expensive purchase', '“both ends at once”'],
+		[stock, 'total revenue', '“revenue”'],
+		[stock, 'who bought both mugs and teapots', '“both”'],
 		[guests, 'explain photosynthesis', '“photosynthesis”'],
 		[guests, 'how many are from Paris', '“paris”']
 	])('says what it finds nothing for: %#', async (text, question, unknown) => {
 		const { stdout } = await analyze(text, '--question', question);
-		expect(stdout).toContain(`data.csv can't answer that: I find nothing called ${unknown}`);
+		expect(stdout).toContain(`data.csv can't answer that: I find nothing for ${unknown}`);
 		expect(stdout).toContain('You can ask for:');
 	});
 

@@ -2,6 +2,7 @@
 
 import { isAmount } from './names.mjs';
 import { sortedRows } from './analysis.mjs';
+import { MISSING_KEY } from './groups.mjs';
 import { averageOf, extremes, groupReport, ranking, rowReport, shareOf, totals } from './report.mjs';
 
 /** So many rows are shown. */
@@ -30,11 +31,11 @@ export function answer(wanted, { details, all, table, analysis, value }) {
 	};
 	if (groups) return { ...ofGroups(), isDrawn: isQuestion || wanted.measure === undefined, isWhole: details };
 	const end = wanted.end ?? { min: 'low', max: 'high' }[measure];
-	if (/late|early/.test(end)) {
+	if (/late|early/.test(end) && wanted.sortBy === undefined) {
 		const index = wanted.date ?? columns.findIndex(({ type }) => type === 'date');
 		return said([`${end === 'late' ? 'Latest' : 'Earliest'} ${columns[index].name}:`], rowsAt(index, end === 'late'));
 	}
-	if (end && value !== null) {
+	if (end && value !== null && wanted.sortBy === undefined) {
 		const which = top
 			? `The ${top} rows with the ${end === 'high' ? 'highest' : 'lowest'} ${columns[value].name}:`
 			: totals(columns[value], end === 'high' ? 'max' : 'min');
@@ -44,7 +45,7 @@ export function answer(wanted, { details, all, table, analysis, value }) {
 	if (wanted.isList || (isQuestion && isOfRows)) {
 		const listed =
 			wanted.isList || table.only
-				? rowReport(columns, sortedRows(table, wanted.sortBy ?? null, wanted.end === 'high', MOST_ROWS), rows)
+				? rowReport(columns, sortedRows(table, wanted.sortBy ?? null, wanted.isDescending, top ?? MOST_ROWS), rows)
 				: '';
 		return said(
 			[
@@ -65,7 +66,9 @@ export function answer(wanted, { details, all, table, analysis, value }) {
 	function ofGroups() {
 		const isLowest = wanted.end === 'low';
 		const headline = isOfKinds
-			? [`**${groups.ordered(null).length}** different values of ${columns[by[0]].name}.`]
+			? [
+					`**${groups.ordered(null).filter(({ keys }) => keys[0] !== MISSING_KEY).length}** different values of ${columns[by[0]].name}.`
+				]
 			: top
 				? [ranking(analysis, shownValue, measure, isLowest, top)]
 				: [

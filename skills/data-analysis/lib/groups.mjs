@@ -6,7 +6,7 @@ import { DataError, UsageError } from './errors.mjs';
 import { isMissing, monthNumber, parseDate, periodKey } from './values.mjs';
 
 const MOST_GROUPS = 50_000;
-const MISSING_KEY = '(missing)';
+export const MISSING_KEY = '(missing)';
 export const PERIODS = ['day', 'month', 'quarter', 'year'];
 
 export class Groups {

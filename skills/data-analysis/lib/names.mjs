@@ -2,15 +2,15 @@
 
 import { UsageError } from './errors.mjs';
 
-const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
+const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'cost'];
 
-/** They hold a sentence together, or say what every row is. */
 /** What rows often are. */
 export const ROW_NOUNS = new Set(
-	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item'.split(
+	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item expense bill invoice guest pupil user person people ride game run race workout session booking ticket event'.split(
 		' '
 	)
 );
+/** They hold a sentence together, or say what every row is. */
 export const SMALL = new Set(
 	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
 	 can could will would should may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
@@ -18,9 +18,9 @@ export const SMALL = new Set(
 	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending pay pays cost costs buy buys bought sell sells sold
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
-	 altogether overall whole entire together time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again here different various distinct unique kind kinds
-	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize sort sorted order ordered group grouped calculate compute work add up
-	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common sort sorted rank ranked back`.split(
+	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again there different various distinct unique kind kinds
+	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up
+	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common back whats got get gets scored did anyone somebody someone somewhere`.split(
 		/\s+/
 	)
 );
@@ -54,22 +54,31 @@ export function simplify(name) {
 	return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** To add them up says nothing. */
-const NO_AMOUNT =
-	/^(age|year|rating|score|grade|mark|rank|id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude)$/;
+/** Numbers that name something, and those of which a sum says nothing. */
+const IDS = /^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year)$/;
+const LEVELS =
+	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|pace|rank)$/;
+const PIECES = /^(units?|quantity|qty|pieces|count)$/;
 
-export function isAmount(name) {
-	return !NO_AMOUNT.test(simplify(name));
+/** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
+export function sortOf(name) {
+	const plain = simplify(name);
+	return PIECES.test(plain) ? 'pieces' : IDS.test(plain) ? 'id' : LEVELS.test(plain) ? 'level' : 'amount';
 }
 
-/** The number column that a reader most likely means: by its name, else the first that has decimals, else the first; null where it's nothing to add up. */
-export function likelyValue(columns, all) {
-	const numbers = all.filter((index) => isAmount(columns[index].name));
+/** Can it be added up? */
+export function isAmount(name) {
+	return /amount|pieces/.test(sortOf(name));
+}
+
+/** The number column that a reader most likely means to add up: by its name, else the first that has decimals, else the first; null where a sum says nothing. */
+export function likelyValue(columns, numbers) {
+	const amounts = numbers.filter((index) => isAmount(columns[index].name));
 	for (const word of LIKELY_VALUES) {
-		const named = numbers.find((index) => simplify(columns[index].name).includes(word));
+		const named = amounts.find((index) => simplify(columns[index].name).includes(word));
 		if (named !== undefined) return named;
 	}
-	return numbers.find((index) => columns[index].hasDecimals) ?? numbers[0] ?? null;
+	return amounts.find((index) => columns[index].hasDecimals) ?? amounts[0] ?? null;
 }
 
 /** Without the ending that a number or a tense gives it. */
@@ -79,7 +88,7 @@ export function stem(word) {
 		.replace(/^(\p{L}{3,})ing$/u, '$1')
 		.replace(/^(\p{L}{3,})ed$/u, '$1')
 		.replace(/ies$/, 'y')
-		.replace(/(s|sh|ch|x)es$/, '$1')
+		.replace(/(ss|sh|ch|x|z)es$/, '$1')
 		.replace(/([^s])s$/, '$1');
 }
 
@@ -103,6 +112,22 @@ export function namedColumns(said, columns) {
 			);
 			const [first, last] = [tokens[from], tokens[from + parts.length - 1]];
 			if (first) found.push({ index, at: first.at, text: said.slice(first.at, last.at + last.text.length) });
+		}
+		// `distance` for `distance_km`, if no other column is called so
+		for (const { index, parts } of order) {
+			const isOnly = (token) =>
+				order.filter((each) => each.parts.some((part) => stem(part) === stem(token.text))).length === 1;
+			const token = tokens.find(
+				({ text, at }) =>
+					text.length > 3 &&
+					!SMALL.has(text) &&
+					!ROW_NOUNS.has(stem(text)) &&
+					parts.some((part) => stem(part) === stem(text)) &&
+					isOnly({ text }) &&
+					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at)
+			);
+			if (token && parts.length > 1 && found.every((each) => each.index !== index))
+				found.push({ index, at: token.at, text: token.text });
 		}
 		// `unpaid`
 		for (const { index, parts } of order)

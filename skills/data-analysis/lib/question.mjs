@@ -1,7 +1,7 @@
 /** Reads a question in plain words: which rows it is about, what is compared, and by which number. */
 
 import { conditionText, monthsIn } from './conditions.mjs';
-import { likelyValue, namedColumns, ROW_NOUNS, SMALL, stem } from './names.mjs';
+import { likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
@@ -11,14 +11,29 @@ const MEASURES = [
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
 	['sum', /\b(total|totals|sum|sums|how much|altogether|add up|in all)\b/]
 ];
-const HIGH = /\b(most expensive|highest|most|maximum|max|biggest|largest|greatest|top|best|dearest|priciest)\b/;
-const LOW = /\b(least expensive|lowest|least|minimum|min|smallest|fewest|cheapest|worst)\b/;
+const HIGH = /\b(most expensive|highest|most|maximum|max|biggest|largest|greatest|top|best|dearest|priciest|longest)\b/;
+const LOW = /\b(least expensive|lowest|least|minimum|min|smallest|fewest|cheapest|worst|shortest)\b/;
 const LATE = /\b(last(?! (day|week|month|quarter|year)\b)|latest|newest|most recent|recent|recently)\b/;
-const EARLY = /\b(first|earliest|oldest|longest)\b/;
+const EARLY = /\b(first|earliest|oldest)\b|\blongest(?= standing\b)|\b(?<=been .*)longest\b/;
 const AGES = { high: /\b(oldest|eldest)\b/, low: /\byoungest\b/ };
 /** Of several kinds one figure is asked for. */
-const TOGETHER = /\b(together|combined|both|altogether|in total)\b/;
-const SORTING = /\b(sort|sorted|order|ordered|rank|ranked)( (them|it|all|everything|the rows|rows))? by$/;
+const TOGETHER = /\b(together|combined|altogether|in total)\b/;
+/** Of several kinds, each is looked at by itself. */
+const COMPARING =
+	/\b(more|less|fewer|compared?|comparison|vs|versus|difference|than|which|most|least|highest|lowest)\b/;
+const EACH = /\b(each|per|every)\b/;
+/** What is added up though it can be counted. */
+const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
+const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
+const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
+/** `oldest first` */
+const DIRECTION =
+	/\b(oldest|youngest|highest|lowest|biggest|largest|smallest|newest|latest|earliest|cheapest|longest|shortest|most expensive|best|worst)( ones?)? first\b/;
+/** A column of those who do something. */
+const WHO =
+	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
+const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
+const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
 /** Says when, and is no name for what rows are. */
 const TIME =
 	/^(yesterday|today|tomorrow|tonight|now|ago|daily|(week|weekday|weekend|day|month|quarter|year|time|morning|evening|night)s?)$/;
@@ -28,7 +43,7 @@ const MORE = /\bmore\b/;
 const LESS = /\b(less|fewer)\b/;
 /** Right before what isn't meant, small words aside. */
 const NOT =
-	/(\b(not|never|no|without|except|excluding|has to|have to|had to|must|needs? to)|n't)( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$/;
+	/(\b(not|never|no|without|except|excluding|neither|other than|not counting|has to|have to|had to|must|needs? to)|n't)( (been|yet|have|has|had|is|are|the|for|from|in|of|at|on|to|a))*$/;
 /** Stands before what is grouped by. */
 const BY = /\b(per|by|each|every|a|across|in which|which|what|whose)$/;
 const BEST = /\b(highest|most|lowest|least|best|worst|expensive|cheapest|biggest|smallest|top|common)$/;
@@ -48,8 +63,6 @@ const LIMITS = [
 	['=', `(?:exactly|equal to|equals|=) ?${NUMBER}`]
 ];
 const NUMBER_WORDS = ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
-/** What is sold by the piece is counted by a column of these. */
-const PIECES = /^(units?|quantity|qty|pieces|count)$/i;
 const ENDS =
 	'first|last|latest|newest|oldest|earliest|recent|biggest|largest|highest|lowest|cheapest|smallest|best|worst|most expensive';
 const MOST_CELL_WORDS = 6;
@@ -96,6 +109,7 @@ function goOn(before, next) {
 		conditions,
 		by,
 		period: next.by.length > 0 ? next.period : before.period,
+		isList: next.isList || (before.isList && next.measure === undefined),
 		isOverview: false
 	};
 }
@@ -104,65 +118,113 @@ function readLine(line, table, columns) {
 	const sentence = sentenceOf(line, table.name);
 	const { said } = sentence;
 	const named = namedColumns(said, columns);
-	const all = (isIt) => columns.flatMap((column, index) => (isIt(column) ? [index] : []));
-	const dates = all(({ type }) => type === 'date');
-	const age = columns.findIndex(({ name, isNumber }) => isNumber && /^age$/i.test(name));
-	const ageEnd = age < 0 ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
-	const value = ageEnd ? age : (named.find(({ index }) => columns[index].isNumber)?.index ?? null);
+	const numbers = columns.flatMap(({ isNumber }, index) => (isNumber ? [index] : []));
+	const numberOf = (sort) => numbers.find((index) => sortOf(columns[index].name) === sort);
+	const age = numbers.find((index) => /age$/i.test(columns[index].name));
+	const pieces = numberOf('pieces');
+	const levels = numbers.filter((index) => sortOf(columns[index].name) === 'level');
+	const price = levels.find((index) => /price/i.test(columns[index].name));
+	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
+	const isOfPrice = price !== undefined && (PRICES.test(said) || /\bhow much (is|are|does)\b/.test(said));
+	const namedNumber = named.find(({ index }) => columns[index].isNumber)?.index;
+	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
 	const date = named.find(({ index }) => dates.includes(index))?.index ?? dates[0];
-	const likely =
-		value ??
-		likelyValue(
-			columns,
-			all(({ isNumber }) => isNumber)
-		);
+	const amount = likelyValue(columns, numbers);
+
 	const top = readTop(sentence);
+	const direction = DIRECTION.exec(said)?.[1];
+	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
+	const limited = /\d (items?|units?|pieces)\b/.test(said)
+		? pieces
+		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
 	const conditions = [
-		...readLimits(sentence, columns, likely, table.decimalComma),
+		...readLimits(sentence, columns, limited, age, table.decimalComma),
 		...readMonths(sentence, columns, date),
 		...readCells(sentence, columns, named)
 	];
-	const { by, flags, isOfKinds, sortBy } = readColumns(sentence, columns, named, conditions);
+	const { by, flags, isOfKinds, sortedBy } = readColumns(sentence, columns, named, conditions);
 	conditions.push(...flags);
-	const compared = TOGETHER.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
+	const isListed = /\b(list|show)\b/.test(said);
+	const compared = isListed || !COMPARING.test(said) ? undefined : conditions.find(({ isSeveral }) => isSeveral);
 	if (compared?.cells && !by.includes(compared.index)) by.unshift(compared.index);
 	const isDateNamed = by.includes(date) && named.every(({ index }) => index !== date);
 	const periodNamed = date === undefined || isDateNamed ? undefined : readPeriod(sentence);
 	const period = periodNamed ?? (compared?.months ? comparedPeriod(compared.months) : undefined);
 	if (period) by.unshift(date);
 
+	const isOfAges = age !== undefined && /\bhow old\b/.test(said);
+	const ofNumber = namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice ? price : undefined);
+	const isTotal = /\b(totals?|sums?)\b/.test(said);
+	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
+	const isOfAverage = measured === 'sum' && !isTotal && (isOfPrice || isOfAges);
 	const meant =
-		MEASURES.find(([, pattern]) => pattern.test(said))?.[0] ??
-		(value === null && isOfCount(sentence) ? 'count' : undefined);
-	// Of a month there's one total, and the average is that of all months.
-	const isOfPeriods = meant === 'mean' && period !== undefined;
-	const pieces = columns.findIndex(({ name, isNumber }) => isNumber && PIECES.test(name));
-	const isOfPieces =
-		meant === 'count' && pieces >= 0 && value === null && /\b(sell|sold|sells|buy|bought|ordered|order)\b/.test(said);
-	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd, compared);
+		(isOfAverage ? 'mean' : measured) ?? (ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
+	const isOfPieces = meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered)\b/.test(said);
+	const isShare = /\b(share|percent|percentage|proportion)\b|%/.test(said);
+	const isSomeLevel =
+		amount === null && levels.length === 1 && (/mean|median/.test(meant) || LOW.test(said) || HIGH.test(said));
+	const value = ofNumber ?? (isOfPieces ? pieces : isSomeLevel ? levels[0] : null);
+	const isLevel = value !== null && sortOf(columns[value].name) === 'level';
+	const isOfMoney = MONEY.test(said);
+	const isEnded =
+		[[LOW, HIGH], Object.values(AGES)].some((both) => both.every((pattern) => pattern.test(sentence.left))) &&
+		!direction;
+	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !direction, compared);
 	const end = ageEnd ?? dated;
-	// “What did I spend most on?” asks for a kind, not for a row.
 	const kinds = kindsOf(columns);
+	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
+	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
 	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) $/.test(said)) by.push(kinds);
+	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && /\bwho\b/.test(said)) by.push(who);
+	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
+	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
+	const unknown = unknownIn(sentence);
+	// What would be answered with something else is refused: shares of a part, limits of a sum, both ends, money where there's but a quantity.
+	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
+	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
+	if (isEnded) unknown.push('both ends at once');
+	if (isOfMoney && value === null && amount !== null && sortOf(columns[amount].name) === 'pieces')
+		unknown.push(MONEY.exec(said)[0]);
+	// Of a month there's one total, and the average is that of all months.
+	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
+	const ofEnds = { high: 'max', low: 'min' }[end];
+	const isOfEnds =
+		by.length > 0 &&
+		ofEnds &&
+		meant === undefined &&
+		(isLevel ? isOfPrice || EACH.test(said) : EACH.test(said) && period === undefined);
+	const isOfRows =
+		isShare &&
+		by.length === 0 &&
+		!isOfMoney &&
+		[...said.matchAll(/\p{L}+/gu)].some(([word]) => ROW_NOUNS.has(stem(word)));
 	return {
 		conditions,
 		by: [...new Set(by)],
 		period,
-		value: isOfPieces ? pieces : value,
+		value,
 		date,
-		measure: isOfPeriods || isOfPieces ? 'sum' : meant,
+		measure:
+			isOfPeriods || isOfPieces
+				? 'sum'
+				: isOfRows
+					? 'count'
+					: (meant ?? (isOfEnds ? ofEnds : isLevel && by.length > 0 ? 'mean' : undefined)),
 		end,
 		top,
 		isOfKinds,
 		isOfPeriods,
-		isOfMoney: /\b(spen[dt]|costs?|pay|earn(ed)?)\b/.test(said),
-		isShare: /\b(share|percent|percentage|proportion)\b|%/.test(said),
-		sortBy,
-		isList: sortBy !== undefined || /\b(list|show|who|whom|which ones|when)\b/.test(said),
+		isOfMoney,
+		isShare,
+		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
+		isDescending:
+			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
+			(sortedBy !== undefined && !direction && top !== undefined),
+		isList: isListed || isSorted || (meant === undefined && /\b(who|whom|which ones|when)\b/.test(said)),
 		isChart: /\b(draw|chart|graph|plot|diagram|pie|visuali[sz]e|bars?)\b/.test(said),
 		isPie: /\bpie\b/.test(said),
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
-		unknown: unknownIn(sentence, conditions)
+		unknown: [...new Set(unknown)]
 	};
 }
 
@@ -172,13 +234,25 @@ function sentenceOf(line, fileName) {
 		.toLowerCase()
 		.replaceAll(fileName.toLowerCase(), ' ')
 		.replace(/[’`]/g, "'")
+		.replace(/\b(have|has|did|do|does|is|are|were|was)nt\b/g, "$1n't")
+		.replace(/\b(what|who|where|how|that|it|there|when)'s\b/g, '$1')
 		.replace(/[?!;:"“”()]|[.,](?=\s|$)/g, ' ');
 	const said = ` ${plain.replace(/\s+/g, ' ').trim()} `.replace(/\b\p{Ll}{3,5}\b/gu, (word) =>
 		NUMBER_WORDS.includes(word) ? String(NUMBER_WORDS.indexOf(word) + 2) : word
 	);
+	const nouns = new Set(
+		(
+			fileName
+				.toLowerCase()
+				.replace(/\.\w+$/, '')
+				.match(/\p{L}{3,}/gu) ?? []
+		).map(stem)
+	);
 	return {
 		said,
 		left: said,
+		/** What the file is of: `run` for `runs.csv`. */
+		nouns,
 		before: (at) => said.slice(0, at).trimEnd(),
 		take(at, length) {
 			this.left = this.left.slice(0, at) + ' '.repeat(length) + this.left.slice(at + length);
@@ -203,7 +277,7 @@ function sentenceOf(line, fileName) {
 }
 
 /** `over 100`, `between 5 and 10`: limits of the column that is named, else of the likeliest one. */
-function readLimits(sentence, columns, likely, decimalComma) {
+function readLimits(sentence, columns, likely, age, decimalComma) {
 	const { said } = sentence;
 	const range = new RegExp(` between ${NUMBER} and ${NUMBER}(?![\\d-])`).exec(said);
 	const limits = range
@@ -218,11 +292,11 @@ function readLimits(sentence, columns, likely, decimalComma) {
 					found
 				])
 			);
-	const age = columns.findIndex(({ name, isNumber }) => isNumber && /^age$/i.test(name));
 	return limits.flatMap(([sign, digits, { 0: text, index: at }]) => {
 		const number = parseNumber(digits, decimalComma);
-		const index = /older|younger/.test(text) && age >= 0 ? age : likely;
-		if (!number || index === null) return [];
+		const index = /older|younger/.test(text) ? age : likely;
+		// `between 10 and 20 March` are days.
+		if (!number || index === undefined || index === null || A_MONTH.test(said.slice(at + text.length))) return [];
 		sentence.take(at, text.length);
 		return [{ index, sign, number, text: conditionText(columns[index].name, sign, digits) }];
 	});
@@ -271,20 +345,28 @@ function readMonths(sentence, columns, date) {
 /** Cells, the longest first, so that `New York` is not the `new` of another column. */
 function readCells(sentence, columns, named) {
 	const conditions = [];
+	// In the order of the sentence: what is denied goes on.
 	for (const { text, at, index, cell } of cellsIn(sentence.left, columns)) {
 		const isColumn = named.some(
 			(each) => each.at < at + text.length && at < each.at + each.text.length && each.text.length >= text.length
 		);
 		if (isColumn || sentence.left.slice(at, at + text.length) !== text) continue;
-		const sign = sentence.isDenied(at) ? '!=' : '=';
+		const isMore = conditions.some(
+			(each) =>
+				each.sign === '!=' &&
+				each.index === index &&
+				each.ends.some((end) => /^ *(,|and|or|nor)( the)? *$/.test(sentence.said.slice(end, at)))
+		);
+		const sign = sentence.isDenied(at) || isMore ? '!=' : '=';
 		const same = conditions.find((each) => each.index === index && each.sign === sign);
+		same?.ends.push(at + text.length);
 		if (same) Object.assign(same, { cells: [...same.cells, cell], text: `${same.text} or ${cell}`, isSeveral: true });
 		else
 			conditions.push({
 				index,
 				sign,
 				cells: [cell],
-				end: at + text.length,
+				ends: [at + text.length],
 				text: conditionText(columns[index].name, sign, cell)
 			});
 		sentence.take(at, text.length);
@@ -297,7 +379,7 @@ function readColumns(sentence, columns, named, conditions) {
 	const by = [];
 	const flags = [];
 	let isOfKinds = false;
-	let sortBy;
+	let sortedBy;
 	for (const { text, at, index } of named) {
 		const { name, type, isNumber, counts } = columns[index];
 		const before = sentence.before(at);
@@ -309,7 +391,7 @@ function readColumns(sentence, columns, named, conditions) {
 		if (missing) {
 			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
-		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortBy = index;
+		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
 		else if (type === 'yes/no' && !isBy) {
 			const [answer = '', told] =
 				/^ (?:is |are )?(yes|no|true|false)\b/.exec(sentence.said.slice(at + text.length)) ?? [];
@@ -318,23 +400,31 @@ function readColumns(sentence, columns, named, conditions) {
 			const cell = [...counts.keys()].find((each) => /^(no|false)$/i.test(each) === isNo) ?? (isNo ? 'no' : 'yes');
 			flags.push({ index, sign: '=', cells: [cell], text: conditionText(name, '=', cell) });
 		} else if (
-			isBy
-				? !isNumber || (/\b(per|by|each|every)$/.test(before) && by.length === 0 && named.length === 1)
-				: !isNumber && type !== 'date'
+			isBy ? !isNumber || (/\b(per|each|every)$/.test(before) && by.length === 0) : !isNumber && type !== 'date'
 		) {
 			isOfKinds ||= /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
-			if (isBy || conditions.every((each) => each.index !== index)) by.push(index);
+			// The e-mail of Dan is in his row; nothing is compared.
+			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
+			if (!isOwn && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}
-	return { by, flags, isOfKinds, sortBy };
+	return { by, flags, isOfKinds, sortedBy };
 }
 
 /** `per month`, `the best month`; not `last month`. */
 function readPeriod(sentence) {
 	for (const [name, pattern] of Object.entries(PERIODS)) {
 		const [found] = sentence.left.matchAll(pattern);
-		if (!found || /\b(this|last|next)$/.test(sentence.before(found.index))) continue;
+		const before = found && sentence.before(found.index);
+		const isBy =
+			found &&
+			(BY.test(before) ||
+				BEST.test(before) ||
+				/\b(over|under|more|fewer|less|each)$/.test(before) ||
+				/ly$|^over|^trend/.test(found[0]) ||
+				/\d$/.test(before));
+		if (!isBy) continue;
 		sentence.take(found.index, found[0].length);
 		return name;
 	}
@@ -351,9 +441,18 @@ function comparedPeriod(months) {
 }
 
 /** `the most orders`, `more members`: of rows there are many, of a number there is much. */
-function isOfCount({ left }) {
+function isOfCount({ left, nouns }) {
 	const [, ...next] = /\b(?:most|fewest|more|fewer) +(\p{L}+)(?: +(\p{L}+))?/u.exec(left) ?? [];
-	return next.some((word) => word && ROW_NOUNS.has(stem(word))) || Boolean(next[0] && !isSmall(next[0]));
+	const [, counted] = /(\p{L}+) +(?:per|by|each|every|in each)\b/u.exec(left) ?? [];
+	if (
+		counted &&
+		!LOW.test(left) &&
+		!HIGH.test(left) &&
+		!OF_MONEY.test(counted) &&
+		(ROW_NOUNS.has(stem(counted)) || nouns.has(stem(counted)))
+	)
+		return true;
+	return next.some((word) => word && (ROW_NOUNS.has(stem(word)) || nouns.has(stem(word))));
 }
 
 function isSmall(word) {
@@ -372,35 +471,11 @@ function readEnd(sentence, isDated, compared) {
 }
 
 /** What is left of the sentence and has a meaning of its own. */
-function unknownIn(sentence, conditions) {
+function unknownIn(sentence) {
 	for (const pattern of [...Object.values(AGES), TOGETHER]) sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
-	// What every row is, only the person knows: `how many purchases`, `the cheapest trip`.
-	sentence.takeAll(/[\p{L}'-]+/gu, (word, at) => isRowNoun(word, sentence.before(at)));
-	const unknown = (sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? []).filter((word) => !isSmall(word));
-	// `purchases over 200`: what all rows are has a name of its own.
-	const [only, ...others] = unknown;
-	const at = sentence.left.indexOf(only);
-	// `bus rides`, as the last word.
-	const isAfterCell =
-		conditions.some(({ end }) => end === at - 1) &&
-		!TIME.test(only) &&
-		sentence.left.slice(at + only.length).trim() === '';
-	if (others.length === 0 && only && isAfterCell) return [];
-	const isRows = others.length === 0 && conditions.length > 0 && /[^s]s$/.test(only ?? '');
-	return isRows && !/\b(of|on|for|about|from|in|at|with|and|or)( the| my| all)?$/.test(sentence.before(at))
-		? []
-		: unknown;
-}
-
-function isRowNoun(word, before) {
-	return (
-		!isSmall(word) &&
-		!TIME.test(word) &&
-		/\b(how many|number of|which|list( all)?|show( me)?( all)?|all|percentage of|percent of|share of|cheapest|expensive|highest|lowest|biggest|smallest|largest|last|latest|first|earliest|newest|oldest|top|most|average|median|total)( \d{1,2})?( (the|of the))?$/.test(
-			before
-		)
-	);
+	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? [];
+	return [...new Set(words)].filter((word) => !isSmall(word) && !sentence.nouns.has(stem(word)));
 }
 
 /** Cells of text that are said, the longest first; a month is found by its short name, too. */

@@ -1,6 +1,7 @@
 /** What was found, as Markdown. */
 
 import { quantile } from './columns.mjs';
+import { MISSING_KEY } from './groups.mjs';
 import { isAmount } from './names.mjs';
 import { compare, decimal, divide, grouped, multiply, plain, ZERO } from './decimal.mjs';
 
@@ -48,7 +49,8 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	}
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
 		const { name, numbers, places } = columns[value];
-		const hasShares = numbers.min && compare(numbers.min, ZERO) >= 0 && compare(numbers.sum, ZERO) > 0;
+		const hasShares =
+			isAmount(name) && numbers.min && compare(numbers.min, ZERO) >= 0 && compare(numbers.sum, ZERO) > 0;
 		/** Where no value is missing, the count is the number of rows. */
 		const isFilled = groups.ordered(value).every(({ rows, sums }) => sums[value].count === rows);
 		const rowsBeside = (rows) => (isFilled ? [] : [rows]);
@@ -74,6 +76,8 @@ export function extremes({ groups, columns }, value, measure, isLowest = false) 
 	const { name, places } = value === null ? { name: 'rows' } : columns[value];
 	const found = groups.ordered(value, measure).flatMap(({ label, rows, sums }) => {
 		const size = value === null ? decimal(rows) : sums[value].measure(measure);
+		// What has no name is no winner.
+		if (label === MISSING_KEY) return [];
 		return size ? [{ label, size }] : [];
 	});
 	const [low, high] = found.reduce(

@@ -129,7 +129,7 @@ function refuse(unknown, table, columns) {
 		.map((word) => `“${word}”`)
 		.join(', ');
 	console.log(
-		`${table.name} can't answer that: I find nothing called ${words} in it. Its columns are ${table.columns.join(', ')}.\n`
+		`${table.name} can't answer that: I find nothing for ${words} in it. Its columns are ${table.columns.join(', ')}.\n`
 	);
 	console.log(questions(columns, likelyValue(columns, numbers), table.dates));
 }
