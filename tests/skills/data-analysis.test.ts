@@ -377,6 +377,10 @@ describe('data-analysis: rows and questions', () => {
 	const ages = 'name,town,age,paid\nAnn,Leeds,44,yes\nBo,Hull,61,no\nCy,Hull,19,no\nDi,Leeds,24,yes\n';
 	const stock = 'Order ID,Customer,Product,Quantity,Unit Price\n1,Acme,Mug,6,8\n2,Acme,Teapot,2,24\n3,Lena,Mug,1,9\n';
 
+	const bank =
+		'Date,Shop,Amount\n01/03/2025,Salary,2000\n13/03/2025,Rent,-870\n20/03/2025,Food,-30\n02/04/2025,Food,-25\n';
+	const books = 'Title,Pages,Rating,Shelf,Date Read\nEmma,400,4,1,2024-01-12\nBabel,544,,2,\nDune,300,2,2,2024-03-01\n';
+
 	it.each([
 		[shop, 'How much did I spend in February?', 'Rows with date February: Total amount: **78** (2 values;'],
 		[shop, 'how much went on food in March', 'Rows with date March, kind Food: Total amount: **40**.'],
@@ -485,7 +489,15 @@ describe('data-analysis: rows and questions', () => {
 		[stock, 'cheapest product', 'Lowest min of Unit Price: **Mug** (8).'],
 		[stock, 'orders with more than 5 items', 'Rows with Quantity over 5: **1** row of 3'],
 		[stock, 'who is our best customer', 'Highest total Quantity: **Acme** (8).'],
-		[stock, 'how much is a mug?', 'Average Unit Price: **8.5**']
+		[stock, 'how much is a mug?', 'Average Unit Price: **8.5**'],
+		[bank, 'How much did I spend in March?', 'Rows with Date March, Amount below 0: Total Amount: **-900**'],
+		[bank, 'How much did I earn?', 'Rows with Amount above 0: Total Amount: **2,000**'],
+		[bank, 'What was my biggest expense?', 'Lowest Amount: **-870**'],
+		[bank, 'What did I spend the most on?', 'Lowest total Amount: **Rent** (-870).'],
+		[books, 'How many pages did I read in total?', 'Rows with a Date Read: Total Pages: **700**'],
+		[books, 'Which books haven’t I read yet?', 'Rows with no Date Read: **1** row of 3'],
+		[books, 'the worst book', 'Lowest Rating: **2** (2 values;'],
+		[books, 'how many books are at shelf 2?', 'Rows with Shelf 2: **2** rows of 3']
 	])('answers a question in plain words: %#', async (text, question, expected) => {
 		const { stdout, exitCode } = await analyze(text, '--question', question);
 		expect(stdout).toContain(expected);
@@ -499,7 +511,6 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'food or shoes in March', '“shoes”'],
 		[shop, 'what did I spend compared to last year', '“last”, “year”'],
 		[shop, 'how much was not yet refunded', '“not”'],
-		[shop, 'amount 17', '“17”'],
 		[shop, 'spending by weekday', '“weekday”'],
 		[shop, 'food yesterday', '“yesterday”'],
 		[guests, 'when is the annual show?', '“annual”'],
@@ -511,6 +522,7 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'shops where I spent over 50 in total', '“in total”'],
 		[shop, 'cheapest and most expensive purchase', '“both ends at once”'],
 		[stock, 'total revenue', '“revenue”'],
+		[books, 'how much did they cost?', '“cost”'],
 		[stock, 'who bought both mugs and teapots', '“both”'],
 		[guests, 'explain photosynthesis', '“photosynthesis”'],
 		[guests, 'how many are from Paris', '“paris”']

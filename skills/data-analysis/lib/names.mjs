@@ -6,7 +6,7 @@ const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'incom
 
 /** What rows often are. */
 export const ROW_NOUNS = new Set(
-	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item expense bill invoice guest pupil user person people ride game run race workout session booking ticket event'.split(
+	'member customer guest client order purchase payment transaction visit trip student employee sale row entry record item expense bill invoice guest pupil user person people ride game run race workout session booking ticket event book film movie song album plant recipe'.split(
 		' '
 	)
 );
@@ -55,7 +55,8 @@ export function simplify(name) {
 }
 
 /** Numbers that name something, and those of which a sum says nothing. */
-const IDS = /^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year)$/;
+const IDS =
+	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|room|seat|group|team|week|page)$/;
 const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|pace|rank)$/;
 const PIECES = /^(units?|quantity|qty|pieces|count)$/;
@@ -119,7 +120,7 @@ export function namedColumns(said, columns) {
 				order.filter((each) => each.parts.some((part) => stem(part) === stem(token.text))).length === 1;
 			const token = tokens.find(
 				({ text, at }) =>
-					text.length > 3 &&
+					text.length > 2 &&
 					!SMALL.has(text) &&
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&

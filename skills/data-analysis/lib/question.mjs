@@ -1,7 +1,8 @@
 /** Reads a question in plain words: which rows it is about, what is compared, and by which number. */
 
+import { compare, ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem } from './names.mjs';
+import { isAmount, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
@@ -11,7 +12,8 @@ const MEASURES = [
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
 	['sum', /\b(total|totals|sum|sums|how much|altogether|add up|in all)\b/]
 ];
-const HIGH = /\b(most expensive|highest|most|maximum|max|biggest|largest|greatest|top|best|dearest|priciest|longest)\b/;
+const HIGH =
+	/\b(most expensive|highest|most|maximum|max|biggest|largest|greatest|top|best|dearest|priciest|longest|favourite|favorite)\b/;
 const LOW = /\b(least expensive|lowest|least|minimum|min|smallest|fewest|cheapest|worst|shortest)\b/;
 const LATE = /\b(last(?! (day|week|month|quarter|year)\b)|latest|newest|most recent|recent|recently)\b/;
 const EARLY = /\b(first|earliest|oldest)\b|\blongest(?= standing\b)|\b(?<=been .*)longest\b/;
@@ -26,6 +28,13 @@ const EACH = /\b(each|per|every)\b/;
 const OF_MONEY = /^(sale|expense|payment|bill|invoice|spend|spending|cost)s?$/;
 const MONEY = /\b(revenue|turnover|value|worth|money|income|spen[dt]|pay|earn(?:ed)?|cost|costs)\b|[$€£¥]/;
 const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
+/** Columns of money. */
+const OF_COIN =
+	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
+/** In a column with both signs: what goes out, and what comes in. */
+const GOING_OUT = /\b(spen[dt]\w*|expenses?|costs?|pay|paid|purchases?|buy|buys|bought)\b/;
+const COMING_IN = /\b(earn\w*|income|came in|comes in|received?|(?:get|got) paid|deposits?)\b/;
+const RATINGS = /rating|score|stars?|grade|mark/i;
 /** `oldest first` */
 const DIRECTION =
 	/\b(oldest|youngest|highest|lowest|biggest|largest|smallest|newest|latest|earliest|cheapest|longest|shortest|most expensive|best|worst)( ones?)? first\b/;
@@ -126,7 +135,9 @@ function readLine(line, table, columns) {
 	const price = levels.find((index) => /price/i.test(columns[index].name));
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
 	const isOfPrice = price !== undefined && (PRICES.test(said) || /\bhow much (is|are|does)\b/.test(said));
-	const namedNumber = named.find(({ index }) => columns[index].isNumber)?.index;
+	const namedNumber = named.find(({ index }) => columns[index].isNumber && sortOf(columns[index].name) !== 'id')?.index;
+	const rated = levels.find((index) => RATINGS.test(columns[index].name));
+	const isOfRating = rated !== undefined && /\b(best|worst|favou?rite)\b/.test(said);
 	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
 	const date = named.find(({ index }) => dates.includes(index))?.index ?? dates[0];
 	const amount = likelyValue(columns, numbers);
@@ -153,13 +164,18 @@ function readLine(line, table, columns) {
 	if (period) by.unshift(date);
 
 	const isOfAges = age !== undefined && /\bhow old\b/.test(said);
-	const ofNumber = namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice ? price : undefined);
+	const ofNumber = namedNumber ?? (ageEnd || isOfAges ? age : isOfPrice ? price : isOfRating ? rated : undefined);
 	const isTotal = /\b(totals?|sums?)\b/.test(said);
 	const measured = MEASURES.find(([, pattern]) => pattern.test(said))?.[0];
 	const isOfAverage = measured === 'sum' && !isTotal && (isOfPrice || isOfAges);
 	const meant =
 		(isOfAverage ? 'mean' : measured) ?? (ofNumber === undefined && isOfCount(sentence) ? 'count' : undefined);
 	const isOfPieces = meant === 'count' && pieces !== undefined && /\b(sell|sold|sells|buy|bought|ordered)\b/.test(said);
+	const isOfSum =
+		meant === 'count' &&
+		namedNumber !== undefined &&
+		isAmount(columns[namedNumber].name) &&
+		/\b(how many|number of)$/.test(sentence.before(named.find(({ index }) => index === namedNumber).at));
 	const isShare = /\b(share|percent|percentage|proportion)\b|%/.test(said);
 	const isSomeLevel =
 		amount === null && levels.length === 1 && (/mean|median/.test(meant) || LOW.test(said) || HIGH.test(said));
@@ -170,20 +186,34 @@ function readLine(line, table, columns) {
 		[[LOW, HIGH], Object.values(AGES)].some((both) => both.every((pattern) => pattern.test(sentence.left))) &&
 		!direction;
 	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !direction, compared);
-	const end = ageEnd ?? dated;
+	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
+	const end = ageEnd ?? (isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
 	const kinds = kindsOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
 	if (end && by.length === 0 && kinds !== null && /\b(on|for|from) $/.test(said)) by.push(kinds);
 	if (/low|high/.test(end) && by.length === 0 && who >= 0 && !direction && /\bwho\b/.test(said)) by.push(who);
+	const signed = value ?? amount;
+	const hasSigns = hasBothSigns(columns[signed]);
+	const isIn = hasSigns && COMING_IN.test(said);
+	const isOut = hasSigns && !isIn && GOING_OUT.test(said);
+	if (isIn || isOut)
+		conditions.push({
+			index: signed,
+			sign: isIn ? '>' : '<',
+			number: ZERO,
+			text: `${columns[signed].name} ${isIn ? 'above' : 'below'} 0`
+		});
+	const shownEnd = end ?? (isOut && by.length > 0 ? 'low' : undefined);
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
+	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => isIn);
 	const unknown = unknownIn(sentence);
 	// What would be answered with something else is refused: shares of a part, limits of a sum, both ends, money where there's but a quantity.
 	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
 	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
 	if (isEnded) unknown.push('both ends at once');
-	if (isOfMoney && value === null && amount !== null && sortOf(columns[amount].name) === 'pieces')
+	if (isOfMoney && value === null && amount !== null && !OF_COIN.test(columns[amount].name))
 		unknown.push(MONEY.exec(said)[0]);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
@@ -205,12 +235,12 @@ function readLine(line, table, columns) {
 		value,
 		date,
 		measure:
-			isOfPeriods || isOfPieces
+			isOfPeriods || isOfPieces || isOfSum
 				? 'sum'
 				: isOfRows
 					? 'count'
 					: (meant ?? (isOfEnds ? ofEnds : isLevel && by.length > 0 ? 'mean' : undefined)),
-		end,
+		end: shownEnd,
 		top,
 		isOfKinds,
 		isOfPeriods,
@@ -226,6 +256,12 @@ function readLine(line, table, columns) {
 		isOverview: /\b(summar\w+|describe|analy[sz]e|overview|statistics)\b/.test(said),
 		unknown: [...new Set(unknown)]
 	};
+}
+
+/** Does money go out and come in? */
+function hasBothSigns(column) {
+	const { min, max } = column?.numbers ?? {};
+	return Boolean(min && max) && compare(min, ZERO) < 0 && compare(max, ZERO) > 0;
 }
 
 /** A line in small letters, without marks: `said` as a whole, and what is `left` of it, from which the readers below take what they understand, so that it means nothing else. */
@@ -381,9 +417,11 @@ function readColumns(sentence, columns, named, conditions) {
 	let isOfKinds = false;
 	let sortedBy;
 	for (const { text, at, index } of named) {
-		const { name, type, isNumber, counts } = columns[index];
+		const { name, type, counts } = columns[index];
+		// The number of a table or a room is a name.
+		const isNumber = columns[index].isNumber && sortOf(name) !== 'id';
 		const before = sentence.before(at);
-		const isBy = BY.test(before) || BEST.test(before);
+		const isBy = /\b(per|by|each|every)$/.test(before) || (type !== 'date' && (BY.test(before) || BEST.test(before)));
 		const isUn = /\bun$/.test(sentence.said.slice(0, at));
 		const missing =
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
@@ -391,6 +429,24 @@ function readColumns(sentence, columns, named, conditions) {
 		if (missing) {
 			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
+		} else if (
+			columns[index].isNumber &&
+			/^ (?:is |= ?|no |number )?\d+\b/.test(sentence.said.slice(at + text.length)) &&
+			!BEST.test(before)
+		) {
+			const [all, digits] = /^ (?:is |= ?|no |number )?(\d+)\b/.exec(sentence.said.slice(at + text.length));
+			flags.push({ index, sign: '=', number: parseNumber(digits), text: conditionText(name, '=', digits) });
+			sentence.take(at + text.length, all.length);
+		} else if (
+			type === 'date' &&
+			columns[index].missing > 0 &&
+			!isBy &&
+			conditions.every((each) => each.index !== index)
+		) {
+			// `which books have I read?`: those that have the date.
+			const isNone = sentence.isDenied(at) || /n't( \p{L}+){1,3}$/u.test(before);
+			if (isNone) sentence.takeAll(/\p{L}+n't\b/gu);
+			flags.push({ index, sign: isNone ? '=' : '!=', cells: MISSING, text: `${isNone ? 'no' : 'a'} ${name}` });
 		} else if (SORTING.test(before) && (isNumber || type === 'date')) sortedBy = index;
 		else if (type === 'yes/no' && !isBy) {
 			const [answer = '', told] =
@@ -402,10 +458,15 @@ function readColumns(sentence, columns, named, conditions) {
 		} else if (
 			isBy ? !isNumber || (/\b(per|each|every)$/.test(before) && by.length === 0) : !isNumber && type !== 'date'
 		) {
-			isOfKinds ||= /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
+			// `how many bills are unpaid` in bills.csv: rows.
+			const isRow =
+				!isBy &&
+				(sentence.nouns.has(stem(text)) ||
+					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
+			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
 			// The e-mail of Dan is in his row; nothing is compared.
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
-			if (!isOwn && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
+			if (!isOwn && !isRow && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
 	}
@@ -502,7 +563,12 @@ function cellsIn(open, columns) {
 			const last = tokens[place + size - 1];
 			const text = open.slice(tokens[place].at, last.at + last.text.length);
 			const known = keys.get(keyOf(text));
-			if (known && !(size === 1 && isSmall(text))) found.push({ ...known, text, at: tokens[place].at });
+			const isVague =
+				size === 1 &&
+				(SMALL.has(text) ||
+					(/^(yes|no|none)$/.test(text) &&
+						!open.slice(0, tokens[place].at).trimEnd().endsWith(columns[known?.index]?.name.toLowerCase())));
+			if (known && !isVague) found.push({ ...known, text, at: tokens[place].at });
 		}
 	return found;
 }

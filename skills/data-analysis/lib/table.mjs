@@ -37,7 +37,11 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 	if (rows.length === 0) throw new DataError(`${name} has no rows.`);
 	const isHeader = header ?? hasHeader(rows);
 	const columns = isHeader ? columnNames(rows[0]) : rows[0].map((_, index) => `column${index + 1}`);
-	const first = rows[isHeader && rows.length > 1 ? 1 : 0];
+	const data = isHeader && rows.length > 1 ? rows.slice(1) : rows;
+	const slashed = columns.map((_, index) => slashOrder(data.map((cells) => cells[index]?.trim() ?? '')));
+	const readable = (cells) =>
+		slashed.some(Boolean) ? cells.map((text, index) => withIsoDate(text, slashed[index])) : cells;
+	const first = readable(data[0]);
 	return {
 		name,
 		encodingName: ENCODINGS[decoderOf(found.encoding).encoding] ?? found.encoding,
@@ -54,10 +58,28 @@ export function openTable(path, { encoding, delimiter, header } = {}) {
 			for (const row of csvRows(texts(), mark, name)) {
 				if ((hasMark && row.line === 1) || row.cells.every((cell) => !cell.trim())) continue;
 				if (skip) skip = false;
-				else yield row;
+				else yield slashed.some(Boolean) ? { ...row, cells: readable(row.cells) } : row;
 			}
 		}
 	};
+}
+
+const SLASHED = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?=$|[ T])/;
+
+/** Of cells such as 31/12/2025 or 12/31/2025: which part is the day; null where they are something else, or don't tell. */
+function slashOrder(cells) {
+	const dates = cells.filter((text) => !isMissing(text)).map((text) => SLASHED.exec(text));
+	if (dates.length === 0 || dates.includes(null)) return null;
+	const [isFirst, isSecond] = [1, 2].map((part) => dates.some((found) => Number(found[part]) > 12));
+	return isFirst === isSecond ? null : isFirst ? 'day first' : 'month first';
+}
+
+function withIsoDate(text, order) {
+	const found = order && SLASHED.exec(text.trim());
+	if (!found) return text;
+	const [, one, other, year] = found;
+	const [month, day] = order === 'day first' ? [other, one] : [one, other];
+	return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
 /** Rows with the number of their last line. `isOpen`: the text ended inside of quotation marks. */
