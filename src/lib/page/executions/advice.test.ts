@@ -78,6 +78,24 @@ describe('F14: what helps against a failure', () => {
 			'script'
 		],
 		[
+			'a connection, by its own words',
+			failed('No connection to api.a.io (ENOTFOUND).\n', { args: ['Berlin'] }),
+			'The connection failed, not your message. Check it, then run this again.',
+			null
+		],
+		[
+			'a connection that is refused, in a trace',
+			failed(trace('ConnectionRefusedError: [Errno 111] Connection refused')),
+			/^The connection failed/,
+			null
+		],
+		[
+			'a host that is allowed and can’t be reached',
+			failed('No connection.\n', { message: 'api.a.io is allowed, but this server couldn’t reach it.' }),
+			/^The connection failed/,
+			null
+		],
+		[
 			'what it was given',
 			failed('No such city.\n', { args: ['Berlin', 'north bay'] }),
 			/^It was given “Berlin”, “north bay”\./,

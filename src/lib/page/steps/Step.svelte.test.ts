@@ -247,6 +247,29 @@ describe('F14: what can be done about a failure', () => {
 		expect(screen.getByTestId('step-result').elements()).toEqual([]);
 	});
 
+	test('D13: it says what failed last, and no longer what has been allowed; what no words change isn’t sent to the message', async () => {
+		const missing = { kind: 'host', name: 'api.a.io' } as const;
+		const refused = { error: 'HostNotAllowed', message: 'The script isn’t allowed to reach api.a.io.', missing };
+		const execution = { ...failed.execution!, ...refused, executionId: 'e7' };
+		const unreached = 'api.a.io is allowed, but this server couldn’t reach it.';
+		const first = sampleExecution({ id: 'e7', skillId: 'local/count-words', conversationId: 'c', status: 'error' });
+		const later = { ...first, id: 'e8', runId: null, errorType: 'ExecutionFailed', errorMessage: unreached };
+		const answer = (url: string): unknown =>
+			url.includes('/executions?')
+				? { data: [later, { ...first, runId: 'r1' }], total: 2, page: 1, limit: 50, totalPages: 1 }
+				: url.includes('/executions/')
+					? first
+					: sampleDetail();
+		vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => Response.json(answer(String(input))));
+		const part = { ...failed, execution };
+		const screen = await render(Step, { part, conversationId: 'c', onedit: vi.fn() });
+		await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Allowed. Ran again: failed.');
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent(unreached);
+		await expect.element(screen.getByTestId('step-advice')).toMatchTextContent(/^The connection failed, not your/);
+		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
+		vi.restoreAllMocks();
+	});
+
 	test('D25: of a tool that the chat itself has, there’s no skill to edit, run, allow hosts for or install packages for', async () => {
 		const missing = { kind: 'package', ecosystem: 'javascript', name: 'left-pad', module: 'left-pad' } as const;
 		const execution = { ...failed.execution!, isOfChat: true, missing, refused: ['example.org:443'] };

@@ -1,4 +1,5 @@
 /** Tells what a failed script lacked, by the end of its output: a package, a program, a variable or a host (D13). */
+import { isUnresolved } from '../../../shared/errors.ts';
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
 import { covers, parseDomain } from '../needs/hosts.ts';
 import { findNeeds, type FoundNeeds, readerOf } from '../needs/needs.ts';
@@ -60,8 +61,10 @@ export async function findMissing(
 		(run.isCutOff && isUnresolved(text) ? hostOf(text, await needs()) : null);
 	if (missing) return { ...sentencesOf(missing, skill.name), missing };
 	if (run.isCutOff && isUnresolved(text)) return withoutNetwork(skill.name);
-	const far = run.unreached?.at(-1);
-	if (far !== undefined && /\b502\b|Bad Gateway|\btunnel/i.test(text)) return outOfReach(far.replace(/:(80|443)$/, ''));
+	const far = run.unreached?.at(-1)?.replace(/:(80|443)$/, '');
+	// The proxy's own words; or a script's, which name the host.
+	if (far !== undefined && (/\b502\b|Bad Gateway|\btunnel/i.test(text) || endOf(text).join('\n').includes(far)))
+		return outOfReach(far);
 	const isTooLow = run.isBounded && skill.metadata['virtual-memory'] === undefined && lacksAddresses(text);
 	return isTooLow ? { hint: ADDRESSES } : null;
 }
@@ -176,12 +179,6 @@ function refusedHost(refused: readonly string[]): Missing | null {
 		if (domain?.startsWith('*') === false) return { kind: 'host', name: domain };
 	}
 	return null;
-}
-
-function isUnresolved(text: string): boolean {
-	return /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|fetch failed|name resolution|Name or service not known|getaddrinfo failed|could not resolve|unable to resolve|Failed to resolve|Network is unreachable/i.test(
-		text
-	);
 }
 
 /** The host in the error; else the last one that the skill's files name, too; else the only one that they name. */
