@@ -132,13 +132,6 @@ export function brokenPlace(
 	return (/^ +at \S|^Node\.js v\d/m.test(said) ? own[0] : own.at(-1)) ?? null;
 }
 
-/** Whether the output says that a host’s address couldn’t be found, or no network was there. */
-export function isUnresolved(output: string): boolean {
-	return /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|fetch failed|name resolution|Name or service not known|getaddrinfo failed|could not resolve|unable to resolve|Failed to resolve|Network is unreachable/i.test(
-		output
-	);
-}
-
 /** Why a connection failed, by the system's code, as part of a sentence. */
 export const UNREACHABLE: Record<string, string> = {
 	ECONNREFUSED: 'nothing answers there',

@@ -1,6 +1,6 @@
 /** What helps against a failed run, by its own words. Pure. */
 import { markHidden } from '../../shared/characters.ts';
-import { brokenPlace, errorLine, hasTrace, isUnresolved } from '../../shared/errors.ts';
+import { brokenPlace, errorLine, hasTrace } from '../../shared/errors.ts';
 import type { Execution } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
 
@@ -18,8 +18,9 @@ const MAX_QUOTED = 80;
 const MAX_GIVEN = 5;
 const quote = (text: string): string => `“${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}”`;
 
-/** A host that was found, and didn’t answer. */
-const UNCONNECTED = /\b(?:ECONNREFUSED|ECONNRESET|ETIMEDOUT)\b|Connection (?:refused|reset|timed out)/i;
+/** In the words of Node, Python and curl. */
+const UNCONNECTED =
+	/\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|ECONNRESET|ETIMEDOUT)\b|fetch failed|name resolution|Name or service not known|(?:could not|unable to|failed to) resolve|Network is unreachable|Connection (?:refused|reset|timed out)/i;
 
 /** What a person can do about a failed script, by its own words; null where a button says it all, or nothing is known. */
 export function adviceFor(execution: Execution, place: Place = 'your message'): Advice | null {
@@ -42,7 +43,7 @@ export function adviceFor(execution: Execution, place: Place = 'your message'): 
 	const isOutOfMemory = /MemoryError|out of memory|Cannot allocate memory/i.test(line) || exitCode === 137;
 	if (isOutOfMemory || / was ended by SIGKILL\.$/.test(message))
 		return { text: 'It needed more memory than it may use. Give it less to do, or allow more.', leadsTo: 'limit' };
-	if (/ couldn’t reach it\.$/.test(message) || isUnresolved(line) || UNCONNECTED.test(line))
+	if (/ couldn’t reach it\.$/.test(message) || UNCONNECTED.test(line))
 		return { text: `The connection failed, not ${place}. Check it, then run this again.`, leadsTo: null };
 	return (
 		aboutArgument(line, place) ??

@@ -1,5 +1,4 @@
 /** Tells what a failed script lacked, by the end of its output: a package, a program, a variable or a host (D13). */
-import { isUnresolved } from '../../../shared/errors.ts';
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
 import { covers, parseDomain } from '../needs/hosts.ts';
 import { findNeeds, type FoundNeeds, readerOf } from '../needs/needs.ts';
@@ -179,6 +178,12 @@ function refusedHost(refused: readonly string[]): Missing | null {
 		if (domain?.startsWith('*') === false) return { kind: 'host', name: domain };
 	}
 	return null;
+}
+
+function isUnresolved(text: string): boolean {
+	return /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|fetch failed|name resolution|Name or service not known|getaddrinfo failed|could not resolve|unable to resolve|Failed to resolve|Network is unreachable/i.test(
+		text
+	);
 }
 
 /** The host in the error; else the last one that the skill's files name, too; else the only one that they name. */
