@@ -285,6 +285,18 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('step-help')).toHaveTextContent('Ask the model to fix it');
 	});
 
+	test('what it said in a few lines is in sight, once', async () => {
+		const text = 'Nothing was sent: no token.\nWould have sent: hello\n';
+		const output = [
+			{ stream: 'stdout' as const, text: 'Reading\n' },
+			{ stream: 'stderr' as const, text }
+		];
+		const part = { ...failed, execution: { ...failed.execution!, output } };
+		const screen = await render(Step, { part, conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await expect.element(screen.getByText('Full output · 3 lines', { exact: true })).toBeVisible();
+	});
+
 	test('what it said in one line is said once', async () => {
 		const output = [{ stream: 'stderr' as const, text: 'No such city.\n' }];
 		const screen = await render(Step, {
@@ -334,7 +346,7 @@ describe('F14: what can be done about a failure', () => {
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {
-		const trace = 'Traceback:\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
+		const trace = 'Traceback (most recent call last):\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
 		const output = [{ stream: 'stderr' as const, text: trace }];
 		const screen = await render(Step, {
 			part: { ...failed, execution: { ...failed.execution!, output } },
