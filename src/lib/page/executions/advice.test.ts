@@ -54,13 +54,13 @@ describe('F14: what helps against a failure', () => {
 			'a file that is missing',
 			failed(trace("FileNotFoundError: [Errno 2] No such file or directory: 'in/a.csv'")),
 			/Attach “a\.csv”/,
-			'message'
+			'file'
 		],
 		[
 			'the same of Node',
 			failed("Error: ENOENT: no such file or directory, open 'a.csv'\n    at x:1"),
 			/Attach “a\.csv”/,
-			'message'
+			'file'
 		],
 		[
 			'a file out of reach',
@@ -94,6 +94,18 @@ describe('F14: what helps against a failure', () => {
 			failed('No connection.\n', { message: 'api.a.io is allowed, but this server couldn’t reach it.' }),
 			/^The connection failed/,
 			null
+		],
+		[
+			'a file that it can’t use',
+			failed("text.pdf isn't a PDF.\n", { args: ['text', 'in/text.pdf'] }),
+			'Attach another file instead of “text.pdf”.',
+			'file'
+		],
+		[
+			'what is not in a file',
+			failed('a.csv has no column price.\n', { args: ['a.csv', '--column', 'price'] }),
+			/^It was given “a\.csv”/,
+			'message'
 		],
 		[
 			'what it was given',

@@ -7,8 +7,8 @@ import { cleanText } from '../text/clean-text.ts';
 /** What helps against one failure: a sentence, and where it leads. */
 export interface Advice {
 	text: string;
-	/** `message`: other words or files. `script`: its code. `limit`: the limits of scripts. */
-	leadsTo: 'message' | 'script' | 'limit' | null;
+	/** `message`: other words. `file`: another file. `script`: its code. `limit`: the limits of scripts. */
+	leadsTo: 'message' | 'file' | 'script' | 'limit' | null;
 }
 
 /** Where what it was given can be changed: in a chat, or in the form of a run by hand. */
@@ -49,7 +49,7 @@ export function adviceFor(execution: Execution, place: Place = 'your message'): 
 		aboutArgument(line, place) ??
 		aboutFile(line, place) ??
 		aboutCode(execution, place) ??
-		(hasTrace(output) || tool !== undefined ? null : aboutGiven(args, place))
+		(hasTrace(output) || tool !== undefined ? null : (aboutGivenFile(line, args, place) ?? aboutGiven(args, place)))
 	);
 }
 
@@ -88,7 +88,7 @@ function aboutFile(line: string, place: Place): Advice | null {
 	if (path === undefined || path.startsWith('/skill/')) return null;
 	return {
 		text: `${place === 'the input' ? 'Add' : 'Attach'} ${quote(path.split('/').at(-1) ?? path)}, or correct its name in ${place}.`,
-		leadsTo: 'message'
+		leadsTo: 'file'
 	};
 }
 
@@ -100,6 +100,19 @@ function aboutCode({ output, script }: Execution, place: Place): Advice | null {
 		text: `It broke in line ${broken.line} of ${name}. If ${place} is right, mend line ${broken.line}.`,
 		leadsTo: 'script'
 	};
+}
+
+/** It complains of one file that it was given, and of nothing else that was. */
+function aboutGivenFile(line: string, args: readonly string[], place: Place): Advice | null {
+	const nameOf = (arg: string): string => arg.split('/').at(-1) ?? arg;
+	const file = args.find(
+		(arg) => /^[^-].*\.[a-z]\w{0,9}$/i.test(arg) && !arg.includes('://') && line.includes(nameOf(arg))
+	);
+	if (file === undefined) return null;
+	const rest = line.replaceAll(file, ' ').replaceAll(nameOf(file), ' ');
+	if (args.some((arg) => arg !== file && arg.length > 1 && rest.includes(arg))) return null;
+	const verb = place === 'the input' ? 'Choose' : 'Attach';
+	return { text: `${verb} another file instead of ${quote(markHidden(nameOf(file)))}.`, leadsTo: 'file' };
 }
 
 function aboutGiven(args: readonly string[], place: Place): Advice {

@@ -221,6 +221,15 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('terminal')).toBeVisible();
 	});
 
+	test('where a file can’t be used, another one can be attached', async () => {
+		const output = [{ stream: 'stderr' as const, text: 'a.csv is empty.\n' }];
+		const part = { ...failed, execution: { ...failed.execution!, args: ['a.csv'], output } };
+		const onattach = vi.fn();
+		const screen = await render(Step, { part, conversationId: 'c', onedit: vi.fn(), onattach });
+		await screen.getByRole('button', { name: 'Attach another file' }).click();
+		expect(onattach).toHaveBeenCalledOnce();
+	});
+
 	test('a script that refused what it was given is no script to fix: the message is; one order for all', async () => {
 		const onedit = vi.fn();
 		const screen = await render(Step, { part: failed, conversationId: 'c', onask: vi.fn(), onedit });
@@ -346,7 +355,8 @@ describe('F14: what can be done about a failure', () => {
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {
-		const trace = 'Traceback (most recent call last):\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
+		const trace =
+			'Traceback (most recent call last):\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
 		const output = [{ stream: 'stderr' as const, text: trace }];
 		const screen = await render(Step, {
 			part: { ...failed, execution: { ...failed.execution!, output } },
