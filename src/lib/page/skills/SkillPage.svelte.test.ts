@@ -520,7 +520,9 @@ describe('the parts of a skill', () => {
 		const [first, second] = [screen.getByTestId('ability').first(), screen.getByTestId('ability').nth(1)];
 		await expect
 			.element(first)
-			.toMatchTextContent(/^scripts\/x\.mjs\s*Draws a chart\.\s*x\.mjs\s*FILE\s*--option-0.*--option-4\s*and 4 more\s*Run$/s);
+			.toMatchTextContent(
+				/^scripts\/x\.mjs\s*Draws a chart\.\s*x\.mjs\s*FILE\s*--option-0.*--option-4\s*and 4 more\s*Run$/s
+			);
 		await expect.element(second).toMatchTextContent(/do-0\s*FILE\s*does it 0.*do-5\s*FILE\s*does it 5\s*and 2 more/s);
 		for (const word of first.element().querySelectorAll('ul code')) expect(word.getClientRects()).toHaveLength(1);
 	});
