@@ -237,10 +237,8 @@ function unreachable(host, error, request) {
 		return `${host} didn't answer within ${TIMEOUT_MS / 1000} seconds. Read the channel before you try again.`;
 	const code = error.cause?.code ?? error.code;
 	const detail = code ? ` (${code})` : '';
-	return (
-		`${host} can't be reached${detail}. Allow this host on the skill's page, or check the connection.\n` +
-		`Would have sent: ${request}`
-	);
+	// The reason comes last: that's the line people are shown first.
+	return `Would have sent: ${request}\nNo connection to ${host}${detail}.`;
 }
 
 /** Undefined or empty when none is set. */

@@ -2,14 +2,18 @@
 /** Prints the current weather and the forecast of a place, from Open-Meteo. */
 import { parseArgs } from 'node:util';
 
-const USAGE = `Usage: weather.mjs CITY [--days NUMBER] [--units UNITS] [--timeout SECONDS]
+const USAGE = `Usage: weather.mjs CITY [--day DAY] [--days NUMBER] [--units UNITS] [--timeout SECONDS]
 
   CITY       a place, "New York" or "Paris, Texas"
+  --day      one day only: today or tomorrow
   --days     days of forecast, 1 to 16 (default 3)
   --units    metric (default) or imperial
   --timeout  seconds to wait for each answer, 1 to 60 (default 10)
 
 Exit codes: 0 ok, 1 no such place, 2 wrong usage, 4 service unreachable.`;
+
+/** By their place in a forecast, which starts today. */
+const DAYS = ['today', 'tomorrow'];
 
 const UNITS = new Map();
 UNITS.set('metric', { temperature: '°C', wind: 'km/h', rain: 'mm', parameters: {} });
@@ -60,7 +64,7 @@ class Failure extends Error {
 }
 
 async function main(args) {
-	const { city, days, units, timeoutMs } = readArguments(args);
+	const { city, day, days, units, timeoutMs } = readArguments(args);
 	const places = await findPlaces(city, timeoutMs);
 	const place = places[0];
 	const forecast = await getJson(baseUrl('WEATHER_API_URL', 'https://api.open-meteo.com'), '/v1/forecast', timeoutMs, {
@@ -76,7 +80,7 @@ async function main(args) {
 	if (!forecast.current || !Array.isArray(forecast.daily?.time)) {
 		throw new Failure(4, 'The weather service sent no forecast. Try again later.');
 	}
-	console.log(render(places, forecast, units));
+	console.log(render(places, forecast, units, day));
 }
 
 function readArguments(args) {
@@ -87,7 +91,8 @@ function readArguments(args) {
 			allowPositionals: true,
 			options: {
 				help: { type: 'boolean', short: 'h' },
-				days: { type: 'string', default: '3' },
+				day: { type: 'string' },
+				days: { type: 'string' },
 				units: { type: 'string', default: 'metric' },
 				timeout: { type: 'string', default: '10' }
 			}
@@ -104,10 +109,14 @@ function readArguments(args) {
 	if (!city) throw new Failure(2, `Which city? ${USAGE}`);
 	const units = UNITS.get(values.units.toLowerCase());
 	if (!units) throw new Failure(2, `--units must be metric or imperial, not "${values.units}".`);
+	const day = values.day === undefined ? null : DAYS.indexOf(values.day.toLowerCase());
+	if (day === -1) throw new Failure(2, `--day must be today or tomorrow, not "${values.day}". For more, use --days.`);
+	if (day !== null && values.days !== undefined) throw new Failure(2, 'Use --day or --days, not both.');
 	return {
 		city,
+		day,
 		units,
-		days: wholeNumber('--days', values.days, 1, 16),
+		days: day === null ? wholeNumber('--days', values.days ?? '3', 1, 16) : day + 1,
 		timeoutMs: wholeNumber('--timeout', values.timeout, 1, 60) * 1000
 	};
 }
@@ -188,28 +197,32 @@ function unreachable(url, error, timeoutMs) {
 	if (error instanceof SyntaxError) return `${url.host} didn't answer with JSON. Try again later.`;
 	const code = error.cause?.code ?? error.code;
 	const detail = code ? ` (${code})` : '';
-	return (
-		`${url.host} can't be reached${detail}. Allow this host on the skill's page, or check the connection.\n` +
-		`Would have sent: GET ${url}`
-	);
+	// The reason comes last: that's the line people are shown first.
+	return `Would have sent: GET ${url}\nNo connection to ${url.host}${detail}.`;
 }
 
-function render(places, forecast, units) {
+/** `wantedDay`: the only day that is shown, as its place in the forecast; null for all. */
+function render(places, forecast, units, wantedDay) {
 	const [place, ...others] = places;
 	const now = forecast.current;
-	const lines = [
-		`# Weather in ${fullName(place)}`,
-		'',
-		`**Now** (${clock(now.time)}, ${forecast.timezone ?? 'local time'}): ${condition(now.weather_code)}, ` +
-			`${measure(now.temperature_2m, units.temperature)}, feels like ${measure(now.apparent_temperature, units.temperature)}, ` +
-			`humidity ${measure(now.relative_humidity_2m, '%')}, wind ${measure(now.wind_speed_10m, units.wind)}, ` +
-			`precipitation ${measure(now.precipitation, units.rain)}.`,
-		'',
+	const isOfLaterDay = wantedDay !== null && wantedDay > 0;
+	const lines = [`# Weather in ${fullName(place)}`, ''];
+	if (!isOfLaterDay) {
+		lines.push(
+			`**Now** (${clock(now.time)}, ${forecast.timezone ?? 'local time'}): ${condition(now.weather_code)}, ` +
+				`${measure(now.temperature_2m, units.temperature)}, feels like ${measure(now.apparent_temperature, units.temperature)}, ` +
+				`humidity ${measure(now.relative_humidity_2m, '%')}, wind ${measure(now.wind_speed_10m, units.wind)}, ` +
+				`precipitation ${measure(now.precipitation, units.rain)}.`,
+			''
+		);
+	}
+	lines.push(
 		'| day | weather | low | high | precipitation | chance | wind up to |',
 		'|---|---|---:|---:|---:|---:|---:|'
-	];
+	);
 	const { daily } = forecast;
 	for (const [index, day] of daily.time.entries()) {
+		if (wantedDay !== null && index !== wantedDay) continue;
 		const cells = [
 			weekday(day),
 			condition(daily.weather_code?.[index]),

@@ -74,21 +74,13 @@ test.each([
 test.each([
 	['`run.py` failed: `No such city.`', ''],
 	['`run.py` failed.\n\nIt took too long.\n\n**What to do**: Ask again.', ''],
-	[
-		'`run.py` failed.\n\n```text\nNothing sent.\n\nWould have sent: hi\n```',
-		'```text\nNothing sent.\n\nWould have sent: hi\n```'
-	],
+	['`run.py` failed.\n\n```text\nNothing sent.\n\nWould have sent: hi\n```', ''],
 	[
 		'`run.py` failed: `No.`\n\nI used **a**: it fits best. To use another skill, reply “b”.',
 		'I used **a**: it fits best. To use another skill, reply “b”.'
 	],
-	['`run.py` failed.\n\n````text\na\n```\nb\n````\n\nEnd.\n\n```text\nopen', '````text\na\n```\nb\n````'],
 	['It failed: no.', 'It failed: no.']
 ])('F9: beside a failed step %j says %j', (text, rest) => expect(besideStep(text)).toBe(rest));
-
-test('F9: of many fences that never close, each line is read once', () => {
-	expect(besideStep(`\`run.py\` failed.\n\n${'```text\n'.repeat(200_000)}`)).toBe('');
-});
 
 test('F9: a button says all that it sends', () => {
 	const hidden = '\u202e\u200b\x07';

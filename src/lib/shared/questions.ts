@@ -121,20 +121,11 @@ export function isUnanswered(text: string): boolean {
 	return isAskedBack(text) || text.includes(UNFIT);
 }
 
-/** What an answer of Demo mode says of a failure besides the cause and the advice, which the page shows in the failed step: what the script printed, and which other skill there is. */
+/** What an answer of Demo mode says of a failure besides what the page shows in the failed step: which other skill there is. */
 export function besideStep(text: string): string {
 	if (!/^`[^`\n]+` failed[.:]/.test(text)) return text;
-	// Line by line: of many fences that never close, a pattern would look for each end anew.
-	const printed: string[] = [];
-	let open: string[] = [];
-	for (const line of text.split('\n')) {
-		if (open.length > 0 || /^`{3,}text$/.test(line)) open.push(line);
-		if (open.length < 2 || `${line}text` !== open[0]) continue;
-		printed.push(open.join('\n'));
-		open = [];
-	}
 	const last = text.split('\n\n').at(-1) ?? '';
-	return [...printed, ...(INSTEAD.test(last) ? [last] : [])].join('\n\n');
+	return INSTEAD.test(last) ? last : '';
 }
 
 /** Before a list of what can be asked next, of Demo mode or in what a script prints. */

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { page, userEvent } from 'vitest/browser';
 import ChatPage from '../../../../tests/support/ChatPage.svelte';
@@ -472,7 +472,11 @@ describe('what waits for the reader, and what went wrong', () => {
 	const script = { skill: 'demo', script: 'x.sh', args: [] };
 	const approvalOf = (id: string) => ({ ...script, interruptId: id, reason: 'It wants to run.', digest: 'd' });
 	const load = async (parts: Part[], status: Message['status']) => {
-		const question: Message = { ...emptyAnswer('q', '', '', null), role: 'user', runId: null, status: 'complete' };
+		const asked: Part[] = [{ type: 'text', id: 'q-text', text: 'Summarise it' }];
+		const question: Message = {
+			...emptyAnswer('q', '', '', null),
+			...{ role: 'user', runId: null, status: 'complete', parts: asked }
+		};
 		client.conversation = {
 			...{ id: 'c', title: 'Stored', createdAt: time, updatedAt: time, activeRunId: null, cursor: 0 },
 			...{ messages: [question, { ...emptyAnswer('a', 'r', time, 'q'), status, parts }], hasEarlier: false },
@@ -492,6 +496,17 @@ describe('what waits for the reader, and what went wrong', () => {
 		const { screen } = await load([{ ...call, id: 't', status: 'failed', result: 'no', execution }], 'complete');
 		await expect.element(screen.getByTestId('step-help')).toBeVisible();
 		expect(screen.getByTestId('ask-to-fix').elements()).toHaveLength(count);
+	});
+
+	test('where a file can’t be used, another one is chosen for the same message', async () => {
+		const output = [{ stream: 'stderr' as const, text: 'a.csv is empty.\n' }];
+		const said = { error: 'ExecutionFailed', message: 'x.sh ended with exit code 1.', exitCode: 1 };
+		const execution = { ...script, ...said, args: ['a.csv'], sandbox: 'process', output, files: [] };
+		const { screen, input } = await load([{ ...call, id: 't', status: 'failed', result: 'no', execution }], 'complete');
+		const picked = vi.spyOn(screen.getByTestId('file-input').element() as HTMLInputElement, 'click').mockReturnValue();
+		await screen.getByTestId('attach-other').click();
+		expect(picked).toHaveBeenCalledOnce();
+		await expect.element(input).toHaveValue('Summarise it');
 	});
 
 	test.each(['approve-once', 'deny'])(

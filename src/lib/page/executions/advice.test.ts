@@ -54,13 +54,13 @@ describe('F14: what helps against a failure', () => {
 			'a file that is missing',
 			failed(trace("FileNotFoundError: [Errno 2] No such file or directory: 'in/a.csv'")),
 			/Attach “a\.csv”/,
-			'message'
+			'file'
 		],
 		[
 			'the same of Node',
 			failed("Error: ENOENT: no such file or directory, open 'a.csv'\n    at x:1"),
 			/Attach “a\.csv”/,
-			'message'
+			'file'
 		],
 		[
 			'a file out of reach',
@@ -76,6 +76,36 @@ describe('F14: what helps against a failure', () => {
 			}),
 			/line 2 of add\.mjs/,
 			'script'
+		],
+		[
+			'a connection, by its own words',
+			failed('No connection to api.a.io (ENOTFOUND).\n', { args: ['Berlin'] }),
+			'The connection failed, not your message. Check it, then run this again.',
+			null
+		],
+		[
+			'a connection that is refused, in a trace',
+			failed(trace('ConnectionRefusedError: [Errno 111] Connection refused')),
+			/^The connection failed/,
+			null
+		],
+		[
+			'a host that is allowed and can’t be reached',
+			failed('No connection.\n', { message: 'api.a.io is allowed, but this server couldn’t reach it.' }),
+			/^The connection failed/,
+			null
+		],
+		[
+			'a file that it can’t use',
+			failed("text.pdf isn't a PDF.\n", { args: ['text', 'in/text.pdf'] }),
+			'Attach another file instead of “text.pdf”.',
+			'file'
+		],
+		[
+			'what is not in a file',
+			failed('a.csv has no column price.\n', { args: ['a.csv', '--column', 'price'] }),
+			/^It was given “a\.csv”/,
+			'message'
 		],
 		[
 			'what it was given',

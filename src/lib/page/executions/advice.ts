@@ -7,8 +7,8 @@ import { cleanText } from '../text/clean-text.ts';
 /** What helps against one failure: a sentence, and where it leads. */
 export interface Advice {
 	text: string;
-	/** `message`: other words or files. `script`: its code. `limit`: the limits of scripts. */
-	leadsTo: 'message' | 'script' | 'limit' | null;
+	/** `message`: other words. `file`: another file. `script`: its code. `limit`: the limits of scripts. */
+	leadsTo: 'message' | 'file' | 'script' | 'limit' | null;
 }
 
 /** Where what it was given can be changed: in a chat, or in the form of a run by hand. */
@@ -17,6 +17,10 @@ type Place = 'your message' | 'the input';
 const MAX_QUOTED = 80;
 const MAX_GIVEN = 5;
 const quote = (text: string): string => `“${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text}”`;
+
+/** In the words of Node, Python and curl. */
+const UNCONNECTED =
+	/\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|ECONNRESET|ETIMEDOUT)\b|fetch failed|name resolution|Name or service not known|(?:could not|unable to|failed to) resolve|Network is unreachable|Connection (?:refused|reset|timed out)/i;
 
 /** What a person can do about a failed script, by its own words; null where a button says it all, or nothing is known. */
 export function adviceFor(execution: Execution, place: Place = 'your message'): Advice | null {
@@ -39,11 +43,13 @@ export function adviceFor(execution: Execution, place: Place = 'your message'): 
 	const isOutOfMemory = /MemoryError|out of memory|Cannot allocate memory/i.test(line) || exitCode === 137;
 	if (isOutOfMemory || / was ended by SIGKILL\.$/.test(message))
 		return { text: 'It needed more memory than it may use. Give it less to do, or allow more.', leadsTo: 'limit' };
+	if (/ couldn’t reach it\.$/.test(message) || UNCONNECTED.test(line))
+		return { text: `The connection failed, not ${place}. Check it, then run this again.`, leadsTo: null };
 	return (
 		aboutArgument(line, place) ??
 		aboutFile(line, place) ??
 		aboutCode(execution, place) ??
-		(hasTrace(output) || tool !== undefined ? null : aboutGiven(args, place))
+		(hasTrace(output) || tool !== undefined ? null : (aboutGivenFile(line, args, place) ?? aboutGiven(args, place)))
 	);
 }
 
@@ -82,7 +88,7 @@ function aboutFile(line: string, place: Place): Advice | null {
 	if (path === undefined || path.startsWith('/skill/')) return null;
 	return {
 		text: `${place === 'the input' ? 'Add' : 'Attach'} ${quote(path.split('/').at(-1) ?? path)}, or correct its name in ${place}.`,
-		leadsTo: 'message'
+		leadsTo: 'file'
 	};
 }
 
@@ -94,6 +100,19 @@ function aboutCode({ output, script }: Execution, place: Place): Advice | null {
 		text: `It broke in line ${broken.line} of ${name}. If ${place} is right, mend line ${broken.line}.`,
 		leadsTo: 'script'
 	};
+}
+
+/** It complains of one file that it was given, and of nothing else that was. */
+function aboutGivenFile(line: string, args: readonly string[], place: Place): Advice | null {
+	const nameOf = (arg: string): string => arg.split('/').at(-1) ?? arg;
+	const file = args.find(
+		(arg) => /^[^-].*\.[a-z]\w{0,9}$/i.test(arg) && !arg.includes('://') && line.includes(nameOf(arg))
+	);
+	if (file === undefined) return null;
+	const rest = line.replaceAll(file, ' ').replaceAll(nameOf(file), ' ');
+	if (args.some((arg) => arg !== file && arg.length > 1 && rest.includes(arg))) return null;
+	const verb = place === 'the input' ? 'Choose' : 'Attach';
+	return { text: `${verb} another file instead of ${quote(markHidden(nameOf(file)))}.`, leadsTo: 'file' };
 }
 
 function aboutGiven(args: readonly string[], place: Place): Advice {

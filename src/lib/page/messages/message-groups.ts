@@ -17,6 +17,8 @@ export interface MessageActions {
 	edit: (text: string) => Promise<boolean>;
 	/** Starts editing the message that a reply answers. */
 	editQuestion?: (() => void) | undefined;
+	/** Opens the choice of files, with the message that a reply answers in the box. */
+	attach?: (() => void) | undefined;
 	/** Generates another reply beside this one. */
 	retry: () => void;
 	/** Retries with another model; absent if there is no choice. */

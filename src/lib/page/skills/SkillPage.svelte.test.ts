@@ -498,7 +498,7 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('trust')).toMatchTextContent(/No network access/);
 		await expect.element(screen.getByTestId('hosts-to-allow')).not.toBeInTheDocument();
 		const abilities = screen.getByTestId('ability');
-		await expect.element(abilities.first()).toMatchTextContent(/^scripts\/x\.sh\s*FILE\s*--by\s*Run$/);
+		await expect.element(abilities.first()).toMatchTextContent(/^scripts\/x\.sh\s*x\.sh\s*FILE\s*--by\s*Run$/);
 		// Also what SKILL.md doesn't explain: running it is how to see why it fails.
 		await expect.element(abilities.nth(1)).toMatchTextContent(/scripts\/y\.sh *Run/);
 		await screen.getByText('Details').click();
@@ -520,7 +520,9 @@ describe('the parts of a skill', () => {
 		const [first, second] = [screen.getByTestId('ability').first(), screen.getByTestId('ability').nth(1)];
 		await expect
 			.element(first)
-			.toMatchTextContent(/^scripts\/x\.mjs\s*Draws a chart\.\s*FILE\s*--option-0.*--option-4\s*and 4 more\s*Run$/s);
+			.toMatchTextContent(
+				/^scripts\/x\.mjs\s*Draws a chart\.\s*x\.mjs\s*FILE\s*--option-0.*--option-4\s*and 4 more\s*Run$/s
+			);
 		await expect.element(second).toMatchTextContent(/do-0\s*FILE\s*does it 0.*do-5\s*FILE\s*does it 5\s*and 2 more/s);
 		for (const word of first.element().querySelectorAll('ul code')) expect(word.getClientRects()).toHaveLength(1);
 	});

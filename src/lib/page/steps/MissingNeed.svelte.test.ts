@@ -30,6 +30,14 @@ test('D13: a host that was refused is allowed beside those that are, for the ski
 	expect(client.changeSkill).toHaveBeenCalledWith('installed/demo', { network: ['a.example', 'api.open-meteo.com'] });
 });
 
+test('D13: a host that was allowed since isn’t offered once more', async () => {
+	const { screen, client, onfixed } = await open({ kind: 'host', name: 'a.example' });
+	await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Allowed.');
+	await expect.element(screen.getByTestId('fix-missing')).not.toBeInTheDocument();
+	expect(client.changeSkill).not.toHaveBeenCalled();
+	expect(onfixed).not.toHaveBeenCalled();
+});
+
 test('D13: a refusal is shown, and nothing runs', async () => {
 	const { screen, client, onfixed } = await open({ kind: 'host', name: 'a.io' });
 	client.changeSkill.mockRejectedValueOnce(new ApiError('forbidden', 'Only the operator may do this.'));

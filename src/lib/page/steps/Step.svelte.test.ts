@@ -221,6 +221,15 @@ describe('F14: what can be done about a failure', () => {
 		await expect.element(screen.getByTestId('terminal')).toBeVisible();
 	});
 
+	test('where a file can’t be used, another one can be attached', async () => {
+		const output = [{ stream: 'stderr' as const, text: 'a.csv is empty.\n' }];
+		const part = { ...failed, execution: { ...failed.execution!, args: ['a.csv'], output } };
+		const onattach = vi.fn();
+		const screen = await render(Step, { part, conversationId: 'c', onedit: vi.fn(), onattach });
+		await screen.getByRole('button', { name: 'Attach another file' }).click();
+		expect(onattach).toHaveBeenCalledOnce();
+	});
+
 	test('a script that refused what it was given is no script to fix: the message is; one order for all', async () => {
 		const onedit = vi.fn();
 		const screen = await render(Step, { part: failed, conversationId: 'c', onask: vi.fn(), onedit });
@@ -247,6 +256,29 @@ describe('F14: what can be done about a failure', () => {
 		expect(screen.getByTestId('step-result').elements()).toEqual([]);
 	});
 
+	test('D13: it says what failed last, and no longer what has been allowed; what no words change isn’t sent to the message', async () => {
+		const missing = { kind: 'host', name: 'api.a.io' } as const;
+		const refused = { error: 'HostNotAllowed', message: 'The script isn’t allowed to reach api.a.io.', missing };
+		const execution = { ...failed.execution!, ...refused, executionId: 'e7' };
+		const unreached = 'api.a.io is allowed, but this server couldn’t reach it.';
+		const first = sampleExecution({ id: 'e7', skillId: 'local/count-words', conversationId: 'c', status: 'error' });
+		const later = { ...first, id: 'e8', runId: null, errorType: 'ExecutionFailed', errorMessage: unreached };
+		const answer = (url: string): unknown =>
+			url.includes('/executions?')
+				? { data: [later, { ...first, runId: 'r1' }], total: 2, page: 1, limit: 50, totalPages: 1 }
+				: url.includes('/executions/')
+					? first
+					: sampleDetail();
+		vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => Response.json(answer(String(input))));
+		const part = { ...failed, execution };
+		const screen = await render(Step, { part, conversationId: 'c', onedit: vi.fn() });
+		await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Allowed. Ran again: failed.');
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent(unreached);
+		await expect.element(screen.getByTestId('step-advice')).toMatchTextContent(/^The connection failed, not your/);
+		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
+		vi.restoreAllMocks();
+	});
+
 	test('D25: of a tool that the chat itself has, there’s no skill to edit, run, allow hosts for or install packages for', async () => {
 		const missing = { kind: 'package', ecosystem: 'javascript', name: 'left-pad', module: 'left-pad' } as const;
 		const execution = { ...failed.execution!, isOfChat: true, missing, refused: ['example.org:443'] };
@@ -260,6 +292,18 @@ describe('F14: what can be done about a failure', () => {
 		const blocked = { ...execution, missing: undefined, error: 'HostNotAllowed' };
 		await screen.rerender({ part: { ...failed, execution: blocked } });
 		await expect.element(screen.getByTestId('step-help')).toHaveTextContent('Ask the model to fix it');
+	});
+
+	test('what it said in a few lines is in sight, once', async () => {
+		const text = 'Nothing was sent: no token.\nWould have sent: hello\n';
+		const output = [
+			{ stream: 'stdout' as const, text: 'Reading\n' },
+			{ stream: 'stderr' as const, text }
+		];
+		const part = { ...failed, execution: { ...failed.execution!, output } };
+		const screen = await render(Step, { part, conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await expect.element(screen.getByText('Full output · 3 lines', { exact: true })).toBeVisible();
 	});
 
 	test('what it said in one line is said once', async () => {
@@ -311,7 +355,8 @@ describe('F14: what can be done about a failure', () => {
 	});
 
 	test('its trace is folded below the line that says what went wrong', async () => {
-		const trace = 'Traceback:\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
+		const trace =
+			'Traceback (most recent call last):\n  File "x.py"\n    raise\n  File "y.py"\n    raise\nValueError: no such shipment\n';
 		const output = [{ stream: 'stderr' as const, text: trace }];
 		const screen = await render(Step, {
 			part: { ...failed, execution: { ...failed.execution!, output } },

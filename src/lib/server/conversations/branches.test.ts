@@ -157,6 +157,10 @@ describe('F14: a long conversation', () => {
 		const fork = await forkConversation(rig, 'c', (await rig.answer('run-1')).id);
 		expect(await readConversation(rig, fork.id)).toMatchObject({ model: 'm/y', instructions: 'Be brief.' });
 		expect((await readConversation(rig, fork.id)).messages.map(textOf)).toEqual(['first', 'One.']);
+		const { title } = await readConversation(rig, 'c');
+		expect(fork.title).toBe(`Branch of ${title}`);
+		const [, answer] = (await readConversation(rig, fork.id)).messages;
+		expect((await forkConversation(rig, fork.id, answer?.id ?? '')).title).toBe(fork.title);
 		expect((await rig.workspaces.list(fork.id)).map(({ path }) => path)).toEqual(['made-x.txt']);
 		await rig.run('third', { conversationId: fork.id });
 		expect((await readConversation(rig, fork.id)).messages.map(textOf)).toEqual(['first', 'One.', 'third', 'Forked.']);

@@ -198,6 +198,8 @@ export async function showBranch(parts: Parts, id: string, messageId: string): P
 	parts.changes.announce(id);
 }
 
+const BRANCH = 'Branch of ';
+
 /** Copies everything up to a message, and the files, into a new conversation. @throws AppError not_found */
 export async function forkConversation(
 	{ store, workspaces }: Parts,
@@ -212,7 +214,7 @@ export async function forkConversation(
 	}
 	const fork = await store.conversations.create({
 		id: randomUUID(),
-		title: conversation.title,
+		title: branchTitle(conversation.title),
 		summary: conversation.summary,
 		createdAt: new Date().toISOString()
 	});
@@ -227,6 +229,11 @@ export async function forkConversation(
 		throw error;
 	}
 	return fork;
+}
+
+/** A branch of a branch is one, too. */
+function branchTitle(title: string): string {
+	return title.startsWith(BRANCH) ? title : `${BRANCH}${title}`;
 }
 
 async function requireIdle({ store }: Parts, id: string): Promise<void> {

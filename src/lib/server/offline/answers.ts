@@ -117,7 +117,8 @@ function questionFor(slot: Slot): string {
 	const own = flag === null ? '' : slotWords(name).join(' ');
 	if (kind === 'name' && own.length > 2 && own !== words) return `Which ${own} should I use for **${words}**?`;
 	const what = WHAT[kind] ?? (/^(number|time)$/.test(kind) ? kind : purpose === '' ? 'value' : '');
-	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
+	const example = kind === 'time' ? ' Type it like 14:30.' : '';
+	return `What ${what === '' ? '' : `${what} `}should I use${purpose}?${example}`;
 }
 
 /** For a message that fits nothing, or asks what it can do. `said` before it: no answer to a question is told so, once. */

@@ -492,7 +492,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'Can you draw a cat?|Who won the world cup in 1998?|What is the capital of France?|Give me a recipe for pancakes',
 			'Tell me about black holes|Order a pizza for dinner|Translate good morning to Spanish|Remind me to call mum at six',
 			'Play some jazz|Draft an email to my landlord|Write a cover letter for a job as a nurse|Is it safe to eat raw eggs?',
-			'What should I wear tomorrow?|How tall is Mount Everest?|Turn off the kitchen lights|Suggest a name for my cat',
+			'What should I pack for Mars?|How tall is Mount Everest?|Turn off the kitchen lights|Suggest a name for my cat',
 			'Help me plan a trip to Japan|Fix my sink|What is the meaning of life?|Find me a flight to Lisbon|Who are you?',
 			'Draw a map of Europe|Read my mind|Split the atom|Join a gym near me|Send flowers to my wife|Publish my novel',
 			'Rotate my tyres|List the planets of the solar system|Check my homework|Fill my glass|Review this restaurant',
@@ -505,13 +505,17 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('No skill clearly fits your message.');
 	});
 
-	test.each(['Create a new skill', 'Deploy the build', 'What’s the weather?', 'Read this web page', 'Count the words'])(
-		'F9: what is the job of a skill is asked for what it lacks: %s',
-		async (text) => {
-			const { texts } = await talk({ skills: BUNDLED }, text);
-			expect(texts[0]).toContain('No script has run for this yet.');
-		}
-	);
+	test.each([
+		'Create a new skill',
+		'Deploy the build',
+		'What’s the weather?',
+		'What should I wear tomorrow?',
+		'Read this web page',
+		'Count the words'
+	])('F9: what is the job of a skill is asked for what it lacks: %s', async (text) => {
+		const { texts } = await talk({ skills: BUNDLED }, text);
+		expect(texts[0]).toContain('No script has run for this yet.');
+	});
 
 	test.each(['When is the next meeting?', 'Summarise these notes'])(
 		'F9: a file that none reads is no reason to ask: %s',
@@ -1321,7 +1325,7 @@ describe('F9: files', () => {
 			for (const text of ['When is the tide?', 'tide before 10:00', 'tide between 8:00 and 9:00'])
 				expect(await said(text)).toEqual([]);
 			expect((await talk({ skills: { tides } }, 'When is the tide?')).texts[0]).toMatch(
-				/^What time should I use\?\n\n\*No script/
+				/^What time should I use\? Type it like 14:30\.\n\n\*No script/
 			);
 		}
 	);

@@ -254,8 +254,10 @@ describe('D13: a host', () => {
 		expect(await find({ isCutOff: false }, stderr)).toBeNull();
 	});
 
-	test('that is allowed but can’t be reached is told apart, where the output says so', async () => {
-		const stderr = 'urllib.error.URLError: <urlopen error Tunnel connection failed: 502 Bad Gateway>';
+	test.each([
+		['the proxy’s words', 'urllib.error.URLError: <urlopen error Tunnel connection failed: 502 Bad Gateway>'],
+		['its own, which name the host', 'Would have sent: GET https://api.a.io/v1\nNo connection to api.a.io.']
+	])('that is allowed but can’t be reached is told apart, where the output has %s', async (_what, stderr) => {
 		const part = { isCutOff: false, unreached: ['api.a.io:443'] };
 		expect(await find(part, stderr)).toMatchObject({
 			error: 'ExecutionFailed',

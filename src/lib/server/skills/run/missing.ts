@@ -60,8 +60,10 @@ export async function findMissing(
 		(run.isCutOff && isUnresolved(text) ? hostOf(text, await needs()) : null);
 	if (missing) return { ...sentencesOf(missing, skill.name), missing };
 	if (run.isCutOff && isUnresolved(text)) return withoutNetwork(skill.name);
-	const far = run.unreached?.at(-1);
-	if (far !== undefined && /\b502\b|Bad Gateway|\btunnel/i.test(text)) return outOfReach(far.replace(/:(80|443)$/, ''));
+	const far = run.unreached?.at(-1)?.replace(/:(80|443)$/, '');
+	// The proxy's own words; or a script's, which name the host.
+	if (far !== undefined && (/\b502\b|Bad Gateway|\btunnel/i.test(text) || endOf(text).join('\n').includes(far)))
+		return outOfReach(far);
 	const isTooLow = run.isBounded && skill.metadata['virtual-memory'] === undefined && lacksAddresses(text);
 	return isTooLow ? { hint: ADDRESSES } : null;
 }

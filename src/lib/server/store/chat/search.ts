@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Snippet } from '../../../shared/api.ts';
 import { type Message, messageText } from '../../../shared/message.ts';
+import { ASKED } from '../../../shared/questions.ts';
 import { type Database, isPostgres } from '../schema.ts';
 import { MESSAGE_COLUMNS, messageFromRow } from './message-row.ts';
 
@@ -41,7 +42,8 @@ export async function findSnippets(
 		.select(['messages.conversation_id', ...MESSAGE_COLUMNS])
 		.execute();
 	for (const row of rows) {
-		const found = findSnippet(messageText(messageFromRow(row), '\n'), query);
+		const text = messageText(messageFromRow(row), '\n');
+		const found = findSnippet(proseOf(text), query) ?? findSnippet(text, query);
 		if (found) snippets.set(row.conversation_id, { snippet: { ...found, messageId: row.id } });
 	}
 	return snippets;
@@ -226,6 +228,17 @@ function foldWord(word: string): string[] {
 	return [...foldText(word).matchAll(WORD)].map(([part]) => part.slice(0, MAX_WORD).replace(/[\ud800-\udbff]$/, ''));
 }
 
+/** What an answer says: without code and printed output, and what the page shows as buttons or in a failed step. */
+function proseOf(text: string): string {
+	let isInBlock = false;
+	const lines = text.split('\n').filter((line) => {
+		const isFence = /^ {0,3}`{3,}/.test(line);
+		if (isFence) isInBlock = !isInBlock;
+		return !isFence && !isInBlock && line !== ASKED && !line.startsWith('**What to do**: ');
+	});
+	return lines.join('\n');
+}
+
 /** One line, without common Markdown characters. The cells of a table stand apart, its rules don't stand at all. */
 function plainText(text: string): string {
 	return text
@@ -233,7 +246,9 @@ function plainText(text: string): string {
 		.replaceAll(/^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*$/gm, '')
 		.replaceAll(/^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$/gm, '')
 		.replaceAll(/[ \t]+\|[ \t]+/g, ' · ')
-		.replaceAll(/^[ \t]*(?:#{1,6}|>)[ \t]+|\*\*|`+/gm, '')
+		.replaceAll(/^[ \t]*`{3,}[\w-]*[ \t]*$/gm, '')
+		.replaceAll(/!?\[([^\][\n]{1,200})\]\([^()\s]{1,2000}\)/g, '$1')
+		.replaceAll(/^[ \t]*(?:#{1,6}|>|[-*])[ \t]+|\*\*|`+/gm, '')
 		.replaceAll(/[\s\0]+/g, ' ')
 		.trim();
 }

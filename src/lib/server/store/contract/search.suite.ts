@@ -43,6 +43,17 @@ export function testSearch(bench: () => Bench): void {
 			expect(matches.map(([from, to]) => text.slice(from, to))).toEqual(['Lamp', 'lamp']);
 		});
 
+		test('says it in plain words: without marks, code, or the help that the page shows elsewhere', async () => {
+			const failed =
+				'`lamp.mjs` failed: [the lamp](https://a.io/x) is *broken*.\n\n```text\nGET https://a.io/lamp?x=1\n```\n\n**What to do**: Press **Allow a.io** in the step above.';
+			await say('c1', failed);
+			const textOf = async (query: string) =>
+				(await store.conversations.list({ page: 1, limit: 10, query })).data[0]?.snippet?.text;
+			expect(await textOf('lamp')).toBe('lamp.mjs failed: the lamp is *broken*.');
+			// Where nothing else has the word, what does is shown.
+			expect(await textOf('press')).toContain('Press Allow a.io');
+		});
+
 		test('a title is found by any part of it, with no snippet where nothing was said', async () => {
 			await store.conversations.create({ id: 'c1', title: 'Über den Fluß', createdAt: at(1) });
 			for (const query of ['uber', 'ÜBER DEN', 'en flu', 'r d']) expect(await found(query), query).toEqual(['c1']);
