@@ -56,7 +56,7 @@ export function simplify(name) {
 
 /** Numbers that name something, and those of which a sum says nothing. */
 const IDS =
-	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|room|seat|group|team|week|page)$/;
+	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|shelf|room|seat|group|team|week|page)$/;
 const LEVELS =
 	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|pace|rank)$/;
 const PIECES = /^(units?|quantity|qty|pieces|count)$/;

@@ -41,6 +41,8 @@ const DIRECTION =
 /** A column of those who do something. */
 const WHO =
 	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
+/** `table 3` */
+const A_VALUE = /^ (?:is |= ?|no |number )?(\d+)\b/;
 const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
 /** Says when, and is no name for what rows are. */
@@ -135,7 +137,10 @@ function readLine(line, table, columns) {
 	const price = levels.find((index) => /price/i.test(columns[index].name));
 	const ageEnd = age === undefined ? undefined : Object.keys(AGES).find((key) => AGES[key].test(said));
 	const isOfPrice = price !== undefined && (PRICES.test(said) || /\bhow much (is|are|does)\b/.test(said));
-	const namedNumber = named.find(({ index }) => columns[index].isNumber && sortOf(columns[index].name) !== 'id')?.index;
+	const namedNumber = named.find(
+		({ index, at, text }) =>
+			columns[index].isNumber && sortOf(columns[index].name) !== 'id' && !A_VALUE.test(said.slice(at + text.length))
+	)?.index;
 	const rated = levels.find((index) => RATINGS.test(columns[index].name));
 	const isOfRating = rated !== undefined && /\b(best|worst|favou?rite)\b/.test(said);
 	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
@@ -429,12 +434,8 @@ function readColumns(sentence, columns, named, conditions) {
 		if (missing) {
 			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
 			sentence.takeAll(/\b(missing|empty|blank|no|without|not known)\b/g);
-		} else if (
-			columns[index].isNumber &&
-			/^ (?:is |= ?|no |number )?\d+\b/.test(sentence.said.slice(at + text.length)) &&
-			!BEST.test(before)
-		) {
-			const [all, digits] = /^ (?:is |= ?|no |number )?(\d+)\b/.exec(sentence.said.slice(at + text.length));
+		} else if (columns[index].isNumber && A_VALUE.test(sentence.said.slice(at + text.length)) && !BEST.test(before)) {
+			const [all, digits] = A_VALUE.exec(sentence.said.slice(at + text.length));
 			flags.push({ index, sign: '=', number: parseNumber(digits), text: conditionText(name, '=', digits) });
 			sentence.take(at + text.length, all.length);
 		} else if (
