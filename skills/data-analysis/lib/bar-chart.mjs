@@ -108,12 +108,7 @@ function escaped(text) {
 function shorten(text, most) {
 	const line = text.trim().replace(/\s+/g, ' ');
 	const characters = [...line];
-	return characters.length <= most
-		? line
-		: `${characters
-				.slice(0, most - 1)
-				.join('')
-				.trimEnd()}…`;
+	return characters.length <= most ? line : `${characters.slice(0, most - 1).join('').trimEnd()}…`;
 }
 
 /** Roughly, in pixels; characters of East Asia are twice as wide. */
@@ -137,11 +132,7 @@ export function roundStep(least) {
 }
 
 function tickText(value) {
-	const [limit, letter] = [
-		[1e12, 'T'],
-		[1e9, 'B'],
-		[1e6, 'M']
-	].find(([most]) => Math.abs(value) >= most) ?? [1, ''];
+	const [limit, letter] = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']].find(([most]) => Math.abs(value) >= most) ?? [1, ''];
 	const number = Number((value / limit).toPrecision(6));
 	if (!letter) return number.toLocaleString('en-US', { maximumFractionDigits: 10 });
 	return `${Math.abs(number) < 1e6 ? number : number.toExponential()}${letter}`;
