@@ -19,7 +19,7 @@ export const TRUST_WORDS: Record<TrustState, string> = {
 export const TRUST_MEANING: Record<TrustState, string> = {
 	builtin: 'Part of this server.',
 	trusted: 'Scripts run without asking.',
-	changed: 'Its files changed after you trusted it. Scripts ask again.',
+	changed: 'The skill’s files changed since you trusted it, so its scripts ask before they run.',
 	untrusted: 'Scripts ask before each run.'
 };
 

@@ -379,7 +379,9 @@ describe('F1: the editor of a skill', () => {
 		const changed = sampleDetail({ trust: 'changed', findings: [] });
 		client.getSkill.mockResolvedValueOnce(changed).mockResolvedValueOnce(sampleDetail({ trust: 'trusted' }));
 		const { screen, code } = await setup(client);
-		await expect.element(screen.getByTestId('asks-again')).toMatchTextContent(/Scripts ask again/);
+		await expect
+			.element(screen.getByTestId('asks-again'))
+			.toMatchTextContent(/changed since you trusted it, so its scripts ask before they run/);
 		await screen.getByTestId('trust-change').click();
 		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('demo', {
 			trust: { digest: changed.digest, isTrusted: true }
@@ -391,6 +393,41 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('save-file').click();
 		await expect.element(screen.getByTestId('asks-again').getByRole('link')).toHaveTextContent('Review changes');
 		await expect.element(screen.getByTestId('trust-change')).not.toBeInTheDocument();
+	});
+
+	test('F4: one place trusts a change, and the run that waited for it goes on', async () => {
+		const client = server();
+		const files = [{ path: 'scripts/x.sh', bytes: 5, text: 'echo\n' }];
+		const changed = sampleDetail({ scripts: ['scripts/x.sh'], tools: [], trust: 'changed', findings: [], files });
+		client.getSkill.mockResolvedValue(changed);
+		const details = { error: 'NotTrusted', digest: 'd1', trust: 'changed' };
+		const asks = new ApiError('forbidden', '“demo” wants to run scripts/x.sh. The files changed.', { details });
+		client.runExecution.mockRejectedValueOnce(asks);
+		client.runExecution.mockResolvedValue({ execution: sampleExecution({ output: 'it ran' }) });
+		const { screen } = await setup(client, 'scripts/x.sh');
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('approval')).toBeVisible();
+		expect(screen.getByText('Trust this change').elements()).toHaveLength(1);
+		client.getSkill.mockResolvedValue({ ...changed, trust: 'trusted' });
+		await screen.getByTestId('trust-change').click();
+		await expect.element(screen.getByTestId('run-panel')).toMatchTextContent(/it ran/);
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		expect(client.runExecution).toHaveBeenCalledTimes(2);
+		await expect.element(screen.getByTestId('run-file')).toHaveFocus();
+	});
+
+	test('F4: a question about a text goes once somebody types over it', async () => {
+		const client = server();
+		const files = [{ path: 'scripts/x.sh', bytes: 5, text: 'echo\n' }];
+		client.getSkill.mockResolvedValue(sampleDetail({ scripts: ['scripts/x.sh'], tools: [], trust: 'changed', files }));
+		const details = { error: 'NotTrusted', digest: 'd1', trust: 'changed' };
+		client.runExecution.mockRejectedValue(new ApiError('forbidden', 'Asks.', { details }));
+		const { screen, code } = await setup(client, 'scripts/x.sh');
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('approval')).toBeVisible();
+		await code.fill('echo other\n');
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('run-error')).not.toBeInTheDocument();
 	});
 
 	test('Tab indents, and after Escape leaves', async () => {
