@@ -152,6 +152,25 @@ describe('F1: the editor of a skill', () => {
 		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
 	});
 
+	test('F8: a file left with unsaved text keeps its mark and is run as it was typed; “Use theirs” says nothing is back', async () => {
+		const client = server();
+		const { screen, code, editor } = await setup(client, 'scripts/x.sh');
+		const mark = () => document.querySelector('nav [data-path="scripts/x.sh"]')?.textContent.includes('●');
+		await code.fill('echo typed\n');
+		await expect.poll(mark).toBe(true);
+		await screen.getByRole('button', { name: /SKILL\.md/ }).click();
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
+		expect(mark()).toBe(true);
+		expect(editor.isDirty).toBe(false);
+		expect(editor.unsaved).toEqual([{ path: 'scripts/x.sh', text: 'echo typed\n' }]);
+		client.files.set('scripts/x.sh', 'theirs');
+		await screen.getByRole('button', { name: /x\.sh/ }).click();
+		await screen.getByTestId('take-theirs').click();
+		await expect.poll(mark).toBe(false);
+		await expect.element(screen.getByTestId('restored-note')).not.toBeInTheDocument();
+		expect(editor.unsaved).toEqual([]);
+	});
+
 	test('keeps what was typed and not saved, for the next time', async () => {
 		const client = server();
 		const first = await setup(client);
@@ -205,6 +224,28 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('save-file').click();
 		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/No problems/);
 		await expect.element(screen.getByTestId('saved-broken')).not.toBeInTheDocument();
+	});
+
+	test('F1: another name is told before it’s saved; one that breaks the rules is loud afterwards', async () => {
+		const client = server();
+		const issue = {
+			severity: 'error',
+			field: 'name',
+			message: '“A B” must be lowercase',
+			line: 1,
+			fixId: null
+		} as const;
+		client.checkText.mockImplementation(async (_, text) =>
+			text.startsWith('A B') ? { ...RIGHT, name: 'A-B', issues: [issue] } : RIGHT
+		);
+		const { screen, code } = await setup(client);
+		await expect.element(screen.getByTestId('rename-note')).not.toBeInTheDocument();
+		await code.fill('A B\n');
+		await expect.element(screen.getByTestId('rename-note')).toMatchTextContent(/renames the skill to “A-B”/);
+		await screen.getByTestId('save-file').click();
+		await expect
+			.element(screen.getByTestId('saved-broken'))
+			.toMatchTextContent(/^\s*Saved, but other programs may refuse this skill .* name “A B” must be lowercase/);
 	});
 
 	test('F8: what was typed on a version that others changed since is shown beside theirs, not written over it', async () => {
