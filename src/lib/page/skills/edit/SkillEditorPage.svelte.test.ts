@@ -271,10 +271,11 @@ describe('F1: the editor of a skill', () => {
 		const fault = screen.getByTestId('syntax-fault');
 		await expect
 			.element(fault)
-			.toMatchTextContent(/^\s*Line 1 doesn’t look like valid JavaScript here, or just before\s*$/);
+			.toMatchTextContent(/^\s*Line 1 isn’t valid JavaScript: check this line and the one before\s*$/);
 		await fault.getByRole('button', { name: 'Line 1' }).click();
 		await userEvent.keyboard('{End}{Backspace}];');
 		await expect.element(fault).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('no-fault')).toHaveTextContent('No problems found');
 		await userEvent.keyboard('(');
 		await expect.element(fault).toBeVisible();
 		await screen.getByTestId('skill-file').first().getByRole('button').click();
@@ -328,8 +329,7 @@ describe('F1: the editor of a skill', () => {
 		const { screen, code } = await setup(client, 'scripts/x.sh', 2, 'e1');
 		const message = () => code.element().querySelector('.cm-askedMessage')?.textContent;
 		await expect.poll(message).toBe('TypeError: x is no function');
-		// As many lines as the numbers beside them say.
-		await expect.element(screen.getByText('3 lines')).toBeVisible();
+		await expect.element(screen.getByText('2 lines')).toBeVisible();
 		await userEvent.keyboard('x');
 		await expect.poll(message).toBeUndefined();
 	});
@@ -383,10 +383,17 @@ describe('F1: the editor of a skill', () => {
 		const { screen, client, onundoable, code } = await setup();
 		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
 		await screen.getByTestId('new-file').first().click();
-		await screen.getByLabelText('File path').first().fill('../x');
+		await expect.element(screen.getByLabelText('File path').first()).toHaveFocus();
+		await screen.getByLabelText('File path').first().fill('a?.md');
 		await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/path doesn’t work/);
+		for (const outside of ['../x.js', '/x.js', 'a/../../x.js', 'C:\\x.js']) {
+			await screen.getByLabelText('File path').first().fill(outside);
+			await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/must be inside the skill’s folder/);
+		}
+		await screen.getByLabelText('File path').first().fill('notes/');
+		await expect.element(screen.getByRole('alert')).not.toBeInTheDocument();
 		await screen.getByLabelText('File path').first().fill('notes.md');
-		await screen.getByRole('button', { name: 'Create file' }).first().click();
+		await userEvent.keyboard('{Enter}');
 		await expect.poll(() => client.files.get('notes.md')).toBe('');
 		await expect.poll(() => shownIn(code)).toBe('');
 		await code.fill('a note');
