@@ -375,6 +375,20 @@ test('F8: unsaved text of another file keeps its mark, is asked about, and the a
 	await expect(page).toHaveURL(/\/skills\/two-files$/);
 });
 
+test('E4: “Undo” of a deleted skill goes once it’s restored from the trash', async ({ page }) => {
+	await make(page, 'gone-and-back', 'instructions');
+	await page.goto('/skills');
+	await row(page, 'gone-and-back').getByTestId('row-menu').click();
+	await page.getByTestId('menu-remove').click();
+	const toast = page.getByTestId('toast').filter({ hasText: 'Deleted “gone-and-back”' });
+	await expect(toast).toBeVisible();
+	await page.getByTestId('skills-menu').click();
+	await page.getByTestId('trash-link').click();
+	await page.getByRole('button', { name: 'Restore gone-and-back' }).click();
+	await expect(page.getByTestId('trash-status')).toContainText('Restored gone-and-back.');
+	await expect(toast).toHaveCount(0);
+});
+
 /** Replaces the file atomically, as editors do. */
 async function replaceFile(file: string, text: string): Promise<void> {
 	await writeFile(`${file}.part`, text);

@@ -139,7 +139,7 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('mine');
 		client.files.set('SKILL.md', 'theirs');
 		await screen.getByTestId('save-file').click();
-		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/mine.*theirs/);
+		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/-theirs[^]*\+mine/);
 		expect(client.files.get('SKILL.md')).toBe('theirs');
 		await screen.getByTestId('take-theirs').click();
 		await expect.poll(() => shownIn(code)).toBe('theirs');
@@ -152,7 +152,7 @@ describe('F1: the editor of a skill', () => {
 		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
 	});
 
-	test('F8: a file left with unsaved text keeps its mark and is run as it was typed; “Use theirs” says nothing is back', async () => {
+	test('F8: a file left with unsaved text keeps its mark and is run as it was typed; what is saved can be taken instead', async () => {
 		const client = server();
 		const { screen, code, editor } = await setup(client, 'scripts/x.sh');
 		const mark = () => document.querySelector('nav [data-path="scripts/x.sh"]')?.textContent.includes('●');
@@ -255,7 +255,7 @@ describe('F1: the editor of a skill', () => {
 		await first.screen.unmount();
 		client.files.set('SKILL.md', 'theirs');
 		const { screen, code } = await setup(client);
-		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/half a thought[^]*theirs/);
+		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/-theirs[^]*\+half a thought/);
 		await screen.getByTestId('save-file').click();
 		expect(client.files.get('SKILL.md')).toBe('theirs');
 		await screen.getByTestId('revert-file').click();
@@ -455,6 +455,9 @@ describe('F1: the editor of a skill', () => {
 		const { screen } = await setup(client, 'scripts/x.sh');
 		await screen.getByTestId('run-file').click();
 		await expect.element(screen.getByTestId('approval')).toBeVisible();
+		// The text keeps the room that the tree had; its files are a click away.
+		expect(screen.getByTestId('code-place').element().clientWidth).toBeGreaterThan(600);
+		await expect.element(screen.getByText('Files: scripts/x.sh')).toBeVisible();
 		expect(screen.getByText('Trust this change').elements()).toHaveLength(1);
 		client.getSkill.mockResolvedValue({ ...changed, trust: 'trusted' });
 		await screen.getByTestId('trust-change').click();
