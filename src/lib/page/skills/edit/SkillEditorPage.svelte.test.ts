@@ -171,6 +171,22 @@ describe('F1: the editor of a skill', () => {
 		expect(editor.unsaved).toEqual([]);
 	});
 
+	test('on a phone, beside a run, nothing covers the choice between two texts', async () => {
+		const client = server();
+		client.getSkill.mockResolvedValue(sampleDetail({ scripts: ['scripts/x.sh'], tools: [], trust: 'changed' }));
+		const { screen, code } = await setup(client, 'scripts/x.sh');
+		await page.viewport(390, 844);
+		screen.baseElement.style.width = '390px';
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('run-panel')).toBeVisible();
+		await code.fill('mine');
+		client.files.set('scripts/x.sh', 'theirs');
+		await screen.getByTestId('save-file').click();
+		// A click waits until nothing lies above the button.
+		await screen.getByTestId('take-theirs').click();
+		await expect.poll(() => shownIn(code)).toBe('theirs');
+	});
+
 	test('keeps what was typed and not saved, for the next time', async () => {
 		const client = server();
 		const first = await setup(client);
