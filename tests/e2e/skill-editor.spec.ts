@@ -331,6 +331,64 @@ test('F8: two tabs that change one file say so, and none loses what it has', asy
 	expect(await readFile(join(app.skillsDir, 'twice-open/SKILL.md'), 'utf8')).toContain('Of the other tab.');
 });
 
+test('F1: a name that breaks the rules is loud when it’s saved; the addresses follow the skill to its new name and back', async ({
+	page
+}) => {
+	await make(page, 'low-tide', 'script');
+	await code(page).fill(skillMd('Low Tide BIG', 'Text.'));
+	await expect(page.getByTestId('rename-note')).toContainText('has to be trusted again');
+	await page.getByTestId('save-file').click();
+	await expect(page.getByTestId('saved-broken')).toContainText('must have only lowercase letters');
+	await expect(page).toHaveURL(/\/skills\/edit\/Low-Tide-BIG\?file=SKILL\.md$/);
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
+	await page.reload();
+	await expect(code(page)).toContainText('Low Tide BIG');
+	await page.goto('/skills/Low-Tide-BIG#doctor');
+	await page.getByTestId('doctor-fix-all').click();
+	await page.getByTestId('doctor-write').click();
+	await expect(page).toHaveURL(/\/skills\/low-tide#doctor$/);
+	await expect(page.getByTestId('skill-name')).toHaveText('low-tide');
+	await expect(row(page, 'low-tide').locator('[aria-current=page]')).toHaveCount(1);
+	await expect(page.getByTestId('skill-load-error')).toHaveCount(0);
+});
+
+test('F8: unsaved text of another file keeps its mark, is asked about, and the address follows the open file', async ({
+	page
+}) => {
+	await make(page, 'two-files', 'script');
+	const script = page.locator('nav [data-path^="scripts/"][data-testid=skill-file]').first();
+	await script.getByRole('button').click();
+	await expect(page).toHaveURL(/\/skills\/edit\/two-files\?file=scripts%2F/);
+	await code(page).fill('console.log("typed");\n');
+	await expect(script).toContainText('●');
+	await page.locator('nav [data-path="SKILL.md"]').getByRole('button').click();
+	await expect(code(page)).toContainText('two-files');
+	await expect(page).toHaveURL(/\?file=SKILL\.md$/);
+	await expect(script).toContainText('●');
+	await page.getByRole('link', { name: 'Back to skill' }).click();
+	await expect(page.getByTestId('leave-dialog')).toContainText(/scripts\/\S+\s+isn’t saved/);
+	await page.getByTestId('stay').click();
+	await script.getByRole('button').click();
+	await page.getByTestId('save-file').click();
+	await expect(script).not.toContainText('●');
+	await page.getByRole('link', { name: 'Back to skill' }).click();
+	await expect(page).toHaveURL(/\/skills\/two-files$/);
+});
+
+test('E4: “Undo” of a deleted skill goes once it’s restored from the trash', async ({ page }) => {
+	await make(page, 'gone-and-back', 'instructions');
+	await page.goto('/skills');
+	await row(page, 'gone-and-back').getByTestId('row-menu').click();
+	await page.getByTestId('menu-remove').click();
+	const toast = page.getByTestId('toast').filter({ hasText: 'Deleted “gone-and-back”' });
+	await expect(toast).toBeVisible();
+	await page.getByTestId('skills-menu').click();
+	await page.getByTestId('trash-link').click();
+	await page.getByRole('button', { name: 'Restore gone-and-back' }).click();
+	await expect(page.getByTestId('trash-status')).toContainText('Restored gone-and-back.');
+	await expect(toast).toHaveCount(0);
+});
+
 /** Replaces the file atomically, as editors do. */
 async function replaceFile(file: string, text: string): Promise<void> {
 	await writeFile(`${file}.part`, text);

@@ -182,7 +182,7 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ scripts/x.sh "a b"');
 	await expect
 		.element(screen.getByTestId('approval-why'))
-		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. It asks each time until you trust the skill\./);
+		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. Its scripts ask before each run until you do\./);
 	await expect.element(screen.getByTestId('approval-reach')).toHaveTextContent('No network');
 	await expect.element(screen.getByText('Show script')).toBeVisible();
 	await expect.element(screen.getByTestId('run-again-error')).not.toBeInTheDocument();

@@ -381,6 +381,22 @@ test('F1: what the doctor says stays when there is nothing left to put right', a
 	await expect.element(screen.getByTestId('doctor')).toBeVisible();
 });
 
+test('F1: a fix that gives the skill another name leads to its new address', async () => {
+	const problem = { severity: 'warning', field: 'name', message: 'Is in capitals.' } as const;
+	const client = clientOf(detailOf({ diagnostics: [problem] }));
+	const healthy = { name: 'x', status: 'ready', path: '/x/SKILL.md', issues: [], fixed: null, digest: '' } as const;
+	const fixed = { before: 'a', after: 'b', diff: '' };
+	client.getDiagnosis.mockResolvedValue({
+		...{ ...healthy, id: 'demo', fixed, issues: [{ ...problem, fixId: 'name', diff: null }] }
+	});
+	client.fixSkill.mockResolvedValue({ ...healthy, id: 'other' });
+	const onrenamed = vi.fn();
+	const screen = await render(SkillPage, { client, id: 'demo', hash: '#doctor', onrenamed });
+	await screen.getByTestId('doctor-fix-all').click();
+	await screen.getByTestId('doctor-write').click();
+	await expect.poll(() => onrenamed.mock.calls).toEqual([['other']]);
+});
+
 describe('the parts of a skill', () => {
 	test('F16: are no runs of one that never ran', async () => {
 		const never = { executions: 0, failures: 0, lastUsedAt: null };

@@ -1,4 +1,5 @@
 /** Words for trust, findings, sandbox and provider of a skill; its pages, tabs and kind; advice on a new one. Pure. */
+import { cleanText } from '../text/clean-text.ts';
 import type { Health } from '../../shared/api.ts';
 import type { SkillFinding, SkillNeeds, SkillProvider, SkillSummary, TrustState } from '../../shared/skills.ts';
 import {
@@ -19,7 +20,7 @@ export const TRUST_WORDS: Record<TrustState, string> = {
 export const TRUST_MEANING: Record<TrustState, string> = {
 	builtin: 'Part of this server.',
 	trusted: 'Scripts run without asking.',
-	changed: 'Its files changed after you trusted it. Scripts ask again.',
+	changed: 'The skill’s files changed since you trusted it, so its scripts ask before they run.',
 	untrusted: 'Scripts ask before each run.'
 };
 
@@ -93,6 +94,11 @@ export function isNamedIn(text: string, path: string): boolean {
 /** Address of a skill's page; the slash in `source/name` stays. */
 export function skillPage(id: string): string {
 	return `/skills/${pathOf(id)}`;
+}
+
+/** Told beside its “Undo”. */
+export function deletedWords(name: string): string {
+	return `Deleted “${cleanText(name)}”`;
 }
 
 /** A new chat that begins with the skill's example, or with the skill. */

@@ -82,13 +82,15 @@ describe('E30: the card of a call that has to be allowed', () => {
 	});
 
 	test.each([
-		['untrusted', 'You haven’t trusted this skill yet.', 'Review skill'],
-		['changed', 'Its files changed since you trusted it.', 'Review changes']
-	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, link) => {
+		['untrusted', 'You haven’t trusted this skill yet.', 'do', 'Review skill'],
+		['changed', 'The skill’s files changed since you trusted it.', 'trust it again', 'Review changes']
+	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, until, link) => {
 		const { screen } = await setup({ trust, skillId: 'skills-2/demo', reason: `${approval.reason} ${words}` });
 		await expect
 			.element(screen.getByTestId('approval-why'))
-			.toMatchTextContent(new RegExp(`^\\s*${words} It asks each time until you trust the skill\\.\\s*${link}\\s*$`));
+			.toMatchTextContent(
+				new RegExp(`^\\s*${words} Its scripts ask before each run until you ${until}\\.\\s*${link}\\s*$`)
+			);
 		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
 		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
 		const change = screen.getByRole('link', { name: 'Trust this change' });

@@ -318,6 +318,12 @@ export function whyAsked({
 	return rest.trim();
 }
 
+/** What ends the questions about a skill that isn’t trusted. */
+export function untilWords({ trust }: Pick<Approval, 'trust'>): string {
+	if (!trust) return '';
+	return `Its scripts ask before each run until you ${trust === 'changed' ? 'trust it again' : 'do'}.`;
+}
+
 /** What the card of a question says besides the question’s own words. */
 export function cardWords({ skill, script, install, define }: Approval): {
 	title: string;

@@ -46,6 +46,11 @@ export class Toasts {
 		this.list = this.list.filter(({ isError, action }) => !isError || action);
 	}
 
+	/** What a toast says is no longer so. */
+	closeText(said: string): void {
+		this.list = this.list.filter(({ text }) => text !== said);
+	}
+
 	close(id: string): void {
 		this.list = this.list.filter((toast) => toast.id !== id);
 	}

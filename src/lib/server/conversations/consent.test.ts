@@ -362,7 +362,7 @@ describe('E30: a skill that nobody has trusted', () => {
 		await writeFile(join(rig.root, 'skills/demo/.hidden'), 'x');
 		await rig.run('again');
 		expect(await questions()).toMatchObject([
-			{ trust: 'changed', reason: '“demo” wants to run say.sh. Its files changed since you trusted it.' }
+			{ trust: 'changed', reason: '“demo” wants to run say.sh. The skill’s files changed since you trusted it.' }
 		]);
 		await decide('deny');
 		expect(await files()).toEqual(['made-a.txt']);

@@ -109,7 +109,11 @@ describe('C16: what somebody is asked about, and why', () => {
 			{ mode: 'auto', state: 'untrusted', digest: null, problem: 'It has too many files.' },
 			`${asks}. It has too many files.`
 		],
-		['one that has changed', { mode: 'auto', state: 'changed' }, `${asks}. Its files changed since you trusted it.`],
+		[
+			'one that has changed',
+			{ mode: 'auto', state: 'changed' },
+			`${asks}. The skill’s files changed since you trusted it.`
+		],
 		['one that lacks a variable', { mode: 'auto', missing: ['A'] }, `${asks}, but A is not set.`],
 		['one that lacks two', { mode: 'auto', missing: ['A', 'B'] }, `${asks}, but A, B are not set.`],
 		['a wish of a skill that lacks one', { missing: ['A'], allowedTools: 'Bash' }, `${asks}, but A is not set.`],

@@ -103,7 +103,7 @@ function reasonFor(
 ): string {
 	if (state === 'untrusted' && problem !== null) return `“${skill}” wants to run ${script}. ${problem}`;
 	if (state === 'untrusted') return `“${skill}” wants to run ${script}. You haven’t trusted this skill yet.`;
-	if (state === 'changed') return `“${skill}” wants to run ${script}. Its files changed since you trusted it.`;
+	if (state === 'changed') return `“${skill}” wants to run ${script}. The skill’s files changed since you trusted it.`;
 	if (missing.length === 0) return `“${skill}” wants to run ${script}.`;
 	const verb = missing.length === 1 ? 'is' : 'are';
 	return `“${skill}” wants to run ${script}, but ${missing.join(', ')} ${verb} not set.`;

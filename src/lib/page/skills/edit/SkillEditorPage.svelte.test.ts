@@ -139,7 +139,7 @@ describe('F1: the editor of a skill', () => {
 		await code.fill('mine');
 		client.files.set('SKILL.md', 'theirs');
 		await screen.getByTestId('save-file').click();
-		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/mine.*theirs/);
+		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/-theirs[^]*\+mine/);
 		expect(client.files.get('SKILL.md')).toBe('theirs');
 		await screen.getByTestId('take-theirs').click();
 		await expect.poll(() => shownIn(code)).toBe('theirs');
@@ -150,6 +150,41 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('mine again');
 		await expect.element(screen.getByTestId('editor-conflict')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
+	});
+
+	test('F8: a file left with unsaved text keeps its mark and is run as it was typed; what is saved can be taken instead', async () => {
+		const client = server();
+		const { screen, code, editor } = await setup(client, 'scripts/x.sh');
+		const mark = () => document.querySelector('nav [data-path="scripts/x.sh"]')?.textContent.includes('●');
+		await code.fill('echo typed\n');
+		await expect.poll(mark).toBe(true);
+		await screen.getByRole('button', { name: /SKILL\.md/ }).click();
+		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
+		expect(mark()).toBe(true);
+		expect(editor.isDirty).toBe(false);
+		expect(editor.unsaved).toEqual([{ path: 'scripts/x.sh', text: 'echo typed\n' }]);
+		client.files.set('scripts/x.sh', 'theirs');
+		await screen.getByRole('button', { name: /x\.sh/ }).click();
+		await screen.getByTestId('take-theirs').click();
+		await expect.poll(mark).toBe(false);
+		await expect.element(screen.getByTestId('restored-note')).not.toBeInTheDocument();
+		expect(editor.unsaved).toEqual([]);
+	});
+
+	test('on a phone, beside a run, nothing covers the choice between two texts', async () => {
+		const client = server();
+		client.getSkill.mockResolvedValue(sampleDetail({ scripts: ['scripts/x.sh'], tools: [], trust: 'changed' }));
+		const { screen, code } = await setup(client, 'scripts/x.sh');
+		await page.viewport(390, 844);
+		screen.container.style.cssText = 'display: flex; flex-direction: column; height: 600px; width: 390px';
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('run-panel')).toBeVisible();
+		await code.fill('mine');
+		client.files.set('scripts/x.sh', 'theirs\n'.repeat(12));
+		await screen.getByTestId('save-file').click();
+		// A click waits until nothing lies above the button.
+		await screen.getByTestId('take-theirs').click();
+		await expect.poll(() => shownIn(code)).toContain('theirs');
 	});
 
 	test('keeps what was typed and not saved, for the next time', async () => {
@@ -207,6 +242,28 @@ describe('F1: the editor of a skill', () => {
 		await expect.element(screen.getByTestId('saved-broken')).not.toBeInTheDocument();
 	});
 
+	test('F1: another name is told before it’s saved; one that breaks the rules is loud afterwards', async () => {
+		const client = server();
+		const issue = {
+			severity: 'error',
+			field: 'name',
+			message: '“A B” must be lowercase',
+			line: 1,
+			fixId: null
+		} as const;
+		client.checkText.mockImplementation(async (_, text) =>
+			text.startsWith('A B') ? { ...RIGHT, name: 'A-B', issues: [issue] } : RIGHT
+		);
+		const { screen, code } = await setup(client);
+		await expect.element(screen.getByTestId('rename-note')).not.toBeInTheDocument();
+		await code.fill('A B\n');
+		await expect.element(screen.getByTestId('rename-note')).toMatchTextContent(/renames the skill.*stay with “demo”/);
+		await screen.getByTestId('save-file').click();
+		await expect
+			.element(screen.getByTestId('saved-broken'))
+			.toMatchTextContent(/^\s*Saved, but other programs may refuse this skill .* name “A B” must be lowercase/);
+	});
+
 	test('F8: what was typed on a version that others changed since is shown beside theirs, not written over it', async () => {
 		const client = server();
 		const first = await setup(client);
@@ -214,7 +271,7 @@ describe('F1: the editor of a skill', () => {
 		await first.screen.unmount();
 		client.files.set('SKILL.md', 'theirs');
 		const { screen, code } = await setup(client);
-		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/half a thought[^]*theirs/);
+		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/-theirs[^]*\+half a thought/);
 		await screen.getByTestId('save-file').click();
 		expect(client.files.get('SKILL.md')).toBe('theirs');
 		await screen.getByTestId('revert-file').click();
@@ -230,10 +287,11 @@ describe('F1: the editor of a skill', () => {
 		const fault = screen.getByTestId('syntax-fault');
 		await expect
 			.element(fault)
-			.toMatchTextContent(/^\s*Line 1 doesn’t look like valid JavaScript here, or just before\s*$/);
+			.toMatchTextContent(/^\s*Line 1 isn’t valid JavaScript: check this line and the one before\s*$/);
 		await fault.getByRole('button', { name: 'Line 1' }).click();
 		await userEvent.keyboard('{End}{Backspace}];');
 		await expect.element(fault).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('no-fault')).toHaveTextContent('No problems found');
 		await userEvent.keyboard('(');
 		await expect.element(fault).toBeVisible();
 		await screen.getByTestId('skill-file').first().getByRole('button').click();
@@ -287,8 +345,7 @@ describe('F1: the editor of a skill', () => {
 		const { screen, code } = await setup(client, 'scripts/x.sh', 2, 'e1');
 		const message = () => code.element().querySelector('.cm-askedMessage')?.textContent;
 		await expect.poll(message).toBe('TypeError: x is no function');
-		// As many lines as the numbers beside them say.
-		await expect.element(screen.getByText('3 lines')).toBeVisible();
+		await expect.element(screen.getByText('2 lines')).toBeVisible();
 		await userEvent.keyboard('x');
 		await expect.poll(message).toBeUndefined();
 	});
@@ -342,10 +399,17 @@ describe('F1: the editor of a skill', () => {
 		const { screen, client, onundoable, code } = await setup();
 		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
 		await screen.getByTestId('new-file').first().click();
-		await screen.getByLabelText('File path').first().fill('../x');
+		await expect.element(screen.getByLabelText('File path').first()).toHaveFocus();
+		await screen.getByLabelText('File path').first().fill('a?.md');
 		await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/path doesn’t work/);
+		for (const outside of ['../x.js', '/x.js', 'a/../../x.js', 'C:\\x.js']) {
+			await screen.getByLabelText('File path').first().fill(outside);
+			await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/must be inside the skill’s folder/);
+		}
+		await screen.getByLabelText('File path').first().fill('notes/');
+		await expect.element(screen.getByRole('alert')).not.toBeInTheDocument();
 		await screen.getByLabelText('File path').first().fill('notes.md');
-		await screen.getByRole('button', { name: 'Create file' }).first().click();
+		await userEvent.keyboard('{Enter}');
 		await expect.poll(() => client.files.get('notes.md')).toBe('');
 		await expect.poll(() => shownIn(code)).toBe('');
 		await code.fill('a note');
@@ -379,7 +443,9 @@ describe('F1: the editor of a skill', () => {
 		const changed = sampleDetail({ trust: 'changed', findings: [] });
 		client.getSkill.mockResolvedValueOnce(changed).mockResolvedValueOnce(sampleDetail({ trust: 'trusted' }));
 		const { screen, code } = await setup(client);
-		await expect.element(screen.getByTestId('asks-again')).toMatchTextContent(/Scripts ask again/);
+		await expect
+			.element(screen.getByTestId('asks-again'))
+			.toMatchTextContent(/changed since you trusted it, so its scripts ask before they run/);
 		await screen.getByTestId('trust-change').click();
 		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('demo', {
 			trust: { digest: changed.digest, isTrusted: true }
@@ -391,6 +457,44 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('save-file').click();
 		await expect.element(screen.getByTestId('asks-again').getByRole('link')).toHaveTextContent('Review changes');
 		await expect.element(screen.getByTestId('trust-change')).not.toBeInTheDocument();
+	});
+
+	test('F4: one place trusts a change, and the run that waited for it goes on', async () => {
+		const client = server();
+		const files = [{ path: 'scripts/x.sh', bytes: 5, text: 'echo\n' }];
+		const changed = sampleDetail({ scripts: ['scripts/x.sh'], tools: [], trust: 'changed', findings: [], files });
+		client.getSkill.mockResolvedValue(changed);
+		const details = { error: 'NotTrusted', digest: 'd1', trust: 'changed' };
+		const asks = new ApiError('forbidden', '“demo” wants to run scripts/x.sh. The files changed.', { details });
+		client.runExecution.mockRejectedValueOnce(asks);
+		client.runExecution.mockResolvedValue({ execution: sampleExecution({ output: 'it ran' }) });
+		const { screen } = await setup(client, 'scripts/x.sh');
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('approval')).toBeVisible();
+		// The text keeps the room that the tree had; its files are a click away.
+		expect(screen.getByTestId('code-place').element().clientWidth).toBeGreaterThan(600);
+		await expect.element(screen.getByText('Files: scripts/x.sh')).toBeVisible();
+		expect(screen.getByText('Trust this change').elements()).toHaveLength(1);
+		client.getSkill.mockResolvedValue({ ...changed, trust: 'trusted' });
+		await screen.getByTestId('trust-change').click();
+		await expect.element(screen.getByTestId('run-panel')).toMatchTextContent(/it ran/);
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		expect(client.runExecution).toHaveBeenCalledTimes(2);
+		await expect.element(screen.getByTestId('run-file')).toHaveFocus();
+	});
+
+	test('F4: a question about a text goes once somebody types over it', async () => {
+		const client = server();
+		const files = [{ path: 'scripts/x.sh', bytes: 5, text: 'echo\n' }];
+		client.getSkill.mockResolvedValue(sampleDetail({ scripts: ['scripts/x.sh'], tools: [], trust: 'changed', files }));
+		const details = { error: 'NotTrusted', digest: 'd1', trust: 'changed' };
+		client.runExecution.mockRejectedValue(new ApiError('forbidden', 'Asks.', { details }));
+		const { screen, code } = await setup(client, 'scripts/x.sh');
+		await screen.getByTestId('run-file').click();
+		await expect.element(screen.getByTestId('approval')).toBeVisible();
+		await code.fill('echo other\n');
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('run-error')).not.toBeInTheDocument();
 	});
 
 	test('Tab indents, and after Escape leaves', async () => {

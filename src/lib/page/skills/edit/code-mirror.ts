@@ -42,7 +42,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { HIDDEN_CLASS } from '../../../shared/characters.ts';
-import { type CodeMark, syntaxFault } from './syntax-fault.ts';
+import { canTell, type CodeMark, syntaxFault } from './syntax-fault.ts';
 
 interface CodeOptions {
 	text: string;
@@ -55,7 +55,7 @@ interface CodeOptions {
 	/** Ctrl+Enter. */
 	onrun: () => void;
 	/** Where it can't be read as what it is, each time that changes. */
-	onfault: (fault: CodeMark | null) => void;
+	onfault: (fault: CodeMark | null | undefined) => void;
 }
 
 export interface Code {
@@ -133,7 +133,7 @@ export function openCode(
 	const look = (): void => {
 		const tree = ensureSyntaxTree(view.state, view.state.doc.length, PARSE_MS);
 		fault = tree && syntaxFault(tree, view.state.doc.toString(), path);
-		onfault(fault);
+		onfault(tree && canTell(path) ? fault : undefined);
 		showMarks();
 	};
 	const showMarks = (): void => {

@@ -6,9 +6,14 @@ import type { CodeMark } from './syntax-fault.ts';
 import { FRONT_MATTER } from '../../markdown/tokens.ts';
 import { type ApiError, asApiError } from '../../request.ts';
 import type { Client } from '../../server.ts';
-import { readStored, writeStored } from '../../ui/clipboard.ts';
+import { readStored, storedKeys, writeStored } from '../../ui/clipboard.ts';
 
 type EditorClient = Pick<Client, 'readFile' | 'writeFile' | 'checkText'>;
+
+interface UnsavedText {
+	path: string;
+	text: string;
+}
 
 /** Delay after the last key. */
 const CHECK_MS = 300;
@@ -37,7 +42,18 @@ export class SkillEditor {
 	isRestored = $state(false);
 	/** Another tab of this browser changes the same file. */
 	isElsewhere = $state(false);
+	/** Those of the skill; null until they are known. */
+	files = $state.raw<ReadonlySet<string> | null>(null);
+	/** Folder of the skill, once a file was read. */
+	#folder = $state<string | null>(null);
+	/** Texts of other files that were typed and not saved. */
+	#others = $state.raw<readonly UnsavedText[]>([]);
 	readonly isDirty = $derived(this.file !== null && this.text !== asShown(this.file.text));
+	/** Of all files. */
+	readonly unsaved = $derived.by((): UnsavedText[] => [
+		...(this.isDirty ? [{ path: this.path, text: this.text }] : []),
+		...this.#others.filter(({ path }) => this.files?.has(path) ?? true)
+	]);
 	readonly isSkillMd = $derived(isSkillFile(this.path));
 
 	constructor(client: EditorClient, id: string) {
@@ -60,6 +76,7 @@ export class SkillEditor {
 			isElsewhere: false,
 			earlier: null
 		});
+		this.#readOthers();
 		this.isLoading = true;
 		try {
 			const file = await this.#client.readFile(this.id, path);
@@ -67,6 +84,8 @@ export class SkillEditor {
 			this.id = file.skill;
 			// The key is of its folder.
 			this.file = file;
+			this.#folder = file.folder;
+			this.#readOthers();
 			const kept = this.#kept();
 			this.isRestored = kept !== null && kept.text !== asShown(file.text);
 			this.text = kept?.text ?? asShown(file.text);
@@ -90,6 +109,8 @@ export class SkillEditor {
 		if (asked !== this.#asked) return;
 		const { skill = this.id, folder = this.id, isWritable = true } = skillMd ?? {};
 		this.id = skill;
+		this.#folder = folder;
+		this.#readOthers();
 		this.file = { path: this.path, skill, folder, text: '', bytes: 0, digest: '', isExecutable: false, isWritable };
 		this.text = this.#kept()?.text ?? text;
 	}
@@ -102,9 +123,9 @@ export class SkillEditor {
 
 	/** Discards the changes. */
 	revert(): void {
-		if (this.theirs?.file) this.takeTheirs();
-		else if (this.file) this.type(asShown(this.file.text));
+		if (this.theirs?.file) return this.takeTheirs();
 		this.isRestored = false;
+		if (this.file) this.type(asShown(this.file.text));
 	}
 
 	/** Resolves to true once saved; a conflict sets `theirs`. */
@@ -163,6 +184,7 @@ export class SkillEditor {
 		if (!theirs?.file) return;
 		this.file = theirs.file;
 		this.theirs = null;
+		this.isRestored = false;
 		this.type(asShown(theirs.file.text));
 	}
 
@@ -174,6 +196,7 @@ export class SkillEditor {
 
 	/** Call with what another tab has stored. */
 	heard({ key, newValue }: Pick<StorageEvent, 'key' | 'newValue'>): void {
+		this.#readOthers();
 		if (!this.file || key !== this.#key()) return;
 		this.isElsewhere = newValue !== null && this.#kept()?.text !== this.text;
 		// It saved or discarded its own text, not this one.
@@ -229,14 +252,32 @@ export class SkillEditor {
 		writeStored('local', this.#key(), file && this.isDirty ? JSON.stringify({ digest: file.digest, text }) : null);
 	}
 
+	#readOthers(): void {
+		const start = this.#keyOf('');
+		const paths = storedKeys('local', start).map((key) => key.slice(start.length));
+		const others = paths.filter((path) => path !== this.path).sort();
+		this.#others = others.flatMap((path) => {
+			const kept = readKept(this.#keyOf(path));
+			return kept ? [{ path, text: kept.text }] : [];
+		});
+	}
+
 	#kept(): { digest: string; text: string } | null {
-		const { digest, text } = asObject(parseJson(readStored('local', this.#key()) ?? ''));
-		return typeof digest === 'string' && typeof text === 'string' ? { digest, text } : null;
+		return readKept(this.#key());
 	}
 
 	#key(): string {
-		return `skill-typed:${this.file?.folder ?? this.id}:${this.path}`;
+		return this.#keyOf(this.path);
 	}
+
+	#keyOf(path: string): string {
+		return `skill-typed:${this.#folder ?? this.id}:${path}`;
+	}
+}
+
+function readKept(key: string): { digest: string; text: string } | null {
+	const { digest, text } = asObject(parseJson(readStored('local', key) ?? ''));
+	return typeof digest === 'string' && typeof text === 'string' ? { digest, text } : null;
 }
 
 export const EVALS_FILE = 'evals/evals.json';

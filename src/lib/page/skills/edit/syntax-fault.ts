@@ -19,9 +19,18 @@ const UNKNOWN: Record<string, RegExp> = {
 	Python: /\d\.(?!\d)|\f|\byield\)*\s*$|\)\s+as\s*\(|\bcase\s+\w+\./m
 };
 
+/** Whether a fault in it would be told. */
+export function canTell(path: string): boolean {
+	return languageOf(path) !== undefined;
+}
+
+function languageOf(path: string): string | undefined {
+	return READ.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
+}
+
 /** The first fault: what follows it is often only misread. `tree` is of the whole text. */
 export function syntaxFault(tree: ReturnType<typeof syntaxTree>, text: string, path: string): CodeMark | null {
-	const language = READ.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
+	const language = languageOf(path);
 	if (language === undefined || text.trim() === '') return null;
 	let at: number | null = null;
 	tree.iterate({
@@ -37,7 +46,7 @@ export function syntaxFault(tree: ReturnType<typeof syntaxTree>, text: string, p
 	const lines = text.split('\n').slice(Math.max(0, line - 2), line);
 	if (UNKNOWN[language]?.test(lines.join('\n'))) return null;
 	const message = isAtEnd
-		? `ends too early for ${language}: something isn’t closed`
-		: `doesn’t look like valid ${language} here, or just before`;
+		? 'is the end, but a bracket or quote before it isn’t closed'
+		: `isn’t valid ${language}: check this line and the one before`;
 	return { line, severity: 'warning', message };
 }

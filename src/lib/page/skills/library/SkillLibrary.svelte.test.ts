@@ -288,7 +288,10 @@ describe('E17: the list of skills', () => {
 		const { screen, library } = await setup([
 			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted', provider: 'github' }),
 			sampleSummary({ id: 'risky', name: 'risky', trust: 'untrusted', risks: 4 }),
-			sampleSummary({ id: 'safe', name: 'safe', trust: 'changed', risks: 0 }),
+			sampleSummary({
+				...{ id: 'safe', name: 'safe', trust: 'changed', risks: 0 },
+				diagnostics: [{ ...broken, severity: 'warning' }]
+			}),
 			sampleSummary({ id: 'hub', name: 'hub', trust: 'trusted', provider: 'github' }),
 			sampleSummary({ id: 'own', name: 'own', trust: 'trusted', owner: 'key-7' }),
 			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' }),
@@ -302,7 +305,7 @@ describe('E17: the list of skills', () => {
 		expect(notes.map(({ textContent }) => textContent.trim())).toEqual([
 			'Not trusted',
 			'Not trusted · 4 risks',
-			'Changed',
+			'Changed · 1 warning',
 			'From GitHub',
 			'Key key-7',
 			'1 warning',

@@ -14,13 +14,13 @@ const trashed: TrashedSkill = {
 async function setup() {
 	const client = createFakeRegistry();
 	client.listTrash.mockResolvedValueOnce([trashed]).mockResolvedValue([]);
-	const onchange = vi.fn();
-	const screen = await render(TrashList, { client, onchange });
-	return { screen, client, onchange };
+	const onrestored = vi.fn();
+	const screen = await render(TrashList, { client, onrestored });
+	return { screen, client, onrestored };
 }
 
 test('E4: what was removed is restored, and leads to its page', async () => {
-	const { screen, client, onchange } = await setup();
+	const { screen, client, onrestored } = await setup();
 	client.restoreSkill.mockResolvedValue({ skillId: 'installed/demo', name: 'demo', version: '1.0.0' });
 	await screen.getByRole('button', { name: 'Restore demo' }).click();
 	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
@@ -31,17 +31,17 @@ test('E4: what was removed is restored, and leads to its page', async () => {
 		.element(screen.getByRole('link', { name: 'Open skill' }))
 		.toHaveAttribute('href', '/skills/installed/demo');
 	await expect.element(screen.getByTestId('trashed-skill')).not.toBeInTheDocument();
-	expect(onchange).toHaveBeenCalledOnce();
+	expect(onrestored).toHaveBeenCalledExactlyOnceWith('demo');
 });
 
 test('E4: what cannot be restored stays, and says why', async () => {
-	const { screen, client, onchange } = await setup();
+	const { screen, client, onrestored } = await setup();
 	client.listTrash.mockResolvedValue([trashed]);
 	client.restoreSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is a skill of this name again.'));
 	await screen.getByRole('button', { name: 'Restore demo' }).click();
 	await expect.element(screen.getByTestId('trash-error')).toMatchTextContent(/of this name again/);
 	await expect.element(screen.getByTestId('trashed-skill')).toBeVisible();
-	expect(onchange).not.toHaveBeenCalled();
+	expect(onrestored).not.toHaveBeenCalled();
 });
 
 test('E4: it goes for good only after a second word', async () => {
@@ -56,7 +56,7 @@ test('E4: it goes for good only after a second word', async () => {
 test('E4: all go for good at once after a second word', async () => {
 	const client = createFakeRegistry();
 	client.listTrash.mockResolvedValue([trashed, { ...trashed, id: 't2', name: 'other' }]);
-	const screen = await render(TrashList, { client, onchange: vi.fn() });
+	const screen = await render(TrashList, { client, onrestored: vi.fn() });
 	await expect
 		.element(screen.getByTestId('trashed-skill').first())
 		.toMatchTextContent(/Deleted .* ago · gone for good/);
@@ -74,7 +74,7 @@ test('E4: while all go it says how far it is; one that can’t be deleted is nam
 		TrashedSkill
 	];
 	client.listTrash.mockResolvedValue([trashed, other, last]);
-	const screen = await render(TrashList, { client, onchange: vi.fn() });
+	const screen = await render(TrashList, { client, onrestored: vi.fn() });
 	await screen.getByTestId('empty-skills').click();
 	const held = Promise.withResolvers<undefined>();
 	client.deleteTrashed.mockReturnValueOnce(held.promise);

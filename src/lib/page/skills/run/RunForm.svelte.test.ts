@@ -205,6 +205,10 @@ describe('F6: a script whose parameters are known', () => {
 		await screen.getByLabelText('File required').fill('b.pdf');
 		await screen.getByTestId('run-button').click();
 		expect(runExecution).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ args: ['info', 'b.pdf'] }));
+		// What came of it isn’t of another command.
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByTestId('run-way').selectOptions('rotate FILE --by DEGREES');
+		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
 	});
 
 	test('which only has an example takes over its words with a click', async () => {

@@ -27,7 +27,7 @@ const runOf = (isPassed: boolean, failures: string[] = []): CaseRun => ({
 async function setup(cases: SkillCase[]) {
 	const client = createFakeRegistry();
 	client.listCases.mockResolvedValue(cases);
-	const screen = await render(SkillCases, { client, skillId: 'installed/demo' });
+	const screen = await render(SkillCases, { client, skillId: 'installed/demo', isTrusted: false });
 	return { screen, client };
 }
 
@@ -86,6 +86,18 @@ describe('F6: the cases of a skill', () => {
 		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
 	});
 
+	test('C16: that wait for the skill to be trusted go on once it is', async () => {
+		const { screen, client } = await setup([caseOf('a')]);
+		const details = { error: 'NotTrusted', digest: 'd1', trust: 'untrusted' };
+		client.runCase.mockRejectedValueOnce(new ApiError('forbidden', 'Not trusted.', { details }));
+		client.runCase.mockResolvedValue(runOf(true));
+		await screen.getByTestId('run-all-cases').click();
+		await expect.element(screen.getByTestId('approval')).toBeVisible();
+		await screen.rerender({ isTrusted: true });
+		await expect.element(screen.getByTestId('case-result')).toHaveTextContent('Passed');
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+	});
+
 	test('that cannot be run now say why in the words of the server', async () => {
 		const { screen, client } = await setup([caseOf('a')]);
 		client.runCase.mockRejectedValue(new ApiError('conflict', 'The skill “demo” is switched off.'));
@@ -104,7 +116,7 @@ describe('F6: the cases of a skill', () => {
 	test('that cannot be read can be asked for again', async () => {
 		const client = createFakeRegistry();
 		client.listCases.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
-		const screen = await render(SkillCases, { client, skillId: 'installed/demo' });
+		const screen = await render(SkillCases, { client, skillId: 'installed/demo', isTrusted: true });
 		await screen.getByRole('button', { name: 'Try again' }).click();
 		await expect.element(screen.getByTestId('no-cases')).toBeVisible();
 	});
