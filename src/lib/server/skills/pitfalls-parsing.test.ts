@@ -165,7 +165,7 @@ describe('the repair', () => {
 		const text = demo('license: "MIT');
 		expect(() => lenient(text)).toThrow(SkillLoadError);
 		expect(strictIssues(text)).toMatchObject([
-			{ field: '_', severity: 'error', line: 4, fix: 'put the value in quotes' }
+			{ field: '_', severity: 'error', line: 4, fix: 'close it with "' }
 		]);
 	});
 });

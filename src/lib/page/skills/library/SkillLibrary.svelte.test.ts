@@ -60,7 +60,7 @@ describe('E17: the list of skills', () => {
 			sampleSummary({ id: name, name })
 		]);
 		expect(screen.getByTestId('diagnostic').elements()).toHaveLength(1);
-		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('Fix 3 problems');
+		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('See 3 problems');
 		screen.container.style.width = '388px';
 		const link = screen.getByRole('link', { name, exact: true });
 		const heading = link.element().parentElement;
