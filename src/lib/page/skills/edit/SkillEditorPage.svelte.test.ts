@@ -415,7 +415,7 @@ describe('F1: the editor of a skill', () => {
 		client.runExecution.mockResolvedValue({ execution });
 		const { screen, code } = await setup(client, 'scripts/x.sh');
 		await code.fill('echo typed\n');
-		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Try this script…');
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run…');
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');
 		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/without saving it/);
 		await screen.getByTestId('run-text').fill('one\ntwo');
@@ -461,7 +461,7 @@ describe('F1: the editor of a skill', () => {
 		client.getExecution.mockResolvedValue(ran);
 		client.runExecution.mockResolvedValue({ execution: ran });
 		const { screen } = await setup(client, 'scripts/x.sh', 1, ran.id);
-		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run again');
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run');
 		await screen.getByTestId('run-file').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		expect(client.runExecution).toHaveBeenCalledExactlyOnceWith(

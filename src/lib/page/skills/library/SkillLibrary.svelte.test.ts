@@ -201,7 +201,7 @@ describe('E17: the list of skills', () => {
 			.map(({ clientHeight }) => clientHeight);
 		expect(Math.max(...heights)).toBeLessThan(70);
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
-		await screen.getByRole('menuitem', { name: 'Try it' }).click();
+		await screen.getByRole('menuitem', { name: 'Try in chat' }).click();
 		await expect.poll(() => go.mock.calls).toEqual([['/?skill=pdf']]);
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
 		await screen.getByRole('menuitem', { name: 'Turn off' }).click();

@@ -432,7 +432,7 @@ describe('F6: running by hand', () => {
 		expect(box('execution').left).toBeGreaterThan(box('run-form').right);
 		expect(box('execution').top).toBe(box('run-form').top);
 		await page.viewport(390, 200);
-		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run again');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run');
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution-status')).toBeInViewport();
 		expect(box('execution').top).toBeGreaterThan(box('run-form').bottom);
@@ -479,7 +479,7 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
 		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run tool');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run');
 		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 	});
