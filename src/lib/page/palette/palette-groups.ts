@@ -309,7 +309,7 @@ function skillActions(app: ChatApp, query: string): PaletteItem[] {
 						action('Files of', 'read', FolderOpen, tab('files')),
 						...(scripts.length + tools.length > 0 ? [action('Run', 'try test', Play, tab('run'))] : []),
 						action('Evals of', 'evaluate test cases', FlaskConical, tab('evals')),
-						action('Versions of', 'history edits update', History, tab('versions')),
+						action('Versions of', 'history update', History, tab('versions')),
 						action('Draft of', 'improve', Sparkles, () => app.actions.improveSkill(id))
 					]
 				: []),

@@ -47,8 +47,8 @@ export interface EditedFile {
 export interface SkillEdits {
 	/** Keeps what files say that are about to be changed. A return and a saved draft are never joined with other edits. */
 	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
-	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null: not there, or no text. */
-	list(dir: string, now: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
+	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null, as without it: what it says isn’t told. */
+	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
 	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
 	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
 }
@@ -88,7 +88,7 @@ export function createSkillEdits(
 				const kept = fitting(edits);
 				await writeIndex(folder, kept, idsOf(kept));
 			}),
-		list: (dir, nowOf) =>
+		list: (dir, nowOf = () => Promise.resolve(null)) =>
 			inTurn(async () => {
 				const edits = (await readAll(dir)).filter(isChange).reverse();
 				/** What a file said; what an edit made of it is kept by the next one of it, or is what it says now. */

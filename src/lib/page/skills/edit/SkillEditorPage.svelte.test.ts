@@ -105,6 +105,14 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('four');
 	});
 
+	test('notices stand above its foot, where the problems are', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('editor-tokens')).toBeVisible();
+		const foot = screen.getByTestId('editor-tokens').element().closest('footer');
+		const room = (): string => document.documentElement.style.getPropertyValue('--message-box');
+		await expect.poll(() => room() === `${foot?.offsetHeight}px`).toBe(true);
+	});
+
 	test('F5: what was saved and other servers don’t have yet says so', async () => {
 		const { screen, client, code } = await setup();
 		const save = client.writeFile.getMockImplementation();
