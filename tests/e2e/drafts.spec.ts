@@ -105,6 +105,14 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	await expect(stage.first()).toHaveText('No changes yet');
 	await page.getByTestId('draft-row').first().click();
 	await expect(textOf(page)).toContainText('# Count words');
+	// Beside a text, the names of the files have the room that badges would take.
+	const cut = await page
+		.getByTestId('skill-file')
+		.locator('.truncate')
+		.evaluateAll((names) =>
+			names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)
+		);
+	expect(cut).toEqual([]);
 	const wrap = page.getByTestId('wrap-lines');
 	await expect(wrap).toHaveAttribute('aria-pressed', 'true');
 	await wrap.click();

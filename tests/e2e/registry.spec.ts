@@ -230,6 +230,36 @@ test('F1: a broken skill has a page with what is wrong, and is put right from th
 	await expect(row(page, 'torn').getByTestId('row-note')).toHaveCount(0);
 });
 
+test('F1: once a broken skill is put right, by a fix or by going back, its page is the one of a skill that works', async ({
+	page,
+	app
+}) => {
+	const folder = join(app.skillsDir, 'cracked');
+	await mkdir(folder, { recursive: true });
+	await writeFile(
+		join(folder, 'SKILL.md'),
+		'---\nname: cracked\ndescription: x\nlicense: MIT\nlicense: ISC\n---\nDo it.\n'
+	);
+	await page.goto(`${app.url}/skills`);
+	await row(page, 'cracked').getByTestId('skill-link').click();
+	await page.getByTestId('doctor-fix-all').click();
+	await page.getByTestId('doctor-write').click();
+	await expect(page.getByTestId('toast')).toContainText('Fixed. You can use this skill now.');
+	await expect(page).toHaveURL(/\/skills\/cracked$/);
+	await expect(page.getByTestId('chat-with-skill')).toBeVisible();
+	// The fix is an edit; going back breaks it, going forth mends it, and each time the page is the right one.
+	await page.getByRole('tab', { name: 'Versions' }).click();
+	await page.getByRole('button', { name: /^Restore/ }).click();
+	await expect(page.getByTestId('doctor')).toBeVisible();
+	await page
+		.getByRole('button', { name: /^Restore/ })
+		.first()
+		.click();
+	await expect(page.getByTestId('chat-with-skill')).toBeVisible();
+	await expect(page.getByTestId('doctor')).toHaveCount(0);
+	await expect(page).toHaveURL(/\/skills\/cracked$/);
+});
+
 test('E11: switched off in the settings nothing runs, and the page says why; switched on it does', async ({
 	page,
 	app

@@ -179,7 +179,7 @@ test('F6: a run that failed leads to its line; there it’s mended and run again
 	await page.getByRole('link', { name: 'Edit line 2' }).click();
 	await expect(code(page).locator('.cm-askedLine')).toContainText('No luck');
 	await code(page).fill([lines[0], lines[2]].join('\n'));
-	await page.getByRole('button', { name: 'Run again' }).click();
+	await page.getByTestId('run-file').click();
 	const panel = page.getByTestId('run-panel');
 	await expect(panel.getByTestId('execution-output')).toHaveText('hello\n');
 	await page.getByTestId('save-file').click();

@@ -320,13 +320,11 @@ export const skillDiagnosis = z.object({
 	/** The SKILL.md with all fixes; null without any. */
 	fixed: z.object({ before: z.string(), after: z.string(), diff: z.string() }).nullable(),
 	/** SHA-256 of the SKILL.md; empty if unreadable. */
-	digest: z.string(),
-	/** After a fix: name of the backup file. */
-	keptAs: z.string().optional()
+	digest: z.string()
 });
 export type SkillDiagnosis = z.infer<typeof skillDiagnosis>;
 
-/** `POST /api/skills/:id/diagnostics`: applies fixes, and keeps a backup of the file. */
+/** `POST /api/skills/:id/diagnostics`: applies fixes, and keeps the old text as an edit to go back to. */
 export const diagnosisFix = z.strictObject({
 	digest: z.string().regex(/^[0-9a-f]{64}$/),
 	/** Default: all. */
@@ -393,7 +391,9 @@ export const skillEdit = z.object({
 	/** The edit was a draft that was saved. */
 	isDraft: z.boolean(),
 	/** The files it changed. */
-	paths: z.array(z.string())
+	paths: z.array(z.string()),
+	/** Lines it added and removed in them; null if that can’t be told. */
+	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
 });
 export type SkillEdit = z.infer<typeof skillEdit>;
 export const skillEdits = z.object({ edits: z.array(skillEdit) });

@@ -1,6 +1,7 @@
 /** State shared by all pages: the open chat, the chat list, the skills and the server's health. */
 import { createContext } from 'svelte';
 import type { Health } from '../../shared/api.ts';
+import type { SkillSummary } from '../../shared/skills.ts';
 import { ChatSession } from '../conversation/session.svelte.ts';
 import { Account, type AccountClient } from '../models/account.svelte.ts';
 import { ApiError, asApiError } from '../request.ts';
@@ -9,6 +10,7 @@ import { ConversationActions, shownTitle } from '../sidebar/conversation-actions
 import { ConversationSearch, SidebarState } from '../sidebar/conversation-list.svelte.ts';
 import { Conversations, type ConversationsClient } from '../sidebar/conversations.svelte.ts';
 import { Library } from '../skills/library/library.svelte.ts';
+import { deletedWords } from '../skills/skill-words.ts';
 import { newId } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import { Toasts } from '../ui/toasts.svelte.ts';
@@ -113,6 +115,22 @@ export class ChatApp {
 		const files = this.#dropped;
 		this.#dropped = null;
 		return files;
+	}
+
+	/** No question before: a toast takes it back. Rejects if it can't be deleted. */
+	async removeSkill({ id, name }: Pick<SkillSummary, 'id' | 'name'>): Promise<void> {
+		const { toasts, library } = this;
+		const removed = await this.#client.removeSkill(id);
+		await library.refresh();
+		const undo = async (): Promise<void> => {
+			try {
+				await this.#client.restoreSkill(removed.id);
+				await library.refresh();
+			} catch (error) {
+				toasts.show({ text: asApiError(error).message, isError: true });
+			}
+		};
+		toasts.show({ text: deletedWords(name), action: { label: 'Undo', run: undo } });
 	}
 
 	/** Sets the chat on the page. */

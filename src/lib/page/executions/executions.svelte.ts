@@ -56,6 +56,13 @@ export function hasFailed({ status, errorType }: SkillExecution): boolean {
 	return status === 'error' || status === 'timeout';
 }
 
+/** Classes of the chip with its status. */
+export function statusLook(execution: SkillExecution): string {
+	if (hasFailed(execution)) return 'border-danger/50! text-danger!';
+	if (isUnderWay(execution)) return 'text-accent!';
+	return execution.status === 'success' ? 'border-accent/50! text-accent!' : '';
+}
+
 export function nameOf({ tool, script }: SkillExecution): string {
 	return tool ?? script ?? '';
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { userEvent } from 'vitest/browser';
-import { createFakeClient } from '../../../../tests/support/fake-client.ts';
+import { createFakeClient, type FakeClient } from '../../../../tests/support/fake-client.ts';
 import {
 	createFakeConversations,
 	sampleConversation,
@@ -22,6 +22,7 @@ const PARTS = {
 
 let server: FakeConversations;
 let app: ChatApp;
+let client: FakeClient;
 let done: string[];
 
 beforeEach(() => {
@@ -36,7 +37,8 @@ async function setup() {
 		sampleConversation('b', { title: 'Holiday plans' })
 	]);
 	done = [];
-	app = new ChatApp(createFakeClient(), undefined, {
+	client = createFakeClient();
+	app = new ChatApp(client, undefined, {
 		conversations: server,
 		go: (path) => void done.push(path)
 	});
@@ -158,16 +160,18 @@ describe('the command palette', () => {
 				.getByTestId('palette-item')
 				.elements()
 				.map(({ textContent }) => textContent.trim());
-		await expect
-			.poll(found)
-			.toEqual([
-				expect.stringMatching(/^pdf-tools\s*Fills forms/),
-				expect.stringMatching(/^New chat with pdf-tools\s*Uses it/),
-				'Search runs for “pdf”'
-			]);
+		await expect.poll(found).toEqual([
+			expect.stringMatching(/^pdf-tools\s*Fills forms/),
+			expect.stringMatching(/^New chat with pdf-tools\s*Uses it/),
+			// By the name of their skill, after it.
+			expect.stringMatching(/^Run scripts\/stamp\.mjs\s*Script of pdf-tools/),
+			expect.stringMatching(/^Run count_pages/),
+			expect.stringMatching(/^examples\/order\.csv/),
+			'Search runs for “pdf”'
+		]);
 		await userEvent.keyboard('{ArrowDown}');
 		expect(active(screen)).toMatch(/^New chat with pdf-tools/);
-		await userEvent.keyboard('{ArrowDown}{ArrowDown}');
+		await userEvent.keyboard('{End}{ArrowDown}');
 		expect(active(screen)).toMatch(/^pdf-tools/);
 		await userEvent.keyboard('{ArrowDown}');
 		await userEvent.keyboard('{Enter}');
@@ -188,6 +192,54 @@ describe('the command palette', () => {
 			await userEvent.keyboard('{Enter}');
 			await expect.poll(() => done.at(-1)).toBe(place);
 		}
+	});
+
+	test('F12: finds what can be done with a skill by both their names, and pages and skills with a letter typed wrong', async () => {
+		const screen = await setup();
+		for (const [typed, label, place] of [
+			['edit pdf', /^Edit pdf-tools/, '/skills/edit/pdf-tools'],
+			['pdf edit', /^Edit pdf-tools/, '/skills/edit/pdf-tools'],
+			['edit pdf-tols', /^Edit pdf-tools/, '/skills/edit/pdf-tools'],
+			['files pdf', /^Files of pdf-tools/, '/skills/pdf-tools#files'],
+			['run pdf', /^Run pdf-tools/, '/skills/pdf-tools#run'],
+			['evals of pdf', /^Evals of pdf-tools/, '/skills/pdf-tools#evals'],
+			['versions pdf', /^Versions of pdf-tools/, '/skills/pdf-tools#versions'],
+			['trsh', /^Trash/, '/trash'],
+			['setings', /^Settings/, '/settings'],
+			['pdf-tolos', /^pdf-tools/, '/skills/pdf-tools']
+		] as const) {
+			await open(screen);
+			await screen.getByTestId('palette-input').fill(typed);
+			await expect.poll(() => active(screen)).toMatch(label);
+			await userEvent.keyboard('{Enter}');
+			await expect.poll(() => done.at(-1)).toBe(place);
+		}
+	});
+
+	test('deletes a skill, which a notice brings back; what fails is said', async () => {
+		const screen = await setup();
+		const remove = async (): Promise<void> => {
+			await open(screen);
+			await screen.getByTestId('palette-input').fill('delete pdf');
+			await expect.poll(() => active(screen)).toMatch(/^Delete pdf-tools/);
+			await userEvent.keyboard('{Enter}');
+		};
+		const restored: string[] = [];
+		const trashed = { id: 't1', skillId: 'pdf-tools', name: 'pdf-tools', version: null, path: '/skills/pdf-tools' };
+		const times = { removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-02-01T00:00:00.000Z' };
+		client.removeSkill = async () => ({ ...trashed, ...times });
+		client.restoreSkill = async (id) => {
+			restored.push(id);
+			return { ...trashed, ...times };
+		};
+		await remove();
+		await expect.poll(() => app.toasts.list.map(({ text }) => text)).toEqual(['Deleted “pdf-tools”']);
+		await app.toasts.list[0]?.action?.run();
+		expect(restored).toEqual(['t1']);
+		app.library.skills = [sampleSummary({ id: 'pdf-tools', name: 'pdf-tools' })];
+		client.removeSkill = async () => Promise.reject(new Error('The disk is full.'));
+		await remove();
+		await expect.poll(() => app.toasts.list.at(-1)).toMatchObject({ isError: true });
 	});
 
 	test('F12: finds each program that can be connected, the keys, and the MCP servers', async () => {

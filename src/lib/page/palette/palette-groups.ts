@@ -23,13 +23,20 @@ import NotebookPen from '@lucide/svelte/icons/notebook-pen';
 import ListFilter from '@lucide/svelte/icons/list-filter';
 import Plus from '@lucide/svelte/icons/plus';
 import RefreshCw from '@lucide/svelte/icons/refresh-cw';
+import Pencil from '@lucide/svelte/icons/pencil';
+import FolderOpen from '@lucide/svelte/icons/folder-open';
+import FlaskConical from '@lucide/svelte/icons/flask-conical';
+import History from '@lucide/svelte/icons/history';
+import Play from '@lucide/svelte/icons/play';
+import Sparkles from '@lucide/svelte/icons/sparkles';
+import type { LucideIcon } from '@lucide/svelte';
 import type { ChatApp } from '../app/app.svelte.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { ABOUT, CLIENTS } from '../connect/connect-snippets.ts';
 import { SETTINGS_SECTIONS } from '../settings/settings-form.svelte.ts';
 import { runScriptPage } from '../skills/run/scripts.ts';
-import { filePage, ownScripts, partsOf, skillPage } from '../skills/skill-words.ts';
-import { proseOf } from '../text/fuzzy.ts';
+import { editorPage, filePage, ownScripts, partsOf, skillPage, type SkillTab } from '../skills/skill-words.ts';
+import { isNearly, proseOf } from '../text/fuzzy.ts';
 import { saveFile } from '../ui/clipboard.ts';
 import { shownTitle } from '../sidebar/conversation-actions.ts';
 import type { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
@@ -37,6 +44,8 @@ import { conversationAddress } from '../messages/message-groups.ts';
 import { type PaletteGroup, type PaletteItem, SHORTCUTS } from './palette.svelte.ts';
 import type { Theme } from '../app/theme.svelte.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
+import type { SkillSummary } from '../../shared/skills.ts';
+import { asApiError } from '../request.ts';
 
 /** Props of overlays, which are loaded on demand. */
 export interface OverlayProps {
@@ -74,7 +83,7 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 		},
 		// Before skills: what a page is for beats a word in the text of a skill.
 		{ id: 'pages', label: groups.pages, items: pages(app) },
-		{ id: 'skills', label: groups.skills, items: skills(app) },
+		{ id: 'skills', label: groups.skills, items: [...skills(app), ...skillActions(app, search.query)] },
 		{ id: 'parts', label: groups.parts, items: search.query.trim().length < 2 ? [] : partsOfSkills(app) },
 		{
 			id: 'found',
@@ -206,6 +215,7 @@ function pages(app: ChatApp): PaletteItem[] {
 	const page = (path: string, label: string, icon: PaletteItem['icon']): PaletteItem => ({
 		id: `page-${path}`,
 		label,
+		isNearlyFound: true,
 		icon,
 		run: () => app.go(path)
 	});
@@ -266,10 +276,56 @@ function skills(app: ChatApp): PaletteItem[] {
 				prose: proseOf({ name, description, tags }),
 				icon: Puzzle,
 				isQuiet: true,
+				isNearlyFound: true,
 				run: () => app.go(skillPage(id))
 			}
 		];
 	});
+}
+
+/** What can be done with a skill: found by an action and a skill, so that neither alone lists them all. */
+function skillActions(app: ChatApp, query: string): PaletteItem[] {
+	const words = query.trim().split(/\s+/);
+	if (words.length < 2) return [];
+	const named = app.library.skills.filter(({ name }) => words.some((word) => isNearly(name, word)));
+	return named.flatMap((skill) => {
+		const { id, name, status, scripts, tools } = skill;
+		const shown = cleanText(name);
+		const action = (verb: string, words: string, icon: LucideIcon, run: () => unknown): PaletteItem => ({
+			id: `${verb}-${id}`,
+			label: `${verb} ${shown}`,
+			prose: `${verb} ${shown} ${words}`,
+			icon,
+			isQuiet: true,
+			isNearlyFound: true,
+			run
+		});
+		const page = (path: string) => () => app.go(path);
+		const tab = (name: SkillTab) => page(`${skillPage(id)}#${name}`);
+		return [
+			action('Edit', 'change write', Pencil, page(editorPage(id))),
+			...(status === 'ready'
+				? [
+						action('Files of', 'read', FolderOpen, tab('files')),
+						...(scripts.length + tools.length > 0 ? [action('Run', 'try test', Play, tab('run'))] : []),
+						action('Evals of', 'evaluate test cases', FlaskConical, tab('evals')),
+						action('Versions of', 'history update', History, tab('versions')),
+						action('Draft of', 'improve', Sparkles, () => app.actions.improveSkill(id))
+					]
+				: []),
+			action('Delete', 'remove trash', Trash2, () => remove(app, skill))
+		];
+	});
+}
+
+async function remove(app: ChatApp, skill: SkillSummary): Promise<void> {
+	try {
+		await app.removeSkill(skill);
+		// A page of it may be open.
+		if (location.pathname.startsWith('/skills/')) await app.go('/skills');
+	} catch (error) {
+		app.toasts.show({ text: asApiError(error).message, isError: true });
+	}
 }
 
 /** Scripts, tools and example files, as far as the list of skills has them. */
@@ -278,6 +334,7 @@ function partsOfSkills(app: ChatApp): PaletteItem[] {
 		const part = (label: string, kind: string, icon: PaletteItem['icon'], path: string): PaletteItem => ({
 			id: `part-${id}-${label}`,
 			label: cleanText(label),
+			prose: `${label} ${name}`,
 			hint: `${kind} of ${cleanText(name)}`,
 			icon,
 			isQuiet: true,

@@ -2,7 +2,7 @@
 import type { LucideIcon } from '@lucide/svelte';
 import type { Client } from '../server.ts';
 import { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
-import { byScore, fuzzyScore, hasWords } from '../text/fuzzy.ts';
+import { byScore, fuzzyScore, hasWords, isNearly } from '../text/fuzzy.ts';
 
 export interface PaletteItem {
 	id: string;
@@ -15,6 +15,8 @@ export interface PaletteItem {
 	words?: string;
 	/** Text that finds it by whole words, after what is found by its label. */
 	prose?: string;
+	/** Found with one letter typed wrong, too. */
+	isNearlyFound?: boolean;
 	icon: LucideIcon;
 	keys?: Keys;
 	/** Shown only after typing. */
@@ -82,9 +84,10 @@ export class Palette {
 	}
 }
 
-function scoreOf({ label, words, prose }: PaletteItem, query: string): number | null {
+function scoreOf({ label, words, prose, isNearlyFound = false }: PaletteItem, query: string): number | null {
 	const score = fuzzyScore(words ? `${label} ${words}` : label, query);
-	return prose !== undefined && hasWords(prose, query) ? Math.max(score ?? 0, IN_PROSE) : score;
+	if (prose !== undefined && hasWords(prose, query)) return Math.max(score ?? 0, IN_PROSE);
+	return score ?? (isNearlyFound && isNearly(label, query) ? 0 : null);
 }
 
 /** `Mod` is Cmd on a Mac, otherwise Ctrl. Other keys as in `KeyboardEvent.key`. */

@@ -8,7 +8,7 @@ import { fileName } from '../files/files.ts';
 import { asApiError } from '../request.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { copyText } from '../ui/clipboard.ts';
-import type { Conversations } from './conversations.svelte.ts';
+import type { Conversations, ConversationsClient } from './conversations.svelte.ts';
 import type { Toasts } from '../ui/toasts.svelte.ts';
 
 export interface ActionsHost {
@@ -138,10 +138,19 @@ export class ConversationActions {
 	}
 
 	/** Makes a draft of what happened in the chat, and opens it; a failure is a toast. */
-	async saveAsSkill(id: string): Promise<void> {
+	saveAsSkill(id: string): Promise<void> {
+		return this.#draft({ conversationId: id });
+	}
+
+	/** The same for a draft of a skill. */
+	improveSkill(skill: string): Promise<void> {
+		return this.#draft({ skill });
+	}
+
+	async #draft(from: Parameters<ConversationsClient['startDraft']>[0]): Promise<void> {
 		await this.#attempt(async () => {
-			const { id: draft } = await this.#host.conversations.client.startDraft({ conversationId: id });
-			await this.#host.go(`/skills/drafts/${draft}`);
+			const { id } = await this.#host.conversations.client.startDraft(from);
+			await this.#host.go(`/skills/drafts/${id}`);
 		});
 	}
 

@@ -164,7 +164,7 @@ describe('F4: the page of a skill', () => {
 		await expect.poll(() => top(facts.lastElementChild) - top(facts.firstElementChild)).toBeGreaterThan(0);
 	});
 
-	test('says on every tab what is to be decided, in the overview what is settled; Try it has the focus then', async () => {
+	test('says on every tab what is to be decided, in the overview what is settled; Try in chat has the focus then', async () => {
 		const { screen, client } = await setup(detailOf({ findings: [] }));
 		await screen.getByTestId('tab-instructions').click();
 		await expect.element(screen.getByTestId('skill-description')).not.toBeVisible();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, describe } from 'vitest';
-import { fuzzyScore, rankBy, filterModels, formatPrice, type ModelFilter } from './fuzzy.ts';
+import { fuzzyScore, isNearly, rankBy, filterModels, formatPrice, type ModelFilter } from './fuzzy.ts';
 import type { ModelInfo } from '../../shared/models.ts';
 
 const ranked = (query: string, ...texts: string[]): string[] => rankBy(texts, query, (text) => text);
@@ -42,6 +42,20 @@ test('every text answers to each of its own pieces, whatever is in it', () => {
 			expect(fuzzyScore(low, low.slice(from % low.length, (from % low.length) + length))).not.toBeNull();
 		})
 	);
+});
+
+test.each([
+	['trsh', 'Trash', true],
+	['tarsh', 'Trash', true],
+	['trassh', 'Trash', true],
+	['tresh', 'Trash', true],
+	['edit tide-tmes', 'Edit tide-times', true],
+	['tide times', 'tide-times', true],
+	['tru', 'Trash', false],
+	['trsx', 'Trash', false],
+	['edit csv', 'Edit tide-times', false]
+])('one slip in a long word finds it: %s, %s', (query, text, expected) => {
+	expect(isNearly(text, query)).toBe(expected);
 });
 
 const model = (id: string, name = id): ModelInfo => ({

@@ -46,6 +46,29 @@ export function hasWords(text: string, query: string): boolean {
 		.every((word) => low.includes(word));
 }
 
+/** Whether each word of the query is in the text or, from four letters on, one slip away from the beginning of a word of it. */
+export function isNearly(text: string, query: string): boolean {
+	const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+	return query
+		.toLowerCase()
+		.trim()
+		.split(/[\s-]+/)
+		.every((typed) => hasWords(text, typed) || (typed.length > 3 && words.some((word) => isOneSlip(word, typed))));
+}
+
+/** A letter too many, too few or another one, or two that changed places; the word may go on after it. */
+function isOneSlip(word: string, typed: string): boolean {
+	let at = 0;
+	while (at < typed.length && word[at] === typed[at]) at++;
+	const [rest, left] = [word.slice(at), typed.slice(at)];
+	return (
+		rest.startsWith(left.slice(1)) ||
+		rest.slice(1).startsWith(left) ||
+		rest.slice(1).startsWith(left.slice(1)) ||
+		(rest[0] === left[1] && rest[1] === left[0] && rest.slice(2).startsWith(left.slice(2)))
+	);
+}
+
 /** What a skill is searched by. */
 export function proseOf({ name, description, tags = [] }: Pick<SkillSummary, 'name' | 'description' | 'tags'>): string {
 	return [name, description, ...tags].join('\n');

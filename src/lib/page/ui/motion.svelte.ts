@@ -62,7 +62,7 @@ export function aboveKeyboard(frame: HTMLElement): (() => void) | undefined {
 	return () => seen.removeEventListener('resize', fit);
 }
 
-/** For `{@attach}` on the message box: toasts stay above it, whatever its height. */
+/** For `{@attach}` on the message box, or what else stands at the foot: toasts stay above it, whatever its height. */
 export function belowNotices(box: HTMLElement): () => void {
 	const { style } = document.documentElement;
 	const observer = new ResizeObserver(() => style.setProperty('--message-box', `${box.offsetHeight}px`));

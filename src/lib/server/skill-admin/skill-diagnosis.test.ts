@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
+import { createSkillEdits, type SkillEdits } from './skill-edits.ts';
+import { listEdits, returnToEdit } from './skill-editor.ts';
 import { checkSkillText, diagnoseSkill, fixSkill, type DiagnosisParts } from './skill-diagnosis.ts';
 
 const folder = emptyFolder();
 let root: string;
 let skills: SkillsProvider;
-let parts: DiagnosisParts;
+let parts: DiagnosisParts & { edits: SkillEdits };
 beforeEach(async () => {
 	root = join(folder, 'skills');
 	await put('torn', '---\nname: torn\ndescription: x\nlicense: MIT\nlicense: ISC\n---\nBody\n');
@@ -19,7 +21,8 @@ beforeEach(async () => {
 	await putFile(folder, 'elsewhere/linked/SKILL.md', '---\nname: Linked\ndescription: x\n---\n');
 	await symlink(join(folder, 'elsewhere/linked'), join(root, 'linked'));
 	skills = await createSkillsProvider([{ path: root, source: 'mine' }]);
-	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null } };
+	const edits = createSkillEdits((dir) => join(folder, 'edits', hash('sha256', dir)));
+	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null }, edits };
 });
 afterEach(async () => {
 	await skills.close();
@@ -101,11 +104,28 @@ describe('F1: fixing', () => {
 			id: 'torn',
 			status: 'ready',
 			issues: [],
-			fixed: null,
-			keptAs: expect.stringMatching(/\.old$/) as unknown
+			fixed: null
 		});
 		expect(skills.registry.snapshot().skills.map(({ name }) => name)).toContain('torn');
-		expect(await read(`skills/torn/${after.keptAs}`)).toContain('\nlicense: ISC\n');
+		// The old text is an edit to go back to, as of any save, and no file of the skill.
+		expect(await readdir(join(root, 'torn'))).toEqual(['SKILL.md']);
+		const editor = { ...parts, builtins: { builtins: [] } };
+		const edits = await listEdits(editor, 'torn');
+		expect(edits).toMatchObject([{ paths: ['SKILL.md'], lines: { added: 1, removed: 1 } }]);
+		await returnToEdit(editor, 'torn', edits[0]?.id ?? '');
+		expect(await read('skills/torn/SKILL.md')).toContain('\nlicense: ISC\n');
+	});
+
+	test('a file of another name renames it, and keeps what it said', async () => {
+		await rename(join(root, 'odd/SKILL.md'), join(root, 'odd/skill.md'));
+		await skills.registry.reload();
+		const { digest } = await diagnoseSkill(parts, 'Odd');
+		await fixSkill(parts, 'Odd', { digest });
+		expect(await readdir(join(root, 'odd'))).toEqual(['SKILL.md']);
+		const editor = { ...parts, builtins: { builtins: [] } };
+		await returnToEdit(editor, 'odd', (await listEdits(editor, 'odd'))[0]?.id ?? '');
+		expect(await read('skills/odd/SKILL.md')).toContain('name: Odd');
+		expect(await readdir(join(root, 'odd'))).toEqual(['SKILL.md']);
 	});
 
 	test('a ready skill by one fix after the other; its id is the new name', async () => {
@@ -134,14 +154,15 @@ describe('F1: fixing', () => {
 		expect(await read('skills/odd/SKILL.md')).toContain('Other: text');
 	});
 
-	test('twenty at once: one is done, the others are conflicts, one old file is kept', async () => {
+	test('twenty at once: one is done, the others are conflicts, the old text is kept once', async () => {
 		const { digest } = await diagnoseSkill(parts, 'Odd');
 		const results = await Promise.allSettled(Array.from({ length: 20 }, () => fixSkill(parts, 'Odd', { digest })));
 		expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 		const codes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
 		for (const error of codes)
 			expect(error).toMatchObject({ name: 'AppError', code: expect.stringMatching(/conflict|not_found/) as unknown });
-		expect((await readdir(join(root, 'odd'))).filter((name) => name.startsWith('.'))).toHaveLength(1);
+		expect(await readdir(join(root, 'odd'))).toEqual(['SKILL.md']);
+		expect(await listEdits({ ...parts, builtins: { builtins: [] } }, 'odd')).toHaveLength(1);
 	});
 
 	test('SECURITY: never writes behind a link, be it the folder or the file', async () => {

@@ -1,9 +1,10 @@
 /** Diagnoses a skill, ready or broken, and fixes its SKILL.md in place (F1). */
+import { statSync } from 'node:fs';
 import { basename, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { DiagnosisFix, SkillCheck, SkillDiagnosis } from '../../shared/skills.ts';
-import { DoctorError } from '../skills/doctor/skill-file.ts';
+import { digestOf, DoctorError } from '../skills/doctor/skill-file.ts';
 import { applyFixes, checkText, diagnose, type Diagnosis } from '../skills/doctor/doctor.ts';
 import { lineDiff } from '../skills/doctor/words.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
@@ -19,7 +20,7 @@ import {
 } from './skill-details.ts';
 import { realpath } from 'node:fs/promises';
 import { isInside } from '../skills/read/files.ts';
-import type { ChangeSkill } from './skill-edits.ts';
+import type { ChangeSkill, SkillEdits } from './skill-edits.ts';
 
 export interface DiagnosisParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
@@ -50,14 +51,19 @@ export async function diagnoseSkill(parts: DiagnosisParts, id: string): Promise<
  * `unavailable` if it isn’t writable; `storage_full`
  */
 export async function fixSkill(
-	parts: DiagnosisParts,
+	parts: DiagnosisParts & { edits: SkillEdits },
 	id: string,
 	{ digest, fixes }: DiagnosisFix
 ): Promise<SkillDiagnosis> {
 	const skill = requireListed(parts, null, id);
 	await requireInRoot(skill, 'Fix');
 	const fix = async (): Promise<SkillDiagnosis> => {
-		const diagnosis = await applyFixes(skill.dir, { digest, fixes }).catch((error: unknown) => {
+		// As a save does. Under its proper name, also where the fix is to rename it.
+		const keep = ({ bytes, after }: { bytes: Buffer; after: string }): Promise<void> => {
+			const before = { id: digestOf(bytes), bytes, mode: statSync(skill.path).mode & 0o777 };
+			return parts.edits.keep(skill.dir, [{ path: 'SKILL.md', before, after: digestOf(Buffer.from(after)) }]);
+		};
+		const diagnosis = await applyFixes(skill.dir, { digest, fixes, keep }).catch((error: unknown) => {
 			throw asAppError(error, skill);
 		});
 		return toAnswer(diagnosis, await reloadedId(parts, skill));

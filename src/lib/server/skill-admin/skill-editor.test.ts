@@ -186,6 +186,25 @@ describe('F1: a version from before an edit', () => {
 		expect(await text('new.md')).toBe('new\n');
 	});
 
+	test('says how many lines the edit added and removed', async () => {
+		await put('skills/good/a.md', 'one\ntwo\n');
+		await edit('a.md', 'one\n2\n3\n');
+		await edit('a.md', '');
+		await edit('new.md', '');
+		await removeSkillFile(parts, 'good', 'scripts/run.sh');
+		await put('skills/good/logo.png', Buffer.from([0, 255, 1, 2]));
+		await removeSkillFile(parts, 'good', 'logo.png');
+		await put('skills/good/a.md', 'from elsewhere\n');
+		expect((await listEdits(parts, 'good')).map(({ paths, lines }) => [...paths, lines])).toEqual([
+			['logo.png', null],
+			['scripts/run.sh', { added: 0, removed: 1 }],
+			['new.md', { added: 0, removed: 0 }],
+			// What it became is gone.
+			['a.md', null],
+			['a.md', { added: 2, removed: 1 }]
+		]);
+	});
+
 	test('has the file that was deleted, as it was, with its folder and the right to run', async () => {
 		await removeSkillFile(parts, 'good', 'scripts/run.sh');
 		await rm(join(root, 'good/scripts'), { recursive: true });

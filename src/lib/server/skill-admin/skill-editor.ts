@@ -160,7 +160,18 @@ async function remove(parts: SkillEditorParts, skill: Skill | BrokenSkill, path:
 
 /** Newest first. */
 export async function listEdits(parts: SkillEditorParts, id: string): Promise<SkillEdit[]> {
-	return parts.edits.list(requireFolder(parts, id).dir);
+	const skill = requireFolder(parts, id);
+	return parts.edits.list(skill.dir, async (path) => {
+		const folder = await hold(skill, path).catch(() => null);
+		try {
+			return folder && (readFile(folder.target, path, MAX_KEPT_BYTES)?.bytes ?? null);
+		} catch {
+			// A link, or a folder: what it says isn't told.
+			return null;
+		} finally {
+			await folder?.close();
+		}
+	});
 }
 
 /** What changed since this version, in the files that were edited. @throws AppError as `returnToEdit` */

@@ -1,7 +1,10 @@
 /** What files of skills said before each edit, kept by digest outside of the skills' folders (F1). */
-import { randomUUID } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { hash, randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { diffLines } from 'diff';
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
@@ -13,6 +16,9 @@ const MAX_EDITS = 100;
 const MAX_BYTES = 20 * 1024 * 1024;
 /** Writes of one file that follow the first one this soon are one edit. */
 const JOINED_MS = 10_000;
+/** Of what is compared for the list. */
+const MAX_COMPARED_BYTES = 200_000;
+const MAX_CHANGED_LINES = 1_000;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const edit = z.object({
@@ -41,8 +47,8 @@ export interface EditedFile {
 export interface SkillEdits {
 	/** Keeps what files say that are about to be changed. A return and a saved draft are never joined with other edits. */
 	keep(dir: string, files: readonly EditedFile[], as?: 'return' | 'draft'): Promise<void>;
-	/** Newest first, without those that came to nothing. */
-	list(dir: string): Promise<SkillEdit[]>;
+	/** Newest first, without those that came to nothing. `now` reads a file of the skill; null, as without it: what it says isn’t told. */
+	list(dir: string, now?: (path: string) => Promise<Buffer | null>): Promise<SkillEdit[]>;
 	/** What all files that were changed since said before this edit; null: not there. @throws AppError `not_found` */
 	before(dir: string, id: string): Promise<{ path: string; before: { bytes: Buffer; mode: number } | null }[]>;
 }
@@ -82,10 +88,26 @@ export function createSkillEdits(
 				const kept = fitting(edits);
 				await writeIndex(folder, kept, idsOf(kept));
 			}),
-		list: (dir) =>
+		list: (dir, nowOf = () => Promise.resolve(null)) =>
 			inTurn(async () => {
-				const edits = (await readAll(dir)).filter(isChange);
-				return edits.reverse().map(({ files, ...rest }) => ({ ...rest, paths: files.map(({ path }) => path) }));
+				const edits = (await readAll(dir)).filter(isChange).reverse();
+				/** What a file said; what an edit made of it is kept by the next one of it, or is what it says now. */
+				const textOf = async (path: string, id: string | null): Promise<string | null> => {
+					if (id === null) return '';
+					const bytes = await readFile(join(folderOf(dir), id)).catch(() => nowOf(path));
+					const isTold = bytes !== null && bytes.length <= MAX_COMPARED_BYTES && isUtf8(bytes);
+					return isTold && hash('sha256', bytes) === id ? bytes.toString() : null;
+				};
+				return Promise.all(
+					edits.map(async ({ files, ...rest }) => {
+						const counts = await Promise.all(
+							files.map(async ({ path, before, after }) =>
+								countChanges(await textOf(path, before?.id ?? null), await textOf(path, after))
+							)
+						);
+						return { ...rest, paths: files.map(({ path }) => path), lines: sumOf(counts) };
+					})
+				);
 			}),
 		before: (dir, id) =>
 			inTurn(async () => {
@@ -106,6 +128,25 @@ export function createSkillEdits(
 	};
 }
 
+type Lines = SkillEdit['lines'];
+
+/** null if one of them isn’t known, or comparing takes too long. */
+function countChanges(before: string | null, after: string | null): Lines {
+	if (before === null || after === null) return null;
+	const changes = diffLines(before, after, { maxEditLength: MAX_CHANGED_LINES });
+	const count = (some: { count: number }[]): number => some.reduce((sum, each) => sum + each.count, 0);
+	return changes
+		? { added: count(changes.filter(({ added }) => added)), removed: count(changes.filter(({ removed }) => removed)) }
+		: null;
+}
+
+function sumOf(counts: readonly Lines[]): Lines {
+	return counts.reduce(
+		(sum, each) => sum && each && { added: sum.added + each.added, removed: sum.removed + each.removed },
+		{ added: 0, removed: 0 }
+	);
+}
+
 /**
  * null if it was a return or a draft, or of other files: one can go back to each; or if something else changed the file
  * in between: that content would be lost.
@@ -113,6 +154,8 @@ export function createSkillEdits(
 function joinedWith(last: Edit, [change, ...others]: Edit['files']): Edit | null {
 	const [file, ...more] = last.files;
 	if (last.isReturn || last.isDraft || !file || !change || others.length + more.length > 0) return null;
+	// Begun twice at once.
+	if (isDeepStrictEqual(file, change)) return last;
 	if (file.path !== change.path || file.after !== (change.before?.id ?? null)) return null;
 	return { ...last, files: [{ ...file, after: change.after }] };
 }

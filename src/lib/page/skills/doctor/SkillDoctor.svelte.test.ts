@@ -42,15 +42,13 @@ const sick: SkillDiagnosis = {
 	],
 	fixed: { before: 'a', after: 'b', diff: diffOf('-all: old\n+all: new') }
 };
-const KEPT = '.SKILL.md.20260131T235959.old';
 const left: SkillDiagnosis = {
 	...sick,
 	id: 'demo',
 	name: 'demo',
 	issues: sick.issues.slice(2),
 	fixed: null,
-	digest: 'b'.repeat(64),
-	keptAs: KEPT
+	digest: 'b'.repeat(64)
 };
 
 async function setup(found: SkillDiagnosis = sick) {
@@ -103,7 +101,7 @@ describe('F1: the Skill Doctor', () => {
 		await userEvent.keyboard('{Enter}');
 		await expect
 			.element(screen.getByTestId('doctor-done'))
-			.toMatchTextContent(`Fixed. The old version is saved as ${KEPT}.`);
+			.toMatchTextContent('Fixed. The old text is in Versions, under Edits.');
 		expect(fixSkill).toHaveBeenCalledExactlyOnceWith('Demo', { digest: sick.digest, fixes: ['name'] });
 		expect(onfixed).toHaveBeenCalledExactlyOnceWith(left);
 		expect(screen.getByTestId('doctor-issue').elements()).toHaveLength(2);
@@ -147,7 +145,7 @@ describe('F1: the Skill Doctor', () => {
 		await screen.getByTestId('doctor-write').click();
 		await expect
 			.element(screen.getByTestId('doctor-done'))
-			.toMatchTextContent(`Fixed. The old version is saved as ${KEPT}.`);
+			.toMatchTextContent('Fixed. The old text is in Versions, under Edits.');
 	});
 
 	test('one that is right has nothing to fix; one that cannot be read can be tried again', async () => {

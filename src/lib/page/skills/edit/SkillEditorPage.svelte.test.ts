@@ -105,6 +105,14 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('four');
 	});
 
+	test('notices stand above its foot, where the problems are', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('editor-tokens')).toBeVisible();
+		const foot = screen.getByTestId('editor-tokens').element().closest('footer');
+		const room = (): string => document.documentElement.style.getPropertyValue('--message-box');
+		await expect.poll(() => room() === `${foot?.offsetHeight}px`).toBe(true);
+	});
+
 	test('F5: what was saved and other servers don’t have yet says so', async () => {
 		const { screen, client, code } = await setup();
 		const save = client.writeFile.getMockImplementation();
@@ -519,7 +527,7 @@ describe('F1: the editor of a skill', () => {
 		client.runExecution.mockResolvedValue({ execution });
 		const { screen, code } = await setup(client, 'scripts/x.sh');
 		await code.fill('echo typed\n');
-		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Try this script…');
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run…');
 		await userEvent.keyboard('{Control>}{Enter}{/Control}');
 		await expect.element(screen.getByTestId('runs-unsaved')).toMatchTextContent(/without saving it/);
 		await screen.getByTestId('run-text').fill('one\ntwo');
@@ -565,7 +573,7 @@ describe('F1: the editor of a skill', () => {
 		client.getExecution.mockResolvedValue(ran);
 		client.runExecution.mockResolvedValue({ execution: ran });
 		const { screen } = await setup(client, 'scripts/x.sh', 1, ran.id);
-		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run again');
+		await expect.element(screen.getByTestId('run-file')).toHaveTextContent('Run');
 		await screen.getByTestId('run-file').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		expect(client.runExecution).toHaveBeenCalledExactlyOnceWith(

@@ -279,7 +279,7 @@ const FIELDS: Record<'' | 'metadata', Record<string, string>> = {
 		author: 'Who wrote it',
 		tags: 'Words to find it by',
 		icon: 'One emoji',
-		example: 'A message for “Try it”',
+		example: 'A message for “Try in chat”',
 		'example-title': 'A short title for it',
 		requires: 'Other skills it uses',
 		timeout: 'For its scripts, such as 2m',

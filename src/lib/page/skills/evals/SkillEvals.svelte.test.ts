@@ -407,7 +407,7 @@ describe('F16: the evals of a skill', () => {
 		const failed = answer({ text: 'It is 3.', expectations: [{ text: 'says 2', isMet: false, reason: 'No “2”.' }] });
 		const before = { ...done, id: 'r0', results: done.results.map((each) => ({ ...each, answers: [failed] })) };
 		const { screen } = await setup({ runs: [done, before] });
-		await screen.getByText('Figures', { exact: true }).click();
+		await screen.getByText('Pass rates and cost', { exact: true }).click();
 		await screen.getByText('All runs (2)').click();
 		await screen.getByTestId('compare-runs').selectOptions('r0');
 		await expect.element(screen.getByTestId('eval-changes')).toHaveTextContent('1 better');
@@ -481,7 +481,7 @@ describe('F16: the evals of a skill', () => {
 		};
 		const { screen } = await setup({ runs: [demoOf(question), { ...demoOf('# It is 2'), id: 'r0' }] });
 		const tally = screen.getByTestId('eval-tally');
-		await expect.element(tally).toHaveTextContent('The prompt wasn’t answered');
+		await expect.element(tally).toHaveTextContent('The prompt wasn’t answered in Demo mode');
 		await expect.element(screen.getByTestId('eval-verdict')).not.toBeInTheDocument();
 		await expect.element(screen.getByRole('heading', { name: 'Results', level: 3 })).toBeInTheDocument();
 		await expect.element(screen.getByTestId('asked-back')).toBeVisible();
@@ -489,7 +489,7 @@ describe('F16: the evals of a skill', () => {
 		// Nothing is told of answers without the skill.
 		await expect.element(screen.getByTestId('eval-result')).toMatchTextContent(/“a b”\.\s*Not answered\s*Expected/);
 		const said = screen.getByTestId('eval-demo');
-		await expect.element(said).toMatchTextContent(/couldn’t answer all, so it can’t tell whether the skill helps/);
+		await expect.element(said).toHaveTextContent('Connect a model to see whether the skill helps.');
 		await expect
 			.element(said.getByRole('link', { name: 'Connect a model' }))
 			.toHaveAttribute('href', '/settings#account');
@@ -497,8 +497,8 @@ describe('F16: the evals of a skill', () => {
 		const rows = screen.getByTestId('eval-row');
 		await expect.element(rows.nth(1)).toMatchTextContent(/1 of 1\s*–/);
 		await rows.nth(1).getByRole('button').click();
-		await expect.element(tally).toHaveTextContent('The prompt passes');
-		await expect.element(said).toMatchTextContent(/can’t tell whether the skill helps/);
+		await expect.element(tally).toHaveTextContent('The prompt passes in Demo mode');
+		await expect.element(said).toHaveTextContent('Connect a model to see whether the skill helps.');
 		// Answers look as in a chat.
 		await expect.element(screen.getByRole('heading', { name: 'It is 2' })).toBeVisible();
 	});

@@ -8,7 +8,6 @@ import { ApiError } from '../../request.ts';
 import { Library } from './library.svelte.ts';
 import { PaneWidth } from '../../ui/toasts.svelte.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
-import type { TrashedSkill } from '../../../shared/install.ts';
 import NewSkillForm from '../edit/NewSkillForm.svelte';
 import ResizeHandle from '../../ui/ResizeHandle.svelte';
 import SkillLibrary from './SkillLibrary.svelte';
@@ -31,24 +30,16 @@ const skills = [
 	})
 ];
 
-const trashed: TrashedSkill = {
-	...{ id: 't1', skillId: 'mine/torn', name: 'torn', version: null, path: '/skills/torn' },
-	...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-02-01T00:00:00.000Z' }
-};
-
 async function setup(list: SkillSummary[] = skills) {
 	const changeSkill = vi.fn(async () => sampleDetail());
 	const listSkills = vi.fn(async (page: number, limit: number) => sampleList(list, { page, limit }));
 	const library = new Library({ ...createFakeClient(), listSkills });
 	await library.refresh();
 	const go = vi.fn();
-	const onremoved = vi.fn<(skill: SkillSummary, undo: () => Promise<void>) => void>();
-	const removeSkill = vi.fn(async () => trashed);
-	const restoreSkill = vi.fn(async () => trashed);
-	const client = { changeSkill, removeSkill, restoreSkill };
-	const props = { library, client, onremoved, go, sandbox: undefined, currentId: 'pdf' };
+	const onremove = vi.fn<(skill: SkillSummary) => Promise<void>>(async () => {});
+	const props = { library, client: { changeSkill }, onremove, go, sandbox: undefined, currentId: 'pdf' };
 	const screen = await render(SkillLibrary, props);
-	return { screen, changeSkill, removeSkill, restoreSkill, onremoved, listSkills, library, go };
+	return { screen, changeSkill, onremove, listSkills, library, go };
 }
 
 describe('E17: the list of skills', () => {
@@ -69,7 +60,7 @@ describe('E17: the list of skills', () => {
 			sampleSummary({ id: name, name })
 		]);
 		expect(screen.getByTestId('diagnostic').elements()).toHaveLength(1);
-		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('Fix 3 problems');
+		await expect.element(screen.getByTestId('fix-link')).toHaveTextContent('See 3 problems');
 		screen.container.style.width = '388px';
 		const link = screen.getByRole('link', { name, exact: true });
 		const heading = link.element().parentElement;
@@ -210,27 +201,22 @@ describe('E17: the list of skills', () => {
 			.map(({ clientHeight }) => clientHeight);
 		expect(Math.max(...heights)).toBeLessThan(70);
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
-		await screen.getByRole('menuitem', { name: 'Try it' }).click();
+		await screen.getByRole('menuitem', { name: 'Try in chat' }).click();
 		await expect.poll(() => go.mock.calls).toEqual([['/?skill=pdf']]);
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
 		await screen.getByRole('menuitem', { name: 'Turn off' }).click();
 		await expect.poll(() => changeSkill.mock.calls).toEqual([['pdf', { mode: 'off' }]]);
 	});
 
-	test('a row’s menu deletes a skill, which can be taken back, and leaves the page of one that is open', async () => {
+	test('a row’s menu deletes a skill, and leaves the page of one that is open', async () => {
 		await page.viewport(1280, 800);
-		const { screen, removeSkill, restoreSkill, onremoved, listSkills, go } = await setup();
+		const { screen, onremove, go } = await setup();
 		await screen.getByRole('link', { name: 'torn', exact: true }).hover();
 		await screen.getByRole('button', { name: 'Options for torn' }).click();
 		await expect.element(screen.getByRole('menuitem', { name: 'Turn off' })).not.toBeInTheDocument();
 		await screen.getByRole('menuitem', { name: 'Delete' }).click();
-		await expect.poll(() => onremoved.mock.lastCall?.[0].name).toBe('torn');
-		expect(removeSkill).toHaveBeenLastCalledWith('mine/torn');
+		await expect.poll(() => onremove.mock.lastCall?.[0].id).toBe('mine/torn');
 		expect(go).not.toHaveBeenCalled();
-		const reads = listSkills.mock.calls.length;
-		await onremoved.mock.lastCall?.[1]();
-		expect(restoreSkill).toHaveBeenLastCalledWith(trashed.id);
-		expect(listSkills.mock.calls.length).toBeGreaterThan(reads);
 		await screen.getByRole('link', { name: 'pdf', exact: true }).hover();
 		await screen.getByRole('button', { name: 'Options for pdf' }).click();
 		await screen.getByRole('menuitem', { name: 'Delete' }).click();
@@ -267,8 +253,8 @@ describe('E17: the list of skills', () => {
 			listSkills: async (page, limit) => sampleList(many, { page, limit })
 		});
 		await library.refresh();
-		const client = { changeSkill: vi.fn(), removeSkill: vi.fn(), restoreSkill: vi.fn() };
-		const props = { library, client, onremoved: vi.fn(), go: vi.fn(), sandbox: undefined, currentId: 'skill-120' };
+		const client = { changeSkill: vi.fn() };
+		const props = { library, client, onremove: vi.fn(), go: vi.fn(), sandbox: undefined, currentId: 'skill-120' };
 		const screen = await render(SkillLibrary, props);
 		await expect.element(screen.getByRole('link', { name: 'skill-120' })).toBeInViewport();
 		await screen.rerender({ currentId: 'skill-3' });

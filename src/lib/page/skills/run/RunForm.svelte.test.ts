@@ -275,6 +275,7 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByTestId('give-reason')).not.toBeInTheDocument();
 		await screen.getByTestId('deny').click();
 		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Denied: nothing ran.');
 		expect(runExecution).toHaveBeenCalledOnce();
 		runExecution.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run it.', { hint: 'x', details }));
 		await screen.getByTestId('run-button').click();
@@ -406,7 +407,7 @@ describe('F6: running by hand', () => {
 		await screen.getByLabelText('Title').fill('Says it');
 		await expect.element(screen.getByLabelText('Expected exit code')).toHaveValue('0');
 		await expect.element(screen.getByLabelText('Files created, one per line')).toHaveValue('made.txt');
-		await screen.getByLabelText('Expected output, one text per line').fill('said\n\nmore');
+		await screen.getByLabelText('Expected output').fill('{\n  "words": 4\n}\n\nmore');
 		addCase.mockRejectedValueOnce(new ApiError('conflict', 'There is such a case.'));
 		await screen.getByTestId('save-case').click();
 		await expect.element(screen.getByTestId('case-error')).toMatchTextContent(/There is such a case/);
@@ -420,7 +421,7 @@ describe('F6: running by hand', () => {
 			args: ['two words', '--in=./in.csv', 'made.txt'],
 			files: ['in.csv'],
 			conversationId: expect.stringMatching(/^run-/) as string,
-			expect: { exitCode: 0, contains: ['said', 'more'], files: ['made.txt'] }
+			expect: { exitCode: 0, contains: ['{\n  "words": 4\n}', 'more'], files: ['made.txt'] }
 		});
 		expect(oncase).toHaveBeenCalledOnce();
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Case saved/);
@@ -436,7 +437,7 @@ describe('F6: running by hand', () => {
 		expect(box('execution').left).toBeGreaterThan(box('run-form').right);
 		expect(box('execution').top).toBe(box('run-form').top);
 		await page.viewport(390, 200);
-		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run again');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run');
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution-status')).toBeInViewport();
 		expect(box('execution').top).toBeGreaterThan(box('run-form').bottom);
@@ -452,7 +453,7 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByLabelText('Title')).toHaveValue('say.sh "two words"');
 		const output = execution.output?.trim() ?? '';
 		expect(output).not.toBe('');
-		await expect.element(screen.getByLabelText('Expected output, one text per line')).toHaveValue(output);
+		await expect.element(screen.getByLabelText('Expected output')).toHaveValue(output);
 		await screen.getByLabelText('Title').fill('');
 		await screen.getByTestId('save-case').click();
 		await expect.element(screen.getByLabelText('Title')).toBeInvalid();
@@ -483,7 +484,7 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
 		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run tool');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run');
 		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 	});

@@ -32,7 +32,7 @@ describe('F6: a run that an address names', () => {
 		const screen = await setup(readExecution);
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('--count\n3');
 		expect(readExecution).toHaveBeenCalledExactlyOnceWith('e7');
-		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run again');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run');
 		// Nothing to save until it has run in this form.
 		await expect.element(screen.getByTestId('keep-case')).not.toBeInTheDocument();
 	});
@@ -64,6 +64,6 @@ describe('F6: a run that an address names', () => {
 		const screen = await setup(vi.fn(), { last, executionId: null });
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('newest');
 		await expect.element(screen.getByTestId('as-before')).toBeVisible();
-		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run script');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run');
 	});
 });

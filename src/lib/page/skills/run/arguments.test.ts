@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { argsOf, commandsOf, inputOf, labelOf, runsAsIs, schemaOf, takesNothing } from './arguments.ts';
-import { wordsOf } from './scripts.ts';
+import { argumentsIn, wordsOf } from './scripts.ts';
 import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
 
 const filesOf = (script: string, text: string, instructions = '') =>
@@ -214,5 +214,11 @@ test('F6: hostile text is read in no time, and breaks nothing', () => {
 test('F6: the words of a line are read without their quotes', () => {
 	expect(wordsOf(`x.sh "two words" 'it is' a"b c"d "say \\"hi\\"" --f=""`)).toEqual([
 		...['x.sh', 'two words', 'it is', 'ab cd', 'say "hi"', '--f=']
+	]);
+});
+
+test('arguments are one per line; a flag with its value is two, as in a shell', () => {
+	expect(argumentsIn('--file x.txt\n-n 3 --title "Two words"\nTwo words\n--a=b c\n- item\n-- x\n-5 apples')).toEqual([
+		...['--file', 'x.txt', '-n', '3', '--title', 'Two words', 'Two words', '--a=b c', '- item', '-- x', '-5 apples']
 	]);
 });

@@ -135,7 +135,12 @@ function emptyValue(schema: unknown): unknown {
 	return typeof type === 'string' ? (EMPTY_VALUES[type] ?? null) : null;
 }
 
-/** Non-empty lines, such as arguments. */
+/** Arguments, one per line. A line of a flag and more is read as a shell reads it: no program takes `--file x.txt` as one. */
+export function argumentsIn(text: string): string[] {
+	return linesOf(text).flatMap((line) => (/^--?[a-z][\w-]*\s+\S/i.test(line) ? wordsOf(line) : [line]));
+}
+
+/** Non-empty lines. */
 export function linesOf(text: string): string[] {
 	return text.split('\n').filter((line) => line !== '');
 }

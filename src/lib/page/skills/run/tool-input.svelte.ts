@@ -1,6 +1,6 @@
 /** A JSON Schema as form fields, and the typed values as the input of a tool or the arguments of a script. Pure. */
 import { argsOf, type Command, inputOf, isFileName, labelOf } from './arguments.ts';
-import { emptyInput, linesOf, readInput } from './scripts.ts';
+import { argumentsIn, emptyInput, linesOf, readInput } from './scripts.ts';
 import { asArray, asObject, asText } from '../../../shared/json.ts';
 
 export interface Field {
@@ -46,14 +46,14 @@ const JSON_INPUT: Notation = {
 /** `command` of a script; without one, only its text is known. */
 export function argumentNotation(command?: Command): Notation {
 	return {
-		...{ label: 'Arguments', switchLabel: 'Type arguments', hint: 'One per line' },
+		...{ label: 'Arguments', switchLabel: 'Type arguments', hint: 'One per line, or a flag and its value' },
 		toText(input) {
 			const args = command ? argsOf(command, input) : [];
 			if (args.some((arg) => arg.includes('\n'))) throw new Error('A value of several lines needs its field.');
 			return args.join('\n');
 		},
 		toInput(text) {
-			const input = command ? inputOf(command, linesOf(text)) : {};
+			const input = command ? inputOf(command, argumentsIn(text)) : {};
 			if (input === null) throw new Error('These arguments don’t fit the fields.');
 			return input;
 		}

@@ -193,8 +193,10 @@ describe('A40: the versions of a skill', () => {
 
 	test('1.0.0 is shown where the SKILL.md says it', async () => {
 		const local = { version: '1.0.0', id: 'demo', mode: 'on' as const, installation: null, isEdited: false };
-		const { rows } = await setup(versionsOf({ current: '1.0.0', versions: [{ ...local, statesVersion: true }] }));
-		await expect.element(rows.getByRole('heading')).toHaveTextContent('1.0.0');
+		const { screen } = await setup(versionsOf({ current: '1.0.0', versions: [{ ...local, statesVersion: true }] }));
+		await expect
+			.element(screen.getByTestId('versions-hint'))
+			.toHaveTextContent('One version, 1.0.0, in the skills folder.');
 	});
 
 	test('one saved from a draft says so, and what it was made from is updated by a newer copy', async () => {
@@ -243,8 +245,8 @@ describe('A40: the versions of a skill', () => {
 				current: '1.0.0'
 			})
 		);
-		await expect.element(rows).toMatchTextContent(/^Current version.*In the skills folder/);
-		expect(rows.element().textContent).not.toContain('1.0.0');
+		await expect.element(screen.getByTestId('versions-hint')).toHaveTextContent('One version, in the skills folder.');
+		await expect.element(rows).not.toBeVisible();
 		await expect.element(screen.getByTestId('use-version')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
 	});
@@ -256,7 +258,7 @@ describe('F1: the edits of a skill', () => {
 		editedAt: '2026-01-02T03:04:05Z',
 		isReturn: false,
 		isDraft: false,
-		paths: ['SKILL.md', 'a.md']
+		...{ paths: ['SKILL.md', 'a.md'], lines: { added: 3, removed: 1 } }
 	};
 	const rendered = async () => {
 		const client = createFakeRegistry();
@@ -266,9 +268,21 @@ describe('F1: the edits of a skill', () => {
 		return { client, onreturned, screen: await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned }) };
 	};
 
-	test('name the files, and show and hide what changed since', async () => {
+	test('name the files, how much changed and when; a new file that is empty has no box', async () => {
 		const { client, screen } = await rendered();
-		await expect.element(screen.getByTestId('skill-edit')).toMatchTextContent(/SKILL\.md, a\.md/);
+		client.compareEdit.mockResolvedValue([{ path: 'b.md', kind: 'added', diff: '--- b.md\n+++ b.md\n' }]);
+		await expect
+			.element(screen.getByTestId('skill-edit'))
+			.toMatchTextContent(/^\s*SKILL\.md, a\.md\s*\+3 −1\s*Before the edit, .*days ago/);
+		const exact = new Date(edit.editedAt).toLocaleString();
+		await expect.element(screen.getByTitle(exact)).toBeVisible();
+		await screen.getByRole('button', { name: /^Compare/ }).click();
+		await expect.element(screen.getByTestId('skill-change')).toMatchTextContent(/b\.md\s*new, empty\s*$/);
+		await expect.element(screen.getByRole('region', { name: /^Difference of/ })).not.toBeInTheDocument();
+	});
+
+	test('show and hide what changed since', async () => {
+		const { client, screen } = await rendered();
 		const button = screen.getByRole('button', { name: /^Compare/ });
 		await button.click();
 		expect(client.compareEdit).toHaveBeenCalledExactlyOnceWith('demo@1.0.0', 'e1');

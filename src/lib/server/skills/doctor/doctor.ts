@@ -32,7 +32,7 @@ export interface Diagnosis {
 	fixed: { before: string; after: string } | null;
 	/** SHA-256 of the SKILL.md in hexadecimal; empty if it can't be read. */
 	digest: string;
-	/** After fixes: name of the file next to it with the old text. */
+	/** After fixes: name of the file next to it with the old text, unless `keep` kept that. */
 	keptAs?: string;
 }
 
@@ -42,6 +42,8 @@ export interface FixRequest {
 	digest: string;
 	/** Ids of fixes; all by default. */
 	fixes?: readonly string[] | undefined;
+	/** Keeps the old text somewhere else than beside the new one; called before anything is written. */
+	keep?: (old: { bytes: Buffer; after: string }) => Promise<void>;
 }
 
 /** Renames the file to SKILL.md; its text stays the same. */
@@ -53,11 +55,12 @@ export async function diagnose(dir: string): Promise<Diagnosis> {
 }
 
 /**
- * Writes the fixed SKILL.md in one step, if there is anything to fix, and keeps the old one as `.SKILL.md.<time>.old`.
+ * Writes the fixed SKILL.md in one step, if there is anything to fix, and keeps the old one as
+ * `.SKILL.md.<time>.old`, unless `keep` keeps it.
  * Also fixes requested problems that appear only after another fix.
  * @throws Error with a `DoctorError`'s code, without changing anything
  */
-export async function applyFixes(dir: string, { digest, fixes }: FixRequest): Promise<Diagnosis> {
+export async function applyFixes(dir: string, { digest, fixes, keep }: FixRequest): Promise<Diagnosis> {
 	const folder = resolve(dir);
 	const { diagnosis, file } = await examine(folder);
 	if (!file) {
@@ -77,8 +80,10 @@ export async function applyFixes(dir: string, { digest, fixes }: FixRequest): Pr
 		const there = known.size > 0 ? `Available fixes: ${[...known].join(', ')}.` : 'No fixes are available.';
 		throw new DoctorError('unfixable', `${diagnosis.path} doesn’t need the fix ${fixes.join(', ')}. ${there}`);
 	}
-	const keptAs = replaceFile({ dir: folder, name: file.name, before: file.bytes, after, renames });
-	return { ...(await diagnose(folder)), keptAs };
+	await keep?.({ bytes: file.bytes, after });
+	const isKept = keep !== undefined;
+	const keptAs = replaceFile({ dir: folder, name: file.name, before: file.bytes, after, renames, isKept });
+	return { ...(await diagnose(folder)), ...(keptAs !== null && { keptAs }) };
 }
 
 interface SkillFile {

@@ -23,6 +23,8 @@ interface Replacement {
 	after: string;
 	/** Renames the file to SKILL.md. */
 	renames: boolean;
+	/** The old text is kept elsewhere, not beside the new one. */
+	isKept?: boolean;
 }
 
 export function digestOf(bytes: Buffer): string {
@@ -30,18 +32,23 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /**
- * Replaces the file and returns the old one's new name. Synchronous, so that simultaneous fixes notice each other.
+ * Replaces the file and returns the old one's new name, if it has one. Synchronous, so that simultaneous fixes notice each other.
  * @throws DoctorError without changing anything
  */
-export function replaceFile({ dir, name, before, after, renames }: Replacement, now = new Date()): string {
+export function replaceFile(
+	{ dir, name, before, after, renames, isKept = false }: Replacement,
+	now = new Date()
+): string | null {
 	const path = join(dir, name);
 	const staging = join(dir, `.SKILL.md.${randomUUID()}.tmp`);
 	let kept: string | null = null;
 	try {
 		const mode = lstatSync(path).mode & 0o7777;
-		const keptAs = freeName(dir, now);
-		kept = join(dir, keptAs);
-		writeNew(kept, before, mode);
+		const keptAs = isKept ? null : freeName(dir, now);
+		if (keptAs !== null) {
+			kept = join(dir, keptAs);
+			writeNew(kept, before, mode);
+		}
 		writeNew(staging, Buffer.from(after), mode);
 		const entry = lstatSync(path);
 		if (!entry.isFile() || !readFileSync(path).equals(before)) throw changed(path);

@@ -115,7 +115,7 @@ interface TemplateOptions {
 /** @throws SkillError InvalidArgs for an invalid name or description */
 export function templateFiles({ name, description, template }: TemplateOptions): SkillFiles {
 	if (template === 'instructions') return skillFiles({ name, description });
-	// What “Try it” sends; Demo mode understands it, too.
+	// What “Try in chat” sends; Demo mode understands it, too.
 	const metadata = { example: `Use ${name} with “hello world”` };
 	if (template === 'script') {
 		return { ...skillFiles({ name, description, body: SCRIPT_BODY, metadata }), 'scripts/run.mjs': SCRIPT };

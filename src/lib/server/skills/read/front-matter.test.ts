@@ -112,7 +112,7 @@ describe('the YAML', () => {
 	test.each([
 		['a: 1\na: 2', 'keep one of them'],
 		['name: demo\n\tdescription: x', 'replace the tab with spaces'],
-		['a: "open', 'put the value in quotes']
+		['a: "open', 'close it with "']
 	])('A23: the fix of %j fits the fault', (yaml, fix) => {
 		expect(readFrontMatter(skill(yaml))).toMatchObject({ field: '_', severity: 'error', fix });
 	});
@@ -246,4 +246,16 @@ describe('A24: input made to keep a reader busy', () => {
 		const front = readFrontMatter(skill(yaml));
 		expect('field' in front ? front.severity : front.data).toBeTruthy();
 	});
+});
+
+test.each([
+	['a quoted text, of which YAML blames the next line', 'bad: "unclosed\nlicense: MIT', '"', 4],
+	['a list', 'bad: [unclosed\nlicense: MIT', '[', 4],
+	['a list that goes on', 'metadata:\n  bad: [a,\n    b\n  good: x', '[', 5],
+	['a map after other values', 'tags: [a, b]\nlicense: "x"\nbad: {a: b', '{', 6]
+])('A5: %s that is never closed is named, at the line where it begins', (_, yaml, sign, line) => {
+	const read = readFrontMatter(`---\nname: x\ndescription: y\n${yaml}\n---\nBody\n`);
+	const issue = 'field' in read ? read : read.repair;
+	expect(issue).toMatchObject({ line, message: expect.stringContaining(`“${sign}” is `) as unknown });
+	expect(issue?.message).toContain('never closed');
 });

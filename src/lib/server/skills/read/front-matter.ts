@@ -63,6 +63,16 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 		const repaired = quotePlainValues(lines);
 		data = parseYaml(repaired.join('\n')).data;
 		const at = parsed.line ?? 1;
+		const open = unclosedIn(lines);
+		if (!data && open) {
+			const { sign, index } = open;
+			const reason = `“${sign}” is opened here and never closed`;
+			return whole(
+				`has front matter that isn’t valid YAML: ${reason}`,
+				top + index + 1,
+				`close it with ${CLOSING[sign]}`
+			);
+		}
 		if (!data)
 			return whole(`has front matter that isn’t valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
 		// A multi-line value is repaired at its first line; the error may point further down.
@@ -74,7 +84,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 			severity: 'warning',
 			line: top + repairedAt + 1,
 			fix: (repaired[repairedAt] ?? '').trim(),
-			message: `isn’t valid YAML (${parsed.reason}), but works with the value in quotes`
+			message: `isn’t valid YAML (${open?.index === repairedAt ? `“${open.sign}” is never closed` : parsed.reason}), but works with the value in quotes`
 		};
 		warnings.push(repair);
 	}
@@ -257,6 +267,30 @@ function entryOf(line: string): { head: string; column: number; value: string } 
 	const head = line.slice(0, start) + key;
 	const value = line.slice(head.length);
 	return column < 0 || !value || value.startsWith('#') ? null : { head, column, value };
+}
+
+const CLOSING = { '[': ']', '{': '}', '"': '"', "'": "'" } as const;
+
+/** The first value that opens a list, a map or a quoted text and doesn’t close it: what YAML says about it is said of a later line. */
+function unclosedIn(lines: readonly string[]): { sign: keyof typeof CLOSING; index: number } | null {
+	for (let at = 0; at < lines.length; at += 1) {
+		const entry = entryOf(lines[at] ?? '');
+		const sign = entry?.value.charAt(0) ?? '';
+		if (!entry || !/[|>"'[{]/.test(sign)) continue;
+		const inside = linesFurtherIn(lines, at + 1, entry.column);
+		if (isOpening(sign) && !isClosed([entry.value, ...inside].join('\n'))) return { sign, index: at };
+		at += inside.length;
+	}
+	return null;
+}
+
+function isOpening(sign: string): sign is keyof typeof CLOSING {
+	return Object.hasOwn(CLOSING, sign);
+}
+
+function isClosed(text: string): boolean {
+	if (text.startsWith('"')) return /^"(?:[^"\\]|\\[^])*"/.test(text);
+	return text.startsWith("'") ? /^'(?:[^']|'')*'/.test(text) : endOfFlow(text) >= 0;
 }
 
 function linesFurtherIn(lines: readonly string[], from: number, column: number): readonly string[] {

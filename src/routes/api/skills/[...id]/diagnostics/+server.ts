@@ -15,7 +15,7 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'fixSkill',
 	tag: 'Skills',
-	summary: 'Fix problems in SKILL.md; the old file is kept',
+	summary: 'Fix problems in SKILL.md; the old text is kept as an edit',
 	params: OF_SKILL,
 	body: diagnosisFix,
 	answer: skillDiagnosis.describe('The remaining problems.'),
