@@ -17,8 +17,8 @@ const MAX_BYTES = 20 * 1024 * 1024;
 /** Writes of one file that follow the first one this soon are one edit. */
 const JOINED_MS = 10_000;
 /** Of what is compared for the list. */
-const MAX_COMPARED_BYTES = 200_000;
-const MAX_CHANGED_LINES = 1_000;
+const MAX_COMPARED_BYTES = 100_000;
+const MAX_CHANGED_LINES = 300;
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const edit = z.object({
