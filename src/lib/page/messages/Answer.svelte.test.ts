@@ -162,7 +162,9 @@ test('F9: why a step failed is said once, in the step; another model’s words s
 	});
 	const again = sampleExecution({ id: 'e2', runId: null, status: 'success' });
 	const runs = { data: [again, sampleExecution({ id: 'e1' })], total: 2, page: 1, limit: 50, totalPages: 1 };
-	vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(runs));
+	vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) =>
+		Response.json(/\/executions\/e\d$/.test(String(input)) ? again : runs)
+	);
 	const actions = fakeActions();
 	const screen = await render(Answer, { message: byModel(BUILT_IN_MODEL), ...props, actions });
 	await expect.element(screen.getByTestId('step-error')).toHaveTextContent('No such city.');

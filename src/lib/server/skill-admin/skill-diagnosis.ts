@@ -59,7 +59,8 @@ export async function fixSkill(
 	await requireInRoot(skill, 'Fix');
 	const fix = async (): Promise<SkillDiagnosis> => {
 		// As a save does. Under its proper name, also where the fix is to rename it.
-		const keep = ({ bytes, after }: { bytes: Buffer; after: string }): Promise<void> => {
+		const keep = ({ bytes: old, after }: { bytes: Uint8Array; after: string }): Promise<void> => {
+			const bytes = Buffer.from(old);
 			const before = { id: digestOf(bytes), bytes, mode: statSync(skill.path).mode & 0o777 };
 			return parts.edits.keep(skill.dir, [{ path: 'SKILL.md', before, after: digestOf(Buffer.from(after)) }]);
 		};

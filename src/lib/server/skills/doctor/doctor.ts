@@ -43,7 +43,7 @@ export interface FixRequest {
 	/** Ids of fixes; all by default. */
 	fixes?: readonly string[] | undefined;
 	/** Keeps the old text somewhere else than beside the new one; called before anything is written. */
-	keep?: (old: { bytes: Buffer; after: string }) => Promise<void>;
+	keep?: (old: { bytes: Uint8Array; after: string }) => Promise<void>;
 }
 
 /** Renames the file to SKILL.md; its text stays the same. */
