@@ -9,7 +9,7 @@ const SIGN_WORDS = { '!=': 'not', '>': 'over', '<': 'under', '>=': 'at least', '
 const DATE_WORDS = { '!=': 'not', '>': 'after', '<': 'before', '>=': 'since', '<=': 'until' };
 const SIGNED = /^(.+?)\s*(!=|>=|<=|=|>|<)\s*(.*)$/s;
 const MONTHS =
-	/\b(\d{4}-\d{2}(?:-\d{2})?|(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?: \d{4})?|(?:19|20)\d{2})(?![\w-])/g;
+	/\b(\d{4}-\d{2}(?:-\d{2})?|(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? )?(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?: \d{4})?|(?:19|20)\d{2})(?![\w-])/g;
 
 /** `category Food`, `amount over 200`, `date since February`. */
 export function conditionText(name, sign, what, isDate = false) {
@@ -29,6 +29,9 @@ export function monthsIn(sentence) {
 
 /** null for what is no month and no year. */
 function monthsOf(text) {
+	const [, day, name, year] = /^(\d{1,2})(?:st|nd|rd|th)?(?: of)? (\p{L}+)\.?(?: (\d{4}))?$/u.exec(text) ?? [];
+	const monthOfDay = day && monthNumber(name);
+	if (monthOfDay) return `${year ?? ''}-${String(monthOfDay).padStart(2, '0')}-${day.padStart(2, '0')}`;
 	const month = monthNumber(text);
 	if (month) return `-${String(month).padStart(2, '0')}`;
 	if (/^\d{4}$/.test(text) || parseDate(text)) return text;
@@ -99,7 +102,7 @@ export function onlyRows(table, conditions, notes) {
 		const isIn =
 			day !== null &&
 			months.some((key) =>
-				isWithin(inTurn(key.startsWith('-') ? day.slice(4, 7) : day.slice(0, key.length), key), sign)
+				isWithin(inTurn(key.startsWith('-') ? day.slice(4, 4 + key.length) : day.slice(0, key.length), key), sign)
 			);
 		if (isIn && sign === '=' && months.some((key) => key.startsWith('-'))) years.add(day.slice(0, 4));
 		return isIn;

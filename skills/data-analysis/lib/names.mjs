@@ -13,14 +13,14 @@ export const ROW_NOUNS = new Set(
 /** They hold a sentence together, or say what every row is. */
 export const SMALL = new Set(
 	`a an the this that these those it its them they their there i we you he she my our your me us is are was were be been being am do does did done have has had
-	 can could will would should may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
+	 can could would may might please tell show give list find get see know want need what which who whom whose where when how of in on at for from to with
 	 into as by per and or also then now but so if any all some each every across within between than vs versus compared compare comparison against out up only just
 	 say said called named go goes went come comes came take takes took make makes made spend spends spent spending pay pays cost costs buy buys bought sell sells sold
 	 earn earns earned live lives living belong happen happened hi hello hey thanks thank ok okay file csv tsv table data sheet dataset spreadsheet column columns
 	 row rows line lines entry entries record records item items thing things one ones people person persons value values number numbers figure figures
 	 altogether overall whole entire time times much many money about sale sales spending expense expenses costs everyone everybody everything long far often still yet ever again there different various distinct unique kind kinds
 	 draw chart charts graph graphs plot diagram picture bar bars pie visualise visualize order ordered group grouped calculate compute work add up
-	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common back whats got get gets scored did anyone somebody someone somewhere`.split(
+	 summarise summarize summary describe analyse analyze overview statistics explain it’s it's i've we've us old young share shares percent percentage proportion expensive common frequent frequently back whats got get gets scored did anyone somebody someone somewhere`.split(
 		/\s+/
 	)
 );
@@ -141,7 +141,7 @@ export function namedColumns(said, columns) {
 }
 
 function isNear(said, name) {
-	if (SMALL.has(said) || said.length < 4 || name.length < 4) return false;
+	if (SMALL.has(said) || ROW_NOUNS.has(stem(said)) || said.length < 4 || name.length < 4) return false;
 	const [short, long] = said.length < name.length ? [said, name] : [name, said];
 	return (
 		(long.startsWith(short) && long.length - short.length <= 4) || (short.length > 4 && likeness(said, name) >= 0.8)

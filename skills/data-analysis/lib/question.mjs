@@ -7,7 +7,10 @@ import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
 const MEASURES = [
-	['count', /\b(how many|number of|count|how often)\b/],
+	[
+		'count',
+		/\b(how many|number of|count|how often|(most|least) (often|common|frequent(ly)?)|(visit|go to) .{0,20}most)\b/
+	],
 	['median', /\bmedian\b/],
 	['mean', /\b(average|averages|mean|avg|on average|typical|typically)\b/],
 	['sum', /\b(total|totals|sum|sums|how much|altogether|add up|in all)\b/]
@@ -43,6 +46,7 @@ const WHO =
 	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
 /** `table 3` */
 const A_VALUE = /^ (?:is |= ?|no |number )?(\d+)\b/;
+const A_YEAR = /^(19|20)\d\d$/;
 const A_MONTH = /^(st|nd|rd|th)?( of)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 const SORTING = /\b(sort|sorted|order|ordered|rank|ranked|list|show|top|first)\b.* by$/;
 /** Says when, and is no name for what rows are. */
@@ -150,11 +154,13 @@ function readLine(line, table, columns) {
 	const top = readTop(sentence);
 	const direction = DIRECTION.exec(said)?.[1];
 	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
+	for (const { index } of named)
+		for (const part of columns[index].name.toLowerCase().match(/\p{L}+/gu) ?? []) sentence.known.add(stem(part));
 	const limited = /\d (items?|units?|pieces)\b/.test(said)
 		? pieces
 		: (namedNumber ?? amount ?? (levels.length === 1 ? levels[0] : undefined));
 	const conditions = [
-		...readLimits(sentence, columns, limited, age, table.decimalComma),
+		...readLimits(sentence, columns, limited, age, table.decimalComma, date !== undefined && namedNumber === undefined),
 		...readMonths(sentence, columns, date),
 		...readCells(sentence, columns, named)
 	];
@@ -218,6 +224,9 @@ function readLine(line, table, columns) {
 	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
 	if (by.length > 0 && conditions.some(({ number }) => number) && TOGETHER.test(said)) unknown.push('in total');
 	if (isEnded) unknown.push('both ends at once');
+	// `How much is a ticket?` asks for a price.
+	const [, priced] = /\bhow much (?:is|are|does) (?:a|an|the|one) (\p{L}+)/u.exec(said) ?? [];
+	if (priced && price === undefined && conditions.length === 0 && named.length === 0) unknown.push(priced);
 	if (isOfMoney && value === null && amount !== null && !OF_COIN.test(columns[amount].name))
 		unknown.push(MONEY.exec(said)[0]);
 	// Of a month there's one total, and the average is that of all months.
@@ -294,6 +303,8 @@ function sentenceOf(line, fileName) {
 		left: said,
 		/** What the file is of: `run` for `runs.csv`. */
 		nouns,
+		/** Parts of the names of columns that are meant. */
+		known: new Set(),
 		before: (at) => said.slice(0, at).trimEnd(),
 		take(at, length) {
 			this.left = this.left.slice(0, at) + ' '.repeat(length) + this.left.slice(at + length);
@@ -318,7 +329,7 @@ function sentenceOf(line, fileName) {
 }
 
 /** `over 100`, `between 5 and 10`: limits of the column that is named, else of the likeliest one. */
-function readLimits(sentence, columns, likely, age, decimalComma) {
+function readLimits(sentence, columns, likely, age, decimalComma, hasDates) {
 	const { said } = sentence;
 	const range = new RegExp(` between ${NUMBER} and ${NUMBER}(?![\\d-])`).exec(said);
 	const limits = range
@@ -337,7 +348,14 @@ function readLimits(sentence, columns, likely, age, decimalComma) {
 		const number = parseNumber(digits, decimalComma);
 		const index = /older|younger/.test(text) ? age : likely;
 		// `between 10 and 20 March` are days.
-		if (!number || index === undefined || index === null || A_MONTH.test(said.slice(at + text.length))) return [];
+		if (
+			!number ||
+			index === undefined ||
+			index === null ||
+			A_MONTH.test(said.slice(at + text.length)) ||
+			(hasDates && A_YEAR.test(digits))
+		)
+			return [];
 		sentence.take(at, text.length);
 		return [{ index, sign, number, text: conditionText(columns[index].name, sign, digits) }];
 	});
@@ -537,7 +555,9 @@ function unknownIn(sentence) {
 	for (const pattern of [...Object.values(AGES), TOGETHER]) sentence.takeAll(new RegExp(pattern, 'g'));
 	for (const [, pattern] of MEASURES) sentence.takeAll(new RegExp(pattern, 'g'));
 	const words = sentence.left.match(/[\p{L}\p{N}][\p{L}\p{N}'.,-]*/gu) ?? [];
-	return [...new Set(words)].filter((word) => !isSmall(word) && !sentence.nouns.has(stem(word)));
+	return [...new Set(words)].filter(
+		(word) => !isSmall(word) && !sentence.nouns.has(stem(word)) && !sentence.known.has(stem(word))
+	);
 }
 
 /** Cells of text that are said, the longest first; a month is found by its short name, too. */

@@ -255,7 +255,7 @@ function findDelimiter(sample) {
 }
 
 function countCells(rows, pattern) {
-	return rows.flat().filter((cell) => pattern.test(cell.trim())).length;
+	return rows.flat().filter((cell) => pattern.test(cell.trim().replace(/^[$€£¥]\s*|\s*[$€£¥]$/g, ''))).length;
 }
 
 /** False only when the first row is clearly data: it holds a number (not a year) or a date where the second does too. */

@@ -92,7 +92,10 @@ function main(args) {
 		// What is grouped has its title above.
 		drawn = ` Chart: ${chartPath}${groups ? '' : ` (${title})`}.`;
 	}
-	const facts = [table.only ? `${rows.toLocaleString('en-US')} of ${countOf(all.rows, 'row')}` : countOf(rows, 'row'), countOf(columns.length, 'column')];
+	const facts = [
+		table.only ? `${rows.toLocaleString('en-US')} of ${countOf(all.rows, 'row')}` : countOf(rows, 'row'),
+		countOf(columns.length, 'column')
+	];
 	// Nobody needs to be told what nearly every file has.
 	if (!/^(comma|tab)$/.test(table.delimiterName)) facts.push(`divided by ${table.delimiterName}`);
 	if (table.encodingName !== 'UTF-8') facts.push(table.encodingName);
@@ -102,7 +105,12 @@ function main(args) {
 		const statistics = numberReport(columns);
 		console.log([more, columnReport(columns), statistics].filter(Boolean).join('\n\n'));
 	}
-	if (notes.length > 0) console.log(`\n## Notes\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
+	const told = asked
+		? notes.filter(
+				(note) => !note.startsWith('In "') || (!answered.isOfRows && note.startsWith(`In "${columns[value]?.name}"`))
+			)
+		: notes;
+	if (told.length > 0) console.log(`\n## Notes\n\n${told.map((note) => `- ${note}`).join('\n')}`);
 }
 
 /** Of a question that asks for no more than what the script prints without one. */

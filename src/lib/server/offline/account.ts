@@ -1,5 +1,5 @@
 /** Accounts for every word of a message: what was said and would go nowhere is asked about, and what is said then settles it. Pure. */
-import { allWords, stem, tokenizeName } from '../skills/find/words.ts';
+import { allWords, isStopWord, stem, tokenizeName } from '../skills/find/words.ts';
 import type { Action, Values } from './actions.ts';
 import { type Ask, choicesOf } from './answers.ts';
 import {
@@ -60,8 +60,11 @@ const WISHING = /\b(need|want|would|like|must|should|wish|prefer|please|only)\b|
 /** Wants a file changed: no question about it. */
 const CHANGING =
 	/^\W*((please|can you|could you|and|now|then|also) )*(delete|remove|drop|erase|rename|move|replace|change|edit|update|insert|append|add|fix|clean|merge|split|convert|translate|write|send|email|upload|save|export|import|create|make)\b/i;
+/** Say nothing about a file. */
+const POLITE =
+	/^(please|pls|hi|hello|hey|thanks|look|see|show|tell|give|make|take|check|whole|entire|full|attached|quick|quickly|short|brief|good|nice|here|now)$/;
 const DATA_QUESTION =
-	/^\W*((and|but|so|ok|okay)\W+)?(how (many|much|often|old|long)|who|whose|which|when|list|show( me)?|count|sort|compare)\b/i;
+	/^\W*((and|but|so|ok|okay)\W+)?(how (many|much|often|old|long)|who|whose|which|when|list|show( me)?|count|sort|compare)\b|\b(total|average|median|percent|percentage|share of|per (day|week|month|quarter|year))\b/i;
 /** A longer message is more than a question. */
 const MAX_QUESTION = 500;
 
@@ -85,7 +88,9 @@ export function understand(action: Action, message: Message, given: ReadonlyMap<
 	const missing = action.slots.filter((slot) => slot.isRequired && !filling.values.has(slot));
 	const accounted = account(filling);
 	const isFile = ({ lower, text }: Word) => isFileNoun(lower) || message.attached.includes(text);
-	const telling = framing(message).filter((word) => !isFiller(word) && !isOverview(word) && !isFile(word));
+	const telling = framing(message).filter(
+		(word) => !isStopWord(word.lower) && !POLITE.test(word.lower) && !isOverview(word) && !isFile(word)
+	);
 	// Of a file that is only there, a question must be heard in it.
 	const isAbout =
 		message.attached.length > 0 ||

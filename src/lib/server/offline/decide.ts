@@ -284,15 +284,22 @@ function follow(scene: Scene, start: number): Step | null | 'other' {
 
 /** A question about the file that the chat is about, where a script reads such and has printed what is asked about: no other skill is looked at. */
 function aboutEarlier(scene: Scene, message: Message, told: readonly Turn[]): Step | null {
-	const [file, ...others] = told[0]?.attached ?? [];
-	const isOther =
-		message.attached.length > 0 || others.length > 0 || message.payload !== null || HELP.test(message.text);
+	const file = fileMeant(message, told[0]?.attached ?? []);
+	const isOther = message.attached.length > 0 || message.payload !== null || HELP.test(message.text);
 	if (file === undefined || isOther || scene.request.toolChoice !== 'auto') return null;
 	const printed = new Set(tokenize(told.map(({ reply }) => reply).join(' ')));
 	const telling = framing(message).filter((word) => !isFiller(word) && !isOverview(word) && !/^\d/.test(word.text));
 	const known = telling.filter((word) => isAmong(word, printed)).length;
 	const isOfSkill = scene.history.skills.some(({ name }) => isCalled(name, telling));
 	return known === 0 || 2 * known < telling.length || isOfSkill ? null : questionOn(scene, file, message);
+}
+
+/** The only file, or the only one that the message calls by a word of its name; undefined where that isn’t clear. */
+function fileMeant(message: Message, files: readonly string[]): string | undefined {
+	if (files.length < 2) return files[0];
+	const said = new Set(framing(message).map((word) => word.stem));
+	const named = files.filter((path) => tokenizeName(path.replace(/^.*\/|\.\w+$/g, '')).some((word) => said.has(word)));
+	return named.length === 1 ? named[0] : undefined;
 }
 
 /** Of the skills in use, the one whose script reads questions about such a file, with this question. */
@@ -309,7 +316,9 @@ function questionOn(scene: Scene, file: string, message: Message): Step | null {
 
 /** What nothing can be run for, though there is a file: then what can be done with it is offered, and no odd word asked about. */
 function answerable(scene: Scene, step: Step | null, message: Message, told: readonly Turn[]): Step | null {
-	const file = message.attached[0] ?? told[0]?.attached[0];
+	const brought = message.attached.length > 0 ? message.attached : (told[0]?.attached ?? []);
+	const meant = fileMeant(message, brought);
+	const file = meant ?? brought[0];
 	if (file === undefined || step?.kind === 'call' || step?.kind === 'load') return step;
 	const work = workOn(scene, file, message.attached.length > 0 ? [] : told, HELP.test(message.text));
 	if (!work) return step;
@@ -329,7 +338,9 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
 	const isAsked = isDataQuestion(message.text) || framing(message).some(isRestricting);
-	return (isAsked && !HELP.test(message.text) ? questionOn(scene, file, message) : null) ?? work;
+	return (
+		(isAsked && meant !== undefined && !HELP.test(message.text) ? questionOn(scene, meant, message) : null) ?? work
+	);
 }
 
 /** What the skill that speaks best of such a file does with nothing but the file, an overview first, and the questions offered since it came. */

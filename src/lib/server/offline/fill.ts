@@ -441,7 +441,10 @@ function implied(filling: Filling): void {
 		const isFor = (path: string) => fits(path) && speaksOf(path, stems) > 0;
 		const before = [...new Set(earlier)].filter(isFor);
 		const others = slot.isRequired ? [before, [...new Set([...before, ...workspace])].filter(isFor)] : [];
-		const list = [attached.filter(fits), ...others].find(({ length }) => length > 0) ?? [];
+		const brought = attached.filter(fits);
+		// Of several that came along, the only one that the skill speaks of.
+		const spoken = brought.filter((path) => speaksOf(path, stems) === 3);
+		const list = [spoken.length === 1 ? spoken : brought, ...others].find(({ length }) => length > 0) ?? [];
 		if (list.length === 1 || slot.isRepeated) put(slot, list, [], filling);
 	}
 }

@@ -1131,6 +1131,23 @@ describe('F9: files', () => {
 		expect(later.loaded).toEqual(['sheet']);
 	});
 
+	test('F9: of several files the one that is called by its name, or that the skill speaks of, is asked about', async () => {
+		const stdout = 'towns, food, rent, Leeds';
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
+		const both = { text: 'How many members live in Leeds?', attached: ['members.csv', 'trip.txt'] };
+		expect((await talk(setting, both)).calls).toEqual([['sum.mjs', 'members.csv', '--question', both.text]]);
+		const tables = { text: 'How many members are there?', attached: ['members.csv', 'spending.csv'] };
+		const later = await talk(setting, tables, 'How much is my spending on food?', 'How many live in Leeds?');
+		expect(later.calls.map((call) => (Array.isArray(call) ? call[1] : null))).not.toContain(undefined);
+		expect(later.calls.at(-1)).toEqual(['sum.mjs', 'spending.csv', '--question', 'How much is my spending on food?']);
+	});
+
+	test('F9: a short name, and a total for another one, are questions', async () => {
+		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout: 'shops' }) };
+		const { calls } = await talk(setting, { text: 'total for AH', attached: ['mine.csv'] }, 'total for Lidl');
+		expect(calls.map((call) => (Array.isArray(call) ? call.at(-1) : null))).toEqual(['total for AH', 'total for Lidl']);
+	});
+
 	test('F9: what goes on with a question is given with it; a wish to change the file and one about something else are not', async () => {
 		const stdout = 'food, rent, January, March';
 		const setting: Setting = { skills: { sheet }, answer: () => ({ ok: true, stdout }) };
