@@ -91,11 +91,11 @@ export function fromSkillId(id: string): string {
 	return id.split('/').map(plain).join('/');
 }
 
-/** The name in `source/name@version`. */
+/** The name in `source/name@version`, also where a broken skill has `~:` for `@`. */
 export function nameInSkillId(id: string): string {
 	return fromSkillId(id)
 		.replace(/^.*\//, '')
-		.replace(/@[^@]*$/, '');
+		.replace(/(@|(?<!~)~:)[^@]*$/, '');
 }
 
 /** `reasoning.effort` of the Responses API, from least to most. */

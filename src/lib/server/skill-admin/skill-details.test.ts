@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder, putFile } from '../../../../tests/support/folder.ts';
+import { nameInSkillId } from '../../shared/names.ts';
 import { createNetworkAccess } from '../network/network-access.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -82,6 +83,7 @@ describe('E30: a skill as it is described', () => {
 				status: 'broken',
 				name: 'rent'
 			});
+			expect(nameInSkillId('installed/rent~:2.0.0')).toBe('rent');
 		}
 	);
 
