@@ -38,6 +38,7 @@ Analyzes a CSV or TSV file: a table by group, every column, statistics, and a ba
 const MEASURES = ['sum', 'mean', 'median', 'count', 'min', 'max'];
 const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
 const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
+const LONGEST_QUESTION = 5_000;
 /** So many are read once more for a chart by group. */
 const MOST_ROWS_READ_TWICE = 50_000;
 
@@ -174,6 +175,8 @@ function readOptions(args) {
 	const { values, positionals } = read;
 	if (values.help) return null;
 	if (positionals.length !== 1) throw new UsageError(USAGE);
+	if (values.question?.length > LONGEST_QUESTION)
+		throw new UsageError(`--question takes at most ${LONGEST_QUESTION.toLocaleString('en-US')} characters.`);
 	const delimiter = values.delimiter && (DELIMITERS[values.delimiter] ?? values.delimiter);
 	if (delimiter && (delimiter.length !== 1 || '"\r\n'.includes(delimiter)))
 		throw new UsageError('--delimiter must be one character.');

@@ -65,7 +65,7 @@ const PINNED = 5;
 const NEGATING = /^(not|never|without|except|excluding|instead|than|rather|dont|\p{L}{2,5}n['’]t)$/u;
 /** Asks for no work, but what there is. */
 const HELP =
-	/^\W*(help|hi|hello|hey|hi there|hello there|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
+	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
 /** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
@@ -77,6 +77,7 @@ const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
+const GREETING = /^\W*(hi|hello|hey)( there)?\W*$/i;
 const THANKS =
 	/^\W*((many |ok,? |great,? )?(thanks|thank you|thx|cheers)( a lot| so much| very much)?|great|nice|cool|perfect|well done)\W*$/i;
 /** So many messages can be about one question. */
@@ -139,11 +140,13 @@ export function decide(request: ModelRequest): Decision {
 	const { calls, turns, skills } = history;
 	const runs = calls.filter((call) => readSkillContent(call.output) === null);
 	const say = (text: string): Decision => ({ kind: 'say', text });
-	if (THANKS.test(turns.at(-1)?.text ?? '')) return say('You’re welcome.');
-	if (LEAVING.test(turns.at(-1)?.text ?? '') && isAsking(turns.at(-2)?.reply ?? '')) return say('OK, never mind.');
+	// What was asked for may be a text, and this be it.
+	const isAsked = isAsking(turns.at(-2)?.reply ?? '');
+	if (!isAsked && THANKS.test(turns.at(-1)?.text ?? '')) return say('You’re welcome.');
+	if (isAsked && LEAVING.test(turns.at(-1)?.text ?? '')) return say('OK, never mind.');
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
-	const isHelp = HELP.test(text);
+	const isHelp = HELP.test(text) || (step === null && GREETING.test(text));
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
 		const about = isHelp ? [ABOUT] : [];

@@ -817,6 +817,7 @@ describe('F9: skills with tools', () => {
 		expect(JSON.parse(String((await answerTo(user('grüezi mitenand'))).arguments))).toMatchObject({
 			args: ['grüezi mitenand']
 		});
+		expect(JSON.parse(String((await answerTo(user('hello'))).arguments))).toMatchObject({ args: ['hello'] });
 		for (const text of ['shout hello world', 'Please shout: hello world'])
 			expect(JSON.parse(String((await answerTo(user(text))).arguments))).toMatchObject({ args: ['hello world'] });
 		const asked = await answerTo(user('please'));
@@ -1412,6 +1413,14 @@ describe('F9: it says what it is', () => {
 
 	test.each(['thanks!', 'Thank you very much', 'great, thanks', 'cool'])('thanks need no skill: %s', async (text) => {
 		expect((await talk({ skills: SKILLS }, text)).texts).toEqual(['You’re welcome.']);
+	});
+
+	test('a greeting is a text where one was asked for, and thanks are no thanks there', async () => {
+		const skills = { slugify: SKILLS.slugify! };
+		const greeted = await talk({ skills }, 'slugify', 'hello');
+		expect(greeted.calls).toEqual([['scripts/slugify.mjs', 'hello']]);
+		expect(greeted.texts[1]).not.toContain('Demo mode');
+		expect((await talk({ skills }, 'slugify', 'thank you')).texts[1]).toContain("can't use this as an answer");
 	});
 
 	test('without a skill it answers nothing, and says so', async () => {
