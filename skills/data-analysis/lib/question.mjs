@@ -1,4 +1,4 @@
-/** Reads a question in plain words: which rows it is about, what is compared, and by which number. */
+/** Turns a question into what the script can do: which rows it wants, what to group them by, and which number to look at. */
 
 import { compare, ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
