@@ -247,7 +247,8 @@ test('F8: the Files tab colors code, links to a line, and opens the editor there
 	await expect(other.getByTestId('marked-line')).toBeInViewport();
 	await expect(other.getByTestId('marked-line')).toHaveAttribute('data-line', '100');
 	await other.getByTestId('edit-file').click();
-	await expect(other).toHaveURL(/file=scripts%2Flong\.mjs&line=100$/);
+	// The page's own address of the skill, where the line stays.
+	await expect(other).toHaveURL(/edit\/seen-one\?file=scripts%2Flong\.mjs&line=100$/);
 	await expect(code(other).locator('.cm-askedLine')).toHaveText(/^const line100 /);
 	await expect(code(other).locator('.cm-askedLine')).toBeInViewport();
 

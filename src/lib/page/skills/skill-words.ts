@@ -131,7 +131,7 @@ export function catalogPage(name: string): string {
 export function editorPage(
 	id: string,
 	file?: string,
-	{ chat, line, run }: { chat?: string; line?: number | null; run?: string } = {}
+	{ chat, line, run }: { chat?: string | null; line?: number | null; run?: string | null } = {}
 ): string {
 	const query = Object.entries({ file, chat, line, run }).flatMap(([name, value]) =>
 		value ? [`${name}=${encodeURIComponent(value)}`] : []
