@@ -272,10 +272,15 @@ describe('F14: what can be done about a failure', () => {
 		vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => Response.json(answer(String(input))));
 		const part = { ...failed, execution };
 		const screen = await render(Step, { part, conversationId: 'c', onedit: vi.fn() });
-		await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Allowed. Ran again: failed.');
+		await expect.element(screen.getByTestId('fixed')).toHaveTextContent('Allowed.');
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent(unreached);
 		await expect.element(screen.getByTestId('step-advice')).toMatchTextContent(/^The connection failed, not your/);
 		await expect.element(screen.getByTestId('edit-question')).not.toBeInTheDocument();
+		// One box for one call: with what came of it last, and a way to what came of it first.
+		await expect.element(screen.getByTestId('failed-again')).toMatchTextContent(/^Ran again, .*: failed\./);
+		await expect.element(screen.getByRole('link', { name: 'Open first run' })).toHaveAttribute('href', '/skills/executions/e7');
+		await expect.element(screen.getByTestId('open-run')).toHaveAttribute('href', '/skills/executions/e8');
+		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
 		vi.restoreAllMocks();
 	});
 
