@@ -138,6 +138,14 @@ export const skillFileChange = z.object({
 });
 export type SkillFileChange = z.infer<typeof skillFileChange>;
 
+/** The same in short. */
+export const fileChanges = z.object({
+	files: z.array(skillFileChange.omit({ diff: true })),
+	/** Lines added and removed in them; null if that can’t be told. */
+	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
+});
+export type FileChanges = z.infer<typeof fileChanges>;
+
 const need = {
 	name: z.string(),
 	/** Declared by the skill; otherwise detected. */
