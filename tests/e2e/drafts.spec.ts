@@ -104,7 +104,12 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	const address = page.url();
 	// Looking leaves nothing behind, and the next look is at the same.
 	await page.getByRole('link', { name: 'Back to drafts' }).click();
-	await expect(page.getByTestId('drafts-page').getByText(/No drafts yet|^By /).first()).toBeVisible();
+	await expect(
+		page
+			.getByTestId('drafts-page')
+			.getByText(/No drafts yet|^By /)
+			.first()
+	).toBeVisible();
 	const row = page.getByTestId('draft-row').filter({ hasText: 'count-words' });
 	await expect(row).toHaveCount(0);
 	await draftOfSkill(page, app.url);

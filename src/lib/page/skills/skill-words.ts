@@ -146,8 +146,12 @@ export function editorPage(
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
+/** In a broken skill’s id `~:` stands for the `@` of its folder, by which it’s found, too. */
 function pathOf(id: string): string {
-	return toSkillId(id).split('/').map(encodeURIComponent).join('/');
+	return toSkillId(id.replace(/(?<!~)~:/g, '@'))
+		.split('/')
+		.map(encodeURIComponent)
+		.join('/');
 }
 
 export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'name' | 'isolation'>): string {
