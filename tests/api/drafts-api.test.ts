@@ -270,7 +270,9 @@ describe('F8: without a model', () => {
 		expect(await hasChanges()).toEqual([false]);
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
 		const edits = await app.edits.list(join(root, 'skills/demo'));
-		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);
+		expect(edits.map(({ files }) => files.map(({ path }) => path).toSorted())).toEqual([
+			['SKILL.md', 'new.md', 'old.md']
+		]);
 		await returnToEdit(app, 'demo', edits[0]?.id ?? '');
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
 	});
@@ -360,7 +362,7 @@ describe('F8: without a model', () => {
 		await ask('POST', `/${id}/save`, { revision: 2 });
 		await edit('SKILL.md', skill('Three'));
 		const kept = await app.edits.list(dir);
-		expect(kept.map(({ isDraft, paths }) => [isDraft, ...paths])).toEqual([
+		expect(kept.map(({ isDraft, files }) => [isDraft, ...files.map(({ path }) => path)])).toEqual([
 			[false, 'SKILL.md'],
 			[true, 'SKILL.md'],
 			[false, 'evals/evals.json']

@@ -398,10 +398,10 @@ export const skillEdit = z.object({
 	isReturn: z.boolean(),
 	/** The edit was a draft that was saved. */
 	isDraft: z.boolean(),
-	/** The files it changed. */
-	paths: z.array(z.string()),
-	/** Lines it added and removed in them; null if that can’t be told. */
-	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
+	/** What it changed. */
+	...fileChanges.shape,
+	/** What was wrong with the SKILL.md before it, so that chats couldn’t use the skill. */
+	problem: z.string().optional()
 });
 export type SkillEdit = z.infer<typeof skillEdit>;
 export const skillEdits = z.object({ edits: z.array(skillEdit) });
