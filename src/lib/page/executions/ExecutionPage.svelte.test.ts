@@ -16,7 +16,7 @@ async function setup(...answers: SkillExecution[]) {
 	const client = {
 		getExecution: vi.fn(async () => (answers.length > 1 ? answers.shift() : answers[0]) as SkillExecution),
 		endExecution: vi.fn(async () => {}),
-		getConversation: vi.fn(async () => ({}) as ConversationDetail),
+		getConversation: vi.fn(async () => ({ title: 'How many words?' }) as ConversationDetail),
 		restoreConversation: vi.fn(async () => ({}) as ConversationDetail),
 		getSkill: vi.fn(async () => sampleDetail()),
 		listTrash: vi.fn(async () => []),
@@ -122,6 +122,7 @@ describe('E13: the page of an execution', () => {
 		const made = { conversationId: 'c1', files: [{ path: 'made.txt', bytes: 3 }] };
 		const { screen, client } = await setup(sampleExecution(made));
 		await expect.element(screen.getByRole('link', { name: 'Download made.txt' })).toBeVisible();
+		await expect.element(screen.getByTestId('execution-chat')).toHaveTextContent('In the chat “How many words?”');
 		await screen.unmount();
 		client.getConversation.mockRejectedValueOnce(new ApiError('not_found', 'Conversation not found.'));
 		const gone = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });

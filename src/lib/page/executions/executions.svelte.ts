@@ -397,6 +397,8 @@ export class ExecutionWatch {
 	skill = $state.raw<SkillNow | null>(null);
 	/** Its chat: `deleted` can be restored, `gone` can't; null without one, and until known. */
 	chat = $state<'there' | 'deleted' | 'gone' | null>(null);
+	/** What was asked there first, or its other title. */
+	chatTitle = $state('');
 
 	constructor(client: ExecutionWatchClient, id: string) {
 		this.#client = client;
@@ -414,12 +416,12 @@ export class ExecutionWatch {
 				this.skill = await skillNow(this.#client, value);
 				this.hasChanged = hasFailed(value) && this.skill.state === 'changed';
 			}
-			if (this.#isOver) return;
 			const isFirst = this.value === null;
+			if (isFirst && value.conversationId !== null) await this.#findChat(value.conversationId);
+			if (this.#isOver) return;
 			this.value = value;
 			this.error = null;
 			const { runId, toolCallId, tool, input } = value;
-			if (isFirst && value.conversationId !== null) void this.#findChat(value.conversationId);
 			if (isFirst && runId !== null && toolCallId !== null) {
 				const [name, args] = [tool ?? 'use_skill', input ?? ''];
 				this.replay.open(
@@ -435,7 +437,10 @@ export class ExecutionWatch {
 	}
 
 	async #findChat(id: string): Promise<void> {
-		const missing = await this.#client.getConversation(id).then(() => null, asApiError);
+		const missing = await this.#client.getConversation(id).then(({ title }) => {
+			this.chatTitle = title;
+			return null;
+		}, asApiError);
 		if (missing === null) this.chat = 'there';
 		else if (missing.code === 'not_found') this.chat = isInTrash(missing) ? 'deleted' : 'gone';
 	}

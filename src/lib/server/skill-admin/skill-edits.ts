@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { SkillEdit } from '../../shared/skills.ts';
-import { checkText } from '../skills/doctor/doctor.ts';
+import { problemIn } from '../skills/doctor/doctor.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
 
 /** Of one skill; the oldest go first. */
@@ -142,14 +142,6 @@ export function createSkillEdits(
 				);
 			})
 	};
-}
-
-/** Why a skill with this SKILL.md is broken; undefined if it isn’t. */
-export function problemIn(text: string, dir: string): string | undefined {
-	const { status, issues } = checkText(text, dir);
-	const fault = issues.find(({ severity }) => severity === 'error');
-	if (status !== 'broken' || !fault) return undefined;
-	return `${fault.field === '_' ? SKILL_MD : fault.field} ${fault.message}`;
 }
 
 type Lines = SkillEdit['lines'];

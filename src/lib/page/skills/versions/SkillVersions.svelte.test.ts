@@ -293,7 +293,7 @@ describe('F1: the edits of a skill', () => {
 		client.returnToEdit.mockResolvedValue({ skill: 'demo' });
 		const rows = screen.getByTestId('skill-edit');
 		await expect.element(rows.nth(0).getByTestId('edit-problem')).not.toBeInTheDocument();
-		await expect.element(rows.nth(1)).toMatchTextContent(/^\s*As it was before\s*Has a problem/);
+		await expect.element(rows.nth(1)).toMatchTextContent(/^\s*As it was before these edits\s*Has a problem/);
 		await screen.getByRole('button', { name: /^Restore/ }).click();
 		await expect.element(screen.getByTestId('version-warning')).toMatchTextContent(/has a problem: name is missing\./);
 		await screen.getByRole('button', { name: 'Cancel' }).click();
@@ -309,7 +309,7 @@ describe('F1: the edits of a skill', () => {
 		client.compareEdit.mockResolvedValue([{ path: 'b.md', kind: 'added', diff: '--- b.md\n+++ b.md\n' }]);
 		await expect
 			.element(screen.getByTestId('skill-edit').first())
-			.toMatchTextContent(/^\s*Changed SKILL\.md, added a\.md\s*\+3 −1\s*Current\s*Edited,\s+\w/);
+			.toMatchTextContent(/^\s*Changed SKILL\.md, added a\.md\s*\+3 −1\s*Current\s*Edited ·\s+\w/);
 		const exact = new Date(edit.editedAt).toLocaleString();
 		await expect.element(screen.getByTitle(exact)).toBeVisible();
 		await screen.getByRole('button', { name: /^Compare/ }).click();
@@ -348,7 +348,7 @@ describe('F1: the edits of a skill', () => {
 		await screen.getByRole('button', { name: /^Restore/ }).click();
 		await expect.element(screen.getByTestId('edit-returned')).toBeVisible();
 		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
-		await expect.element(screen.getByText(/Restored, /)).toBeVisible();
+		await expect.element(screen.getByText(/Restored · /)).toBeVisible();
 		client.listEdits.mockResolvedValueOnce([edit]);
 		await screen.getByRole('button', { name: 'Undo' }).click();
 		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e2');
