@@ -237,14 +237,29 @@ describe('F8: without a model', () => {
 			{ path: 'new.md', text: 'new' }
 		];
 		const hasChanges = async () => (await ask<DraftList>('GET')).answer.data.map((draft) => draft.hasChanges);
-		expect(await hasChanges()).toEqual([false]);
-		// As good as a new one.
+		// Looking at a skill leaves nothing in the list, and the next one has the same.
+		expect(await hasChanges()).toEqual([]);
 		expect((await begin({ skill: 'demo' })).id).toBe(id);
 		await ask('PUT', `/${id}`, { revision: 1, files });
 		expect(await hasChanges()).toEqual([true]);
-		const other = await begin({ skill: 'demo' });
+		expect((await ask<DraftList>('GET')).answer.data[0]?.changes).toEqual({
+			files: [
+				{ path: 'SKILL.md', kind: 'changed' },
+				{ path: 'new.md', kind: 'added' },
+				{ path: 'old.md', kind: 'removed' }
+			],
+			lines: { added: 2, removed: 2 }
+		});
+		// It’s gone on with, unless somebody wants another.
+		expect(await begin({ skill: 'demo' })).toMatchObject({ id, revision: 2 });
+		const other = await begin({ skill: 'demo', another: true });
 		expect(other.id).not.toBe(id);
-		await ask('DELETE', `/${other.id}`);
+		expect(await begin({ skill: 'demo' })).toMatchObject({ id });
+		expect(await begin({ skill: 'demo', another: true })).toMatchObject({ id: other.id });
+		await ask('PUT', `/${other.id}`, { revision: 1, files: [{ path: 'a.md', text: 'a' }] });
+		expect(await hasChanges()).toEqual([true, true]);
+		await ask('PUT', `/${other.id}`, { revision: 2, undo: true });
+		expect(await hasChanges()).toEqual([true]);
 		const { answer } = await ask<DraftReview>('GET', `/${id}/review`);
 		expect(answer.changes?.map(({ path, kind }) => `${path} ${kind}`)).toEqual([
 			'SKILL.md changed',
@@ -255,7 +270,9 @@ describe('F8: without a model', () => {
 		expect(await hasChanges()).toEqual([false]);
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'new.md']);
 		const edits = await app.edits.list(join(root, 'skills/demo'));
-		expect(edits.map(({ paths }) => paths.toSorted())).toEqual([['SKILL.md', 'new.md', 'old.md']]);
+		expect(edits.map(({ files }) => files.map(({ path }) => path).toSorted())).toEqual([
+			['SKILL.md', 'new.md', 'old.md']
+		]);
 		await returnToEdit(app, 'demo', edits[0]?.id ?? '');
 		expect((await readdir(join(root, 'skills/demo'))).sort()).toEqual(['SKILL.md', 'old.md']);
 	});
@@ -345,7 +362,7 @@ describe('F8: without a model', () => {
 		await ask('POST', `/${id}/save`, { revision: 2 });
 		await edit('SKILL.md', skill('Three'));
 		const kept = await app.edits.list(dir);
-		expect(kept.map(({ isDraft, paths }) => [isDraft, ...paths])).toEqual([
+		expect(kept.map(({ isDraft, files }) => [isDraft, ...files.map(({ path }) => path)])).toEqual([
 			[false, 'SKILL.md'],
 			[true, 'SKILL.md'],
 			[false, 'evals/evals.json']
@@ -441,9 +458,13 @@ describe('F8: without a model', () => {
 		const listed = async () => (await ask<DraftList>('GET')).answer.data.map((each) => [each.id, each.isStale]);
 		expect(await listed()).toEqual([[id, true]]);
 		expect((await ask<DraftReview>('GET', `/${id}/review`)).answer.isStale).toBe(true);
-		const next = await begin({ skill: 'demo' });
+		const next = await begin({ skill: 'demo', another: true });
 		expect((await ask<DraftReview>('GET', `/${next.id}/review`)).answer.isStale).toBe(false);
-		expect(await listed()).toEqual(expect.arrayContaining([[next.id, false]]));
+		await ask('PUT', `/${next.id}`, { revision: 1, files: [{ path: 'mine.md', text: 'mine' }] });
+		expect(await listed()).toEqual([
+			[next.id, false],
+			[id, true]
+		]);
 	});
 
 	test('what is undone to the skill as it is by now can be changed and saved', async () => {

@@ -101,9 +101,19 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	await expect(page.getByTestId('draft-status')).toBeEmpty();
 	await expect(page.getByTestId('draft-changes')).toHaveCount(0);
 	await expect(page.getByTestId('save-draft')).toBeDisabled();
+	const address = page.url();
+	// Looking leaves nothing behind, and the next look is at the same.
 	await page.getByRole('link', { name: 'Back to drafts' }).click();
-	await expect(stage.first()).toHaveText('No changes yet');
-	await page.getByTestId('draft-row').first().click();
+	await expect(
+		page
+			.getByTestId('drafts-page')
+			.getByText(/No drafts yet|^By /)
+			.first()
+	).toBeVisible();
+	const row = page.getByTestId('draft-row').filter({ hasText: 'count-words' });
+	await expect(row).toHaveCount(0);
+	await draftOfSkill(page, app.url);
+	expect(page.url()).toBe(address);
 	await expect(textOf(page)).toContainText('# Count words');
 	// Beside a text, the names of the files have the room that badges would take.
 	const cut = await page
@@ -129,6 +139,26 @@ test('F8: a draft of a skill has nothing to save until something differs, and is
 	const tried = page.getByTestId('trial-answer');
 	await expect(tried).toHaveAttribute('data-state', 'done');
 	await expect(tried).toContainText('loaded count-words');
+
+	// A change of many lines leaves the answer in sight.
+	await textOf(page).fill(`${await linesIn(textOf(page))}\n${'One more line.\n'.repeat(60)}`);
+	await expect(page.getByTestId('draft-changes')).toContainText('One more line.');
+	await page.getByRole('button', { name: 'Try it' }).click();
+	await expect(page.getByTestId('old-trial')).toHaveCount(0);
+	await expect(tried).toHaveAttribute('data-state', 'done');
+	await expect(tried.getByRole('listitem').first()).toBeInViewport();
+
+	// All ways in lead to it, and say that it’s there.
+	await page.getByRole('link', { name: 'Back to drafts' }).click();
+	await expect(row.getByTestId('draft-content')).toHaveText('Changed SKILL.md');
+	await page.goto(`${app.url}/skills/count-words`);
+	await expect(page.getByTestId('skill-draft')).toContainText('Changed SKILL.md +');
+	await expect(page.getByTestId('row-draft')).toHaveCount(1);
+	await page.getByTestId('skill-menu').click();
+	await page.getByRole('menuitem', { name: 'Continue draft' }).click();
+	await expect(page.getByTestId('draft-changes')).toContainText('One more line.');
+	expect(page.url()).toBe(address);
+	await page.getByTestId('undo-draft').click();
 	await page.getByTestId('undo-draft').click();
 	await expect(stage).toHaveAttribute('data-stage', 'unchanged');
 	await page.getByTestId('discard-draft').click();

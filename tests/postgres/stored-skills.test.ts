@@ -114,7 +114,7 @@ describe.skipIf(lacksPostgres())('F5: skills on two servers with one bucket', ()
 		await eventually(() => expect(skillAt(b, 'pdf')?.body).toBe('Second.'));
 		const edits = await eventually(async () => {
 			const found = await listEdits(b, 'installed/pdf');
-			expect(found.map(({ paths }) => paths)).toEqual([['note.md'], ['SKILL.md']]);
+			expect(found.map(({ files }) => files.map(({ path }) => path))).toEqual([['note.md'], ['SKILL.md']]);
 			return found;
 		});
 		await returnToEdit(b, 'installed/pdf', edits.at(-1)?.id ?? '');

@@ -35,6 +35,7 @@ export function createFakeRegistry() {
 		stageUpdate: vi.fn<Client['stageUpdate']>(missing),
 		listOutdated: vi.fn<Client['listOutdated']>(async () => []),
 		removeSkill: vi.fn<Client['removeSkill']>(missing),
+		listDrafts: vi.fn<Client['listDrafts']>(async () => []),
 		listEdits: vi.fn<Client['listEdits']>(async () => []),
 		compareEdit: vi.fn<Client['compareEdit']>(async () => []),
 		returnToEdit: vi.fn<Client['returnToEdit']>(async (skill) => ({ skill })),

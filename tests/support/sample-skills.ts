@@ -3,6 +3,7 @@ import { vi } from 'vitest';
 import type { SkillPackagesState } from '../../src/lib/shared/packages.ts';
 import type { SkillExecution } from '../../src/lib/shared/try-out.ts';
 import type { SkillDetail, SkillList, SkillSummary } from '../../src/lib/shared/skills.ts';
+import type { DraftSummary } from '../../src/lib/shared/drafts.ts';
 import type { InstalledSkill, SkillOrigin, StagedInstall, StagedSkill } from '../../src/lib/shared/install.ts';
 
 export const SAMPLE_DIGEST = 'a'.repeat(64);
@@ -33,6 +34,16 @@ export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
 			inputSchemas: {}
 		},
 		needs: { binaries: [], packages: [], hosts: [], variables: [], skills: [] },
+		...more
+	};
+}
+
+/** A draft of `installed/demo` with a change. */
+export function sampleDraft(more: Partial<DraftSummary> = {}): DraftSummary {
+	return {
+		...{ id: 'd1', name: 'demo', state: 'ready', model: null, from: null, base: 'installed/demo' },
+		...{ updatedAt: '2026-01-02T03:04:05Z', faults: [], hasChanges: true, isStale: false },
+		changes: { files: [{ path: 'SKILL.md', kind: 'changed' }], lines: { added: 3, removed: 1 } },
 		...more
 	};
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { stagedSkill } from './install.ts';
 import { MAX_SKILL_FILE_BYTES } from './names.ts';
-import { skillDiagnostic } from './skills.ts';
+import { fileChanges, skillDiagnostic } from './skills.ts';
 
 export const MAX_DRAFT_FILES = 100;
 const path = z.string().min(1).max(1024);
@@ -46,7 +46,15 @@ export function isByRules({ from, base, model }: Pick<SkillDraft, 'from' | 'base
 
 const isStale = z.boolean().describe('The skill that it changes has changed since it was begun, so it can’t be saved.');
 
-/** Newest first. */
+/** The one to go on with, of the newest-first drafts of this skill, `source/name`. */
+export function openDraftOf<Draft extends Pick<SkillDraft, 'state' | 'base'>>(
+	drafts: readonly Draft[],
+	skillId: string
+): Draft | undefined {
+	return drafts.find(({ state, base }) => base === skillId && (state === 'ready' || state === 'writing'));
+}
+
+/** Newest first, without those of a skill in which nobody has changed anything yet. */
 export const draftList = z.object({
 	data: z.array(
 		skillDraft
@@ -55,11 +63,14 @@ export const draftList = z.object({
 			.extend({
 				faults: z.array(skillDiagnostic),
 				hasChanges: z.boolean().describe('It differs from the skill that it changes; a new one always does.'),
+				/** Of its files beside those of the skill as it is; all of a new one. */
+				changes: fileChanges,
 				isStale
 			})
 	)
 });
 export type DraftList = z.infer<typeof draftList>;
+export type DraftSummary = DraftList['data'][number];
 
 /** `POST /api/skills/drafts`: of a chat’s shown branch, or of a skill. */
 export const draftStart = z
@@ -69,6 +80,8 @@ export const draftStart = z
 		messageId: z.string().min(1).max(128).optional(),
 		/** In any form the API accepts. */
 		skill: z.string().min(1).max(256).optional(),
+		/** Another one of the skill, though there is one to go on with. */
+		another: z.literal(true).optional(),
 		/** What a model should mind, in a person’s words. */
 		wish: z.string().max(10_000).optional()
 	})

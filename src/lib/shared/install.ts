@@ -1,6 +1,14 @@
 /** REST contracts of installing skills: sources, review, versions and trash (E4–E9, E20–E28). Times are ISO 8601. */
 import { z } from 'zod';
-import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding, skillNeeds } from './skills.ts';
+import {
+	fileChanges,
+	toolFacts,
+	skillDiagnostic,
+	skillFile,
+	skillFileChange,
+	skillFinding,
+	skillNeeds
+} from './skills.ts';
 import { INSTALL_PROVIDERS } from './names.ts';
 import { inPlainWords } from './plain-issues.ts';
 
@@ -233,7 +241,11 @@ export const skillVersions = z.object({
 			/** null if it wasn’t installed here. */
 			installation: installedSkill.nullable(),
 			/** Its files aren’t what was installed any more. */
-			isEdited: z.boolean()
+			isEdited: z.boolean(),
+			/** What is wrong with its SKILL.md, so that chats can’t use it. */
+			problem: z.string().optional(),
+			/** Lines that were added and removed beside the one it was made from, or the one installed before. */
+			lines: fileChanges.shape.lines.optional()
 		})
 	)
 });

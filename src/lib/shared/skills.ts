@@ -138,6 +138,14 @@ export const skillFileChange = z.object({
 });
 export type SkillFileChange = z.infer<typeof skillFileChange>;
 
+/** The same in short. */
+export const fileChanges = z.object({
+	files: z.array(skillFileChange.omit({ diff: true })),
+	/** Lines added and removed in them; null if that can’t be told. */
+	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
+});
+export type FileChanges = z.infer<typeof fileChanges>;
+
 const need = {
 	name: z.string(),
 	/** Declared by the skill; otherwise detected. */
@@ -390,10 +398,10 @@ export const skillEdit = z.object({
 	isReturn: z.boolean(),
 	/** The edit was a draft that was saved. */
 	isDraft: z.boolean(),
-	/** The files it changed. */
-	paths: z.array(z.string()),
-	/** Lines it added and removed in them; null if that can’t be told. */
-	lines: z.object({ added: z.number(), removed: z.number() }).nullable()
+	/** What it changed. */
+	...fileChanges.shape,
+	/** What was wrong with the SKILL.md before it, so that chats couldn’t use the skill. */
+	problem: z.string().optional()
 });
 export type SkillEdit = z.infer<typeof skillEdit>;
 export const skillEdits = z.object({ edits: z.array(skillEdit) });

@@ -16,9 +16,10 @@ async function setup(...answers: SkillExecution[]) {
 	const client = {
 		getExecution: vi.fn(async () => (answers.length > 1 ? answers.shift() : answers[0]) as SkillExecution),
 		endExecution: vi.fn(async () => {}),
-		getConversation: vi.fn(async () => ({}) as ConversationDetail),
+		getConversation: vi.fn(async () => ({ title: 'How many words?' }) as ConversationDetail),
 		restoreConversation: vi.fn(async () => ({}) as ConversationDetail),
 		getSkill: vi.fn(async () => sampleDetail()),
+		listTrash: vi.fn(async () => []),
 		runEvents: (id: string, { seq: after }: { seq: number }) => {
 			const source = new FakeSource(id, after);
 			sources.push(source);
@@ -121,6 +122,7 @@ describe('E13: the page of an execution', () => {
 		const made = { conversationId: 'c1', files: [{ path: 'made.txt', bytes: 3 }] };
 		const { screen, client } = await setup(sampleExecution(made));
 		await expect.element(screen.getByRole('link', { name: 'Download made.txt' })).toBeVisible();
+		await expect.element(screen.getByTestId('execution-chat')).toHaveTextContent('In the chat “How many words?”');
 		await screen.unmount();
 		client.getConversation.mockRejectedValueOnce(new ApiError('not_found', 'Conversation not found.'));
 		const gone = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
@@ -300,6 +302,20 @@ describe('E13: the page of an execution', () => {
 			.element(screen.getByRole('link', { name: 'Change input' }))
 			.toHaveAttribute('href', '/skills/mine/demo#run?execution=e1');
 		await expect.element(screen.getByTestId('run-again')).not.toBeInTheDocument();
+	});
+
+	test('whose skill is broken by now says so and leads to it, and offers nothing that can’t work', async () => {
+		const { client } = await setup(sampleExecution({ status: 'error', exitCode: 1, output: 'said' }));
+		const fault = { severity: 'error', field: 'name', message: 'is missing' } as const;
+		client.getSkill.mockResolvedValue(
+			sampleDetail({ status: 'broken', id: 'installed/demo~:1.0.0', diagnostics: [fault] })
+		);
+		const screen = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+		const note = screen.getByTestId('skill-unavailable').last();
+		await expect.element(note).toMatchTextContent(/is broken, so it can’t run: name is missing\./);
+		await expect.element(note.getByRole('link')).toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+		await expect.element(screen.getByTestId('run-again').nth(1)).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('edit-skill').nth(1)).not.toBeInTheDocument();
 	});
 
 	test.each(['chat.0123456789abcdef01234567/demo', 'draft.trial/demo'])(

@@ -4,6 +4,7 @@ import '../../../app.css';
 import type { SkillExecution } from '../../shared/try-out.ts';
 import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
+import type { Client } from '../server.ts';
 import ExecutionRow from './ExecutionRow.svelte';
 import RunAgain from './RunAgain.svelte';
 
@@ -156,6 +157,43 @@ describe('E13: an execution', () => {
 	});
 });
 
+const noTrash = () => ({
+	listTrash: vi.fn<Client['listTrash']>(async () => []),
+	restoreSkill: vi.fn<Client['restoreSkill']>(),
+	changeSkill: vi.fn<Client['changeSkill']>()
+});
+
+test('F6: one whose skill was deleted or turned off meanwhile says so, and brings it back', async () => {
+	const client = {
+		listExecutions: vi.fn(),
+		getExecution: vi.fn(async () => sampleExecution()),
+		getSkill: vi.fn<Client['getSkill']>().mockRejectedValueOnce(new ApiError('not_found', 'Skill not found.')),
+		...noTrash(),
+		runExecution: vi
+			.fn()
+			.mockRejectedValue(new ApiError('not_found', 'Skill not found: “demo”.', { hint: 'Available skills: a' }))
+	};
+	client.listTrash.mockResolvedValue([
+		{
+			...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: null, path: '/x' },
+			...{ removedAt: '2026-01-02T03:04:05Z', expiresAt: '2026-02-02T03:04:05Z' }
+		}
+	]);
+	const screen = await render(RunAgain, { executionId: 'e1', onrun: vi.fn(), client });
+	await screen.getByTestId('run-again').click();
+	await expect.element(screen.getByTestId('skill-unavailable')).toMatchTextContent(/is in the Trash\. Restore it/);
+	await expect.element(screen.getByTestId('run-again')).not.toBeInTheDocument();
+	await expect.element(screen.getByTestId('run-again-error')).not.toBeInTheDocument();
+	client.getSkill.mockResolvedValueOnce(sampleDetail({ mode: 'off', id: 'demo' }));
+	await screen.getByTestId('bring-skill-back').click();
+	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
+	await expect.element(screen.getByTestId('bring-skill-back')).toHaveTextContent('Turn on');
+	client.getSkill.mockResolvedValueOnce(sampleDetail());
+	await screen.getByTestId('bring-skill-back').click();
+	expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('demo', { mode: 'auto' });
+	await expect.element(screen.getByTestId('run-again')).toHaveTextContent('Run again');
+});
+
 test('F6: a run is run again as it was, and is allowed or denied where it asks', async () => {
 	const again = sampleExecution({ id: 'e2', output: 'this time' });
 	const details = { error: 'NotTrusted', digest: 'd1', trust: 'untrusted', reach: { hosts: [], readsServer: false } };
@@ -168,6 +206,7 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 		),
 		getExecution: vi.fn(() => Promise.resolve(sampleExecution({ argv: ['a b'] }))),
 		getSkill: vi.fn(),
+		...noTrash(),
 		runExecution: vi
 			.fn()
 			.mockRejectedValueOnce(asks)
@@ -219,6 +258,7 @@ test('F6: the latest rerun from before a reload is shown again, and no other run
 		),
 		getExecution: vi.fn(),
 		getSkill: vi.fn(async () => sampleDetail({ digest: 'mended' })),
+		...noTrash(),
 		runExecution: vi.fn()
 	};
 	const onrun = vi.fn();

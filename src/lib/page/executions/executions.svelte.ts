@@ -23,6 +23,7 @@ import {
 	type ToolPart,
 	type ToolStatus
 } from '../../shared/message.ts';
+import type { TrashedSkill } from '../../shared/install.ts';
 import type { MissingNeed } from '../../shared/skills.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
 import { type ApiError, asApiError, isInTrash, queryOf } from '../request.ts';
@@ -340,19 +341,45 @@ export class Executions {
 	}
 }
 
-/** Has the skill of a run other files by now? Unsaved text is in no library. */
-export async function hasSkillChanged(
-	client: Pick<Client, 'getSkill'>,
+/** A skill that can’t be run as it is. `trashed`: null once it’s gone for good. */
+export type LostSkill =
+	| { state: 'broken'; id: string; problem: string }
+	| { state: 'off'; id: string }
+	| { state: 'deleted'; trashed: TrashedSkill | null };
+
+/** How the skill of a run is by now; `changed`: it has other files than those that ran. */
+export type SkillNow = { state: 'same' | 'changed' } | LostSkill;
+
+export const isLost = (now: SkillNow | null): now is LostSkill =>
+	now !== null && now.state !== 'same' && now.state !== 'changed';
+
+/** Never rejects. Unsaved text, which is in no library, never changes. */
+export async function skillNow(
+	client: Pick<Client, 'getSkill' | 'listTrash'>,
 	{ skillId, digest }: Pick<SkillExecution, 'skillId' | 'digest'>
-): Promise<boolean> {
-	if (librarySkillOf(skillId) !== skillId) return false;
-	const skill = await client.getSkill(skillId).catch(() => null);
-	return skill !== null && skill.digest !== digest;
+): Promise<SkillNow> {
+	const of = librarySkillOf(skillId);
+	if (of === null) return { state: 'same' };
+	try {
+		const { id, status, mode, diagnostics, digest: current } = await client.getSkill(of);
+		const fault = diagnostics.find(({ severity }) => severity === 'error');
+		if (status === 'broken') {
+			const field = fault && fault.field !== '_' ? fault.field : 'SKILL.md';
+			return { state: 'broken', id, problem: fault ? `${field} ${fault.message}` : '' };
+		}
+		if (mode === 'off') return { state: 'off', id };
+		return { state: of === skillId && current !== digest ? 'changed' : 'same' };
+	} catch (error) {
+		// Nobody can tell, and running it will.
+		if (asApiError(error).code !== 'not_found') return { state: 'same' };
+		const trash = await client.listTrash().catch(() => []);
+		return { state: 'deleted', trashed: trash.find((each) => each.skillId === of) ?? null };
+	}
 }
 
 type ExecutionWatchClient = Pick<
 	Client,
-	'getExecution' | 'runEvents' | 'endExecution' | 'getConversation' | 'restoreConversation' | 'getSkill'
+	'getExecution' | 'runEvents' | 'endExecution' | 'getConversation' | 'restoreConversation' | 'getSkill' | 'listTrash'
 >;
 
 /** One execution, refreshed while it runs. */
@@ -366,8 +393,12 @@ export class ExecutionWatch {
 	error = $state.raw<ApiError | null>(null);
 	/** Its skill has other files by now than those that failed. */
 	hasChanged = $state(false);
+	/** Its skill, if it has one in the library; null until known. */
+	skill = $state.raw<SkillNow | null>(null);
 	/** Its chat: `deleted` can be restored, `gone` can't; null without one, and until known. */
 	chat = $state<'there' | 'deleted' | 'gone' | null>(null);
+	/** What was asked there first, or its other title. */
+	chatTitle = $state('');
 
 	constructor(client: ExecutionWatchClient, id: string) {
 		this.#client = client;
@@ -381,13 +412,16 @@ export class ExecutionWatch {
 		try {
 			const value = await this.#client.getExecution(this.#id);
 			// Before it's shown, so that nothing moves.
-			if (hasFailed(value) && isOfSkill(value)) this.hasChanged = await hasSkillChanged(this.#client, value);
-			if (this.#isOver) return;
+			if (isOfSkill(value) && !isUnderWay(value)) {
+				this.skill = await skillNow(this.#client, value);
+				this.hasChanged = hasFailed(value) && this.skill.state === 'changed';
+			}
 			const isFirst = this.value === null;
+			if (isFirst && value.conversationId !== null) await this.#findChat(value.conversationId);
+			if (this.#isOver) return;
 			this.value = value;
 			this.error = null;
 			const { runId, toolCallId, tool, input } = value;
-			if (isFirst && value.conversationId !== null) void this.#findChat(value.conversationId);
 			if (isFirst && runId !== null && toolCallId !== null) {
 				const [name, args] = [tool ?? 'use_skill', input ?? ''];
 				this.replay.open(
@@ -403,7 +437,10 @@ export class ExecutionWatch {
 	}
 
 	async #findChat(id: string): Promise<void> {
-		const missing = await this.#client.getConversation(id).then(() => null, asApiError);
+		const missing = await this.#client.getConversation(id).then(({ title }) => {
+			this.chatTitle = title;
+			return null;
+		}, asApiError);
 		if (missing === null) this.chat = 'there';
 		else if (missing.code === 'not_found') this.chat = isInTrash(missing) ? 'deleted' : 'gone';
 	}

@@ -4,7 +4,7 @@ import { page } from 'vitest/browser';
 import '../../../app.css';
 import { createFakeClient } from '../../../../tests/support/fake-client.ts';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
-import { SAMPLE_DIGEST, sampleDetail, samplePackages } from '../../../../tests/support/sample-skills.ts';
+import { SAMPLE_DIGEST, sampleDetail, sampleDraft, samplePackages } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import type { TrashedSkill } from '../../shared/install.ts';
@@ -51,7 +51,8 @@ function clientOf(detail: SkillDetail = detailOf()) {
 		listExecutions: createFakeClient().listExecutions,
 		// Asked for if another test has left a run of this skill in the tab.
 		getExecution: vi.fn(() => Promise.reject(new Error('There is none.'))),
-		runExecution: vi.fn()
+		runExecution: vi.fn(),
+		startDraft: vi.fn<Client['startDraft']>()
 	};
 }
 
@@ -70,6 +71,21 @@ describe('F4: the page of a skill', () => {
 	])('E11, F16: what keeps it from running is said before anyone tries: %o', async (more, hash, obstacle) => {
 		const { screen } = await setup(detailOf(more), hash);
 		await expect.element(screen.getByTestId('run-obstacle')).toHaveAttribute('data-obstacle', obstacle);
+	});
+
+	test('F8: says that there is a draft of it and leads to it, and another one can be begun', async () => {
+		const client = clientOf();
+		client.listDrafts.mockResolvedValue([sampleDraft({ id: 'other', base: 'installed/other' }), sampleDraft()]);
+		client.startDraft.mockResolvedValue({ id: 'd2' } as Awaited<ReturnType<Client['startDraft']>>);
+		const ondraft = vi.fn();
+		const screen = await render(SkillPage, { client, id: 'demo', ondraft });
+		await expect.element(screen.getByTestId('skill-draft')).toMatchTextContent(/Changed SKILL\.md \+3 −1/);
+		await expect.element(screen.getByTestId('continue-draft')).toHaveAttribute('href', '/skills/drafts/d1');
+		await screen.getByTestId('skill-menu').click();
+		await expect.element(page.getByTestId('improve-skill')).toHaveTextContent('Continue draft');
+		await page.getByTestId('new-draft').click();
+		await expect.poll(() => ondraft.mock.calls).toEqual([['d2']]);
+		expect(client.startDraft).toHaveBeenCalledExactlyOnceWith({ skill: 'installed/demo@1.0.0', another: true });
 	});
 
 	test('says what its row in the list says, when it is switched there', async () => {

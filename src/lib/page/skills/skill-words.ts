@@ -1,7 +1,14 @@
 /** Words for trust, findings, sandbox and provider of a skill; its pages, tabs and kind; advice on a new one. Pure. */
 import { cleanText } from '../text/clean-text.ts';
 import type { Health } from '../../shared/api.ts';
-import type { SkillFinding, SkillNeeds, SkillProvider, SkillSummary, TrustState } from '../../shared/skills.ts';
+import type {
+	FileChanges,
+	SkillFinding,
+	SkillNeeds,
+	SkillProvider,
+	SkillSummary,
+	TrustState
+} from '../../shared/skills.ts';
 import {
 	toSkillId,
 	MAX_SKILL_DESCRIPTION,
@@ -139,8 +146,12 @@ export function editorPage(
 	return `/skills/edit/${pathOf(id)}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
+/** In a broken skill’s id `~:` stands for the `@` of its folder, by which it’s found, too. */
 function pathOf(id: string): string {
-	return toSkillId(id).split('/').map(encodeURIComponent).join('/');
+	return toSkillId(id.replace(/(?<!~)~:/g, '@'))
+		.split('/')
+		.map(encodeURIComponent)
+		.join('/');
 }
 
 export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'name' | 'isolation'>): string {
@@ -210,6 +221,29 @@ export function shownVersion({
 	statesVersion
 }: Pick<SkillSummary, 'version' | 'statesVersion'>): string | null {
 	return version && (statesVersion || !isFirstVersion(version)) ? version : null;
+}
+
+const CHANGE_WORDS = { changed: 'changed', added: 'added', removed: 'deleted' };
+const MOST_NAMED = 3;
+
+/** `Changed SKILL.md and a.md, added b.md`; of many files, how many. */
+export function changesIn(files: FileChanges['files']): string {
+	const said = (['changed', 'added', 'removed'] as const).flatMap((kind) => {
+		const paths = files.filter((file) => file.kind === kind).map(({ path }) => cleanText(path));
+		if (paths.length === 0) return [];
+		const what = paths.length > MOST_NAMED ? `${paths.length} files` : new Intl.ListFormat('en').format(paths);
+		return [`${CHANGE_WORDS[kind]} ${what}`];
+	});
+	return said.join(', ').replace(/^./, (first) => first.toUpperCase());
+}
+
+/** `+3 −1`; empty if that can’t be told. */
+export function linesIn({ lines }: Pick<FileChanges, 'lines'>): string {
+	return lines ? `+${lines.added} −${lines.removed}` : '';
+}
+
+export function draftPage(id: string): string {
+	return `/skills/drafts/${encodeURIComponent(id)}`;
 }
 
 export function isInstalled({ provider }: Pick<SkillSummary, 'provider'>): boolean {

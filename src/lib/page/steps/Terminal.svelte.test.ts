@@ -160,3 +160,10 @@ function luminance([red, green, blue]: number[]): number {
 	});
 	return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
 }
+
+test('a tool that printed nothing has no empty box: what it answers is shown elsewhere', async () => {
+	const screen = await render(Terminal, props({ tool: 'add' }));
+	await expect.element(screen.getByTestId('terminal-output')).not.toBeVisible();
+	await screen.rerender(props({ tool: 'add', output: [out('42')] }));
+	await expect.element(screen.getByTestId('terminal-output')).toBeVisible();
+});

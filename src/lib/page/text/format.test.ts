@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatCost, formatDuration, formatTime, formatTokens } from './format.ts';
+import { formatBytes, formatCost, formatDuration, formatRecent, formatTime, formatTokens } from './format.ts';
 
 test.each([
 	[0, '0.00 s'],
@@ -46,4 +46,17 @@ test('a time names its year only where it is another, and no seconds', () => {
 	const thisYear = String(now.getFullYear());
 	expect(formatTime(now.toISOString())).not.toContain(thisYear);
 	expect(formatTime(new Date(2001, 10, 23, 13, 27, 42).toISOString())).toMatch(/2001.*27(?!.*42)/);
+});
+
+test('a recent time has its day in a word and its clock time; an older one its date', () => {
+	const now = new Date('2026-03-12T15:00:00');
+	const clock = new Date('2026-03-12T09:05:00').toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
+	const at = (day: string) => formatRecent(new Date(`2026-03-${day}T09:05:00`).toISOString(), now);
+	expect(at('12')).toBe(`Today, ${clock}`);
+	expect(at('11')).toBe(`Yesterday, ${clock}`);
+	expect(at('08')).toMatch(/^\S+, /);
+	expect(at('08')).not.toContain('8,');
+	expect(at('05')).toBe(formatTime(new Date('2026-03-05T09:05:00').toISOString()));
+	// Another computer's clock may be ahead.
+	expect(at('13')).toBe(formatTime(new Date('2026-03-13T09:05:00').toISOString()));
 });

@@ -1,5 +1,7 @@
 /** Numbers, times and new ids in the short forms people read. */
 
+const DAY_MS = 24 * 60 * 60_000;
+
 /** `0.4 s`, `3.2 s`, `1 min 5 s`. */
 export function formatDuration(ms: number): string {
 	if (ms < 1000) return `${(Math.max(ms, 0) / 1000).toFixed(ms < 95 ? 2 : 1)} s`;
@@ -60,6 +62,15 @@ export function formatDay(at: string): string {
 	const date = new Date(at);
 	const year = date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric';
 	return date.toLocaleDateString([], { month: 'short', day: 'numeric', year });
+}
+
+/** With its time: `Today, 9:32 PM`, `Yesterday, 9:32 PM`, `Tue, 9:32 PM` within a week; before, as `formatTime`. */
+export function formatRecent(at: string, now = new Date()): string {
+	const date = new Date(at);
+	const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(date).setHours(0, 0, 0, 0)) / DAY_MS);
+	if (!(days >= 0 && days < 7)) return formatTime(at);
+	const day = ['Today', 'Yesterday'][days] ?? date.toLocaleDateString([], { weekday: 'short' });
+	return `${day}, ${date.toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' })}`;
 }
 
 /** For lists: the time of something of today, otherwise its day. */

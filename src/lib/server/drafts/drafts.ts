@@ -10,6 +10,7 @@ import {
 	type DraftTrial,
 	type DraftWish,
 	isByRules,
+	openDraftOf,
 	type SkillDraft
 } from '../../shared/drafts.ts';
 import type { EvalRun } from '../../shared/try-out.ts';
@@ -22,7 +23,7 @@ import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { StoredDraft, StoredFile } from '../store/skills/drafts.ts';
 import { type Replica, soleReplica } from '../replica.ts';
 import type { Store } from '../store/store.ts';
-import { changesOf } from '../trust/trust.ts';
+import { briefly, changesOf } from '../trust/trust.ts';
 import type { Workspaces } from '../workspaces.ts';
 import {
 	failuresOf,
@@ -109,7 +110,7 @@ const MAX_DRAFTS = 200;
 /** Drafts that a model writes at the same time. */
 const MAX_WRITING = 3;
 const WRITE_MS = 5 * 60_000;
-/** A discarded draft can be taken back for so long. */
+/** A discarded draft can be taken back for so long, and so long is one kept that nobody changes. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Also ends what a killed server left: the rules' draft is there. */
@@ -127,15 +128,22 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			? { ...draft, state: 'ready', savedAs: null, base: null }
 			: draft;
 	const undiscarded = async () => (await skillDrafts.list()).filter(({ state }) => state !== 'discarded').map(asItIs);
+	/** What a person has drafts of: one in which nothing was changed is made by looking at it. */
+	const kept = async () => (await undiscarded()).filter((draft) => !isUntouched(draft));
 	const list = async (): Promise<DraftList> => ({
 		data: await Promise.all(
-			(await undiscarded()).map(async ({ files, baseFiles, ...draft }) => {
+			(await kept()).map(async ({ files, baseFiles, ...draft }) => {
 				const { id, name, state, model, from, base, updatedAt } = draft;
 				const skill = base === null ? null : baseOf(base);
-				const current = skill && (await digestsOf(skill));
-				const hasChanges = base === null || differs(files, current ?? baseFiles);
-				const isStale = current !== null && hasChanges && changedSince(baseFiles, current).length > 0;
-				return { id, name, state, model, from, base, updatedAt, faults: faultsOf(files), hasChanges, isStale };
+				const before = skill
+					? await filesForDiff(skill)
+					: Object.entries((base !== null && baseFiles) || {}).map(([path, sha256]) => ({ path, sha256, text: null }));
+				const changes = briefly(await changesOf(before, files.map(forDiff)));
+				const hasChanges = base === null || changes.files.length > 0;
+				const current = Object.fromEntries(before.map(({ path, sha256 }) => [path, sha256]));
+				const isStale = skill !== null && hasChanges && changedSince(baseFiles, current).length > 0;
+				const faults = faultsOf(files);
+				return { id, name, state, model, from, base, updatedAt, faults, hasChanges, changes, isStale };
 			})
 		)
 	});
@@ -223,7 +231,7 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	): Promise<SkillDraft> => {
 		requireRoom(made.files);
 		if (model && task) requireTurn();
-		if ((await undiscarded()).length >= MAX_DRAFTS) {
+		if ((await kept()).length >= MAX_DRAFTS) {
 			throw new AppError('conflict', `There are ${MAX_DRAFTS} drafts already.`, { hint: 'Discard some first.' });
 		}
 		const draft: StoredDraft = {
@@ -313,14 +321,18 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		return { hider, task: { instructions: IMPROVE_SKILL, material, files: draft.files, isImprovement: true } };
 	};
 
-	const ofSkill = async (id: string): Promise<SkillDraft> => {
+	/** Goes on with the one there is, unless it's to be another. */
+	const ofSkill = async (id: string, another = false): Promise<SkillDraft> => {
 		const skill = requireSkill(editor, null, id);
-		const [files, baseFiles, base] = [await filesOf(skill), await digestsOf(skill), skillIdOf(skill)];
-		// One in which nobody has changed anything is as good as another.
+		const base = skillIdOf(skill);
+		const open = another ? undefined : openDraftOf(await kept(), base);
+		if (open) return shown(open);
+		const [files, baseFiles] = [await filesOf(skill), await digestsOf(skill)];
+		// One in which nobody has changed anything is as good as another, if it’s of the skill as it is.
 		const same = (await undiscarded()).find(
-			(draft) => draft.state === 'ready' && draft.base === base && !differs(draft.files, baseFiles)
+			(draft) => draft.base === base && isUntouched(draft) && isDeepStrictEqual(draft.baseFiles, baseFiles)
 		);
-		if (same && isDeepStrictEqual(same.baseFiles, baseFiles)) return shown(same);
+		if (same) return shown(same);
 		return begin(
 			{ files, notes: [], problem: null, from: null, base, baseFiles },
 			{ model: null, task: null, hider: createHider() }
@@ -340,8 +352,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 		}
 	};
 
-	for (const { id, state, updatedAt } of await skillDrafts.list()) {
-		if (state === 'discarded' && Date.parse(updatedAt) < Date.now() - KEPT_MS) await skillDrafts.remove(id);
+	for (const draft of await skillDrafts.list()) {
+		const isOver = draft.state === 'discarded' || isUntouched(draft);
+		if (isOver && Date.parse(draft.updatedAt) < Date.now() - KEPT_MS) await skillDrafts.remove(draft.id);
 	}
 	const endInterrupted = async (isLeft: (writer: string) => boolean): Promise<void> => {
 		for (const draft of await skillDrafts.list()) {
@@ -361,7 +374,9 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 	return {
 		list,
 		start: (wanted) =>
-			wanted.conversationId === undefined ? ofSkill(wanted.skill ?? '') : ofChat(wanted.conversationId, wanted),
+			wanted.conversationId === undefined
+				? ofSkill(wanted.skill ?? '', wanted.another)
+				: ofChat(wanted.conversationId, wanted),
 		get: async (id) => shown(await requireDraft(id)),
 		async change(id, { revision, files, undo, restore }) {
 			const before = await requireDraft(id, revision);
@@ -456,6 +471,11 @@ export async function createDrafts(parts: DraftParts): Promise<Drafts> {
 			await Promise.all([trials.close(), ...jobs.map(({ done }) => done)]);
 		}
 	};
+}
+
+/** Of a skill, and as it was made. */
+function isUntouched({ state, base, files, baseFiles, earlier, problem }: StoredDraft): boolean {
+	return state === 'ready' && base !== null && earlier.length === 0 && problem === null && !differs(files, baseFiles);
 }
 
 /** What was wrong with its chat still is. */

@@ -76,7 +76,9 @@ it('E4, F1: skills and edits of a folder of skills are found where that folder i
 
 	await moveTo('new');
 	for (const name of ['mail', 'docx']) {
-		expect(await createSkillEdits(rig.places.editsOf).list(rig.skill(name).dir)).toMatchObject([{ paths: ['a.md'] }]);
+		expect(await createSkillEdits(rig.places.editsOf).list(rig.skill(name).dir)).toMatchObject([
+			{ files: [{ path: 'a.md' }] }
+		]);
 	}
 	await rig.installer.restore(id);
 	expect(rig.skill('pdf').dir).toBe(join(root, 'new/local/pdf'));
@@ -112,7 +114,7 @@ it('F1: edits that an earlier version named by an absolute path are found', asyn
 	const now = rig.places.editsOf(dir);
 	await rename(now, join(dirname(now), hash('sha256', dir)));
 	await renameOldEdits(rig.dataDir, rig.places, [dir]);
-	expect(await createSkillEdits(rig.places.editsOf).list(dir)).toMatchObject([{ paths: ['a.md'] }]);
+	expect(await createSkillEdits(rig.places.editsOf).list(dir)).toMatchObject([{ files: [{ path: 'a.md' }] }]);
 });
 
 it('E20: a row whose path leads out of the data folder counts for nothing, and what it names stays', async () => {

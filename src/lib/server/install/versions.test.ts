@@ -65,6 +65,19 @@ it('A38: a new version that lands off leaves the old one in use', async () => {
 	expect(await rig.installer.rollback(rig.skill('pdf'))).toMatchObject({ current: '1.0.0', pinned: '1.0.0' });
 });
 
+it('A38: each version says how many lines it changed, and what breaks its SKILL.md', async () => {
+	await rig.put(skillOf('pdf', { body: 'Good.' }));
+	await rig.put(skillOf('pdf', { body: 'Good.\nBetter.' }), { conflict: 'overwrite' });
+	const pdf = rig.skill('pdf');
+	const read = async () =>
+		(await rig.installer.versions(pdf)).versions.map(({ lines, problem }) => ({ lines, problem }));
+	expect(await read()).toEqual([{ lines: { added: 1, removed: 0 } }, {}]);
+	await writeFile(join(pdf.dir, 'SKILL.md'), 'no front matter');
+	const [edited, first] = await read();
+	expect(edited).toEqual({ problem: expect.stringContaining('SKILL.md') as string });
+	expect(first).toEqual({});
+});
+
 it('E28: a replaced installation is swapped in again, byte for byte, and the other is kept', async () => {
 	await rig.put(skillOf('pdf', { body: 'Good.' }));
 	await rig.put(skillOf('pdf', { body: 'Bad.' }), { conflict: 'overwrite' });

@@ -6,10 +6,11 @@ import { AppError } from '../../shared/errors.ts';
 import type { SkillVersions, VersionSwitch } from '../../shared/install.ts';
 import type { SkillFileChange } from '../../shared/skills.ts';
 import { ignoring, isThere } from '../foreign-folders.ts';
+import { problemIn } from '../skills/doctor/doctor.ts';
 import { statesVersion } from '../skills/read/skill-loader.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
-import { changesOf } from '../trust/trust.ts';
+import { briefly, changesOf } from '../trust/trust.ts';
 import { inLibrary, installationsOf, installedOf, removeQuietly, type InstallContext } from './install-context.ts';
 import type { InstallSubject } from './catalog-installer.ts';
 import { currentFiles } from './inspection.ts';
@@ -41,15 +42,26 @@ export async function versionsOf(context: InstallContext, skill: InstallSubject)
 	const rows = await installationsOf(context, skillId);
 	const found = inLibrary(context, skillId);
 	const modeOf = (version: string) => context.modes.modeOf({ ...skill, version });
-	const edited = new Set<InstallRecord>();
-	for (const row of rows) if (await isEdited(row)) edited.add(row);
-	const installed = rows.map((row) => {
+	const files = new Map<InstallRecord, Awaited<ReturnType<typeof currentFiles>>>();
+	for (const row of rows) if (await isThere(row.dir)) files.set(row, await onDisk(currentFiles(row.dir)));
+	const isEdited = (row: InstallRecord): boolean => files.has(row) && files.get(row)?.digest !== row.digest;
+	const linesOf = async (row: InstallRecord, index: number) => {
+		const before = rows.find(({ id }) => id === row.origin.base) ?? rows[index + 1];
+		const [then, now] = [before && files.get(before), files.get(row)];
+		if (!before || !then || !now || isEdited(before) || isEdited(row)) return undefined;
+		return briefly(await changesOf(then.kept, now.kept)).lines;
+	};
+	const lines = await Promise.all(rows.map(linesOf));
+	const installed = rows.map((row, index) => {
+		const skillMd = files.get(row)?.kept.find(({ path }) => path === 'SKILL.md')?.text;
 		const listed = row.state === 'active' ? found.find(({ dir }) => dir === row.dir) : undefined;
 		const id = listed ? `${skillId}@${row.version}` : null;
 		return {
 			...(listed && { statesVersion: statesVersion(listed) }),
 			...{ version: row.version, id, mode: modeOf(row.version), installation: installedOf(row) },
-			isEdited: edited.has(row)
+			isEdited: isEdited(row),
+			...(skillMd && { problem: problemIn(skillMd, row.dir) }),
+			...(lines[index] && { lines: lines[index] })
 		};
 	});
 	const local = found
@@ -68,10 +80,6 @@ export async function versionsOf(context: InstallContext, skill: InstallSubject)
 		pinned: context.modes.pinOf(skillId),
 		versions: [...installed, ...local]
 	};
-}
-
-async function isEdited({ dir, digest }: InstallRecord): Promise<boolean> {
-	return (await isThere(dir)) && (await onDisk(currentFiles(dir))).digest !== digest;
 }
 
 /**

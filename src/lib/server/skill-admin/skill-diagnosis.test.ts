@@ -111,7 +111,7 @@ describe('F1: fixing', () => {
 		expect(await readdir(join(root, 'torn'))).toEqual(['SKILL.md']);
 		const editor = { ...parts, builtins: { builtins: [] } };
 		const edits = await listEdits(editor, 'torn');
-		expect(edits).toMatchObject([{ paths: ['SKILL.md'], lines: { added: 1, removed: 1 } }]);
+		expect(edits).toMatchObject([{ files: [{ path: 'SKILL.md', kind: 'changed' }], lines: { added: 1, removed: 1 } }]);
 		await returnToEdit(editor, 'torn', edits[0]?.id ?? '');
 		expect(await read('skills/torn/SKILL.md')).toContain('\nlicense: ISC\n');
 	});

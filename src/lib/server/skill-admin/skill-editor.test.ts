@@ -168,7 +168,7 @@ describe('F1: a version from before an edit', () => {
 		const first = await newest();
 		await edit('scripts/run.sh', 'echo 2\n');
 		await edit('new.md', 'new\n');
-		expect((await listEdits(parts, 'good')).map(({ paths }) => paths)).toEqual([
+		expect((await listEdits(parts, 'good')).map(({ files }) => files.map(({ path }) => path))).toEqual([
 			['new.md'],
 			['scripts/run.sh'],
 			['scripts/run.sh']
@@ -195,13 +195,29 @@ describe('F1: a version from before an edit', () => {
 		await put('skills/good/logo.png', Buffer.from([0, 255, 1, 2]));
 		await removeSkillFile(parts, 'good', 'logo.png');
 		await put('skills/good/a.md', 'from elsewhere\n');
-		expect((await listEdits(parts, 'good')).map(({ paths, lines }) => [...paths, lines])).toEqual([
+		expect(
+			(await listEdits(parts, 'good')).map(({ files, lines }) => [...files.map(({ path }) => path), lines])
+		).toEqual([
 			['logo.png', null],
 			['scripts/run.sh', { added: 0, removed: 1 }],
 			['new.md', { added: 0, removed: 0 }],
 			// What it became is gone.
 			['a.md', null],
 			['a.md', { added: 2, removed: 1 }]
+		]);
+	});
+
+	test('says whether files were added or deleted, and what was wrong with the SKILL.md before it', async () => {
+		await edit('new.md', '1');
+		await edit('SKILL.md', 'no front matter');
+		await removeSkillFile(parts, 'good', 'new.md');
+		await edit('SKILL.md', SKILL);
+		const listed = await listEdits(parts, 'good');
+		expect(listed.map(({ files: [file], problem }) => [file?.path, file?.kind, typeof problem])).toEqual([
+			['SKILL.md', 'changed', 'string'],
+			['new.md', 'removed', 'string'],
+			['SKILL.md', 'changed', 'undefined'],
+			['new.md', 'added', 'undefined']
 		]);
 	});
 
@@ -222,7 +238,7 @@ describe('F1: a version from before an edit', () => {
 	});
 
 	test('is of one file: only saves of the same within seconds are one; writing the same, or back what was there, is none', async () => {
-		const pathsOf = async () => (await listEdits(parts, 'good')).map(({ paths }) => paths);
+		const pathsOf = async () => (await listEdits(parts, 'good')).map(({ files }) => files.map(({ path }) => path));
 		await edit('SKILL.md', SKILL);
 		expect(await pathsOf()).toEqual([]);
 		await edit('a.md', '1');

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import { createLines, type Exclusively } from '../../shared/in-turn.ts';
 import type { SkillEdit } from '../../shared/skills.ts';
+import { problemIn } from '../skills/doctor/doctor.ts';
 import { readIndex, writeIndex, writeWhole } from '../workspace-versions.ts';
 
 /** Of one skill; the oldest go first. */
@@ -19,6 +20,7 @@ const JOINED_MS = 10_000;
 /** Of what is compared for the list. */
 const MAX_COMPARED_BYTES = 100_000;
 const MAX_CHANGED_LINES = 300;
+const SKILL_MD = 'SKILL.md';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const edit = z.object({
@@ -98,14 +100,28 @@ export function createSkillEdits(
 					const isTold = bytes !== null && bytes.length <= MAX_COMPARED_BYTES && isUtf8(bytes);
 					return isTold && hash('sha256', bytes) === id ? bytes.toString() : null;
 				};
+				/** Of the SKILL.md, from now on backwards. */
+				let problem = await nowOf(SKILL_MD).then((bytes) => (bytes ? problemIn(bytes.toString(), dir) : undefined));
+				const problems: (string | undefined)[] = [];
+				for (const { files } of edits) {
+					const file = files.find(({ path }) => path === SKILL_MD);
+					const text = file && (await textOf(SKILL_MD, file.before?.id ?? null));
+					if (file) problem = text ? problemIn(text, dir) : undefined;
+					problems.push(problem);
+				}
 				return Promise.all(
-					edits.map(async ({ files, ...rest }) => {
+					edits.map(async ({ files, ...rest }, index) => {
 						const counts = await Promise.all(
 							files.map(async ({ path, before, after }) =>
 								countChanges(await textOf(path, before?.id ?? null), await textOf(path, after))
 							)
 						);
-						return { ...rest, paths: files.map(({ path }) => path), lines: sumOf(counts) };
+						const kinds = files.map(({ path, before, after }) => ({
+							path,
+							kind: before === null ? ('added' as const) : after === null ? ('removed' as const) : ('changed' as const)
+						}));
+						const found = problems[index];
+						return { ...rest, files: kinds, lines: sumOf(counts), ...(found !== undefined && { problem: found }) };
 					})
 				);
 			}),

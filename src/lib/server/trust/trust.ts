@@ -3,7 +3,14 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError } from '../../shared/errors.ts';
-import type { SkillDetail, SkillFile, SkillFileChange, SkillFinding, TrustState } from '../../shared/skills.ts';
+import type {
+	FileChanges,
+	SkillDetail,
+	SkillFile,
+	SkillFileChange,
+	SkillFinding,
+	TrustState
+} from '../../shared/skills.ts';
 import { compareNames, isInside } from '../skills/read/files.ts';
 import { createPace } from '../skills/read/lean.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
@@ -279,6 +286,15 @@ export async function changesOf(before: readonly TrustedFile[], after: readonly 
 		if (change) changes.push(change);
 	}
 	return changes;
+}
+
+/** In short: which files, and how many lines. */
+export function briefly(changes: readonly SkillFileChange[]): FileChanges {
+	const files = changes.map(({ path, kind }) => ({ path, kind }));
+	const lines = changes.map(({ diff }) => diff?.slice(diff.indexOf('\n@@')).split('\n'));
+	const count = (sign: string) =>
+		lines.reduce((sum, each = []) => sum + each.filter((line) => line.startsWith(sign)).length, 0);
+	return { files, lines: lines.includes(undefined) ? null : { added: count('+'), removed: count('-') } };
 }
 
 /** The real path, or the path itself if there is nothing. */

@@ -214,7 +214,7 @@ export class Workbench {
 		await this.flush();
 		let id: string | null = null;
 		await this.#work(async () => {
-			if (this.draft?.base) ({ id } = await this.#client.startDraft({ skill: this.draft.base }));
+			if (this.draft?.base) ({ id } = await this.#client.startDraft({ skill: this.draft.base, another: true }));
 		});
 		return id;
 	}

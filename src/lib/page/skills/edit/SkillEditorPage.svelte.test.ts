@@ -396,8 +396,12 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('undo-save').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\ntwo\n');
 		await expect.poll(() => shownIn(code)).toBe('one\ntwo\n');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Undone');
+		await expect.element(screen.getByTestId('undo-save')).toHaveTextContent('Redo');
 		await screen.getByTestId('undo-save').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('one\nthree\n');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
+		await expect.element(screen.getByTestId('undo-save')).toHaveTextContent('Undo save');
 		// Text typed since then isn't thrown away.
 		await code.fill('mine');
 		await expect.element(screen.getByTestId('undo-save')).not.toBeInTheDocument();

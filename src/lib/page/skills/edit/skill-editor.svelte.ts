@@ -36,6 +36,8 @@ export class SkillEditor {
 	theirs = $state.raw<{ file: SkillFileText | null } | null>(null);
 	/** What the file said before it was saved last, to go back to. */
 	earlier = $state<string | null>(null);
+	/** That save undid the one before. */
+	isUndone = $state(false);
 	isLoading = $state(false);
 	isSaving = $state(false);
 	/** Unsaved text from earlier was restored. */
@@ -145,6 +147,7 @@ export class SkillEditor {
 			if (path !== this.path) return true;
 			this.file = file;
 			this.earlier = before.digest === '' ? null : asShown(before.text);
+			this.isUndone = false;
 			this.theirs = null;
 			this.isRestored = false;
 			// Text typed during the save isn't saved yet.
@@ -162,10 +165,12 @@ export class SkillEditor {
 
 	/** Saves what the file said before; once more goes forth again. */
 	async undoSave(): Promise<boolean> {
-		const { earlier } = this;
+		const { earlier, isUndone } = this;
 		if (earlier === null || this.isDirty || this.isSaving) return false;
 		this.type(earlier);
-		return this.save();
+		const isSaved = await this.save();
+		if (isSaved) this.isUndone = !isUndone;
+		return isSaved;
 	}
 
 	/** Overwrites the other version. */

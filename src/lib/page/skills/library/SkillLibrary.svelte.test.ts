@@ -3,10 +3,11 @@ import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../../app.css';
 import { createFakeClient } from '../../../../../tests/support/fake-client.ts';
-import { sampleDetail, sampleList, sampleSummary } from '../../../../../tests/support/sample-skills.ts';
+import { sampleDetail, sampleDraft, sampleList, sampleSummary } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
 import { Library } from './library.svelte.ts';
 import { PaneWidth } from '../../ui/toasts.svelte.ts';
+import type { DraftSummary } from '../../../shared/drafts.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
 import NewSkillForm from '../edit/NewSkillForm.svelte';
 import ResizeHandle from '../../ui/ResizeHandle.svelte';
@@ -30,14 +31,21 @@ const skills = [
 	})
 ];
 
-async function setup(list: SkillSummary[] = skills) {
+async function setup(list: SkillSummary[] = skills, drafts: DraftSummary[] = []) {
 	const changeSkill = vi.fn(async () => sampleDetail());
 	const listSkills = vi.fn(async (page: number, limit: number) => sampleList(list, { page, limit }));
 	const library = new Library({ ...createFakeClient(), listSkills });
 	await library.refresh();
 	const go = vi.fn();
 	const onremove = vi.fn<(skill: SkillSummary) => Promise<void>>(async () => {});
-	const props = { library, client: { changeSkill }, onremove, go, sandbox: undefined, currentId: 'pdf' };
+	const props = {
+		library,
+		client: { changeSkill, listDrafts: async () => drafts },
+		onremove,
+		go,
+		sandbox: undefined,
+		currentId: 'pdf'
+	};
 	const screen = await render(SkillLibrary, props);
 	return { screen, changeSkill, onremove, listSkills, library, go };
 }
@@ -253,12 +261,20 @@ describe('E17: the list of skills', () => {
 			listSkills: async (page, limit) => sampleList(many, { page, limit })
 		});
 		await library.refresh();
-		const client = { changeSkill: vi.fn() };
+		const client = { changeSkill: vi.fn(), listDrafts: async () => [] };
 		const props = { library, client, onremove: vi.fn(), go: vi.fn(), sandbox: undefined, currentId: 'skill-120' };
 		const screen = await render(SkillLibrary, props);
 		await expect.element(screen.getByRole('link', { name: 'skill-120' })).toBeInViewport();
 		await screen.rerender({ currentId: 'skill-3' });
 		await expect.element(screen.getByRole('link', { name: 'skill-3', exact: true })).toBeInViewport();
+	});
+
+	test('F8: a skill of which there is a draft to go on with leads to it', async () => {
+		const { screen } = await setup(
+			[sampleSummary({ id: 'demo', name: 'demo', source: 'installed' }), sampleSummary({ id: 'web', name: 'web' })],
+			[sampleDraft()]
+		);
+		await expect.element(screen.getByTestId('row-draft')).toHaveAttribute('href', '/skills/drafts/d1');
 	});
 
 	test('D27: is searched by tags, too', async () => {

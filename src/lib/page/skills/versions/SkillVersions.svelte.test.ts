@@ -78,6 +78,22 @@ describe('A40: the versions of a skill', () => {
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { version: '1.1.0' });
 	});
 
+	test('one with a broken SKILL.md says so, and is used only after a warning', async () => {
+		const [newest, ...others] = versionsOf().versions;
+		const { client, rows, screen } = await setup(
+			versionsOf({
+				versions: [newest!, ...others.map((each) => ({ ...each, problem: 'name is missing', lines: null }))]
+			})
+		);
+		client.useVersion.mockResolvedValue(versionsOf());
+		await expect.element(rows.nth(1).getByTestId('version-problem')).toBeVisible();
+		await rows.nth(1).getByTestId('use-version').click();
+		await expect.element(screen.getByTestId('version-warning')).toMatchTextContent(/name is missing/);
+		expect(client.useVersion).not.toHaveBeenCalled();
+		await screen.getByTestId('version-anyway').click();
+		await expect.poll(() => client.useVersion.mock.calls.length).toBe(1);
+	});
+
 	test('one that was off is off again after Undo, and the version before is in use as it was', async () => {
 		const { screen, client, rows } = await setup();
 		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
@@ -258,22 +274,42 @@ describe('F1: the edits of a skill', () => {
 		editedAt: '2026-01-02T03:04:05Z',
 		isReturn: false,
 		isDraft: false,
-		...{ paths: ['SKILL.md', 'a.md'], lines: { added: 3, removed: 1 } }
+		files: [
+			{ path: 'SKILL.md', kind: 'changed' as const },
+			{ path: 'a.md', kind: 'added' as const }
+		],
+		lines: { added: 3, removed: 1 }
 	};
-	const rendered = async () => {
+	const rendered = async (more: { problem?: string } = {}) => {
 		const client = createFakeRegistry();
-		client.listEdits.mockResolvedValueOnce([edit]);
+		client.listEdits.mockResolvedValueOnce([{ ...edit, ...more }]);
 		client.compareEdit.mockResolvedValue([{ path: 'a.md', kind: 'changed', diff: '--- a.md\n+++ a.md\n-old\n+new' }]);
 		const onreturned = vi.fn();
 		return { client, onreturned, screen: await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned }) };
 	};
 
+	test('say what each changed and how, and which has a problem, before which going back is asked about', async () => {
+		const { client, screen } = await rendered({ problem: 'name is missing' });
+		client.returnToEdit.mockResolvedValue({ skill: 'demo' });
+		const rows = screen.getByTestId('skill-edit');
+		await expect.element(rows.nth(0).getByTestId('edit-problem')).not.toBeInTheDocument();
+		await expect.element(rows.nth(1)).toMatchTextContent(/^\s*As it was before these edits\s*Has a problem/);
+		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await expect.element(screen.getByTestId('version-warning')).toMatchTextContent(/has a problem: name is missing\./);
+		await screen.getByRole('button', { name: 'Cancel' }).click();
+		await expect.element(screen.getByTestId('version-warning')).not.toBeInTheDocument();
+		expect(client.returnToEdit).not.toHaveBeenCalled();
+		await screen.getByRole('button', { name: /^Restore/ }).click();
+		await screen.getByTestId('version-anyway').click();
+		await expect.poll(() => client.returnToEdit.mock.calls).toEqual([['demo@1.0.0', 'e1']]);
+	});
+
 	test('name the files, how much changed and when; a new file that is empty has no box', async () => {
 		const { client, screen } = await rendered();
 		client.compareEdit.mockResolvedValue([{ path: 'b.md', kind: 'added', diff: '--- b.md\n+++ b.md\n' }]);
 		await expect
-			.element(screen.getByTestId('skill-edit'))
-			.toMatchTextContent(/^\s*SKILL\.md, a\.md\s*\+3 −1\s*Before the edit, .*days ago/);
+			.element(screen.getByTestId('skill-edit').first())
+			.toMatchTextContent(/^\s*Changed SKILL\.md, added a\.md\s*\+3 −1\s*Current\s*Edited ·\s+\w/);
 		const exact = new Date(edit.editedAt).toLocaleString();
 		await expect.element(screen.getByTitle(exact)).toBeVisible();
 		await screen.getByRole('button', { name: /^Compare/ }).click();
@@ -295,10 +331,10 @@ describe('F1: the edits of a skill', () => {
 		const client = createFakeRegistry();
 		client.listEdits.mockResolvedValueOnce(Array.from({ length: 12 }, (_, index) => ({ ...edit, id: `e${index}` })));
 		const screen = await render(SkillEdits, { client, id: 'demo@1.0.0', onreturned: vi.fn() });
-		await expect.element(screen.getByTestId('all-edits')).toHaveTextContent('Show all 12 edits');
+		await expect.element(screen.getByTestId('all-edits')).toHaveTextContent('Show all 13');
 		expect(screen.getByTestId('skill-edit').elements()).toHaveLength(10);
 		await screen.getByTestId('all-edits').click();
-		await expect.poll(() => screen.getByTestId('skill-edit').elements().length).toBe(12);
+		await expect.poll(() => screen.getByTestId('skill-edit').elements().length).toBe(13);
 		await expect.element(screen.getByTestId('all-edits')).not.toBeInTheDocument();
 		client.listEdits.mockResolvedValueOnce([]);
 		const empty = await render(SkillEdits, { client, id: 'demo@2.0.0', isShownEmpty: false, onreturned: vi.fn() });
@@ -312,7 +348,7 @@ describe('F1: the edits of a skill', () => {
 		await screen.getByRole('button', { name: /^Restore/ }).click();
 		await expect.element(screen.getByTestId('edit-returned')).toBeVisible();
 		expect(onreturned).toHaveBeenCalledExactlyOnceWith('renamed');
-		await expect.element(screen.getByText(/Before going back/)).toBeVisible();
+		await expect.element(screen.getByText(/Restored · /)).toBeVisible();
 		client.listEdits.mockResolvedValueOnce([edit]);
 		await screen.getByRole('button', { name: 'Undo' }).click();
 		expect(client.returnToEdit).toHaveBeenLastCalledWith('demo@1.0.0', 'e2');
@@ -320,7 +356,7 @@ describe('F1: the edits of a skill', () => {
 
 	test('are those of the files that are in use: once they’re others, the list is read again', async () => {
 		const { client, screen } = await rendered();
-		await expect.element(screen.getByTestId('skill-edit')).toBeVisible();
+		await expect.element(screen.getByTestId('skill-edit').first()).toBeVisible();
 		client.listEdits.mockResolvedValueOnce([]);
 		await screen.rerender({ digest: 'of another version' });
 		await expect.element(screen.getByTestId('skill-edits')).toMatchTextContent(/No edits of this version yet/);

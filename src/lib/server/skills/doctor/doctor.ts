@@ -239,6 +239,14 @@ export function checkText(text: string, dir: string): TextCheck {
 	return { ...read, issues, fixes };
 }
 
+/** Why a skill with this SKILL.md is broken; undefined if it isn’t. */
+export function problemIn(text: string, dir: string): string | undefined {
+	const { status, issues } = checkText(text, dir);
+	const fault = issues.find(({ severity }) => severity === 'error');
+	if (status !== 'broken' || !fault) return undefined;
+	return `${fault.field === '_' ? 'SKILL.md' : fault.field} ${fault.message}`;
+}
+
 /** Scripts that the text names and its folder doesn't have. */
 function missingScripts(text: string, folder: string): SkillIssue[] {
 	if (!existsSync(folder)) return [];
