@@ -272,9 +272,9 @@ test('F4: a skill that is trusted for where it lies says so, and can be asked ab
 test('F6: a script of a skill that nobody trusts runs here when it is allowed this once', async () => {
 	const { screen, client } = await setup(detailOf(), '#run');
 	const refused = { details: { error: 'NotTrusted', digest: 'd1' } };
-	client.runExecution.mockRejectedValueOnce(new ApiError('forbidden', 'You haven’t trusted this skill yet.', refused));
+	client.runExecution.mockRejectedValueOnce(new ApiError('forbidden', 'This skill isn’t trusted.', refused));
 	await screen.getByTestId('run-button').click();
-	await expect.element(screen.getByTestId('approval-why')).toMatchTextContent(/haven’t trusted this skill/);
+	await expect.element(screen.getByTestId('approval-why')).toMatchTextContent(/isn’t trusted/);
 	await screen.getByTestId('approve-once').click();
 	expect(client.runExecution).toHaveBeenLastCalledWith(expect.objectContaining({ approve: 'd1' }));
 });

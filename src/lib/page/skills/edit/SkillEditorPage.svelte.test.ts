@@ -295,7 +295,7 @@ describe('F1: the editor of a skill', () => {
 		const fault = screen.getByTestId('syntax-fault');
 		await expect
 			.element(fault)
-			.toMatchTextContent(/^\s*Line 1 isn’t valid JavaScript: check this line and the one before\s*$/);
+			.toMatchTextContent(/^\s*Line 1: This isn’t valid JavaScript\. Check here and the line above\.\s*$/);
 		await fault.getByRole('button', { name: 'Line 1' }).click();
 		await userEvent.keyboard('{End}{Backspace}];');
 		await expect.element(fault).not.toBeInTheDocument();
