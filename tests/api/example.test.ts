@@ -62,7 +62,7 @@ test('E2: the list says which example and which icon a skill brings', async () =
 	expect(of('plain')).toMatchObject({ example: null, icon: null });
 	expect(of('wordy')?.example).toBeNull();
 	expect(of('wordy')?.diagnostics.map(({ message }) => message)).toEqual([
-		'example is longer than 500 characters, so it isn’t offered'
+		'is longer than 500 characters, so it isn’t offered'
 	]);
 });
 

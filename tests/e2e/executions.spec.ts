@@ -111,7 +111,7 @@ test('B6: the skills of the server stand below those of folders and count for th
 }) => {
 	await page.goto(`${app.url}/skills`);
 	const folders = (await read<Health>(app, '/api/health')).skills.ready;
-	await expect(page.getByTestId('skills-summary')).toHaveCount(0);
+	await expect(page.getByTestId('show-to-review')).toHaveCount(0);
 	await expect(page.getByTestId('skill-count')).toHaveText(String(folders));
 	await expect(page.getByTestId('sandbox-note')).toContainText('Scripts run ');
 	const builtins = page.getByTestId('builtin-skills').getByTestId('skill-row');

@@ -87,6 +87,20 @@ test('F8, F9: from the name to a skill that has run in Demo mode are three click
 	}
 });
 
+test('F8, F9: a number in the question of a new skill reaches its script in Demo mode', async ({ page }) => {
+	await page.goto('/skills/new');
+	await page.getByTestId('new-skill-name').fill('roman-numerals');
+	await page.getByTestId('new-skill-description').fill('Writes Roman numerals. Use when someone asks for them.');
+	await page.getByTestId('new-skill-example').fill('What is 1987 in Roman numerals?');
+	await expect(page.getByTestId('takes-number')).toBeChecked();
+	await page.getByTestId('create-and-try').click();
+	await expect(page.getByTestId('composer-input')).toHaveValue('What is 1987 in Roman numerals?');
+	await page.getByTestId('send').click();
+	const answer = answers(page).last();
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	await expect(answer).toContainText('repeats what it’s given: 1987');
+});
+
 test('F1, F8: a problem is shown at its line, put right by one click and saved; unsaved words survive a reload', async ({
 	page,
 	app

@@ -35,7 +35,7 @@ test('F4: a call of a skill that nobody trusts waits; looked at and trusted it r
 	const folder = await install(page, app, 'newcomer', 'echo "said: $*"\n');
 	model.push(say('newcomer', 'one'));
 	await ask(page, 'say one');
-	await expect(page.getByTestId('approval')).toContainText('You haven’t trusted this skill yet');
+	await expect(page.getByTestId('approval')).toContainText('This skill isn’t trusted');
 	await expect(page.getByTestId('approve-more')).toHaveCount(0);
 	await page.getByTestId('approval-script').locator('summary').click();
 	await expect(page.getByTestId('script-text')).toHaveText('echo "said: $*"\n');

@@ -106,7 +106,7 @@ describe.each([
 			expect(textOf(await client.callTool(call))).toContain('said: hello');
 			expect(asked).toHaveLength(count);
 		}
-		expect(asked[0]).toContain('You haven’t trusted this skill yet');
+		expect(asked[0]).toContain('This skill isn’t trusted');
 		expect(asked[0]).toContain('trust it on its page, /skills/stranger.');
 		expect(asked[0]).toContain('hello');
 	});

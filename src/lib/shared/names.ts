@@ -70,6 +70,11 @@ export const MAX_SKILL_FILE_PATH = 512;
 
 export const SKILL_TEMPLATES = ['instructions', 'script', 'tools'] as const;
 export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
+/** What the script or tool of a new skill is given. */
+export const SCRIPT_INPUTS = ['text', 'number', 'file', 'nothing'] as const;
+export type ScriptInput = (typeof SCRIPT_INPUTS)[number];
+/** Of `metadata.example`. */
+export const MAX_SKILL_EXAMPLE = 500;
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set(

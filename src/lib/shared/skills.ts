@@ -3,9 +3,11 @@ import { z } from 'zod';
 import {
 	INSTALL_PROVIDERS,
 	MAX_SKILL_DESCRIPTION,
+	MAX_SKILL_EXAMPLE,
 	MAX_SKILL_FILE_BYTES,
 	MAX_SKILL_FILE_PATH,
 	MAX_SKILL_NAME,
+	SCRIPT_INPUTS,
 	SKILL_FILE_PATH,
 	SKILL_NAME,
 	SKILL_TEMPLATES
@@ -433,6 +435,9 @@ export const newSkill = z.strictObject({
 		.max(MAX_SKILL_NAME)
 		.regex(SKILL_NAME, 'must have only lowercase letters, digits and single hyphens, such as invoice-reader'),
 	description: z.string().trim().min(1).max(MAX_SKILL_DESCRIPTION),
-	template: z.enum(SKILL_TEMPLATES)
+	template: z.enum(SKILL_TEMPLATES),
+	/** A question that the skill answers; by default one that fits what it takes. */
+	example: z.string().trim().min(1).max(MAX_SKILL_EXAMPLE).optional(),
+	takes: z.enum(SCRIPT_INPUTS).optional()
 });
 export type NewSkill = z.infer<typeof newSkill>;

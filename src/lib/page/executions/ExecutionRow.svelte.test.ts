@@ -197,7 +197,7 @@ test('F6: one whose skill was deleted or turned off meanwhile says so, and bring
 test('F6: a run is run again as it was, and is allowed or denied where it asks', async () => {
 	const again = sampleExecution({ id: 'e2', output: 'this time' });
 	const details = { error: 'NotTrusted', digest: 'd1', trust: 'untrusted', reach: { hosts: [], readsServer: false } };
-	const asks = new ApiError('forbidden', '“demo” wants to run scripts/x.sh. You haven’t trusted this skill yet.', {
+	const asks = new ApiError('forbidden', '“demo” wants to run scripts/x.sh. This skill isn’t trusted.', {
 		details
 	});
 	const client = {
@@ -221,7 +221,7 @@ test('F6: a run is run again as it was, and is allowed or denied where it asks',
 	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ scripts/x.sh "a b"');
 	await expect
 		.element(screen.getByTestId('approval-why'))
-		.toMatchTextContent(/^\s*You haven’t trusted this skill yet\. Its scripts ask before each run until you do\./);
+		.toMatchTextContent(/^\s*This skill isn’t trusted\. Its scripts ask before each run until you trust it\./);
 	await expect.element(screen.getByTestId('approval-reach')).toHaveTextContent('No network');
 	await expect.element(screen.getByText('Show script')).toBeVisible();
 	await expect.element(screen.getByTestId('run-again-error')).not.toBeInTheDocument();

@@ -11,7 +11,7 @@ import {
 } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
 import type { StagedInstall, StagedSkill } from '../../shared/install.ts';
-import type { SkillFinding } from '../../shared/skills.ts';
+import type { SkillDetail, SkillFinding } from '../../shared/skills.ts';
 import ReviewPage from './ReviewPage.svelte';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
@@ -31,9 +31,10 @@ const RISK: SkillFinding = {
 };
 const withScript = (more: Partial<StagedSkill> = {}) => sampleStagedSkill({ scripts: ['scripts/x.sh'], ...more });
 
-async function setup(staged: StagedInstall = sampleStaged()) {
+async function setup(staged: StagedInstall = sampleStaged(), found: Partial<SkillDetail> = {}) {
 	const client = createFakeRegistry();
 	client.getStaged.mockResolvedValue(staged);
+	client.getSkill.mockResolvedValue(sampleDetail(found));
 	client.confirmStaged.mockResolvedValue({ installed: [sampleInstalled()], skipped: [] });
 	const oninstalled = vi.fn();
 	const ondiscarded = vi.fn();
@@ -389,6 +390,29 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: sampleInstalled().id });
 		await expect.element(note).toMatchTextContent(/Chats now use 1\.0\.0\./);
 		await expect.element(screen.getByTestId('use-installed')).not.toBeInTheDocument();
+	});
+
+	test('that is there with the same files and off is turned on here', async () => {
+		const skill = sampleStagedSkill({ installed: sameVersion, changes: null });
+		const { screen, client } = await setup(sampleStaged({ skills: [skill] }), { mode: 'off' });
+		const note = screen.getByTestId('installed-already');
+		await expect.element(note).toMatchTextContent(/You already have this skill, with the same files\.\s+It’s off/);
+		client.changeSkill.mockResolvedValueOnce(sampleDetail({ mode: 'auto' }));
+		await screen.getByTestId('turn-on-there').click();
+		expect(client.changeSkill).toHaveBeenCalledWith(sameVersion.skillId, { mode: 'auto' });
+		await expect.element(screen.getByTestId('try-there')).toBeVisible();
+		await expect.element(note).toMatchTextContent(/There’s nothing to install/);
+	});
+
+	test('says what was installed does, and asks its example with one click', async () => {
+		const example = { title: 'Two', prompt: 'How many words?', files: ['a.txt'] };
+		const skill = withScript({ description: 'Counts words. Use when asked.' });
+		const { screen } = await setup(sampleStaged({ skills: [skill] }), { example });
+		await screen.getByTestId('confirm-install').click();
+		await expect.element(screen.getByTestId('installed-about')).toHaveTextContent('Counts words.');
+		const ask = screen.getByTestId('try-installed');
+		await expect.element(ask).toHaveAttribute('href', '/?example=demo');
+		await expect.element(ask).toMatchTextContent(/“How many words\?”\s*with a\.txt/);
 	});
 
 	test('that is there with the same files leads to it instead of asking', async () => {

@@ -104,7 +104,7 @@ describe('F4: the page of a skill', () => {
 		await expect.element(screen.getByTestId('hosts-to-allow')).toHaveAttribute('href', '#network');
 		await expect.element(screen.getByText(/Scripts ask before each run/)).toBeVisible();
 		await expect.element(screen.getByTestId('look-at-findings')).toHaveTextContent('1 risk');
-		await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1');
+		await expect.element(screen.getByTestId('tab-overview')).toHaveTextContent('Overview 1: 1 risk');
 		await screen.getByTestId('look-at-findings').click();
 		await expect.element(screen.getByTestId('finding').first()).toBeVisible();
 		const [first] = screen.getByTestId('finding').elements();
@@ -288,9 +288,9 @@ test('F4: a skill that is trusted for where it lies says so, and can be asked ab
 test('F6: a script of a skill that nobody trusts runs here when it is allowed this once', async () => {
 	const { screen, client } = await setup(detailOf(), '#run');
 	const refused = { details: { error: 'NotTrusted', digest: 'd1' } };
-	client.runExecution.mockRejectedValueOnce(new ApiError('forbidden', 'You haven’t trusted this skill yet.', refused));
+	client.runExecution.mockRejectedValueOnce(new ApiError('forbidden', 'This skill isn’t trusted.', refused));
 	await screen.getByTestId('run-button').click();
-	await expect.element(screen.getByTestId('approval-why')).toMatchTextContent(/haven’t trusted this skill/);
+	await expect.element(screen.getByTestId('approval-why')).toMatchTextContent(/isn’t trusted/);
 	await screen.getByTestId('approve-once').click();
 	expect(client.runExecution).toHaveBeenLastCalledWith(expect.objectContaining({ approve: 'd1' }));
 });
@@ -602,6 +602,49 @@ describe('the parts of a skill', () => {
 		expect(await toneOf({ trust: 'trusted', findings: found })).toBe('warn');
 	});
 
+	test('say what is to be put right where their tab is marked, and lead there', async () => {
+		const { needs } = detailOf();
+		const variable = { name: 'A_KEY', isDeclared: true, isOptional: false, from: [], isSet: false, setBy: null };
+		const { screen } = await setup(
+			detailOf({
+				trust: 'trusted',
+				findings: [],
+				needs: { ...needs, variables: [variable] },
+				diagnostics: [{ field: 'license', severity: 'warning', message: 'is odd' }]
+			})
+		);
+		await expect
+			.element(screen.getByTestId('tab-overview'))
+			.toHaveTextContent('Overview 2: 1 problem in its files. Missing: A_KEY');
+		const toDo = screen.getByTestId('skill-to-do');
+		await expect.element(toDo.getByRole('link', { name: 'Missing: A_KEY' })).toHaveAttribute('href', '#needs');
+		await expect.element(toDo.getByRole('link', { name: /1 problem/ })).toHaveAttribute('href', '#doctor');
+	});
+
+	test('long instructions have contents that lead to their headings; short ones have none', async () => {
+		const text = (parts: number) =>
+			`---\nname: demo\ndescription: x\n---\n\n# Demo\n${Array.from({ length: parts }, (_, at) => `\n## Part \`${at}\`\n\n\`\`\`sh\n# no heading\n\`\`\`\n\n${'Words.\n\n'.repeat(20)}`).join('')}`;
+		const of = (parts: number) => detailOf({ files: [{ path: 'SKILL.md', bytes: 1, text: text(parts) }] });
+		const short = await setup(of(1));
+		await short.screen.getByTestId('tab-instructions').click();
+		await expect.element(short.screen.getByRole('heading', { name: 'Part 0' })).toBeVisible();
+		await expect.element(short.screen.getByTestId('contents')).not.toBeInTheDocument();
+		await short.screen.unmount();
+		const { screen } = await setup(of(4));
+		await screen.getByTestId('tab-instructions').click();
+		const contents = screen.getByTestId('contents');
+		await contents.getByText(/^Contents/).click();
+		expect(
+			contents
+				.getByRole('button')
+				.elements()
+				.map(({ textContent }) => textContent.trim())
+		).toEqual([0, 1, 2, 3].map((at) => `Part ${at}`));
+		await contents.getByRole('button', { name: 'Part 3' }).click();
+		await expect.element(screen.getByRole('heading', { name: 'Part 3' })).toBeInViewport();
+		await expect.element(screen.getByRole('heading', { name: 'Part 3' })).toHaveFocus();
+	});
+
 	test('offer to try it, to edit it and to hand it on; its example is tried where it has one', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?skill=demo');
@@ -613,7 +656,7 @@ describe('the parts of a skill', () => {
 		const example = { title: 'Chart', prompt: 'Show me a chart', files: ['sales.csv'] };
 		const { screen: other } = await setup(detailOf({ example }));
 		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
-		const shown = other.getByRole('link', { name: '“Show me a chart” with sales.csv Try this' });
+		const shown = other.getByRole('link', { name: 'Ask it “Show me a chart” with sales.csv Try this' });
 		await expect.element(shown).toHaveAttribute('href', '/?example=demo');
 	});
 });

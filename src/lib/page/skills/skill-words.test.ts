@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askFor, firstSentence, shortOf } from './skill-words.ts';
+import { askFor, firstSentence, inputIn, shortOf } from './skill-words.ts';
 
 test.each([
 	['Reads files. It also writes.', 'Reads files.'],
@@ -31,4 +31,15 @@ test.each([
 	['', 'Ask demo anything']
 ])('F7: what can be asked, by %j', (description, words) => {
 	expect(askFor({ name: 'demo', description })).toBe(words);
+});
+
+test.each([
+	['What is 1987 in Roman numerals?', 'number'],
+	['Convert -3.5 to kelvin', 'number'],
+	['Repeat “1987”', 'text'],
+	['Count the words of notes.txt', 'file'],
+	['Flip a coin', 'text'],
+	['', 'text']
+])('F8: the question %j hands %s to a script', (question, input) => {
+	expect(inputIn(question)).toBe(input);
 });

@@ -14,6 +14,7 @@ import {
 	MAX_SKILL_DESCRIPTION,
 	MAX_SKILL_NAME,
 	SKILL_NAME,
+	type ScriptInput,
 	type SkillTemplate
 } from '../../shared/names.ts';
 
@@ -332,15 +333,31 @@ export function adviseOnDescription(description: string): Advice | null {
 }
 
 /** Paths relative to the skills folder. */
-export function filesOfTemplate(name: string, template: SkillTemplate): string[] {
+export function filesOfTemplate(name: string, template: SkillTemplate, takes: ScriptInput): string[] {
 	const folder = name === '' ? 'your-skill' : name;
+	const samples = takes === 'file' ? ['examples/sample.txt'] : [];
 	const files = {
 		instructions: [],
-		script: ['scripts/run.mjs'],
-		tools: ['tools.json', `scripts/${toolOf(folder)}.mjs`]
+		script: ['scripts/run.mjs', ...samples],
+		tools: ['tools.json', `scripts/${toolOf(folder)}.mjs`, ...samples]
 	};
 	return ['SKILL.md', ...files[template]].map((path) => `${folder}/${path}`);
 }
+
+/** What the question hands to a script: what it quotes is a text. */
+export function inputIn(question: string): ScriptInput {
+	if (/["“”«»]/.test(question)) return 'text';
+	if (/(?<![\w/])[\w-]+\.[a-z][a-z0-9]{1,4}\b/i.test(question)) return 'file';
+	return /(?<![\w.-])-?\d[\d.,]*(?!\w)/.test(question) ? 'number' : 'text';
+}
+
+/** The same as on the server. */
+export const INPUT_WORDS: Record<ScriptInput, { label: string; usage: string; example: string }> = {
+	text: { label: 'Text', usage: ' TEXT', example: ' with “hello world”' },
+	number: { label: 'A number', usage: ' NUMBER', example: ' with 42' },
+	file: { label: 'A file', usage: ' FILE', example: ' with sample.txt' },
+	nothing: { label: 'Nothing', usage: '', example: '' }
+};
 
 /** The same rule as on the server. */
 function toolOf(name: string): string {

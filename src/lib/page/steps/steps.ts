@@ -321,7 +321,7 @@ export function whyAsked({
 /** What ends the questions about a skill that isn’t trusted. */
 export function untilWords({ trust }: Pick<Approval, 'trust'>): string {
 	if (!trust) return '';
-	return `Its scripts ask before each run until you ${trust === 'changed' ? 'trust it again' : 'do'}.`;
+	return `Its scripts ask before each run until you ${trust === 'changed' ? 'trust it again' : 'trust it'}.`;
 }
 
 /** What the card of a question says besides the question’s own words. */

@@ -324,7 +324,7 @@ describe('E30: a skill that nobody has trusted', () => {
 		expect(question).toMatchObject({
 			trust: 'untrusted',
 			skillId: 'skills/demo',
-			reason: '“demo” wants to run say.sh. You haven’t trusted this skill yet.'
+			reason: '“demo” wants to run say.sh. This skill isn’t trusted.'
 		});
 		await decide('once');
 		expect(await files()).toEqual(['made-a.txt']);

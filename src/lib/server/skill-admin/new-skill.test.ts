@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyFolder } from '../../../../tests/support/folder.ts';
-import { SKILL_TEMPLATES } from '../../shared/names.ts';
+import { SCRIPT_INPUTS, SKILL_TEMPLATES, type ScriptInput } from '../../shared/names.ts';
 import { diagnose } from '../skills/doctor/doctor.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { createSkill, type NewSkillParts } from './skill-editor.ts';
@@ -45,6 +45,41 @@ describe('F8: a new skill', () => {
 		const call = { skill: 'invoice-reader', script: 'scripts/run.mjs', args: ['a', 'b'] };
 		const result = await skills.handleToolCall('use_skill', call);
 		expect(result).toMatchObject({ success: true, stdout: expect.stringContaining(': a b\n') });
+	});
+
+	const GIVEN: Record<ScriptInput, { args: string[]; usage: string; example: string }> = {
+		text: { args: ['a b'], usage: 'run.mjs TEXT', example: 'Use invoice-reader with “hello world”' },
+		number: { args: ['1987'], usage: 'run.mjs NUMBER', example: 'Use invoice-reader with 42' },
+		file: { args: ['SAMPLE'], usage: 'run.mjs FILE', example: 'Use invoice-reader with sample.txt' },
+		nothing: { args: [], usage: 'run.mjs\n', example: 'Use invoice-reader' }
+	};
+	test.each(SCRIPT_INPUTS)('whose script takes “%s” says so, and it runs as it is; a tool, too', async (takes) => {
+		await createSkill(parts, { ...wanted, takes });
+		const { args, usage, example } = GIVEN[takes];
+		expect(await diagnose(join(first, 'invoice-reader'))).toMatchObject({ status: 'ready', issues: [] });
+		const text = await readFile(join(first, 'invoice-reader/SKILL.md'), 'utf8');
+		expect(text).toContain(`node scripts/${usage}`);
+		const sample = join(first, 'invoice-reader/examples/sample.txt');
+		const real = args.map((arg) => (arg === 'SAMPLE' ? sample : arg));
+		const call = { skill: 'invoice-reader', script: 'scripts/run.mjs', args: real };
+		const stdout = expect.stringContaining(takes === 'file' ? 'hello world' : (args[0] ?? 'hello'));
+		expect(await skills.handleToolCall('use_skill', call)).toMatchObject({ success: true, stdout });
+		expect(skills.registry.snapshot().skills[0]?.example).toBe(example);
+
+		await createSkill(parts, { ...wanted, name: 'tool', template: 'tools', takes });
+		await skills.handleToolCall('load_skill', { skill: 'tool' });
+		const [value] = takes === 'number' ? [1987] : real;
+		const input = takes === 'nothing' ? {} : { [takes]: value };
+		expect(await skills.handleToolCall('tool', input)).toMatchObject({ success: true });
+	});
+
+	test('has the question that was given as its example', async () => {
+		for (const template of SKILL_TEMPLATES) {
+			const question = { ...wanted, name: template, template, example: 'What is “1987”: in Roman numerals?' };
+			await createSkill(parts, question);
+		}
+		const { skills: made } = skills.registry.snapshot();
+		expect(new Set(made.map(({ example }) => example))).toEqual(new Set(['What is “1987”: in Roman numerals?']));
 	});
 
 	test('of a tool answers as it is', async () => {

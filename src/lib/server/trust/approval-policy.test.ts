@@ -99,11 +99,7 @@ describe('C16: what somebody is asked about, and why', () => {
 	const asks = '“demo” wants to run say.sh';
 	test.each<[string, Situation, string]>([
 		['a trusted skill where people are asked', {}, `${asks}.`],
-		[
-			'an untrusted one, whoever is asked',
-			{ mode: 'auto', state: 'untrusted' },
-			`${asks}. You haven’t trusted this skill yet.`
-		],
+		['an untrusted one, whoever is asked', { mode: 'auto', state: 'untrusted' }, `${asks}. This skill isn’t trusted.`],
 		[
 			'one that cannot be looked at',
 			{ mode: 'auto', state: 'untrusted', digest: null, problem: 'It has too many files.' },
@@ -120,7 +116,7 @@ describe('C16: what somebody is asked about, and why', () => {
 		[
 			'a wish of an untrusted skill',
 			{ state: 'untrusted', allowedTools: 'Bash' },
-			`${asks}. You haven’t trusted this skill yet.`
+			`${asks}. This skill isn’t trusted.`
 		],
 		['a wish for another script', { allowedTools: 'Bash(other.sh:*)' }, `${asks}.`],
 		['what was denied', { earlier: answered('deny', 'now') }, `${asks}.`],

@@ -102,7 +102,7 @@ function reasonFor(
 	{ state, problem, missing }: { state: TrustState; problem: string | null; missing: readonly string[] }
 ): string {
 	if (state === 'untrusted' && problem !== null) return `“${skill}” wants to run ${script}. ${problem}`;
-	if (state === 'untrusted') return `“${skill}” wants to run ${script}. You haven’t trusted this skill yet.`;
+	if (state === 'untrusted') return `“${skill}” wants to run ${script}. This skill isn’t trusted.`;
 	if (state === 'changed') return `“${skill}” wants to run ${script}. The skill’s files changed since you trusted it.`;
 	if (missing.length === 0) return `“${skill}” wants to run ${script}.`;
 	const verb = missing.length === 1 ? 'is' : 'are';

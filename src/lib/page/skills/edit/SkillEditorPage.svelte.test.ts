@@ -295,7 +295,7 @@ describe('F1: the editor of a skill', () => {
 		const fault = screen.getByTestId('syntax-fault');
 		await expect
 			.element(fault)
-			.toMatchTextContent(/^\s*Line 1 isn’t valid JavaScript: check this line and the one before\s*$/);
+			.toMatchTextContent(/^\s*Line 1: This isn’t valid JavaScript\. Check here and the line above\.\s*$/);
 		await fault.getByRole('button', { name: 'Line 1' }).click();
 		await userEvent.keyboard('{End}{Backspace}];');
 		await expect.element(fault).not.toBeInTheDocument();
@@ -448,6 +448,25 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => document.querySelector('nav [data-path="evals/evals.json"]')).not.toBeNull();
 		await screen.getByTestId('save-file').click();
 		await expect.poll(() => client.files.get('evals/evals.json')).toContain('"evals"');
+	});
+
+	test('says where a skill comes from until that is dismissed, and one note at a time', async () => {
+		const client = server();
+		client.getSkill.mockResolvedValue(sampleDetail({ trust: 'changed', provider: 'zip', findings: [] }));
+		const changed = await setup(client);
+		await expect.element(changed.screen.getByTestId('asks-again')).toBeVisible();
+		await expect.element(changed.screen.getByTestId('installed-note')).not.toBeInTheDocument();
+		await changed.screen.unmount();
+		client.getSkill.mockResolvedValue(sampleDetail({ trust: 'trusted', provider: 'zip' }));
+		const { screen } = await setup(client);
+		const note = screen.getByTestId('installed-note');
+		await expect.element(note).toMatchTextContent(/comes from a zip file/);
+		await note.getByRole('button', { name: 'Dismiss' }).click();
+		await expect.element(note).not.toBeInTheDocument();
+		await screen.unmount();
+		const again = await setup(client);
+		await expect.element(again.screen.getByTestId('run-file')).toBeVisible();
+		await expect.element(again.screen.getByTestId('installed-note')).not.toBeInTheDocument();
 	});
 
 	test('F4: a change that scripts ask about again is trusted where it was made; with risks it is looked at first', async () => {

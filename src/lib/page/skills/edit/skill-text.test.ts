@@ -171,8 +171,8 @@ describe('F8: while a new skill is described', () => {
 	});
 
 	test('what a template makes is said before', () => {
-		expect(filesOfTemplate('a-b', 'tools')).toEqual(['a-b/SKILL.md', 'a-b/tools.json', 'a-b/scripts/a_b.mjs']);
-		expect(filesOfTemplate('1-b', 'tools').at(-1)).toBe('1-b/scripts/run_1_b.mjs');
-		expect(filesOfTemplate('a', 'script')).toEqual(['a/SKILL.md', 'a/scripts/run.mjs']);
+		expect(filesOfTemplate('a-b', 'tools', 'text')).toEqual(['a-b/SKILL.md', 'a-b/tools.json', 'a-b/scripts/a_b.mjs']);
+		expect(filesOfTemplate('1-b', 'tools', 'text').at(-1)).toBe('1-b/scripts/run_1_b.mjs');
+		expect(filesOfTemplate('a', 'script', 'text')).toEqual(['a/SKILL.md', 'a/scripts/run.mjs']);
 	});
 });

@@ -15,11 +15,11 @@ const faultIn = (path: string, text: string) => {
 
 describe('F1: a script that can’t be read', () => {
 	test.each([
-		['a.mjs', 'console.log("a"\nconst b = 1;\n', 2, 'isn’t valid JavaScript: check this line and the one before'],
-		['a.js', 'const a = ;\nfoo();\n', 1, 'isn’t valid JavaScript: check this line and the one before'],
-		['a.mjs', 'function f() {\n  return 1;\n\n', 2, 'is the end, but a bracket or quote before it isn’t closed'],
-		['a.py', 'def f()\n    return 1\n', 1, 'isn’t valid Python: check this line and the one before'],
-		['a.json', '{"a": 1,}\n', 1, 'isn’t valid JSON: check this line and the one before']
+		['a.mjs', 'console.log("a"\nconst b = 1;\n', 2, 'This isn’t valid JavaScript. Check here and the line above.'],
+		['a.js', 'const a = ;\nfoo();\n', 1, 'This isn’t valid JavaScript. Check here and the line above.'],
+		['a.mjs', 'function f() {\n  return 1;\n\n', 2, 'A bracket or quote is never closed.'],
+		['a.py', 'def f()\n    return 1\n', 1, 'This isn’t valid Python. Check here and the line above.'],
+		['a.json', '{"a": 1,}\n', 1, 'This isn’t valid JSON. Check here and the line above.']
 	])('%s %j is told with its line', (path, text, line, message) => {
 		expect(faultIn(path, text)).toEqual({ line, severity: 'warning', message });
 	});

@@ -46,7 +46,7 @@ export function syntaxFault(tree: ReturnType<typeof syntaxTree>, text: string, p
 	const lines = text.split('\n').slice(Math.max(0, line - 2), line);
 	if (UNKNOWN[language]?.test(lines.join('\n'))) return null;
 	const message = isAtEnd
-		? 'is the end, but a bracket or quote before it isn’t closed'
-		: `isn’t valid ${language}: check this line and the one before`;
+		? 'A bracket or quote is never closed.'
+		: `This isn’t valid ${language}. Check here and the line above.`;
 	return { line, severity: 'warning', message };
 }

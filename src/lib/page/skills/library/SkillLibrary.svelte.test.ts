@@ -124,6 +124,27 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
 	});
 
+	test('asks whether another name was meant after a slip, and counts what is broken where it can be shown', async () => {
+		const skills = [
+			sampleSummary({ id: 'count-words', name: 'count-words' }),
+			sampleSummary({ id: 'torn', name: 'torn', status: 'broken' }),
+			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted' })
+		];
+		const { screen } = await setup(skills);
+		await screen.getByTestId('skill-search').fill('coutn words');
+		const meant = screen.getByTestId('did-you-mean');
+		await expect.element(meant).toMatchTextContent(/^Did you mean count-words\?$/);
+		await meant.getByRole('button', { name: 'count-words' }).click();
+		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
+		await screen.getByTestId('skill-search').fill('xyzzy');
+		await expect.element(meant).not.toBeInTheDocument();
+		await screen.getByRole('button', { name: 'Show all' }).click();
+		const review = screen.getByTestId('show-to-review');
+		await expect.element(review).toHaveTextContent('2 to review, 1 broken');
+		await review.click();
+		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(3);
+	});
+
 	test('is gone through by the arrow keys, and Enter in the search opens the first', async () => {
 		const { screen } = await setup();
 		const opened = vi.fn((event: Event) => {
@@ -237,7 +258,7 @@ describe('E17: the list of skills', () => {
 		const { screen } = await setup([...skills, builtin]);
 		await expect.element(screen.getByTestId('shown-count')).toHaveTextContent('2 skills, plus 1 built-in tool');
 		const filter = screen.getByTestId('skill-filter');
-		await screen.getByRole('button', { name: '2 to review' }).click();
+		await screen.getByRole('button', { name: '1 to review, 1 broken' }).click();
 		await expect.element(filter).toHaveValue('review');
 		await expect.element(screen.getByTestId('skill-search')).toHaveFocus();
 		await expect.element(screen.getByTestId('show-to-review')).not.toBeInTheDocument();
@@ -350,7 +371,7 @@ test('F8: a new skill is described with advice, and made', async () => {
 	await screen.getByTestId('new-skill-name').fill('pdf');
 	await expect.element(screen.getByTestId('name-advice')).toHaveTextContent('A skill with this name already exists.');
 	await expect.element(screen.getByTestId('template-preview')).toMatchTextContent(/pdf\/SKILL\.md/);
-	await expect.element(screen.getByText(/starter script that repeats/)).toBeVisible();
+	await expect.element(screen.getByText(/starter script that only repeats/)).toBeVisible();
 	await screen.getByTestId('new-skill-name').fill('Invoice Reader');
 	await expect.element(screen.getByTestId('template-preview')).toMatchTextContent(/invoice-reader\/SKILL\.md/);
 	await screen.getByTestId('use-suggestion').click();
@@ -366,6 +387,33 @@ test('F8: a new skill is described with advice, and made', async () => {
 	await screen.getByTestId('create-skill').click();
 	await expect.element(screen.getByTestId('new-skill-error')).toMatchTextContent(/already/);
 	await screen.getByTestId('create-skill').click();
-	expect(createSkill).toHaveBeenLastCalledWith({ name: 'invoice-reader', description, template: 'script' });
+	const made = { name: 'invoice-reader', description, template: 'script' };
+	expect(createSkill).toHaveBeenLastCalledWith({ ...made, takes: 'text' });
 	await expect.poll(() => oncreated.mock.calls.length).toBe(1);
+});
+
+test('F8: the question that a new skill answers says what its script takes, unless that is chosen', async () => {
+	const createSkill = vi.fn(async () => sampleDetail({ id: 'roman' }));
+	const screen = await render(NewSkillForm, { client: { createSkill }, taken: new Set<string>(), oncreated: vi.fn() });
+	const [example, usage] = [screen.getByTestId('new-skill-example'), screen.getByTestId('usage-line')];
+	await screen.getByTestId('new-skill-name').fill('roman');
+	await expect.element(example).toHaveAttribute('placeholder', 'Use roman with “hello world”');
+	await expect.element(usage).toMatchTextContent(/run\.mjs TEXT$/);
+	await example.fill('What is 1987 in Roman numerals?');
+	await expect.element(screen.getByTestId('takes-number')).toBeChecked();
+	await expect.element(usage).toMatchTextContent(/run\.mjs NUMBER$/);
+	await screen.getByTestId('takes-nothing').click();
+	await example.fill('What is 7 in Roman numerals?');
+	await expect.element(usage).toMatchTextContent(/run\.mjs$/);
+	await screen.getByTestId('takes-file').click();
+	await expect.element(screen.getByTestId('template-preview')).toMatchTextContent(/examples\/sample\.txt/);
+	await screen.getByTestId('takes-number').click();
+	await screen.getByTestId('template-tools').click();
+	await expect.element(usage).toMatchTextContent(/one input, “number”/);
+	const description = 'Writes numbers as Roman numerals. Use when someone asks for them.';
+	await screen.getByTestId('new-skill-description').fill(description);
+	await screen.getByTestId('create-skill').click();
+	const question = 'What is 7 in Roman numerals?';
+	const body = { name: 'roman', description, template: 'tools', example: question, takes: 'number' };
+	expect(createSkill).toHaveBeenLastCalledWith(body);
 });

@@ -23,12 +23,13 @@ async function setup(
 	detail: SkillDetail = skill,
 	oncase?: (saved: SkillCase) => void,
 	preset: RunPreset | null = null,
-	last: RunPreset[] = []
+	last: RunPreset[] = [],
+	lastRun = execution
 ) {
 	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
 	const addCase = vi.fn<Client['addCase']>();
 	const uploadFile = vi.fn<Client['uploadFile']>(async (_id, path) => ({ path, bytes: 1, modifiedAt: '' }));
-	const getExecution = vi.fn<Client['getExecution']>(async () => execution);
+	const getExecution = vi.fn<Client['getExecution']>(async () => lastRun);
 	const putExample = vi.fn<Client['putExample']>(async () => ({ prompt: '', files: [] }));
 	const fileOf = (path: string) => ({ path, bytes: 1, modifiedAt: '', versions: [] });
 	const listFiles = vi.fn<Client['listFiles']>(async () => ['in.csv', 'made.txt', 'other.csv'].map(fileOf));
@@ -458,6 +459,48 @@ describe('F6: running by hand', () => {
 		await screen.getByTestId('save-case').click();
 		await expect.element(screen.getByLabelText('Title')).toBeInvalid();
 		expect(addCase).not.toHaveBeenCalled();
+	});
+
+	test('a case of another input than the last run’s expects nothing of what that run said', async () => {
+		const { screen } = await setup(skill, vi.fn());
+		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByTestId('run-text').fill('other words');
+		await screen.getByTestId('keep-case').click();
+		await expect.element(screen.getByLabelText('Title')).toHaveValue('say.sh "other words"');
+		await expect.element(screen.getByLabelText('Expected output')).toHaveValue('');
+		await expect.element(screen.getByLabelText('Files created, one per line')).toHaveValue('');
+	});
+
+	test('an input that can’t be run takes the result of the one before away', async () => {
+		const { screen } = await setup({ ...skill, scripts: [] });
+		await screen.getByLabelText('a required').fill('2');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByLabelText('a required').fill('');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('field-problem')).toBeVisible();
+		await expect.element(screen.getByTestId('execution')).not.toBeInTheDocument();
+	});
+
+	test('a failure of files that have changed since isn’t shown again', async () => {
+		const failed = { ...execution, status: 'error', errorType: 'ExecutionFailed', exitCode: 1 } as const;
+		const first = await setup();
+		first.runExecution.mockResolvedValueOnce({ execution: { ...failed, digest: skill.digest } });
+		await first.screen.getByTestId('run-button').click();
+		await expect.element(first.screen.getByTestId('execution')).toBeVisible();
+		await first.screen.unmount();
+		for (const [digest, isShown] of [
+			[skill.digest, true],
+			['other', false]
+		] as const) {
+			const again = await setup(skill, undefined, null, [], { ...failed, digest });
+			await expect.poll(() => again.client.getExecution.mock.settledResults.length).toBe(1);
+			if (isShown) await expect.element(again.screen.getByTestId('execution')).toBeVisible();
+			else await expect.element(again.screen.getByTestId('execution')).not.toBeInTheDocument();
+			await again.screen.unmount();
+		}
 	});
 
 	test('a case of a form with fields keeps the file in its field', async () => {

@@ -120,7 +120,7 @@ p.add_argument('--version', action='version', version='1')`;
 				FILE: { type: 'string', minLength: 1 },
 				'--group-by': { type: 'string', description: 'one line for each value' },
 				'--quiet': { type: 'boolean', description: 'prints nothing' },
-				'--out': { type: 'string', description: 'File' },
+				'--out': { type: 'string', description: 'Path of a file' },
 				MORE: { type: 'array', format: 'lines', items: { type: 'string' } }
 			}
 		]);

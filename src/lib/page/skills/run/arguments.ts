@@ -218,6 +218,18 @@ function descriptionsIn(lines: readonly string[]): Map<string, string> {
 	return new Map(rows);
 }
 
+/** Said below the field of a flag; places that only say the kind, in a few words. */
+function aboutPlace(place: string): string {
+	const kinds: Record<string, string> = {
+		file: 'Path of a file',
+		path: 'Path of a file or folder',
+		text: 'Any text',
+		number: 'A number',
+		value: ''
+	};
+	return kinds[place.toLowerCase()] ?? labelOf(place);
+}
+
 /** Null if there is a word whose meaning isn't sure: then nothing is guessed. */
 function commandIn(synopsis: string, described: ReadonlyMap<string, string>, about: string): Command | null {
 	const words: string[] = [];
@@ -226,7 +238,7 @@ function commandIn(synopsis: string, described: ReadonlyMap<string, string>, abo
 		const wanted = flag ?? place?.replace(/^[<"'{]+|[>"'}]*(?:\.\.\.|…)?$/g, '') ?? '';
 		const same = parameters.filter(({ name }) => name === wanted || name.startsWith(`${wanted} `)).length;
 		const description =
-			(flag && described.get(flag)) ?? (flag && place ? labelOf(place.replace(/[<>]/g, '')) : undefined);
+			(flag && described.get(flag)) ?? (flag && place ? aboutPlace(place.replace(/[<>]/g, '')) : undefined);
 		const schema = { ...valueOf(place), ...(description ? { description } : {}) };
 		parameters.push({ name: same > 0 ? `${wanted} ${same + 1}` : wanted, flag, aliases, isRequired, schema });
 	};

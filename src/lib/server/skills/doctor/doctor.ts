@@ -256,7 +256,7 @@ function missingScripts(text: string, folder: string): SkillIssue[] {
 	return [...named].flatMap(([path, index]): SkillIssue[] => {
 		if (existsSync(join(folder, path))) return [];
 		const line = text.slice(0, index).split('\n').length;
-		return [{ field: '_', severity: 'warning', message: `Names ${path}, which isn’t among its files.`, line }];
+		return [{ field: '_', severity: 'warning', message: `names ${path}, but the skill has no such file`, line }];
 	});
 }
 

@@ -4,7 +4,7 @@ import { asObject, isObject } from '../../../shared/json.ts';
 import { SPEC_KEYS } from '../parser.ts';
 import { lengthOf } from '../read/fields.ts';
 import { readFolderName } from '../read/folder-walk.ts';
-import { type FrontMatter, readFrontMatter, aliasesOf, quotePlainValues } from '../read/front-matter.ts';
+import { type FrontMatter, readFrontMatter, REPEATED, aliasesOf, quotePlainValues } from '../read/front-matter.ts';
 import type { SkillIssue } from '../types.ts';
 import {
 	endingOf,
@@ -195,7 +195,7 @@ function mendYaml(text: string): string | null {
 }
 
 function nextStep(raw: RawSkill, reason: string, index: number): RawSkill | null {
-	if (reason.includes('duplicated')) return withoutRepeat(raw, index);
+	if (reason.includes(REPEATED)) return withoutRepeat(raw, index);
 	for (const step of [withSpaces, withQuotes, withClosedQuotes]) {
 		const next = step(raw);
 		if (joinSkill(next) !== joinSkill(raw)) return next;

@@ -105,34 +105,107 @@ Describe what can go wrong and what to do about it.`;
 
 /** `instructions`: only a SKILL.md; `script`: with a script to run; `tools`: with a tool the model calls. */
 type TemplateName = 'instructions' | 'script' | 'tools';
+/** What the script or tool is given. */
+type Input = 'text' | 'number' | 'file' | 'nothing';
 
 interface TemplateOptions {
 	name: string;
 	description: string;
 	template: TemplateName;
+	/** A question that the skill answers, which “Try in chat” sends; by default one that fits what it takes. */
+	example?: string | undefined;
+	/** Default: text. */
+	takes?: Input | undefined;
 }
 
+interface InputWords {
+	/** In the default example, after the skill's name. */
+	example: string;
+	/** Of the usage line. */
+	placeholder: string;
+	/** Follows “Run the script” and “Call the tool”. */
+	given: string;
+	script: string;
+	parameters: Record<string, unknown>;
+	tool: string;
+}
+
+const INPUTS: Record<Input, InputWords> = {
+	text: {
+		example: ' with “hello world”',
+		placeholder: ' TEXT',
+		given: ' with the text that is asked about',
+		script: `const given = process.argv.slice(2).join(' ');
+if (given === '') {
+	console.error('Give a text as an argument.');
+	process.exit(1);
+}
+console.log(\`This starter script repeats what it’s given: \${given}\`);`,
+		parameters: { text: { type: 'string', description: 'The text to process' } },
+		tool: 'return { text: args.text, characters: args.text.length };'
+	},
+	number: {
+		example: ' with 42',
+		placeholder: ' NUMBER',
+		given: ' with the number that is asked about',
+		script: `const given = Number(process.argv[2]);
+if (Number.isNaN(given)) {
+	console.error('Give a number as an argument.');
+	process.exit(1);
+}
+console.log(\`This starter script repeats what it’s given: \${given}\`);`,
+		parameters: { number: { type: 'number', description: 'The number to process' } },
+		tool: 'return { number: args.number, double: args.number * 2 };'
+	},
+	file: {
+		example: ' with sample.txt',
+		placeholder: ' FILE',
+		given: ' with the file that is asked about',
+		script: `import { readFileSync } from 'node:fs';
+
+const [file] = process.argv.slice(2);
+if (file === undefined) {
+	console.error('Give the path of a file as an argument.');
+	process.exit(1);
+}
+console.log(\`This starter script repeats what it’s given: \${readFileSync(file, 'utf8')}\`);`,
+		parameters: { file: { type: 'string', description: 'The path of the file to process' } },
+		tool: `const text = await readFile(args.file, 'utf8');
+	return { text, characters: text.length };`
+	},
+	nothing: {
+		example: '',
+		placeholder: '',
+		given: '',
+		script: "console.log('This starter script was given nothing, and says hello.');",
+		parameters: {},
+		tool: "return { text: 'This starter tool was given nothing, and says hello.' };"
+	}
+};
+
 /** @throws SkillError InvalidArgs for an invalid name or description */
-export function templateFiles({ name, description, template }: TemplateOptions): SkillFiles {
-	if (template === 'instructions') return skillFiles({ name, description });
-	// What “Try in chat” sends; Demo mode understands it, too.
-	const metadata = { example: `Use ${name} with “hello world”` };
+export function templateFiles({ name, description, template, example, takes = 'text' }: TemplateOptions): SkillFiles {
+	if (template === 'instructions') return skillFiles({ name, description, metadata: example ? { example } : {} });
+	const input = INPUTS[takes];
+	// What “Try in chat” sends; Demo mode understands the default, too.
+	const metadata = { example: example ?? `Use ${name}${input.example}` };
+	// Goes with the example.
+	const samples: SkillFiles = takes === 'file' ? { 'examples/sample.txt': 'hello world\n' } : {};
 	if (template === 'script') {
-		return { ...skillFiles({ name, description, body: SCRIPT_BODY, metadata }), 'scripts/run.mjs': SCRIPT };
+		const body = scriptBody(input, takes);
+		const script = `#!/usr/bin/env node\n/** Describe what this script does. */\n${input.script}\n`;
+		return { ...skillFiles({ name, description, body, metadata }), 'scripts/run.mjs': script, ...samples };
 	}
 	const tool = toolNameOf(name);
 	const script = `scripts/${tool}.mjs`;
-	const parameters = { text: { type: 'string', description: 'The text to process' } };
-	const manifest = [{ name: tool, description: description.replace(/\s+/g, ' ').trim(), script, parameters }];
+	const about = description.replace(/\s+/g, ' ').trim();
+	const manifest = [{ name: tool, description: about, script, parameters: input.parameters }];
+	const body = `Call the tool \`${tool}\`${input.given}, and answer with its result.`;
 	return {
-		...skillFiles({
-			name,
-			description,
-			body: `Call the tool \`${tool}\` with the text, and answer with its result.`,
-			metadata
-		}),
+		...skillFiles({ name, description, body, metadata }),
 		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
-		[script]: TOOL
+		[script]: toolModule(input, takes),
+		...samples
 	};
 }
 
@@ -143,30 +216,25 @@ function toolNameOf(name: string): string {
 	return isTool ? tool : `run_${tool}`;
 }
 
-const SCRIPT_BODY = `1. Run the script with the text that is asked about:
+function scriptBody({ placeholder, given }: InputWords, takes: Input): string {
+	const ask = takes === 'nothing' ? 'Say what it printed' : 'Ask for the missing input, then run it again';
+	return `1. Run the script${given}:
 
    \`\`\`
-   node scripts/run.mjs TEXT
+   node scripts/run.mjs${placeholder}
    \`\`\`
 
 2. Answer with its output.
 
 ## When something fails
 
-The script prints the error to stderr and ends with exit code 1. Ask for the missing input, then run it again.`;
-
-const SCRIPT = `#!/usr/bin/env node
-/** Describe what this script does. */
-const given = process.argv.slice(2);
-if (given.length === 0) {
-	console.error('Give a text as an argument.');
-	process.exit(1);
+The script prints the error to stderr and ends with exit code 1. ${ask}.`;
 }
-console.log(\`This starter script repeats what it’s given: \${given.join(' ')}\`);
-`;
 
-const TOOL = `/** Describe what this tool does. The model reads what it returns. */
-export default async function handler(args) {
-	return { text: args.text, characters: args.text.length };
+function toolModule({ tool }: InputWords, takes: Input): string {
+	return `${takes === 'file' ? "import { readFile } from 'node:fs/promises';\n\n" : ''}/** Describe what this tool does. The model reads what it returns. */
+export default async function handler(${takes === 'nothing' ? '' : 'args'}) {
+	${tool}
 }
 `;
+}

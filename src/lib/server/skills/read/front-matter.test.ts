@@ -249,13 +249,24 @@ describe('A24: input made to keep a reader busy', () => {
 });
 
 test.each([
-	['a quoted text, of which YAML blames the next line', 'bad: "unclosed\nlicense: MIT', '"', 4],
-	['a list', 'bad: [unclosed\nlicense: MIT', '[', 4],
-	['a list that goes on', 'metadata:\n  bad: [a,\n    b\n  good: x', '[', 5],
-	['a map after other values', 'tags: [a, b]\nlicense: "x"\nbad: {a: b', '{', 6]
+	['a quoted text, of which YAML blames the next line', 'bad: "unclosed\nlicense: MIT', 'a double quote', 4],
+	['a list', 'bad: [unclosed\nlicense: MIT', '“[”', 4],
+	['a list that goes on', 'metadata:\n  bad: [a,\n    b\n  good: x', '“[”', 5],
+	['a map after other values', 'tags: [a, b]\nlicense: "x"\nbad: {a: b', '“{”', 6]
 ])('A5: %s that is never closed is named, at the line where it begins', (_, yaml, sign, line) => {
 	const read = readFrontMatter(`---\nname: x\ndescription: y\n${yaml}\n---\nBody\n`);
 	const issue = 'field' in read ? read : read.repair;
-	expect(issue).toMatchObject({ line, message: expect.stringContaining(`“${sign}” is `) as unknown });
+	expect(issue).toMatchObject({ line, message: expect.stringContaining(`${sign} is `) as unknown });
 	expect(issue?.message).toContain('never closed');
+});
+
+test.each([
+	['a: b: c', 'there’s a colon in the value'],
+	['  a: 1\n b: 2', 'there’s a colon in the value, or the line is indented wrongly'],
+	['\ta: 1', 'this line is indented with a tab'],
+	['name: y', 'this field is there twice'],
+	['no colon', 'this line isn’t “field: value”']
+])('A5: why %j can’t be read is said in plain words', (yaml, words) => {
+	const read = readFrontMatter(`---\nname: x\n${yaml}\ndescription: y\n---\nBody\n`);
+	expect('field' in read ? read.message : read.repair?.message).toContain(words);
 });

@@ -66,7 +66,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 		const open = unclosedIn(lines);
 		if (!data && open) {
 			const { sign, index } = open;
-			const reason = `“${sign}” is opened here and never closed`;
+			const reason = `${SIGN_WORDS[sign] ?? `“${sign}”`} is opened here and never closed`;
 			return whole(
 				`has front matter that isn’t valid YAML: ${reason}`,
 				top + index + 1,
@@ -74,7 +74,11 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 			);
 		}
 		if (!data)
-			return whole(`has front matter that isn’t valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
+			return whole(
+				`has front matter that isn’t valid YAML: ${inWords(parsed.reason)}`,
+				top + at,
+				fixFor(parsed.reason)
+			);
 		// A multi-line value is repaired at its first line; the error may point further down.
 		const isRepaired = (line: string, index: number) => line !== '' && line !== lines[index];
 		const before = repaired.slice(0, at).findLastIndex(isRepaired);
@@ -84,7 +88,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 			severity: 'warning',
 			line: top + repairedAt + 1,
 			fix: (repaired[repairedAt] ?? '').trim(),
-			message: `isn’t valid YAML (${open?.index === repairedAt ? `“${open.sign}” is never closed` : parsed.reason}), but works with the value in quotes`
+			message: `isn’t valid YAML (${open?.index === repairedAt ? `${SIGN_WORDS[open.sign] ?? `“${open.sign}”`} is never closed` : inWords(parsed.reason)}), but works with the value in quotes`
 		};
 		warnings.push(repair);
 	}
@@ -197,6 +201,20 @@ function refuseShared(value: unknown, seen: Set<object>): void {
 }
 
 class RefusedAlias extends Error {}
+
+/** Quotes in quotes can't be read. */
+const SIGN_WORDS: Record<string, string> = { '"': 'a double quote', "'": 'a single quote' };
+
+/** Fixes go by it. */
+export const REPEATED = 'this field is there twice';
+
+/** The parser's reasons that only someone who knows YAML understands. */
+function inWords(reason = ''): string {
+	if (reason.includes('duplicated')) return REPEATED;
+	if (reason.includes('tab characters')) return 'this line is indented with a tab';
+	if (reason.includes('bad indentation')) return 'there’s a colon in the value, or the line is indented wrongly';
+	return /end of the stream|multiline key/.test(reason) ? 'this line isn’t “field: value”' : reason;
+}
 
 function fixFor(reason = ''): string {
 	if (reason.includes('duplicated')) return 'keep one of them';

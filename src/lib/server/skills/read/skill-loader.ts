@@ -218,7 +218,7 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 	const example = spec.metadata.example?.trim();
 	const isTooLong = example !== undefined && lengthOf(example) > MAX_EXAMPLE_CHARS;
 	if (isTooLong) {
-		const message = `example is longer than ${MAX_EXAMPLE_CHARS} characters, so it isn’t offered`;
+		const message = `is longer than ${MAX_EXAMPLE_CHARS} characters, so it isn’t offered`;
 		issues.push({ field: 'metadata.example', severity: 'warning', message });
 	}
 	return {
