@@ -82,6 +82,25 @@ export function likelyValue(columns, numbers) {
 	return amounts.find((index) => columns[index].hasDecimals) ?? amounts[0] ?? null;
 }
 
+/** A column of those who do something. */
+export const WHO =
+	/(name|customer|client|person|member|pupil|student|employee|user|guest|player|author|seller|buyer|driver)s?$/i;
+const NAMING = /^(name|title|description|item|product|what|book|film|event)$/;
+
+/** The column that names the rows: one of names, else one of texts that are all different; null where there is none. */
+export function labelOf(columns) {
+	const texts = columns.flatMap(({ type }, index) => (type === 'text' ? [index] : []));
+	const isUnique = (index) => columns[index].missing === 0 && columns[index].counts.size === columns[index].filled;
+	const isName = (index) => NAMING.test(simplify(columns[index].name));
+	const ways = [
+		(index) => isName(index) && isUnique(index),
+		(index) => WHO.test(columns[index].name),
+		isName,
+		isUnique
+	];
+	return ways.map((is) => texts.find(is)).find((index) => index !== undefined) ?? null;
+}
+
 /** Without the ending that a number or a tense gives it. */
 export function stem(word) {
 	return word
