@@ -49,7 +49,7 @@ import {
 	readMessage,
 	type Word
 } from './message.ts';
-import { extensionOf, isFileNoun, type Slot, speaksOf } from './slots.ts';
+import { extensionOf, isFileNoun, isFirstOf, type Slot, speaksOf } from './slots.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
@@ -506,14 +506,20 @@ function choose(
 				const isKnown = tool !== null || loaded.has(name) || (files.length > 0 && fit > 1);
 				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
 				const isSure = files.length > 0 && fit === 3;
-				return { name, tool, fit, isMeant, isSure, points: history.pinned.has(name) ? PINNED * score : score };
+				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
+				return { name, tool, stems, fit, isMeant, isSure, isFirst, points: history.pinned.has(name) ? PINNED * score : score };
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
 		const isExact = ranked.some(({ fit }) => fit === 3);
 		const fitting = ranked
 			.filter(({ fit, isMeant }) => isMeant && fit > 0 && !(isExact && fit === 2))
 			.sort((a, b) => b.points - a.points);
-		const near = fitting.filter(({ points }) => points >= NEAR * (fitting[0]?.points ?? 0)).slice(0, MAX_COMPARED);
+		// Of what also speaks of such a file, beside other things, only that is read which a word calls for.
+		const lead = fitting.find(({ isFirst }) => isFirst);
+		const isCalledFor = (stems: Set<string>) =>
+			telling.some((word) => isAmong(word, stems) && !(lead && isAmong(word, lead.stems)));
+		const rivals = fitting.filter((each) => !lead || each.isFirst || each.tool || isCalledFor(each.stems));
+		const near = rivals.filter(({ points }) => points >= NEAR * (rivals[0]?.points ?? 0)).slice(0, MAX_COMPARED);
 		if (near.length > 0) return near;
 	}
 	// What was begun is gone on with, also where it is in no list.
