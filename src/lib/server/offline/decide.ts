@@ -5,7 +5,17 @@ import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
 import { tokenize, tokenizeName } from '../skills/find/words.ts';
 import { type Action, actionsOf, type PlannedCall, toolAction } from './actions.ts';
-import { ABOUT, type Ask, askText, choicesOf, instructionsText, offerText, reportText, unreadText } from './answers.ts';
+import {
+	ABOUT,
+	type Ask,
+	askText,
+	choicesOf,
+	instructionsText,
+	offerText,
+	reportText,
+	unreadText,
+	welcomeText
+} from './answers.ts';
 import {
 	type History,
 	LOAD_SKILL,
@@ -73,7 +83,8 @@ const QUESTION =
 	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
 const isQuestion = (text: string) => QUESTION.test(text) && /\?\W{0,9}$/.test(text);
 /** Goes on with what was asked before. */
-const FOLLOWING = /^\W*(and|now|also|then|again|same|what about|how about|but)\b|\b(of|among) (them|those|these)\b/i;
+const FOLLOWING =
+	/^\W*(and|now|also|then|again|same|what about|how about|but|their|his|her|its)\b|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
 /** Ends a question without an answer to it. */
 const LEAVING =
 	/^\W*((oh|ok|okay|no|sorry|please|actually|just)\W+)*(no|nope|nah|never ?mind|cancel|stop|quit|forget)(\W+(it|that|this|please|thanks|thank you))*\W*$/i;
@@ -144,9 +155,12 @@ export function decide(request: ModelRequest): Decision {
 	const isAsked = isAsking(turns.at(-2)?.reply ?? '');
 	if (!isAsked && THANKS.test(turns.at(-1)?.text ?? '')) return say('You’re welcome.');
 	if (isAsked && LEAVING.test(turns.at(-1)?.text ?? '')) return say('OK, never mind.');
+	const isGreeting = !isAsked && GREETING.test(turns.at(-1)?.text ?? '');
+	const file = turns.flatMap(({ attached }) => attached).at(-1);
+	if (isGreeting && file !== undefined && history.pinned.size === 0) return say(welcomeText(file, ownOffer(history)));
 	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history);
 	const { text = '', attached = [] } = turns.at(-1) ?? {};
-	const isHelp = HELP.test(text) || (step === null && GREETING.test(text));
+	const isHelp = HELP.test(text) || (step === null && isGreeting);
 	if (runs.length > 0) {
 		const instead = step?.others ? [insteadText(step.skill ?? '', step.others)] : [];
 		const about = isHelp ? [ABOUT] : [];
@@ -368,10 +382,7 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	const questions = isListed ? asking : null;
 	if (isHelp && questions) return questions;
 	add(`Summarise ${file}`, first);
-	// A list of skills is none of questions.
-	const offers = told.flatMap(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? [offeredIn(reply).answers] : []));
-	const own = offers.find((answers) => history.skills.every(({ name }) => !answers.includes(name)));
-	for (const text of own ?? []) add(text, planned(text));
+	for (const text of ownOffer({ ...history, turns: [...told] })) add(text, planned(text));
 	if (works.size < 2) add('What can I ask about this file?', questions);
 	for (const action of actionsOf(known, about, request.tools))
 		add(
@@ -381,6 +392,13 @@ function workOn(scene: Scene, file: string, told: readonly Turn[], isHelp: boole
 	if (works.size === 0) return null;
 	const ask: Ask = { about: 'work', file, works: new Map([...works].slice(0, MAX_WORKS)), isHelp };
 	return { kind: 'ask', ask, points: 0, skill };
+}
+
+/** The questions that were offered first. */
+function ownOffer({ turns, skills }: History): string[] {
+	const offers = turns.flatMap(({ reply }) => (reply.includes(`${NEXT}\n\n- `) ? [offeredIn(reply).answers] : []));
+	// A list of skills is none of questions.
+	return offers.find((answers) => skills.every(({ name }) => !answers.includes(name))) ?? [];
 }
 
 /** What the next message may be an answer to. */
@@ -507,7 +525,16 @@ function choose(
 				const isMeant = isKnown || hasValue(message) || isWorth(name, stems);
 				const isSure = files.length > 0 && fit === 3;
 				const isFirst = isSure && files.some((path) => isFirstOf(path, description));
-				return { name, tool, stems, fit, isMeant, isSure, isFirst, points: history.pinned.has(name) ? PINNED * score : score };
+				return {
+					name,
+					tool,
+					stems,
+					fit,
+					isMeant,
+					isSure,
+					isFirst,
+					points: history.pinned.has(name) ? PINNED * score : score
+				};
 			});
 		// What speaks of such a file is meant before what speaks of others; `a spreadsheet` is one where no other says `xlsx`.
 		const isExact = ranked.some(({ fit }) => fit === 3);
@@ -613,7 +640,10 @@ function isJob(action: Action, message: Message): boolean {
 	if (HOW_TO.test(message.text)) return false;
 	const telling = tellingIn(message);
 	const known = telling.filter((word) => isNamed(word, action) || knows(action, word)).length;
-	const hasWork = hasValue(message) || message.pieces.some(({ form }) => form === 'file');
+	// What it can do nothing with is no work for it: a time, where an address is needed.
+	const hasWork =
+		(hasValue(message) || message.pieces.some(({ form }) => form === 'file')) &&
+		[...understand(action, message, new Map()).values.keys()].some(({ isRequired }) => isRequired);
 	if (telling.length === 0 || isCalled(action.skill, telling)) return true;
 	return 2 * known > telling.length || (hasWork && 2 * known === telling.length);
 }

@@ -526,6 +526,41 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		}
 	);
 
+	test('F9: of the skills that speak of a file only that is loaded which is about it, unless a word calls for another', async () => {
+		const file = { text: 'Is Ben a member?', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, file)).loaded).toEqual(['data-analysis']);
+		const workbook = { text: 'Make a workbook of this', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, workbook)).loaded).toContain('spreadsheets');
+	});
+
+	test('F9: a greeting runs nothing, with a file either', async () => {
+		const first = await talk({ skills: BUNDLED }, { text: 'hello', attached: ['members.csv'] });
+		expect(first).toMatchObject({ calls: [], loaded: [] });
+		expect(first.texts[0]).toMatch(/^Hello\. Ask about `members\.csv`\.\n\nYou can ask for:\n\n- /);
+		const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
+		expect((await talk({ skills: BUNDLED }, file, 'Hi!')).calls).toHaveLength(1);
+	});
+
+	test.each(['their names?', 'Which ones?', 'which are they'])(
+		'F9: what is asked about those that were found goes on with the question: %s',
+		async (text) => {
+			const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
+			const { calls } = await talk({ skills: BUNDLED }, file, text);
+			expect(calls.at(-1)?.at(-1)).toBe(`How many are from Leeds?\n${text}`);
+		}
+	);
+
+	test('F9: what brings only a time is no job for what needs a file or an address', async () => {
+		const { texts } = await talk({ skills: BUNDLED }, 'Book me a table for two at 8pm');
+		expect(texts[0]).toContain('No skill clearly fits your message.');
+	});
+
+	test('F9: what it lacks is asked for in words, not as a usage line has it', async () => {
+		const tide = { description: 'Tells the next high tide.', body: '```\ntide.mjs HH:MM\n```', files: ['tide.mjs'] };
+		const { texts } = await talk({ skills: { tide } }, 'Whitby tide at 10:00');
+		expect(texts[0]).toContain('Say what it is (**time**), or reply “ignore it”.');
+	});
+
 	test('F9: a verb alone loads nothing, and which skills there are is told', async () => {
 		expect((await talk({ skills: BUNDLED }, 'Write me a poem about the sea')).loaded).toEqual([]);
 		expect((await talk({ skills: BUNDLED }, 'Split the atom')).loaded).toEqual([]);
@@ -588,7 +623,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			files: ['lamp.py']
 		});
 		const commands = await talk({ skills: { lamps: lamp('house') } }, 'switch a lamp in the Kitchen', 'off');
-		expect(commands.texts[0]).toMatch(/Which of these[^]*1\. `lamp.py on ROOM`\n2\. `lamp.py off ROOM`/);
+		expect(commands.texts[0]).toMatch(/Which of these[^]*1\. Lamp on with room\n2\. Lamp off with room/);
 		expect(commands.calls).toEqual([['lamp.py', 'off', 'Kitchen']]);
 		const skills = { 'lamps-a': lamp('house'), 'lamps-b': lamp('house') };
 		const both = await talk({ skills }, 'switch on a lamp in the Kitchen', '2');
@@ -672,10 +707,10 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const [question] = (await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen')).texts;
 		const { before, answers, after } = offeredIn(question!);
 		expect(after).toBe('');
-		expect(answers).toEqual(['a/lamp.py on ROOM', 'a/lamp.py off ROOM']);
-		expect(
-			`${before}\n\n1. \`a/lamp.py on ROOM\`\n2. \`a/lamp.py off ROOM\`\n\nReply with its number.\n\n${ASKED}`
-		).toBe(question);
+		expect(answers).toEqual(['Lamp on with room', 'Lamp off with room']);
+		expect(`${before}\n\n1. Lamp on with room\n2. Lamp off with room\n\nReply with its number.\n\n${ASKED}`).toBe(
+			question
+		);
 		for (const answer of answers) {
 			const { calls } = await talk({ skills: { lamps: lampsOf('a') } }, 'switch a lamp in the Kitchen', answer);
 			expect(calls).toEqual([['a/lamp.py', answer.split(' ')[1], 'Kitchen']]);
