@@ -30,6 +30,7 @@ import {
 	type Filled,
 	fitFor,
 	isDataQuestion,
+	isQuestion,
 	isRestricting,
 	isWishForChange,
 	keyOf,
@@ -78,10 +79,6 @@ const HELP =
 	/^\W*(help|what (else )?(can|could) (you|i|we) (do|ask|say|try)( (here|now|for me|(with|about) (it|this|that|these|my|the)( \w+)?))?|(which|what) skills\b.{0,200}|what (can|does|is) (the |my |your )?([\w-]+ )?skills? ?(do|for|about)?)\W*$/i;
 /** Asks for advice, not for work. */
 const HOW_TO = /^\W*(how (do|does|can|could|should|would|to)\b|why|who|what (is|are) an?\b)/i;
-/** Opens a sentence that asks something of its own: with its mark at the end, it's no answer to what was asked. */
-const QUESTION =
-	/^\W*((and|but|so|ok|okay)\W+)?(who|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|will|would|should|has|have)(['’]\w+)?\b(?! about)/i;
-const isQuestion = (text: string) => QUESTION.test(text) && /\?\W{0,9}$/.test(text);
 /** Goes on with what was asked before. */
 const FOLLOWING =
 	/^\W*(and|now|also|then|again|same|what about|how about|but|their|his|her|its)\b|\b(of|among) (them|those|these)\b|^\W*(which|who|what)( ones| (are|were) (they|these|those))\W*$/i;
@@ -606,7 +603,9 @@ function planActions(given: readonly Action[], message: Message, settled: Settle
 	});
 	// A command that no word speaks of is a guess.
 	const isChosen = [...filled.values.keys()].some(({ choices }) => choices.length > 0);
-	const isGuess = others.length > 0 && !isChosen && !words.some((word) => knows(best.action, word));
+	// What takes the whole question is none, where no other takes all of it.
+	const isOnly = [...filled.values.keys()].some(takesQuestion) && others.every(({ isComplete }) => !isComplete);
+	const isGuess = others.length > 0 && !isChosen && !isOnly && !words.some((word) => knows(best.action, word));
 	if (alike.length === 0 && !isGuess)
 		return { kind: 'call', call, strange: filled.strange, fit: fitFor(best), used: best };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...(isGuess ? others : alike)]) }, points };

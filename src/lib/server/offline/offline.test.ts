@@ -517,7 +517,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect(texts[0]).toContain('No script has run for this yet.');
 	});
 
-	test.each(['When is the next meeting?', 'Summarise these notes'])(
+	test.each(['When’s the next meeting', 'Summarise these notes'])(
 		'F9: a file that none reads is no reason to ask: %s',
 		async (text) => {
 			const { calls, texts } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
@@ -559,6 +559,22 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		const tide = { description: 'Tells the next high tide.', body: '```\ntide.mjs HH:MM\n```', files: ['tide.mjs'] };
 		const { texts } = await talk({ skills: { tide } }, 'Whitby tide at 10:00');
 		expect(texts[0]).toContain('Say what it is (**time**), or reply “ignore it”.');
+	});
+
+	test.each(['When is the next meeting?', 'find the phone number', 'Is breakfast included?'])(
+		'F9: a question about a text is for the script that reads such: %s',
+		async (text) => {
+			const { calls } = await talk({ skills: BUNDLED }, { text, attached: ['notes.txt'] });
+			expect(calls).toEqual([['scripts/quote.mjs', 'notes.txt', '--question', text]]);
+		}
+	);
+
+	test('F9: how long a text is, is counted', async () => {
+		const { calls } = await talk(
+			{ skills: BUNDLED },
+			{ text: 'How many sentences are there?', attached: ['notes.txt'] }
+		);
+		expect(calls).toEqual([['scripts/count.mjs', '--file', 'notes.txt']]);
 	});
 
 	test('F9: a verb alone loads nothing, and which skills there are is told', async () => {
