@@ -398,6 +398,10 @@ describe('data-analysis: rows and questions', () => {
 	const clubs =
 		'Name,Town,Membership,Joined,Fee paid\nAnn,Leeds,Full,2019-01-02,yes\nBo,Leeds,Student,2021-03-02,no\nCy,Hull,Full,2022-05-01,yes\n';
 
+	const roll =
+		'Full Name,Membership Type,Born on,Joined,Phone\nAnn Ash,Full,1950-01-02,2020-03-04,01 23\nBo Birch,Junior,2010-05-06,2019-07-08,\nCy Cole,Full,1980-09-10,2024-11-12,04 56\n';
+	const days = 'date,max_temp,rain_mm,sky\n2025-06-01,21.5,0,sun\n2025-06-02,19,4.5,rain\n2025-07-01,24,2,rain\n';
+
 	it.each([
 		[shop, 'How much did I spend in February?', 'The total amount in February is **78.00** (2 of 5 rows).'],
 		[shop, 'how much went on food in March', 'The total amount for kind “Food” in March is **40.00** (1 of 5 rows).'],
@@ -430,7 +434,7 @@ describe('data-analysis: rows and questions', () => {
 		],
 		[shop, 'average amount at home depot', 'The average amount for shop “Home Depot” is **75.00** (2 of 5 rows).'],
 		[shop, 'highest amount of the whole file', '| 2025-01-05 | Home Depot | Tools | 90 | 1 |'],
-		[shop, 'the cheapest item', 'The lowest amount is **4.20**: Aldi.'],
+		[shop, 'the cheapest item', 'The lowest amount is **4.20** (shop Aldi).'],
 		[shop, 'the two biggest purchases', 'Here are the 2 purchases with the highest amount.'],
 		[shop, 'top 2 kinds', 'The 2 with the highest total amount are **Tools** (150.00) and **Food** (44.20).'],
 		[
@@ -526,7 +530,7 @@ describe('data-analysis: rows and questions', () => {
 			'**Aldi** has the highest number of purchases (3), **Home Depot** the lowest (2).'
 		],
 		[shop, 'a chart of spending per month', 'Chart: data-by-month.svg.'],
-		[shop, 'the cheapest food trip', 'The lowest amount for kind “Food” is **4.20**: Aldi.'],
+		[shop, 'the cheapest food trip', 'The lowest amount for kind “Food” is **4.20** (shop Aldi).'],
 		[
 			shop,
 			'total without food and drinks',
@@ -569,7 +573,7 @@ describe('data-analysis: rows and questions', () => {
 		[stock, 'how much is a mug?', 'The average Unit Price for Product “Mug” is **8.5** (2 of 3 rows).'],
 		[bank, 'How much did I spend in March?', 'The total spending in March is **900** (2 of 4 rows).'],
 		[bank, 'How much did I earn?', 'The total income is **2,000** (1 of 4 rows).'],
-		[bank, 'What was my biggest expense?', 'The highest payment is **870**: Rent.'],
+		[bank, 'What was my biggest expense?', 'The highest payment is **870** (Shop Rent).'],
 		[bank, 'What did I spend the most on?', '**Rent** has the highest total spending (870), **Food** the lowest (55).'],
 		[books, 'How many pages did I read in total?', 'The total Pages for a Date Read is **700** (2 of 3 rows).'],
 		[books, 'Which books haven’t I read yet?', '**1** of 3 books has no Date Read: Babel.'],
@@ -619,9 +623,30 @@ describe('data-analysis: rows and questions', () => {
 		[shop, 'Did I spend more than 50 on food?', 'No: the total amount for kind “Food” is **44.20** (2 of 5 rows).'],
 		[shop, 'Did I buy anything in February?', 'Yes: **2** of 5 rows have date in February'],
 		[shop, 'my average food shop', 'The average amount for kind “Food” is **22.10** (2 of 5 rows).'],
-		[shop, 'my biggest single purchase', 'The highest amount is **90.00**: Home Depot.'],
+		[shop, 'my biggest single purchase', 'The highest amount is **90.00** (shop Home Depot).'],
 		[shop, 'what share of the amount is food?', '**20.8 %** of the total amount is for kind “Food” (44.20 of 212.20).'],
 		['item,price\nA,$1.50\nB,$2\n', 'total price', 'The total price is **$3.50**.'],
+		[roll, 'How many full members are there?', '**2** of 3 members have Membership Type “Full” (66.7 %).'],
+		[roll, 'Is Bo a full member?', 'No: **Bo Birch** has Membership Type “Junior”.'],
+		[roll, "What's Ann's phone number?", 'The Phone of Ann Ash is **01 23**.'],
+		[roll, 'When did Cy join?', 'The Joined of Cy Cole is **2024-11-12**.'],
+		[roll, 'Who is the newest member?', 'The latest Joined is **2024-11-12**: Cy Cole.'],
+		[roll, 'Who is the youngest member?', 'The latest Born on is **2010-05-06**: Bo Birch.'],
+		[days, 'How much did it rain in June?', 'The total rain_mm in June is **4.5** (2 of 3 rows).'],
+		[days, 'how many days had max temp over 20', '**2** of 3 days have max_temp over 20 (66.7 %).'],
+		[days, 'what was the sky on 1 july', 'The sky on 1 July is **rain**.'],
+		[bank, 'Show payments over 100', '**1** of 4 payments has Amount under -100'],
+		[
+			bank,
+			'Which month was the most expensive?',
+			'**March 2025** has the highest total spending (900), **April 2025** the lowest (25).'
+		],
+		[bank, 'Did I spend more than 100 on food?', 'No: the total spending for Shop “Food” is **55** (2 of 4 rows).'],
+		[
+			'id,customer,total\n1,T. Novak,$5.00\n2,K. Li,$2.50\n',
+			'revenue from T. Novak',
+			'The total for customer “T. Novak” is **$5.00**'
+		],
 		[books, 'how many books are at shelf 2?', '**2** of 3 books have Shelf 2 (66.7 %).']
 	])('answers a question in plain words: %#', async (text, question, expected) => {
 		const { stdout, exitCode } = await analyze(text, '--question', question);
@@ -654,6 +679,10 @@ describe('data-analysis: rows and questions', () => {
 		[guests, 'explain photosynthesis', '“photosynthesis”'],
 		[guests, 'how many are from Paris', '“paris”'],
 		[guests, 'which towns have more than 5 guests', '“more than 5”'],
+		[roll, 'how many single members', '“single”'],
+		[days, 'how many days did it rain?', '“rain”'],
+		[days, 'days since the last rain', '“days”'],
+		[stock, 'average number of orders per customer', '“average”'],
 		['day,rain,wind\n2025-01-01,3,8\n2025-01-02,0,5\n', 'was it ever below 2?', '“below 2”']
 	])('says what it finds nothing for: %#', async (text, question, unknown) => {
 		const { stdout } = await analyze(text, '--question', question);

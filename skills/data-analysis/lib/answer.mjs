@@ -32,7 +32,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 	const named = wanted.shown ?? label;
 	const isOut = flow === 'out';
 	if (rows === 0) return { text: table.only ? nothing() : '', isWhole: !table.only };
-	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count' && wanted.value === null);
+	const isOfRows = isOfKinds || value === null || Boolean(isQuestion && measure === 'count');
 	const shownValue = isOfRows ? null : value;
 	const scope = scopeOf(conditions);
 	const of = table.only ? ` (${rows.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} ${noun})` : '';
@@ -76,7 +76,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 
 	/** `has Town “Leeds”` */
 	function having(count) {
-		return `${count === 1 ? 'has' : 'have'} ${[...phrases, ...(flow ? [flowText()] : [])].join(' and ')}`;
+		return `${count === 1 ? 'has' : 'have'} ${[...phrases, ...(flow && !conditions.some(({ isFlipped }) => isFlipped) ? [flowText()] : [])].join(' and ')}`;
 	}
 
 	function flowText() {
@@ -121,7 +121,8 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 
 	/** `total amount`, `average age`, `total spending` */
 	function nameOf(name) {
-		return `${WORDS[name]} ${name === 'sum' && flow ? FLOWS[flow].all : thingOf(value)}`;
+		const thing = name === 'sum' && flow ? FLOWS[flow].all : thingOf(value);
+		return name === 'sum' && /^total\b/i.test(thing) ? thing : `${WORDS[name]} ${thing}`;
 	}
 
 	function ofFigure() {
@@ -159,7 +160,7 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const count = `**${rows.toLocaleString('en-US')}**`;
 		const names = wanted.isList && table.only && rows <= MOST_NAMED ? namesIn(listed) : '';
 		const sum =
-			wanted.isList && value !== null && isAmount(columns[value].name) && rows > 1
+			wanted.isList && !wanted.isOfWho && !wanted.isOfAll && value !== null && isAmount(columns[value].name) && rows > 1
 				? `Their ${nameOf('sum')} is **${shown(statOf(columns[value].numbers, 'sum'))}**.`
 				: '';
 		const who = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.[0];
@@ -210,21 +211,26 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const found = sortedRows(table, index, isHigh, top ?? MOST_ROWS);
 		const best = top ? found : found.filter(({ cells }) => cells[index] === found[0].cells[index]);
 		const first = columns.findIndex(({ type }) => type === 'text');
-		const names =
-			named === index || best.length > MOST_NAMED
-				? ''
-				: namesIn(best, named ?? (first < 0 || best.length > 1 ? null : first));
+		const isNamed = named !== null || top || first < 0;
+		const few = named === index || best.length > MOST_NAMED ? '' : namesIn(best, isNamed ? named : first);
+		const names = few && !isNamed ? ` (${columns[first].name} ${few})` : few && `: ${few}`;
 		const own = columns[index].isNumber ? null : best[0].cells[index].trim();
 		const thing = thingOf(index);
 		const figure = own ?? shown(statOf(columns[index].numbers, word === 'highest' ? 'max' : 'min'));
 		const scope = scopeOf(conditions.filter((each) => each.index !== index || each.months));
 		const lead = top
-			? `${names ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${names ? ` are ${names}` : ''}.`
-			: `The ${word} ${thing}${scope} is **${figure}**${names ? `: ${names}` : ''}.`;
+			? `${few ? 'The' : 'Here are the'} ${best.length} ${noun} with the ${word} ${thing}${scope}${few ? ` are ${few}` : ''}.`
+			: `The ${word} ${thing}${scope} is **${figure}**${names}.`;
 		return said([lead], rowReport(columns, best, best.length));
 	}
 
 	function ofGroups() {
+		const [first] = groups.ordered(null);
+		if (isQuestion && rows === 1 && by.length === 1 && !period && !isOfKinds && measure !== 'count')
+			return said(
+				[`The ${cell(columns[by[0]].name)}${scope} is **${cell(first.label)}**.`],
+				rowReport(columns, sortedRows(table, null, false, 1), 1)
+			);
 		const numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
 		const tables = isOfRows ? [] : details && wanted.value === null ? numbers : [value];
 		return said(headlines(), groupReport(analysis, tables, shownValue, measure));

@@ -58,7 +58,7 @@ export function simplify(name) {
 const IDS =
 	/^(.*id|number|no|nr|zip|postcode|phone|lat|latitude|lon|lng|longitude|year|table|shelf|room|seat|group|team|week|page)$/;
 const LEVELS =
-	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|pace|rank)$/;
+	/(age|rating|score|grade|mark|marks|price|rate|pulse|temperature|weight|height|percent|speed|kmh|mph|pace|rank|temp|humidity|pressure|balance)$/;
 const PIECES = /^(units?|quantity|qty|pieces|count)$/;
 
 /** `id`, `level` (an age, a price, a mark), `pieces` (a quantity) or `amount`. */
@@ -116,6 +116,13 @@ export function stem(word) {
 export function namedColumns(said, columns) {
 	const tokens = [...said.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: text, index }) => ({ text, at: index }));
 	const found = [];
+	// `full` is a kind of member where there is such a cell, and no `Full Name`.
+	const cells = new Set(
+		columns.flatMap(({ type, counts }) =>
+			type === 'text' ? [...counts.keys()].map((each) => stem(each.toLowerCase())) : []
+		)
+	);
+	const isCellOf = (text) => cells.has(stem(text));
 	const order = columns
 		.map(({ name }, index) => ({ index, parts: name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [] }))
 		.sort((one, other) => other.parts.length - one.parts.length);
@@ -144,7 +151,8 @@ export function namedColumns(said, columns) {
 					!ROW_NOUNS.has(stem(text)) &&
 					parts.some((part) => stem(part) === stem(text)) &&
 					isOnly({ text }) &&
-					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at)
+					found.every((each) => at >= each.at + each.text.length || at + text.length <= each.at) &&
+					(columns[index].isNumber || !isCellOf(text))
 			);
 			if (token && parts.length > 1 && found.every((each) => each.index !== index))
 				found.push({ index, at: token.at, text: token.text });

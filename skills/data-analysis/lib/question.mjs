@@ -1,8 +1,8 @@
 /** Turns a question into what the script can do: which rows it wants, what to group them by, and which number to look at. */
 
-import { compare, ZERO } from './decimal.mjs';
+import { compare, plain, subtract, ZERO } from './decimal.mjs';
 import { conditionText, monthsIn } from './conditions.mjs';
-import { isAmount, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
+import { isAmount, labelOf, likelyValue, namedColumns, ROW_NOUNS, SMALL, sortOf, stem, WHO } from './names.mjs';
 import { kindsOf } from './report.mjs';
 import { monthNumber, parseNumber } from './values.mjs';
 
@@ -34,8 +34,12 @@ const PRICES = /\b(cheapest|expensive|dearest|priciest|price|prices)\b/;
 /** Columns of money. */
 const OF_COIN =
 	/amount|price|cost|revenue|sales|total|paid|spent|spend|value|income|fee|balance|turnover|budget|salary|rent|bill|debit|credit|money|payment|eur|usd|gbp|[$€£]/i;
+const FLIPPED = { '>': '<', '<': '>', '>=': '<=', '<=': '>=', '=': '=' };
 /** In a column with both signs: what goes out, and what comes in. */
-const GOING_OUT = /\b(spen[dt]\w*|expenses?|costs?|pay|paid|purchases?|buy|buys|bought)\b/;
+const GOING_OUT = /\b(spen[dt]\w*|expenses?|expensive|cheapest|costs?|pay|paid|payments?|purchases?|buy|buys|bought)\b/;
+/** Of people. */
+const BIRTH = /birth|born|dob/i;
+const OF_BIRTH = /\b(oldest|eldest|youngest|born|birthdays?)\b/;
 const COMING_IN = /\b(earn\w*|income|came in|comes in|received?|(?:get|got) paid|deposits?)\b/;
 const RATINGS = /rating|score|stars?|grade|mark/i;
 /** `oldest first` */
@@ -62,7 +66,7 @@ const OF_ALL = /\b(?<!at )(all|every|everyone|everybody)\b/;
 const ADDING = /\b(spen[dt]|earn\w*|sell|sold|sells|make|made|cost|costs)\b/;
 const OF_ONE = /\b(ever|any\w*|some\w*|one|single|once)\b/;
 /** Nothing by themselves, unless a cell is called so. */
-const EMPTY = /\b(single|any(thing|where)|something|types?|sorts?|individual|difference|among)\b/g;
+const EMPTY = /\b(any(thing|where)|something|among)\b/g;
 /** Goes on with what was asked before. */
 const FOLLOWING = /^ (and|what about|how about) /;
 /** Right before what isn't meant, small words aside. */
@@ -161,9 +165,17 @@ function readLine(line, table, columns) {
 	const rated = levels.find((index) => RATINGS.test(columns[index].name));
 	const isOfRating = rated !== undefined && /\b(best|worst|favou?rite)\b/.test(said);
 	const dates = columns.flatMap(({ type }, index) => (type === 'date' ? [index] : []));
-	const date = named.find(({ index }) => dates.includes(index))?.index ?? dates[0];
+	const birth = dates.find((index) => BIRTH.test(columns[index].name));
+	const isOfBirth = birth !== undefined && age === undefined && OF_BIRTH.test(said);
+	const date =
+		named.find(({ index }) => dates.includes(index))?.index ??
+		(isOfBirth ? birth : (dates.find((index) => index !== birth) ?? birth));
 	const amount = likelyValue(columns, numbers);
 
+	// One row a day.
+	const isDaily =
+		date !== undefined && columns[date].counts.size === columns[date].filled && columns[date].missing === 0;
+	if (isDaily && !/\bdays? (since|ago|until|between|left|later)\b/.test(said)) sentence.nouns.add('day');
 	const top = readTop(sentence);
 	const direction = DIRECTION.exec(said)?.[1];
 	sentence.takeAll(/(?<=\b(est|one|ones|worst|expensive) )first\b/g, () => direction !== undefined);
@@ -219,7 +231,10 @@ function readLine(line, table, columns) {
 		!direction;
 	const dated = readEnd(sentence, date !== undefined && by.length === 0 && !ageEnd && !direction, compared);
 	const isFlipped = /low|high/.test(dated) && GOING_OUT.test(said) && hasBothSigns(columns[ofNumber ?? amount]);
-	const end = ageEnd ?? (isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
+	const end =
+		ageEnd ??
+		(isOfBirth && AGES.low.test(said) ? 'late' : undefined) ??
+		(isFlipped ? { low: 'high', high: 'low' }[dated] : dated);
 	const kinds = kindsOf(columns);
 	const who = columns.findIndex(({ name, counts, filled }) => WHO.test(name) && counts.size < filled);
 	// “What did I spend most on?” asks for a kind, not for a row; so does “who has the most orders?”.
@@ -241,7 +256,22 @@ function readLine(line, table, columns) {
 	const isSorted = sortedBy !== undefined || (direction !== undefined && by.length === 0);
 	sentence.takeAll(/\b(sort|sorted|rank|ranked)\b/g, () => isSorted);
 	sentence.takeAll(new RegExp(COMING_IN, 'g'), () => isIn);
+	sentence.takeAll(new RegExp(GOING_OUT, 'g'), () => isOut);
+	sentence.takeAll(/\bsingle\b/g, () => /\b(\p{L}+est|expensive|any|every|one|a) single\b/u.test(said));
+	sentence.takeAll(/\bdifference\b/g, () => pairIn(compared) !== undefined);
+	for (const { index, at, text } of named)
+		sentence.takeAll(
+			/\b(types?|sorts?|groups?)\b/g,
+			(_, place) => place === at + text.length + 1 && !columns[index].isNumber
+		);
+	const isCoin = amount !== null && OF_COIN.test(columns[amount].name);
+	sentence.takeAll(/\b(revenue|turnover|takings)\b/g, () => isCoin && !hasSigns);
 	const unknown = unknownIn(sentence);
+	if (meant === 'count' && /\b(average|mean|avg)\b/.test(said)) unknown.push('average');
+	// `How many days did it rain?` is not of days that have a figure.
+	const isOfFilled = meant === 'count' && namedNumber !== undefined && !isOfSum && !isOfPieces && by.length === 0;
+	if (isOfFilled && conditions.every(({ index }) => index !== namedNumber))
+		unknown.push(named.find(({ index }) => index === namedNumber).text);
 	// Which of several columns of numbers a limit is for is only clear of money.
 	const isGuess = ({ index, number, isOfFlow }) =>
 		number &&
@@ -260,6 +290,17 @@ function readLine(line, table, columns) {
 			: [];
 	const [limit, ...moreLimits] = [...limiting, ...limitsOfRows];
 	conditions.splice(0, Infinity, ...conditions.filter((each) => !limiting.includes(each)));
+	// `payments over 100` are below -100.
+	for (const each of isOut ? conditions : [])
+		if (each.number && each.index === signed && !each.isOfFlow) {
+			const [number, sign] = [subtract(ZERO, each.number), FLIPPED[each.sign]];
+			Object.assign(each, {
+				number,
+				sign,
+				isFlipped: true,
+				text: conditionText(columns[signed].name, sign, plain(number))
+			});
+		}
 	if (limit && (moreLimits.length > 0 || by.length > 0 || !isYesNo)) unknown.push(limit.said);
 	// What would be answered with something else is refused: shares of a part, limits of a sum, both ends, money where there's but a quantity.
 	if (isShare && (conditions.length > 1 || by.length > 0) && conditions.length > 0) unknown.push('percentage');
@@ -268,8 +309,7 @@ function readLine(line, table, columns) {
 	// `How much is a ticket?` asks for a price.
 	const [, priced] = /\bhow much (?:is|are|does) (?:a|an|the|one) (\p{L}+)/u.exec(said) ?? [];
 	if (priced && price === undefined && conditions.length === 0 && named.length === 0) unknown.push(priced);
-	if (isOfMoney && value === null && amount !== null && !OF_COIN.test(columns[amount].name))
-		unknown.push(MONEY.exec(said)[0]);
+	if (isOfMoney && value === null && amount !== null && !isCoin) unknown.push(MONEY.exec(said)[0]);
 	// Of a month there's one total, and the average is that of all months.
 	const isOfPeriods = meant === 'mean' && period !== undefined && !isLevel;
 	const ofEnds = { high: 'max', low: 'min' }[end];
@@ -318,7 +358,8 @@ function readLine(line, table, columns) {
 		isThan: /\bthan (?![$€£¥]?\d)/.test(said),
 		isLess: LESS.test(said),
 		shown,
-		noun: nounOf(sentence, named),
+		isOfWho: /\b(who|whom|whose|names?)\b/.test(said),
+		noun: isDaily && /\bdays\b/.test(said) ? 'days' : nounOf(sentence, named),
 		sortBy: isSorted ? (sortedBy ?? value ?? (/new|late|earl/.test(direction) ? date : (age ?? amount))) : undefined,
 		isDescending:
 			/^(oldest|highest|biggest|largest|newest|latest|longest|most|best)/.test(direction ?? '') ||
@@ -548,6 +589,12 @@ function readColumns(sentence, columns, named, conditions) {
 	const flags = [];
 	let isOfKinds = false;
 	let [sortedBy, shown] = [];
+	const label = labelOf(columns);
+	const isOne = (each) =>
+		each.index === label &&
+		each.sign === '=' &&
+		each.cells?.length === 1 &&
+		columns[label].counts.size === columns[label].filled;
 	for (const { text, at, index } of named) {
 		const { name, type, counts } = columns[index];
 		// The number of a table or a room is a name.
@@ -559,8 +606,17 @@ function readColumns(sentence, columns, named, conditions) {
 			IS_MISSING.exec(sentence.left.slice(at + text.length).split(/\b(and|or)\b/)[0]) ??
 			(/\b(missing|empty|blank|no|without)( (a|an|the|any))?$/.test(before) && type !== 'yes/no');
 		// `my average grocery shop`: a row.
-		const isOfCell = conditions.some(({ ends, index: own }) => own !== index && ends?.includes(at - 1));
-		if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
+		const isOfCell = conditions.some(
+			({ ends, index: own }) => own !== index && own !== label && ends?.includes(at - 1)
+		);
+		// Of Dan, who is named, it's told what he has; nothing is grouped or compared.
+		const isOfOne = index !== label && type !== 'yes/no' && !isNumber && conditions.some(isOne);
+		if (isOfOne) {
+			// `her membership number` is not her membership.
+			const isPart = (name.match(/[\p{L}\p{N}]+/gu) ?? []).length > (text.match(/[\p{L}\p{N}]+/gu) ?? []).length;
+			const isOther = isPart && /^ (number|no|id|code)\b/.test(sentence.said.slice(at + text.length));
+			if (!isOther) shown ??= index;
+		} else if (isOfCell && !isBy && type === 'text' && !/s$/.test(text)) {
 			// Taken below.
 		} else if (missing) {
 			flags.push({ index, sign: '=', cells: MISSING, text: `no ${name}` });
@@ -596,9 +652,7 @@ function readColumns(sentence, columns, named, conditions) {
 				(sentence.nouns.has(stem(text)) ||
 					(ROW_NOUNS.has(stem(text)) && flags.length + conditions.length > 0 && !/how many$/.test(before)));
 			isOfKinds ||= !isRow && /\b(how many|number of)( (different|various|distinct|unique))?$/.test(before);
-			// The e-mail of Dan is in his row; nothing is compared.
 			const isOwn = counts.size === columns[index].filled && conditions.length > 0 && !isBy;
-			if (isOwn) shown ??= index;
 			if (!isOwn && !isRow && (isBy || conditions.every((each) => each.index !== index))) by.push(index);
 		}
 		sentence.take(isUn ? at - 2 : at, text.length + (isUn ? 2 : 0));
@@ -709,7 +763,11 @@ function cellsIn(open, columns) {
 }
 
 function keyOf(text) {
-	const plain = text.toLowerCase().trim().replace(/'s$/, '');
+	const plain = text
+		.toLowerCase()
+		.trim()
+		.replace(/'s$/, '')
+		.replace(/[.,](?=\s|$)/g, '');
 	const month = monthNumber(plain);
 	return month ? `month ${month}` : plain.split(/\s+/).map(stem).join(' ');
 }
