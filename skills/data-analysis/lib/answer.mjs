@@ -160,7 +160,13 @@ export function answer(wanted, { details, all, whole, table, analysis, value }) 
 		const count = `**${rows.toLocaleString('en-US')}**`;
 		const names = wanted.isList && table.only && rows <= MOST_NAMED ? namesIn(listed) : '';
 		const sum =
-			wanted.isList && !wanted.isOfWho && !wanted.isOfAll && value !== null && isAmount(columns[value].name) && rows > 1
+			wanted.isList &&
+			!wanted.isOfWho &&
+			wanted.shown === undefined &&
+			!wanted.isOfAll &&
+			value !== null &&
+			isAmount(columns[value].name) &&
+			rows > 1
 				? `Their ${nameOf('sum')} is **${shown(statOf(columns[value].numbers, 'sum'))}**.`
 				: '';
 		const who = conditions.length === 1 && conditions[0].index === label && conditions[0].cells?.[0];

@@ -141,6 +141,7 @@ function goOn(before, next) {
 		isYesNo: next.isYesNo || (before.isYesNo && next.isFollowing),
 		isOfAll: next.isOfAll || (before.isOfAll && next.isFollowing),
 		limit: next.limit ?? (next.isFollowing ? before.limit : undefined),
+		shown: next.shown ?? (next.isFollowing ? before.shown : undefined),
 		isList: next.isList || (before.isList && next.measure === undefined),
 		isOverview: false
 	};
@@ -268,6 +269,12 @@ function readLine(line, table, columns) {
 	sentence.takeAll(/\b(revenue|turnover|takings)\b/g, () => isCoin && !hasSigns);
 	const unknown = unknownIn(sentence);
 	if (meant === 'count' && /\b(average|mean|avg)\b/.test(said)) unknown.push('average');
+	// Whether it's the most, or so for each, is no question of which rows there are.
+	const isCompared = pairIn(compared) !== undefined;
+	if (isYesNo && !isCompared)
+		unknown.push(
+			...(end ? [LOW, HIGH, LATE, EARLY] : by.length > 0 ? [EACH] : []).flatMap((each) => each.exec(said)?.[0] ?? [])
+		);
 	// `How many days did it rain?` is not of days that have a figure.
 	const isOfFilled = meant === 'count' && namedNumber !== undefined && !isOfSum && !isOfPieces && by.length === 0;
 	if (isOfFilled && conditions.every(({ index }) => index !== namedNumber))

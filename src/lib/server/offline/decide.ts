@@ -318,11 +318,17 @@ function fileMeant(message: Message, files: readonly string[]): string | undefin
 
 /** Of the skills in use, the one whose script reads questions about such a file, with this question. */
 function questionOn(scene: Scene, file: string, message: Message): Step | null {
-	const about = { ...message, attached: [file], earlier: [], workspace: [] };
+	const asked = { ...message, attached: [file], earlier: [], workspace: [] };
 	for (const skill of scene.history.loaded.values()) {
-		const actions = actionsOf(skill, '', scene.request.tools).filter(({ slots }) => slots.some(takesQuestion));
-		const plan = actions.length === 0 ? null : planActions(actions, about, SETTLED_NOTHING);
-		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(skill.body))) === 3;
+		const actions = actionsOf(skill, '', scene.request.tools);
+		const asking = actions.filter(({ slots }) => slots.some(takesQuestion));
+		// How many words it has is counted by another command.
+		const plans = [actions, asking].map((those) =>
+			asking.length > 0 ? planActions(those, asked, SETTLED_NOTHING) : null
+		);
+		const plan = plans.find((each) => each?.kind === 'call');
+		const about = scene.history.skills.find(({ name }) => name === skill.name)?.description ?? '';
+		const isFor = plan?.kind === 'call' && speaksOf(file, new Set(tokenize(`${about} ${skill.body}`))) === 3;
 		if (isFor) return { ...plan, skill: skill.name };
 	}
 	return null;
@@ -351,7 +357,7 @@ function answerable(scene: Scene, step: Step | null, message: Message, told: rea
 	// What was brought earlier may not be what this is about.
 	const isElsewhere = step?.kind === 'outline' || (step?.kind === 'ask' && step.points >= 0);
 	if (message.attached.length === 0 && isElsewhere && !isOwn) return step;
-	const isAsked = isDataQuestion(message.text) || framing(message).some(isRestricting);
+	const isAsked = isDataQuestion(message.text) || isQuestion(message.text) || framing(message).some(isRestricting);
 	return (
 		(isAsked && meant !== undefined && !HELP.test(message.text) ? questionOn(scene, meant, message) : null) ?? work
 	);

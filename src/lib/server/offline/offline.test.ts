@@ -546,7 +546,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		async (text) => {
 			const file = { text: 'How many are from Leeds?', attached: ['members.csv'] };
 			const { calls } = await talk({ skills: BUNDLED }, file, text);
-			expect(calls.at(-1)?.at(-1)).toBe(`How many are from Leeds?\n${text}`);
+			expect([calls.at(-1)].flat().at(-1)).toBe(`How many are from Leeds?\n${text}`);
 		}
 	);
 
@@ -568,6 +568,15 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			expect(calls).toEqual([['scripts/quote.mjs', 'notes.txt', '--question', text]]);
 		}
 	);
+
+	test('F9: a later question about a text is for that script, too', async () => {
+		const file = { text: 'When is the next meeting?', attached: ['notes.txt'] };
+		const { calls } = await talk({ skills: BUNDLED }, file, 'Who books the tent?', 'How many words?');
+		expect(calls.slice(1)).toEqual([
+			['scripts/quote.mjs', 'notes.txt', '--question', 'Who books the tent?'],
+			['scripts/count.mjs', '--file', 'notes.txt']
+		]);
+	});
 
 	test('F9: how long a text is, is counted', async () => {
 		const { calls } = await talk(
