@@ -4,11 +4,11 @@ import { quantile } from './columns.mjs';
 import { MISSING_KEY } from './groups.mjs';
 import { isAmount } from './names.mjs';
 import { capitalized } from './values.mjs';
-import { compare, decimal, divide, grouped, multiply, plain, ZERO } from './decimal.mjs';
+import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
 
 const MOST_ROWS = 60;
 const LONGEST_CELL = 60;
-export const QUANTILES = { '25 %': 0.25, median: 0.5, '75 %': 0.75 };
+const QUANTILES = { '25 %': 0.25, median: 0.5, '75 %': 0.75 };
 
 /** `numeric` says per column whether it is aligned to the right. */
 function markdownTable(headers, rows, numeric) {
